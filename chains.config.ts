@@ -1,0 +1,182 @@
+/**
+ * The chain table: one row a chain, every number with its source.
+ *
+ * Adding a chain means adding a row here; nothing in the code asks for a chain by name.
+ *
+ * Sources, named in the rows by their letter:
+ *  A  erc-8004/erc-8004-contracts, README: registry addresses, the same CREATE2 proxies on every chain
+ *  B  public census of the identity proxy: no code at N-1, 130 bytes of code at N (2026-08-04)
+ *  C  Circle, "USDC on other blockchains": native USDC addresses
+ *  D  block of the token's deployment as several public indexers list it
+ *  F  our proposal after each network's documented reorg history; blocks, not seconds
+ *  P  SQD Network's list of Portal datasets
+ *  S  farcasterxyz/contracts, README: registries on OP Mainnet
+ */
+
+/** A contract and the first block worth asking for its logs. */
+export interface ContractAddress {
+  /** Lowercase hex, 20 bytes. */
+  readonly address: string
+  /** First block, inclusive. Never above the contract's first event. */
+  readonly fromBlock: number
+}
+
+/** A dollar token with EIP-3009 transfers. */
+export interface Token extends ContractAddress {
+  /** Base units are 10^-decimals dollars. Always 6: amounts are kept as integer millionths of a dollar. */
+  readonly decimals: 6
+}
+
+export interface Chain {
+  /** EIP-155 chain id. A source that answers another one is refused. */
+  readonly id: number
+  /** Display label of filters and of `chains` in API rows. */
+  readonly label: string
+  /** Term of the feed's `chain:` category. */
+  readonly feedTerm: string
+  /** Dataset on the SQD Portal. */
+  readonly dataset: string
+  /** Whether that dataset holds call traces. */
+  readonly hasTraces: boolean
+  /** Variable with the JSON-RPC address of the chain's tip. */
+  readonly rpcVariable: string
+  /** Variable with the address of a self-hosted v2 archive, used instead of the Portal. */
+  readonly gatewayVariable: string
+  /** Blocks below the head that may still be replaced; a deeper reorg stops the processor. */
+  readonly finalityConfirmation: number
+  /** ERC-8004 IdentityRegistry. */
+  readonly registry: ContractAddress
+  /** ERC-8004 ReputationRegistry: no feedback can precede the first registration, so it starts with it. */
+  readonly reputation: ContractAddress
+  /** Tokens whose settlements are indexed; empty where only registrations are. */
+  readonly tokens: readonly Token[]
+  /** Farcaster's contracts, on the one chain that has them. */
+  readonly social: { readonly idRegistry: string; readonly keyRegistry: string } | null
+}
+
+const identityRegistry = '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432' // A
+const reputationRegistry = '0x8004baa17c55a88189ae136b182e5fda19de9b63' // A
+
+/** Rows in the order every list of chains has. */
+export const chains = {
+  ethereum: {
+    id: 1,
+    label: 'Eth',
+    feedTerm: 'eth',
+    dataset: 'ethereum-mainnet', // P
+    hasTraces: true, // P
+    rpcVariable: 'RPC_ETHEREUM',
+    gatewayVariable: 'GATEWAY_ETHEREUM',
+    finalityConfirmation: 75, // F: two epochs and a margin
+    registry: { address: identityRegistry, fromBlock: 24339871 }, // A, B: 2026-01-29 10:20:23 UTC
+    reputation: { address: reputationRegistry, fromBlock: 24339871 }, // A, B
+    tokens: [
+      // C. Deployed at 6082465 (D), but EIP-3009 came with FiatToken 2.0, released 2020-07-30: July 2020 is early enough.
+      { address: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', decimals: 6, fromBlock: 10500000 },
+    ],
+    social: null,
+  },
+  base: {
+    id: 8453,
+    label: 'Base',
+    feedTerm: 'base',
+    dataset: 'base-mainnet', // P
+    hasTraces: true, // P
+    rpcVariable: 'RPC_BASE',
+    gatewayVariable: 'GATEWAY_BASE',
+    finalityConfirmation: 60, // F: two minutes
+    registry: { address: identityRegistry, fromBlock: 41663783 }, // A, B: 2026-02-03 11:08:33 UTC
+    reputation: { address: reputationRegistry, fromBlock: 41663783 }, // A, B
+    tokens: [{ address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', decimals: 6, fromBlock: 2797221 }], // C, D
+    social: null,
+  },
+  celo: {
+    id: 42220,
+    label: 'Celo',
+    feedTerm: 'celo',
+    dataset: 'celo-mainnet', // P
+    hasTraces: false, // P: logs and transactions only
+    rpcVariable: 'RPC_CELO',
+    gatewayVariable: 'GATEWAY_CELO',
+    finalityConfirmation: 60, // F: one minute since the move to an OP-stack L2
+    registry: { address: identityRegistry, fromBlock: 58396724 }, // A, B: 2026-02-05 13:30:24 UTC, computed
+    reputation: { address: reputationRegistry, fromBlock: 58396724 }, // A, B
+    // C. No source names the deployment block; 23000000 is 2023-12-15, before the token existed.
+    tokens: [{ address: '0xceba9300f2b948710d2653dd7b07f33a8b32118c', decimals: 6, fromBlock: 23000000 }],
+    social: null,
+  },
+  arbitrum: {
+    id: 42161,
+    label: 'Arb',
+    feedTerm: 'arb',
+    dataset: 'arbitrum-one', // P
+    hasTraces: true, // P
+    rpcVariable: 'RPC_ARBITRUM',
+    gatewayVariable: 'GATEWAY_ARBITRUM',
+    finalityConfirmation: 300, // F: about 75 seconds at four blocks a second
+    registry: { address: identityRegistry, fromBlock: 428895443 }, // A, B
+    reputation: { address: reputationRegistry, fromBlock: 428895443 }, // A, B
+    tokens: [{ address: '0xaf88d065e77c8cc2239327c5edb3a432268e5831', decimals: 6, fromBlock: 34266938 }], // C, D
+    social: null,
+  },
+  optimism: {
+    id: 10,
+    label: 'OP',
+    feedTerm: 'op',
+    dataset: 'optimism-mainnet', // P
+    hasTraces: true, // P
+    rpcVariable: 'RPC_OPTIMISM',
+    gatewayVariable: 'GATEWAY_OPTIMISM',
+    finalityConfirmation: 60, // F: two minutes
+    registry: { address: identityRegistry, fromBlock: 147514947 }, // A, B: 2026-02-09 09:17:51 UTC, computed
+    reputation: { address: reputationRegistry, fromBlock: 147514947 }, // A, B
+    tokens: [{ address: '0x0b2c639c533813f4aa9d7837caf62653d097ff85', decimals: 6, fromBlock: 38198364 }], // C, D: one list
+    social: {
+      idRegistry: '0x00000000fc6c5f01fc30151999387bb99a9f489b', // S
+      keyRegistry: '0x00000000fc1237824fb747abde0ff18990e59b7e', // S
+    },
+  },
+  polygon: {
+    id: 137,
+    label: 'Poly',
+    feedTerm: 'poly',
+    dataset: 'polygon-mainnet', // P
+    hasTraces: true, // P
+    rpcVariable: 'RPC_POLYGON',
+    gatewayVariable: 'GATEWAY_POLYGON',
+    finalityConfirmation: 256, // F: reorgs of more than 100 blocks have happened
+    registry: { address: identityRegistry, fromBlock: 82458484 }, // A, B: 2026-02-02
+    reputation: { address: reputationRegistry, fromBlock: 82458484 }, // A, B
+    tokens: [{ address: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', decimals: 6, fromBlock: 45319261 }], // C, D
+    social: null,
+  },
+  gnosis: {
+    id: 100,
+    label: 'Gnosis',
+    feedTerm: 'gnosis',
+    dataset: 'gnosis-mainnet', // P
+    hasTraces: true, // P
+    rpcVariable: 'RPC_GNOSIS',
+    gatewayVariable: 'GATEWAY_GNOSIS',
+    finalityConfirmation: 40, // F: about three minutes
+    registry: { address: identityRegistry, fromBlock: 44505010 }, // A, B
+    reputation: { address: reputationRegistry, fromBlock: 44505010 }, // A, B
+    tokens: [], // no native USDC: registrations only
+    social: null,
+  },
+} as const satisfies Record<string, Chain>
+
+/** Value of every `chain` column and of `chain` in API rows. */
+export type ChainName = keyof typeof chains
+
+/** All chains, in the table's order. */
+export const chainNames = Object.keys(chains) as ChainName[]
+
+/** The chain that a label, a name or a chain id means, in any case; undefined when none does. */
+export function findChain(text: string): ChainName | undefined {
+  const wanted = text.trim().toLowerCase()
+  return chainNames.find((name) => {
+    const { id, label } = chains[name]
+    return wanted === name || wanted === label.toLowerCase() || wanted === String(id)
+  })
+}

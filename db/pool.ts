@@ -1,0 +1,64 @@
+import pg from 'pg'
+
+/** Anything that runs a statement: a pool, or a client inside a transaction. */
+export type Queryable = Pick<pg.Pool, 'query'>
+
+export interface PoolOptions {
+  /** Connection string of a Postgres 15 or newer. */
+  readonly databaseUrl: string
+  /** Shown in pg_stat_activity. */
+  readonly name: string
+  /** Connections at most. */
+  readonly max?: number
+  /** A statement is cancelled after this many milliseconds. */
+  readonly statementTimeoutMs?: number
+  /** Waiting for a free or new connection fails after this many milliseconds. */
+  readonly connectTimeoutMs?: number
+}
+
+/**
+ * A pool of connections. Amounts and counts (int8) arrive as numbers when they are safe integers and throw otherwise;
+ * timestamps arrive as Date, bytea as Buffer, numeric as string.
+ */
+export function createPool({ databaseUrl, name, max = 10, statementTimeoutMs, connectTimeoutMs = 5_000 }: PoolOptions) {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: name,
+    max,
+    statement_timeout: statementTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: 30_000,
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === pg.types.builtins.INT8 ? toSafeInteger : pg.types.getTypeParser(oid, format as 'text'),
+    },
+  })
+  // A server that goes away breaks idle connections; the pool replaces them, so this is no reason to end the process.
+  pool.on('error', () => {})
+  return pool
+}
+
+/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('begin')
+    const result = await work(client)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((cause: Error) => {
+      broken = cause
+    })
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+function toSafeInteger(text: string): number {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${text} is not a safe integer; select it as text`)
+  return number
+}

@@ -1,0 +1,47 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+
+/** A mistake of the caller: shown as one line, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * Runs a command's body. `--help` prints `usage` and exits 0; a UsageError prints one line and exits 2;
+ * any other error prints what failed and exits 1.
+ *
+ * `args` are the arguments without node and script; `options` as for `parseArgs`, `help` is added.
+ */
+export async function runCommand<T extends NonNullable<ParseArgsConfig['options']>>(
+  command: { usage: string; options?: T; args?: string[] },
+  body: (input: {
+    values: ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>>['values']
+    positionals: string[]
+  }) => Promise<void>,
+): Promise<void> {
+  try {
+    const { values, positionals } = parseCommandLine(command)
+    if ((values as { help?: boolean }).help) {
+      process.stdout.write(`${command.usage.trim()}\n`)
+      return
+    }
+    await body({ values: values as never, positionals })
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exitCode = error instanceof UsageError ? 2 : 1
+    if (process.exitCode === 1 && process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack}\n`)
+    process.exit()
+  }
+}
+
+function parseCommandLine({ args, options }: { args?: string[]; options?: ParseArgsConfig['options'] }) {
+  try {
+    return parseArgs({
+      args: args ?? process.argv.slice(2),
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+      strict: true,
+    })
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('\n')[0]} (--help shows what is there)`)
+  }
+}

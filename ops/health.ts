@@ -1,0 +1,43 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Health {
+  /** Undefined when the process can do its work; otherwise one line saying what is missing. */
+  readonly notReady: () => string | undefined | Promise<string | undefined>
+  /** Prometheus text. */
+  readonly metrics: () => string | Promise<string>
+}
+
+/**
+ * Serves `/healthz` (the process lives), `/readyz` (it can work, 503 with the reason otherwise) and `/metrics`
+ * (Prometheus text) on a port of its own; port 0 takes a free one. Resolves once it listens.
+ */
+export async function serveHealth(host: string, port: number, health: Health): Promise<Server> {
+  const server = createServer(async (req, res) => {
+    const answer = (status: number, body: string, type = 'text/plain; charset=utf-8') =>
+      res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
+    try {
+      if (req.url === '/healthz') return answer(200, 'ok\n')
+      if (req.url === '/readyz') {
+        const problem = await health.notReady()
+        return problem === undefined ? answer(200, 'ready\n') : answer(503, `${problem}\n`)
+      }
+      if (req.url === '/metrics') return answer(200, await health.metrics(), 'text/plain; version=0.0.4')
+      return answer(404, 'here are /healthz, /readyz and /metrics\n')
+    } catch (error) {
+      return answer(500, `${(error as Error).message}\n`)
+    }
+  })
+  server.headersTimeout = 5_000
+  server.requestTimeout = 10_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return server
+}
+
+/** The port a server took. */
+export function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}

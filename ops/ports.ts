@@ -1,0 +1,27 @@
+import { createServer } from 'node:net'
+
+/** Ports from here up are handed out by the kernel to outgoing connections; a server there can lose its port. */
+const firstEphemeralPort = 32_768
+const lowestPort = 20_000
+const attempts = 200
+
+/**
+ * A TCP port nobody listens on, below the ephemeral range. `preferred` is taken when it is free.
+ * The port is free when this returns; a caller that loses it to somebody else asks again.
+ */
+export async function freePort(host = '127.0.0.1', preferred?: number): Promise<number> {
+  if (preferred !== undefined && (await isFree(host, preferred))) return preferred
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const port = lowestPort + Math.floor(Math.random() * (firstEphemeralPort - lowestPort))
+    if (await isFree(host, port)) return port
+  }
+  throw new Error(`no free port between ${lowestPort} and ${firstEphemeralPort} on ${host}`)
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, host, () => probe.close(() => resolve(true)))
+  })
+}

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { createPool } from '../../db/pool.ts'
+
+export interface TestDatabase {
+  readonly url: string
+  readonly pool: pg.Pool
+  /** Ends the pool and removes the database, whoever is still connected. */
+  drop(): Promise<void>
+}
+
+/** A database of the test's own: migrated, empty. Drop it in `afterAll`. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await onServer(`create database ${name} template ${inject('databaseTemplate')}`)
+  const url = new URL(inject('databaseServer'))
+  url.pathname = name
+  const pool = createPool({ databaseUrl: url.href, name: 'test' })
+  return {
+    url: url.href,
+    pool,
+    async drop() {
+      await pool.end()
+      await onServer(`drop database if exists ${name} with (force)`)
+    },
+  }
+}
+
+async function onServer(statement: string) {
+  const client = new pg.Client({ connectionString: inject('databaseServer') })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

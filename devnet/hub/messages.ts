@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+
+/** Unix seconds of 2021-01-01T00:00:00Z, where the network's clock starts. */
+export const farcasterEpoch = 1_609_459_200
+
+/** A signed message as the HTTP API shows it. Hashes and signatures here have the right length and nothing more. */
+export interface Message {
+  readonly data: MessageData
+  /** 0x and 20 bytes. */
+  readonly hash: string
+  readonly hashScheme: 'HASH_SCHEME_BLAKE3'
+  /** Base64 of 64 bytes. */
+  readonly signature: string
+  readonly signatureScheme: 'SIGNATURE_SCHEME_ED25519'
+  /** 0x and the 32 bytes of the app key. */
+  readonly signer: string
+}
+
+export interface MessageData {
+  readonly type: string
+  readonly fid: number
+  /** Seconds since `farcasterEpoch`. */
+  readonly timestamp: number
+  readonly network: 'FARCASTER_NETWORK_MAINNET'
+  /** One body, under the name that belongs to the type. */
+  readonly [body: string]: unknown
+}
+
+/** Numbers of user data types, as the API takes them; the names stand in messages. */
+export const userDataTypes = {
+  USER_DATA_TYPE_PFP: 1,
+  USER_DATA_TYPE_DISPLAY: 2,
+  USER_DATA_TYPE_BIO: 3,
+  USER_DATA_TYPE_URL: 5,
+  USER_DATA_TYPE_USERNAME: 6,
+  USER_DATA_TYPE_LOCATION: 7,
+  USER_DATA_TYPE_TWITTER: 8,
+  USER_DATA_TYPE_GITHUB: 9,
+  USER_DATA_TYPE_BANNER: 10,
+} as const
+export type UserDataType = keyof typeof userDataTypes
+
+/** `unixMs` is when the user signed. The same arguments give the same message, hash included. */
+export function makeMessage(
+  type: string,
+  { fid, signer, unixMs }: { fid: number; signer: string; unixMs: number },
+  body: Record<string, unknown>,
+): Message {
+  const timestamp = Math.floor(unixMs / 1000) - farcasterEpoch
+  const data: MessageData = { type, fid, timestamp, network: 'FARCASTER_NETWORK_MAINNET', ...body }
+  const digest = createHash('sha512').update(JSON.stringify(data)).digest()
+  return {
+    data,
+    hash: `0x${digest.toString('hex', 0, 20)}`,
+    hashScheme: 'HASH_SCHEME_BLAKE3',
+    signature: digest.toString('base64'),
+    signatureScheme: 'SIGNATURE_SCHEME_ED25519',
+    signer,
+  }
+}
+
+/** Order of every list of messages: by time, then by hash. */
+export function compareMessages(a: Message, b: Message): number {
+  return a.data.timestamp - b.data.timestamp || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0)
+}
+
+/** A 32-byte hash of something made up: block hashes, transaction hashes. */
+export function fakeHash(...parts: (string | number)[]): string {
+  return `0x${createHash('sha256').update(parts.join(':')).digest('hex')}`
+}

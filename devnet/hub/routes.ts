@@ -1,0 +1,218 @@
+import {
+  type Account,
+  findUserDataType,
+  messagesOf,
+  registerEvent,
+  signerEvent,
+  userDataOf,
+  verifiedAddresses,
+} from './account.ts'
+import type { Answer } from './faults.ts'
+import type { Message } from './messages.ts'
+import type { HubState } from './state.ts'
+
+type Route = (state: HubState, query: URLSearchParams) => Answer
+
+const defaultPageSize = 1_000
+const largestId = Number.MAX_SAFE_INTEGER
+
+/** The v1 family: what Snapchain's HTTP API answers. A missing thing is a HubError with status 400, as there. */
+export const routes: Record<string, Route> = {
+  '/v1/info': info,
+  '/v1/fids': fids,
+  '/v1/events': events,
+  '/v1/eventById': eventById,
+  '/v1/verificationsByFid': (state, query) => messagePage(findAccount(state, query), 'verifications', query, ''),
+  '/v1/userDataByFid': userData,
+  '/v1/castsByFid': (state, query) => messagePage(findAccount(state, query), 'casts', query, ''),
+  '/v1/linksByFid': (state, query) => messagePage(findAccount(state, query), 'links', query, ''),
+  '/v1/fidAddressType': addressType,
+  '/v1/onChainSignersByFid': (state, query) => ok({ events: signersOf(findAccount(state, query)) }),
+  '/v1/onChainEventsByFid': onChainEvents,
+  '/v1/onChainIdRegistryEventByAddress': registration,
+  '/v1/userNameProofByName': nameProof,
+}
+
+/** Answered as the hub does: status 400, whatever the reason. */
+export class HubError extends Error {
+  override readonly name = 'HubError'
+  readonly detail: string | null
+
+  constructor(message: string, detail: string | null = null) {
+    super(message)
+    this.detail = detail
+  }
+}
+
+export function ok(body: unknown): Answer {
+  return { status: 200, body }
+}
+
+function info(state: HubState): Answer {
+  const accounts = [...state.accounts.values()]
+  const numMessages = accounts.reduce((sum, { verifications, userData, casts, links }) => {
+    return sum + verifications.size + userData.size + casts.length + links.size
+  }, 0)
+  return ok({
+    version: '1.5.5',
+    isSyncing: false,
+    nickname: 'Devnet Hub',
+    rootHash: '0'.repeat(40),
+    dbStats: { numMessages, numFidEvents: accounts.length, numFnameEvents: accounts.length },
+    numShards: state.shards.size - 1,
+    shardInfos: [...state.shards.values()].map(({ shardIndex, height }) => ({
+      shardId: shardIndex,
+      maxHeight: height,
+      numMessages,
+      numFidRegistrations: accounts.filter(({ shard }) => shard === shardIndex).length,
+      approxSize: 0,
+      blockDelay: 0,
+      mempoolSize: 0,
+    })),
+    peerId: '12D3KooWDevnetHub',
+    hubOperatorFid: 1,
+  })
+}
+
+function fids(state: HubState, query: URLSearchParams): Answer {
+  const shard = numberOf(query, 'shard_id')
+  if (shard === undefined) throw new HubError('missing field `shard_id`')
+  if (!state.shards.has(shard)) throw new HubError('Failed to get fids', `no shard ${shard}`)
+  const all = [...state.accounts.values()].filter((account) => account.shard === shard).map(({ fid }) => fid)
+  const { items, nextPageToken } = page(
+    all.sort((a, b) => a - b),
+    String,
+    query,
+  )
+  return ok(nextPageToken ? { fids: items, nextPageToken } : { fids: items })
+}
+
+function events(state: HubState, query: URLSearchParams): Answer {
+  const index = numberOf(query, 'shard_index')
+  const shards = index === undefined ? [...state.shards.values()] : [state.shards.get(index)]
+  const from = numberOf(query, 'from_event_id') ?? 0
+  const stop = numberOf(query, 'stop_id') ?? largestId
+  const range = { from, stop, limit: pageSize(query), reverse: query.get('reverse') === 'true' }
+  const found = shards.flatMap((shard) => {
+    if (!shard) throw new HubError('Failed to get events', `no shard ${index}`)
+    return shard.page(range)
+  })
+  return ok({ events: found })
+}
+
+function eventById(state: HubState, query: URLSearchParams): Answer {
+  const event = state.shards.get(numberOf(query, 'shard_index') ?? -1)?.find(numberOf(query, 'event_id') ?? -1)
+  if (!event) throw new HubError('Failed to get event', 'not found')
+  return ok(event)
+}
+
+function userData(state: HubState, query: URLSearchParams): Answer {
+  const account = findAccount(state, query)
+  const wanted = query.get('user_data_type')
+  if (wanted === null) return messagePage(account, 'userData', query, null)
+  const type = findUserDataType(wanted)
+  const message = type && account.userData.get(type)
+  if (!message) throw new HubError('Failed to get user data by fid', 'not found')
+  return ok(message)
+}
+
+function addressType(state: HubState, query: URLSearchParams): Answer {
+  const account = findAccount(state, query)
+  const address = addressOf(query)
+  return ok({
+    is_custody: account.custody === address,
+    is_auth: account.authAddresses.includes(address),
+    is_verified: verifiedAddresses(account, 'ethereum').includes(address),
+  })
+}
+
+function onChainEvents(state: HubState, query: URLSearchParams): Answer {
+  const account = findAccount(state, query)
+  const type = query.get('event_type') ?? ''
+  if (/^(1|EVENT_TYPE_SIGNER)$/.test(type)) return ok({ events: signersOf(account) })
+  if (/^(3|EVENT_TYPE_ID_REGISTER)$/.test(type)) return ok({ events: [registerEvent(account)] })
+  return ok({ events: [] })
+}
+
+function registration(state: HubState, query: URLSearchParams): Answer {
+  const address = addressOf(query)
+  const account = [...state.accounts.values()].find(({ custody }) => custody === address)
+  if (!account) throw new HubError('Failed to get id registry event', 'not found')
+  return ok(registerEvent(account))
+}
+
+function nameProof(state: HubState, query: URLSearchParams): Answer {
+  const name = query.get('name') ?? ''
+  const account = [...state.accounts.values()].find((one) => userDataOf(one, 'USER_DATA_TYPE_USERNAME') === name)
+  if (!account || name === '') throw new HubError('Failed to get username proof', 'not found')
+  return ok({
+    timestamp: Math.floor(account.registeredAtMs / 1000),
+    name,
+    owner: Buffer.from(account.custody.slice(2), 'hex').toString('base64'),
+    signature: Buffer.alloc(65, 3).toString('base64'),
+    fid: account.fid,
+    type: name.endsWith('.eth') ? 'USERNAME_TYPE_ENS_L1' : 'USERNAME_TYPE_FNAME',
+  })
+}
+
+function signersOf(account: Account) {
+  return [...account.appKeys].map((key) => signerEvent(account, key, 'ADD'))
+}
+
+/** A FID nobody registered is an account without messages: the hub does not tell the two apart. */
+function findAccount(state: HubState, query: URLSearchParams): Account {
+  const fid = numberOf(query, 'fid')
+  if (fid === undefined) throw new HubError('missing field `fid`')
+  return state.accounts.get(fid) ?? nobody(fid)
+}
+
+function nobody(fid: number): Account {
+  const [verifications, userData, links] = [new Map(), new Map(), new Map()]
+  const nothing = { custody: '', authAddresses: [], registeredAtMs: 0, appKeys: new Set<string>(), casts: [] }
+  return { fid, shard: 1, verifications, userData, links, ...nothing }
+}
+
+/** `end` is how this route says that there is no further page: hubs differ between missing, null and empty text. */
+function messagePage(
+  account: Account,
+  kind: 'verifications' | 'userData' | 'casts' | 'links',
+  query: URLSearchParams,
+  end: '' | null,
+): Answer {
+  const wanted = query.get('link_type')
+  const all = messagesOf(account, kind).filter(({ data }) => {
+    return kind !== 'links' || wanted === null || (data.linkBody as { type: string }).type === wanted
+  })
+  const { items, nextPageToken } = page(all, ({ hash }: Message) => hash, query)
+  return ok({ messages: items, nextPageToken: nextPageToken ?? end })
+}
+
+/** A page after the item that the token names. */
+function page<T>(all: readonly T[], keyOf: (item: T) => string, query: URLSearchParams) {
+  const ordered = query.get('reverse') === 'true' || query.get('reverse') === '1' ? [...all].reverse() : all
+  const token = query.get('pageToken') ?? query.get('page_token') ?? ''
+  const after = Buffer.from(token, 'base64').toString()
+  const start = token === '' ? 0 : ordered.findIndex((item) => keyOf(item) === after) + 1
+  if (token !== '' && start === 0) throw new HubError('Invalid page token')
+  const items = ordered.slice(start, start + pageSize(query))
+  const last = items.at(-1)
+  const more = last !== undefined && start + items.length < ordered.length
+  return { items, nextPageToken: more ? Buffer.from(keyOf(last)).toString('base64') : undefined }
+}
+
+function pageSize(query: URLSearchParams): number {
+  const size = numberOf(query, 'pageSize') ?? numberOf(query, 'page_size') ?? defaultPageSize
+  return Math.min(size, defaultPageSize)
+}
+
+function addressOf(query: URLSearchParams): string {
+  return `0x${(query.get('address') ?? '').replace(/^0x/, '').toLowerCase()}`
+}
+
+function numberOf(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  if (!/^\d+$/.test(text))
+    throw new HubError(`invalid value for \`${name}\``, `expected an unsigned number, got ${text}`)
+  return Number(text)
+}

@@ -1,0 +1,218 @@
+import {
+  type Account,
+  type Profile,
+  type Protocol,
+  profileTypes,
+  registerEvent,
+  signerEvent,
+  verificationKey,
+} from './account.ts'
+import { EventLog, type NewEvent } from './events.ts'
+import { fakeHash, type Message, makeMessage } from './messages.ts'
+
+export interface NewAccount {
+  readonly fid: number
+  readonly custody: string
+  readonly authAddresses?: readonly string[]
+  /** Signs the account's messages; made up when absent. */
+  readonly appKey?: string
+  readonly registeredAt?: Date
+}
+
+export interface VerificationOptions {
+  /** Default ethereum. Solana addresses are base58 text. */
+  readonly protocol?: Protocol
+  /** Chain of a contract wallet; absent: a plain key. */
+  readonly contractChain?: number
+  /** The older body name, which public documents still show. */
+  readonly oldBody?: boolean
+  /** When it was signed. Default: now. */
+  readonly at?: Date
+}
+
+/**
+ * The ways a verification ends: a removal message; the signer's key revoked; storage pruned; or named in the
+ * `deletedMessages` of another message's merge (here of a Solana verification).
+ */
+export type Removal = 'message' | 'revoke' | 'prune' | 'merge'
+
+const dataShards = [1, 2]
+
+/** The network as one hub sees it. Every mutator is visible to reads at once and is reported as events. */
+export class HubState {
+  readonly accounts = new Map<number, Account>()
+  /** Shard 0 is the block shard: it repeats verifications, and holds no FID. */
+  readonly shards = new Map([0, ...dataShards].map((shard) => [shard, new EventLog(shard)]))
+  private readonly now: () => Date
+
+  /** `now` is the time of messages that are given none. */
+  constructor(now: () => Date = () => new Date()) {
+    this.now = now
+  }
+
+  addAccount({ fid, custody, authAddresses = [], appKey, registeredAt = this.now() }: NewAccount): Account {
+    if (this.accounts.has(fid)) throw new Error(`fid ${fid} is already registered`)
+    const account: Account = {
+      fid,
+      shard: dataShards[fid % dataShards.length] as number,
+      custody: custody.toLowerCase(),
+      authAddresses: authAddresses.map((address) => address.toLowerCase()),
+      registeredAtMs: registeredAt.getTime(),
+      appKeys: new Set([appKey ?? fakeHash('app key', fid)]),
+      verifications: new Map(),
+      userData: new Map(),
+      casts: [],
+      links: new Map(),
+    }
+    this.accounts.set(fid, account)
+    const events = [registerEvent(account), ...[...account.appKeys].map((key) => signerEvent(account, key, 'ADD'))]
+    this.report(
+      account,
+      events.map((onChainEvent) => ({
+        type: 'HUB_EVENT_TYPE_MERGE_ON_CHAIN_EVENT',
+        mergeOnChainEventBody: { onChainEvent },
+      })),
+    )
+    return account
+  }
+
+  /** Sets the parts that are given. An empty text empties a part. */
+  setProfile(fid: number, profile: Profile, at?: Date) {
+    const account = this.account(fid)
+    const merged: NewEvent[] = []
+    for (const [part, value] of Object.entries(profile)) {
+      const type = profileTypes[part as keyof Profile]
+      const before = account.userData.get(type)
+      const message = this.sign(account, 'MESSAGE_TYPE_USER_DATA_ADD', { userDataBody: { type, value } }, at)
+      account.userData.set(type, message)
+      merged.push(merge(message, before ? [before] : []))
+    }
+    this.report(account, merged)
+  }
+
+  /** Verifies an address for a FID. Verified already: the new message replaces the old one and it stays live. */
+  addVerification(fid: number, address: string, options: VerificationOptions = {}): Message {
+    const account = this.account(fid)
+    const protocol = options.protocol ?? 'ethereum'
+    const text = protocol === 'ethereum' ? address.toLowerCase() : address
+    const body = verificationBody(text, protocol, options)
+    const message = this.sign(account, 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', body, options.at)
+    const key = verificationKey(protocol, text)
+    const before = account.verifications.get(key)
+    account.verifications.set(key, message)
+    this.report(account, [merge(message, before ? [before] : [])], true)
+    return message
+  }
+
+  /** Ends a live verification in the given way. */
+  removeVerification(fid: number, address: string, how: Removal = 'message', protocol: Protocol = 'ethereum') {
+    const account = this.account(fid)
+    const text = protocol === 'ethereum' ? address.toLowerCase() : address
+    const key = verificationKey(protocol, text)
+    const message = account.verifications.get(key)
+    if (!message) throw new Error(`fid ${fid} does not verify ${text}`)
+    account.verifications.delete(key)
+    this.report(account, [this.removalEvent(account, message, how, text, protocol)], true)
+  }
+
+  /** Takes an address from one FID and verifies it for another. */
+  moveVerification(address: string, fromFid: number, toFid: number) {
+    this.removeVerification(fromFid, address)
+    this.addVerification(toFid, address)
+  }
+
+  cast(fid: number, text: string, { parent, at }: { parent?: Message; at?: Date } = {}): Message {
+    const account = this.account(fid)
+    const castAddBody = {
+      embedsDeprecated: [],
+      mentions: [],
+      parentCastId: parent ? { fid: parent.data.fid, hash: parent.hash } : null,
+      parentUrl: null,
+      text,
+      mentionsPositions: [],
+      embeds: [],
+    }
+    const message = this.sign(account, 'MESSAGE_TYPE_CAST_ADD', { castAddBody }, at)
+    account.casts.push(message)
+    this.report(account, [merge(message)])
+    return message
+  }
+
+  follow(fid: number, targetFid: number, at?: Date) {
+    const account = this.account(fid)
+    const message = this.sign(account, 'MESSAGE_TYPE_LINK_ADD', { linkBody: { type: 'follow', targetFid } }, at)
+    account.links.set(targetFid, message)
+    this.report(account, [merge(message)])
+  }
+
+  unfollow(fid: number, targetFid: number) {
+    const account = this.account(fid)
+    const before = account.links.get(targetFid)
+    if (!before) throw new Error(`fid ${fid} does not follow ${targetFid}`)
+    account.links.delete(targetFid)
+    const message = this.sign(account, 'MESSAGE_TYPE_LINK_REMOVE', { linkBody: { type: 'follow', targetFid } })
+    this.report(account, [merge(message, [before])])
+  }
+
+  /** Drops the events so far, as a hub does after three days: only a sweep finds what they said. */
+  forgetEvents() {
+    for (const shard of this.shards.values()) shard.forget()
+  }
+
+  private removalEvent(account: Account, removed: Message, how: Removal, address: string, protocol: Protocol) {
+    if (how === 'revoke') {
+      return { type: 'HUB_EVENT_TYPE_REVOKE_MESSAGE', revokeMessageBody: { message: removed } } as const
+    }
+    if (how === 'prune') {
+      return { type: 'HUB_EVENT_TYPE_PRUNE_MESSAGE', pruneMessageBody: { message: removed } } as const
+    }
+    if (how === 'merge') {
+      const other = fakeHash('solana', account.fid, removed.hash).slice(2, 46).replaceAll('0', 'z')
+      const body = verificationBody(other, 'solana', {})
+      const message = this.sign(account, 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', body)
+      account.verifications.set(verificationKey('solana', other), message)
+      return merge(message, [removed])
+    }
+    const verificationRemoveBody = { address, protocol: protocolNames[protocol] }
+    return merge(this.sign(account, 'MESSAGE_TYPE_VERIFICATION_REMOVE', { verificationRemoveBody }), [removed])
+  }
+
+  private account(fid: number): Account {
+    const account = this.accounts.get(fid)
+    if (!account) throw new Error(`fid ${fid} is not registered`)
+    return account
+  }
+
+  private sign(account: Account, type: string, body: Record<string, unknown>, at = this.now()): Message {
+    const [signer = fakeHash('app key', account.fid)] = account.appKeys
+    return makeMessage(type, { fid: account.fid, signer, unixMs: at.getTime() }, body)
+  }
+
+  private report(account: Account, events: readonly NewEvent[], onBlockShard = false) {
+    const unixMs = this.now().getTime()
+    this.shards.get(account.shard)?.append(unixMs, events)
+    if (onBlockShard) this.shards.get(0)?.append(unixMs, events)
+  }
+}
+
+const protocolNames = { ethereum: 'PROTOCOL_ETHEREUM', solana: 'PROTOCOL_SOLANA' } as const
+
+function merge(message: Message, deletedMessages: readonly Message[] = []): NewEvent {
+  return { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages } }
+}
+
+function verificationBody(address: string, protocol: Protocol, { contractChain, oldBody }: VerificationOptions) {
+  const signature = Buffer.alloc(65, 7).toString('base64')
+  const blockHash = fakeHash('verified at', address)
+  if (oldBody) return { verificationAddEthAddressBody: { address, ethSignature: signature, blockHash } }
+  return {
+    verificationAddAddressBody: {
+      address,
+      claimSignature: signature,
+      blockHash: protocol === 'ethereum' ? blockHash : address,
+      type: contractChain === undefined ? 0 : 1,
+      chainId: contractChain ?? 0,
+      protocol: protocolNames[protocol],
+    },
+  }
+}

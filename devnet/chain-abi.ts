@@ -1,0 +1,110 @@
+import { parseAbi } from 'viem'
+
+/** What is called on the local chains, typed; `test/devnet/chain-contracts.test.ts` holds it to the compiled contracts. */
+export const identityAbi = parseAbi([
+  'struct MetadataEntry { string metadataKey; bytes metadataValue; }',
+  'function register() returns (uint256 agentId)',
+  'function register(string agentURI) returns (uint256 agentId)',
+  'function register(string agentURI, MetadataEntry[] metadata) returns (uint256 agentId)',
+  'function setAgentURI(uint256 agentId, string newURI)',
+  'function setMetadata(uint256 agentId, string metadataKey, bytes metadataValue)',
+  'function setAgentWallet(uint256 agentId, address newWallet, uint256 deadline, bytes signature)',
+  'function unsetAgentWallet(uint256 agentId)',
+  'function transferFrom(address from, address to, uint256 tokenId)',
+  'function approve(address to, uint256 tokenId)',
+  'function setApprovalForAll(address operator, bool approved)',
+  'function burn(uint256 agentId)',
+  'function upgradeToAndCall(address newImplementation, bytes data) payable',
+  'function ownerOf(uint256 tokenId) view returns (address)',
+  'function tokenURI(uint256 tokenId) view returns (string)',
+  'function getAgentWallet(uint256 agentId) view returns (address)',
+  'function getMetadata(uint256 agentId, string metadataKey) view returns (bytes)',
+  'event Registered(uint256 indexed agentId, string agentURI, address indexed owner)',
+  'event URIUpdated(uint256 indexed agentId, string newURI, address indexed updatedBy)',
+  'event MetadataSet(uint256 indexed agentId, string indexed indexedMetadataKey, string metadataKey, bytes metadataValue)',
+  'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
+  'event MetadataUpdate(uint256 _tokenId)',
+  'event Upgraded(address indexed implementation)',
+])
+
+export const reputationAbi = parseAbi([
+  'function giveFeedback(uint256 agentId, int128 value, uint8 valueDecimals, string tag1, string tag2, string endpoint, string feedbackURI, bytes32 feedbackHash)',
+  'function revokeFeedback(uint256 agentId, uint64 feedbackIndex)',
+  'function getLastIndex(uint256 agentId, address clientAddress) view returns (uint64)',
+  'event NewFeedback(uint256 indexed agentId, address indexed clientAddress, uint64 feedbackIndex, int128 value, uint8 valueDecimals, string indexed indexedTag1, string tag1, string tag2, string endpoint, string feedbackURI, bytes32 feedbackHash)',
+  'event FeedbackRevoked(uint256 indexed agentId, address indexed clientAddress, uint64 indexed feedbackIndex)',
+])
+
+export const dollarAbi = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function mint(address to, uint256 amount)',
+  'function transfer(address to, uint256 value) returns (bool)',
+  'function approve(address spender, uint256 value) returns (bool)',
+  'function transferFrom(address from, address to, uint256 value) returns (bool)',
+  'function balanceOf(address account) view returns (uint256)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+])
+
+export const bridgedDollarAbi = parseAbi([
+  'function approveWithAuthorization(address owner, address spender, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+])
+
+export const batcherAbi = parseAbi([
+  'struct Call3 { address target; bool allowFailure; bytes callData; }',
+  'struct Result { bool success; bytes returnData; }',
+  'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
+])
+
+export const columnBatcherAbi = parseAbi([
+  'struct Columns { address[] from; address[] to; uint256[] value; bytes32[] nonce; uint8[] v; bytes32[] r; bytes32[] s; }',
+  'function payAll(address token, uint256 validBefore, Columns c)',
+])
+
+export const collectorAbi = parseAbi([
+  'function pull(address token, address from, uint256 value, uint256 validBefore, bytes32 nonce, bytes signature, address merchant)',
+  'function deposit(address token, address from, uint256 value, uint256 validBefore, bytes32 nonce, bytes signature, address merchant)',
+  'function release(address token, address merchant)',
+])
+
+export const registrarAbi = parseAbi([
+  'function registerMany(address registry, string[] uris, address to)',
+  'function register(address registry, string uri, address heir)',
+])
+
+export const walletAbi = parseAbi([
+  'function execute(address target, uint256 value, bytes data) returns (bytes)',
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+])
+
+export const walletFactoryAbi = parseAbi([
+  'function create(address owner, bytes32 salt) returns (address)',
+  'function walletOf(address owner, bytes32 salt) view returns (address)',
+])
+
+export const idRegistryAbi = parseAbi([
+  'function registerId(uint256 fid, address to, address recovery)',
+  'function transferId(uint256 fid, address to)',
+  'function recoverId(uint256 fid, address to)',
+  'function idOf(address owner) view returns (uint256 fid)',
+  'function custodyOf(uint256 fid) view returns (address custody)',
+  'function recoveryOf(uint256 fid) view returns (address recovery)',
+  'event Register(address indexed to, uint256 indexed id, address recovery)',
+  'event Transfer(address indexed from, address indexed to, uint256 indexed id)',
+  'event Recover(address indexed from, address indexed to, uint256 indexed id)',
+])
+
+export const keyRegistryAbi = parseAbi([
+  'struct KeyData { uint8 state; uint32 keyType; }',
+  'function addKey(uint256 fid, uint32 keyType, bytes key, uint8 metadataType, bytes metadata)',
+  'function removeKey(uint256 fid, bytes key)',
+  'function keyDataOf(uint256 fid, bytes key) view returns (KeyData)',
+  'function keysOf(uint256 fid, uint8 state) view returns (bytes[])',
+  'event Add(uint256 indexed fid, uint32 indexed keyType, bytes indexed key, bytes keyBytes, uint8 metadataType, bytes metadata)',
+  'event Remove(uint256 indexed fid, bytes indexed key, bytes keyBytes)',
+])

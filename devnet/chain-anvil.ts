@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const package_ = '@foundry-rs/anvil-linux-amd64'
+const startSeconds = 30
+const stopSeconds = 5
+const pollMs = 20
+/** How much of what the node printed goes into an error. */
+const outputCharacters = 4_000
+
+export interface Anvil {
+  /** HTTP and WebSocket answer here. */
+  readonly rpc: string
+  readonly pid: number
+  /** Resolves once the process is gone. */
+  stop(): Promise<void>
+}
+
+export interface AnvilOptions {
+  readonly port: number
+  /** Content of the genesis file. */
+  readonly genesis: object
+  /** Gas of a block; the genesis file's own is not heeded. */
+  readonly gasLimit: number
+  /** Seconds between blocks; absent: a block as soon as a transaction comes. */
+  readonly blockSeconds?: number
+}
+
+/**
+ * Starts an anvil and waits until it answers. It ends with `stop()`, or with this process, however that one ends.
+ * Throws with the node's own words when it does not start.
+ */
+export async function startAnvil({ port, genesis, gasLimit, blockSeconds }: AnvilOptions): Promise<Anvil> {
+  const binary = findBinary()
+  const folder = await mkdtemp(join(tmpdir(), 'agent-directory-anvil-'))
+  const genesisFile = join(folder, 'genesis.json')
+  await writeFile(genesisFile, JSON.stringify(genesis))
+  const args = ['--host', '127.0.0.1', '--port', String(port), '--init', genesisFile]
+  args.push(
+    '--hardfork',
+    'prague',
+    '--order',
+    'fifo',
+    '--accounts',
+    '0',
+    '--threads',
+    '1',
+    '--gas-limit',
+    String(gasLimit),
+  )
+  args.push('--quiet', '--no-request-size-limit')
+  if (blockSeconds) args.push('--block-time', String(blockSeconds))
+
+  // The shell becomes the node; what it leaves behind reads the pipe to this process and ends the node when the pipe
+  // closes. A group of its own keeps a terminal's Ctrl-C from reaching the node before whoever reads from it.
+  const watched = 'exec 3<&0; (cat <&3 >/dev/null; kill $$ 2>/dev/null) & exec "$@" </dev/null 3<&-'
+  const child = spawn('/bin/sh', ['-c', watched, 'anvil', binary, ...args], { detached: true })
+  let output = ''
+  const collect = (text: Buffer) => {
+    output = (output + text).slice(-outputCharacters)
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  const exited = once(child, 'exit').then(() => child.stdin.destroy())
+
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGTERM')
+    const kill = setTimeout(() => child.kill('SIGKILL'), stopSeconds * 1000)
+    await exited
+    clearTimeout(kill)
+  }
+  const rpc = `http://127.0.0.1:${port}`
+  try {
+    await untilAnswering(rpc, () => child.exitCode ?? child.signalCode)
+  } catch (error) {
+    await stop()
+    throw new Error(`anvil on port ${port}: ${(error as Error).message}\n${output}`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { rpc, pid: child.pid as number, stop }
+}
+
+function findBinary(): string {
+  try {
+    return createRequire(import.meta.url).resolve(`${package_}/bin/anvil`)
+  } catch {
+    throw new Error(
+      `anvil is not installed: the local chains need the optional package ${package_}, which exists for linux on x64`,
+    )
+  }
+}
+
+async function untilAnswering(rpc: string, ended: () => number | string | null) {
+  const deadline = Date.now() + startSeconds * 1000
+  while (Date.now() < deadline) {
+    if (ended() !== null) throw new Error(`ended with ${ended()} before it answered`)
+    if (await answers(rpc)) return
+    await delay(pollMs)
+  }
+  throw new Error(`did not answer within ${startSeconds} s`)
+}
+
+async function answers(rpc: string): Promise<boolean> {
+  try {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
+    const response = await fetch(rpc, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    return response.ok
+  } catch {
+    return false // not listening yet
+  }
+}

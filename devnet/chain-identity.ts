@@ -1,0 +1,124 @@
+import { type Address, encodeFunctionData, type Hex, type LocalAccount, zeroAddress, zeroHash } from 'viem'
+import type { Call, DevChain } from './chain.ts'
+import { identityAbi, registrarAbi, reputationAbi } from './chain-abi.ts'
+import { addressesOf } from './chain-genesis.ts'
+
+// The registries stand at the same addresses on every chain.
+const { registry, reputation, batchRegistrar, passingRegistrar } = addressesOf('base')
+
+export interface Metadata {
+  readonly key: string
+  readonly value: Hex
+}
+
+/** The identity is the sender's. Without a URI: the overload that takes none. */
+export function register(uri?: string, metadata?: readonly Metadata[]): Call {
+  if (metadata) {
+    const entries = metadata.map(({ key, value }) => ({ metadataKey: key, metadataValue: value }))
+    return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'register', args: [uri ?? '', entries] }))
+  }
+  if (uri === undefined) return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'register', args: [] }))
+  return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'register', args: [uri] }))
+}
+
+/** Many identities in one transaction, about 150,000 gas each; they go to `to`, or stay with the batch contract. */
+export function registerMany(uris: readonly string[], to: Address = zeroAddress): Call {
+  const data = encodeFunctionData({ abi: registrarAbi, functionName: 'registerMany', args: [registry, uris, to] })
+  return { to: batchRegistrar, data }
+}
+
+/** A contract registers and passes the identity on inside the receiver's hook, before Registered is emitted. */
+export function registerPassingOn(uri: string, heir: Address): Call {
+  const data = encodeFunctionData({ abi: registrarAbi, functionName: 'register', args: [registry, uri, heir] })
+  return { to: passingRegistrar, data }
+}
+
+export function setAgentUri(agentId: bigint, uri: string): Call {
+  return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'setAgentURI', args: [agentId, uri] }))
+}
+
+/** Refused by the contract for the key `agentWallet`. */
+export function setMetadata(agentId: bigint, { key, value }: Metadata): Call {
+  return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'setMetadata', args: [agentId, key, value] }))
+}
+
+/** Sent by `owner` or an operator; `wallet` signs that it agrees. The contract takes five minutes of deadline at most. */
+export async function setAgentWallet(
+  chain: DevChain,
+  { agentId, wallet, owner }: { agentId: bigint; wallet: LocalAccount; owner: Address },
+): Promise<Call> {
+  const { timestamp } = await chain.client.getBlock()
+  const deadline = timestamp + 240n
+  const signature = await wallet.signTypedData({
+    domain: { name: 'ERC8004IdentityRegistry', version: '1', chainId: chain.chainId, verifyingContract: registry },
+    types: {
+      AgentWalletSet: [
+        { name: 'agentId', type: 'uint256' },
+        { name: 'newWallet', type: 'address' },
+        { name: 'owner', type: 'address' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'AgentWalletSet',
+    message: { agentId, newWallet: wallet.address, owner, deadline },
+  })
+  const args = [agentId, wallet.address, deadline, signature] as const
+  return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'setAgentWallet', args }))
+}
+
+export function unsetAgentWallet(agentId: bigint): Call {
+  return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'unsetAgentWallet', args: [agentId] }))
+}
+
+/** Sent by `from`, or by somebody it approved. */
+export function transferIdentity(agentId: bigint, from: Address, to: Address): Call {
+  return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'transferFrom', args: [from, to, agentId] }))
+}
+
+/** Lets somebody else act for one identity. */
+export function approveOperator(agentId: bigint, operator: Address): Call {
+  return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'approve', args: [operator, agentId] }))
+}
+
+/** Only here: the real registry burns nothing. */
+export function burnIdentity(agentId: bigint): Call {
+  return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'burn', args: [agentId] }))
+}
+
+/** The identity a receipt's logs registered; throws when there is none. */
+export async function newIdentity(chain: DevChain, hash: Hex): Promise<bigint> {
+  const { logs } = await chain.mined(hash)
+  const log = logs.find(({ address, topics }) => address === registry && topics[0] === registeredTopic)
+  if (!log?.topics[1]) throw new Error(`${chain.name}: transaction ${hash} registered nothing`)
+  return BigInt(log.topics[1])
+}
+const registeredTopic = '0xca52e62c367d81bb2e328eb795f7c7ba24afb478408a26c0e201d155c449bc4a'
+
+export interface FeedbackInput {
+  readonly agentId: bigint
+  /** Scaled by 10^-decimals. */
+  readonly value: bigint
+  readonly decimals?: number
+  readonly tag1?: string
+  readonly tag2?: string
+  readonly endpoint?: string
+  readonly uri?: string
+  readonly hash?: Hex
+}
+
+/** Sent by anybody but the identity's owner and operators. */
+export function giveFeedback(feedback: FeedbackInput): Call {
+  const { agentId, value, decimals = 0, tag1 = '', tag2 = '', endpoint = '', uri = '', hash = zeroHash } = feedback
+  const args = [agentId, value, decimals, tag1, tag2, endpoint, uri, hash] as const
+  return { to: reputation, data: encodeFunctionData({ abi: reputationAbi, functionName: 'giveFeedback', args }) }
+}
+
+/** Sent by who gave it; indexes count from 1 for each client of an identity. */
+export function revokeFeedback(agentId: bigint, index: bigint): Call {
+  const args = [agentId, index] as const
+  return { to: reputation, data: encodeFunctionData({ abi: reputationAbi, functionName: 'revokeFeedback', args }) }
+}
+
+function onRegistry(data: Hex): Call {
+  return { to: registry, data }
+}

@@ -1,0 +1,168 @@
+import { type Address, concat, encodeFunctionData, type Hex, type LocalAccount, parseSignature } from 'viem'
+import type { Call, DevChain } from './chain.ts'
+import { batcherAbi, bridgedDollarAbi, collectorAbi, columnBatcherAbi, dollarAbi } from './chain-abi.ts'
+import { dollarName } from './chain-genesis.ts'
+
+/** A signed authorization: whoever has it can execute it, once. */
+export interface Authorization {
+  readonly kind: AuthorizationKind
+  readonly token: Address
+  readonly from: Address
+  readonly to: Address
+  /** Base units: 10^-6 dollars. */
+  readonly value: bigint
+  readonly nonce: Hex
+  readonly validBefore: bigint
+  readonly signature: Hex
+}
+
+/** `receive` can be executed by the payee alone; `approve` exists on the bridged token and pays nobody. */
+export type AuthorizationKind = keyof typeof primaryTypes
+
+export interface AuthorizationRequest {
+  readonly to: Address
+  /** Base units. */
+  readonly value: bigint
+  /** 32 bytes, used once by this payer on this token; keccak-256 of anything. */
+  readonly nonce: Hex
+  readonly kind?: AuthorizationKind
+  /** Default: the chain's native dollar. */
+  readonly token?: Address
+  /** The payer, when it is a contract wallet; `signer` then is the wallet's owner. */
+  readonly from?: Address
+}
+
+/** 2100-01-01, Unix seconds. */
+const validBefore = 4_102_444_800n
+const primaryTypes = {
+  transfer: 'TransferWithAuthorization',
+  receive: 'ReceiveWithAuthorization',
+  approve: 'ApproveWithAuthorization',
+} as const
+
+/** Signs an EIP-3009 authorization. Valid from the beginning until 2100. */
+export async function signAuthorization(
+  chain: DevChain,
+  signer: LocalAccount,
+  { to, value, nonce, kind = 'transfer', token = nativeToken(chain), from = signer.address }: AuthorizationRequest,
+): Promise<Authorization> {
+  const [payer, payee] = kind === 'approve' ? ['owner', 'spender'] : ['from', 'to']
+  const signature = await signer.signTypedData({
+    domain: domainOf(chain, token),
+    types: {
+      [primaryTypes[kind]]: [
+        { name: payer, type: 'address' },
+        { name: payee, type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: primaryTypes[kind],
+    message: { [payer as string]: from, [payee as string]: to, value, validAfter: 0n, validBefore, nonce },
+  })
+  return { kind, token, from, to, value, nonce, validBefore, signature }
+}
+
+/** The token's own call: `split` takes v, r, s and needs a plain key; `bytes` takes contract wallets too. */
+export function pay(authorization: Authorization, form: 'split' | 'bytes' = 'split'): Call {
+  const { kind, token, from, to, value, nonce, signature } = authorization
+  const common = [from, to, value, 0n, validBefore, nonce] as const
+  const { v, r, s } = splitSignature(signature)
+  if (kind === 'approve') {
+    const args = [...common, v, r, s] as const
+    const data = encodeFunctionData({ abi: bridgedDollarAbi, functionName: 'approveWithAuthorization', args })
+    return { to: token, data }
+  }
+  const functionName = kind === 'transfer' ? 'transferWithAuthorization' : 'receiveWithAuthorization'
+  const args = form === 'split' ? ([...common, v, r, s] as const) : ([...common, signature] as const)
+  return { to: token, data: encodeFunctionData({ abi: dollarAbi, functionName, args }) }
+}
+
+/** The same call with bytes after its arguments, as some facilitators append to mark themselves. */
+export function withTrailer(call: Call, trailer: Hex): Call {
+  return { to: call.to, data: concat([call.data, trailer]) }
+}
+
+/** Several calls in one transaction, through Multicall3; each may fail alone unless `allowFailure` is false. */
+export function aggregate(chain: DevChain, calls: readonly (Call & { readonly allowFailure?: boolean })[]): Call {
+  const items = calls.map(({ to, data, allowFailure = true }) => ({ target: to, allowFailure, callData: data }))
+  const data = encodeFunctionData({ abi: batcherAbi, functionName: 'aggregate3', args: [items] })
+  return { to: chain.addresses.batcher, data }
+}
+
+/** Transfers of one token, built by the batch contract: no selector of the token stands in the calldata. */
+export function payInColumns(chain: DevChain, authorizations: readonly Authorization[]): Call {
+  const signatures = authorizations.map(({ signature }) => splitSignature(signature))
+  const columns = {
+    from: authorizations.map(({ from }) => from),
+    to: authorizations.map(({ to }) => to),
+    value: authorizations.map(({ value }) => value),
+    nonce: authorizations.map(({ nonce }) => nonce),
+    v: signatures.map(({ v }) => v),
+    r: signatures.map(({ r }) => r),
+    s: signatures.map(({ s }) => s),
+  }
+  const token = authorizations[0]?.token ?? nativeToken(chain)
+  const data = encodeFunctionData({
+    abi: columnBatcherAbi,
+    functionName: 'payAll',
+    args: [token, validBefore, columns],
+  })
+  return { to: chain.addresses.columnBatcher, data }
+}
+
+/** A contract draws the payment and passes it on at once. The authorization: kind `receive`, to the puller. */
+export function pull(chain: DevChain, authorization: Authorization, merchant: Address): Call {
+  const data = encodeFunctionData({ abi: collectorAbi, functionName: 'pull', args: drawn(authorization, merchant) })
+  return { to: chain.addresses.puller, data }
+}
+
+/** A contract draws the payment and keeps it for the merchant. The authorization: kind `receive`, to the escrow. */
+export function depositInEscrow(chain: DevChain, authorization: Authorization, merchant: Address): Call {
+  const data = encodeFunctionData({ abi: collectorAbi, functionName: 'deposit', args: drawn(authorization, merchant) })
+  return { to: chain.addresses.escrow, data }
+}
+
+/** The escrow pays out what it holds for the merchant: a plain transfer. */
+export function releaseFromEscrow(chain: DevChain, merchant: Address): Call {
+  const args = [nativeToken(chain), merchant] as const
+  return { to: chain.addresses.escrow, data: encodeFunctionData({ abi: collectorAbi, functionName: 'release', args }) }
+}
+
+/** The token's call, sent to a contract that hands it to the native token. */
+export function forwarded(chain: DevChain, call: Call): Call {
+  return { to: chain.addresses.forwarder, data: call.data }
+}
+
+/** Makes dollars out of nothing. `value` in base units. */
+export function mint(chain: DevChain, to: Address, value: bigint, token = nativeToken(chain)): Call {
+  return { to: token, data: encodeFunctionData({ abi: dollarAbi, functionName: 'mint', args: [to, value] }) }
+}
+
+/** A plain transfer: no settlement. */
+export function transferDollars(chain: DevChain, to: Address, value: bigint, token = nativeToken(chain)): Call {
+  return { to: token, data: encodeFunctionData({ abi: dollarAbi, functionName: 'transfer', args: [to, value] }) }
+}
+
+function drawn({ token, from, value, nonce, signature }: Authorization, merchant: Address) {
+  return [token, from, value, validBefore, nonce, signature, merchant] as const
+}
+
+function domainOf(chain: DevChain, token: Address) {
+  const bridged = token === chain.addresses.bridgedToken
+  const name = token === chain.addresses.token ? dollarName(chain.name) : bridged ? 'USD Coin (PoS)' : 'USD Coin'
+  return { name, version: bridged ? '1' : '2', chainId: chain.chainId, verifyingContract: token }
+}
+
+function splitSignature(signature: Hex) {
+  const { r, s, yParity } = parseSignature(signature)
+  return { v: yParity + 27, r, s }
+}
+
+/** Throws on a chain without a native dollar. */
+function nativeToken({ name, addresses }: DevChain): Address {
+  if (!addresses.token) throw new Error(`${name} has no native USDC; name the token`)
+  return addresses.token
+}

@@ -1,0 +1,155 @@
+import {
+  type Address,
+  createTestClient,
+  defineChain,
+  type Hash,
+  type Hex,
+  http,
+  keccak256,
+  type LocalAccount,
+  publicActions,
+  type SignedAuthorization,
+  type TransactionReceipt,
+  toBytes,
+  walletActions,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { type ChainName, chains } from '../chains.config.ts'
+import { freePort } from '../ops/ports.ts'
+import { startAnvil } from './chain-anvil.ts'
+import { addressesOf, blockGasLimit, type ChainAddresses, genesisOf } from './chain-genesis.ts'
+
+/** What to call with what; `chain-*.ts` build them, `send` executes them, `aggregate` puts many into one. */
+export interface Call {
+  readonly to: Address
+  readonly data: Hex
+}
+
+export interface SendOptions {
+  /** Gas limit; a fixed default, so that nothing has to be estimated and a call that reverts is mined too. */
+  readonly gas?: bigint
+  /** EIP-7702: code to delegate to before the call runs. */
+  readonly authorizationList?: SignedAuthorization[]
+}
+
+export interface DevChainOptions {
+  /** Taken when it is free. */
+  readonly port?: number
+  /** Unix seconds of block 0. Default: now. */
+  readonly genesisTime?: number
+  /** Seconds between blocks. Absent: a block as soon as a transaction comes. */
+  readonly blockSeconds?: number
+  /** Accounts that can pay gas, besides `funder`. */
+  readonly funded?: readonly Address[]
+}
+
+/** A local EVM chain with the real chain id and our contracts at the real addresses. */
+export interface DevChain {
+  readonly name: ChainName
+  readonly chainId: number
+  readonly rpc: string
+  /** Process id of the node. */
+  readonly pid: number
+  readonly addresses: ChainAddresses
+  /** viem: public, wallet and anvil's own actions. */
+  readonly client: DevClient
+  /**
+   * Signs and submits; resolves with the hash as soon as the node took it. Calls of one account keep their order,
+   * also when several are under way.
+   */
+  send(from: LocalAccount, call: Call, options?: SendOptions): Promise<Hash>
+  /** The receipt, whether the transaction succeeded or not. */
+  mined(hash: Hash): Promise<TransactionReceipt>
+  /** `send`, then `mined`; throws when the call reverted. */
+  execute(from: LocalAccount, call: Call, options?: SendOptions): Promise<TransactionReceipt>
+  /** Gives accounts native coins to pay gas with. */
+  fund(addresses: readonly Address[]): Promise<void>
+  stop(): Promise<void>
+}
+
+export type DevClient = ReturnType<typeof createDevClient>
+
+const defaultGas = 1_000_000n
+/** Wei a gas; the base fee of an idle local chain is below one gwei. */
+const maxFeePerGas = 100_000_000_000n
+const maxPriorityFeePerGas = 1_000_000_000n
+const balanceWei = 10n ** 24n
+/** Milliseconds between questions for a receipt. */
+const pollingInterval = 50
+const receiptSeconds = 60
+
+/** The account of a name: the same key for the same text, everywhere and always. */
+export function accountOf(text: string) {
+  return privateKeyToAccount(keccak256(toBytes(text)))
+}
+
+/** Pays gas on every local chain from block 0 on. */
+export const funder = accountOf('funder of the local chains')
+
+/** Starts a local chain and waits until it answers; every contract stands from block 0 on. */
+export async function startDevChain(name: ChainName, options: DevChainOptions = {}): Promise<DevChain> {
+  const { genesisTime = Math.floor(Date.now() / 1000), blockSeconds, funded = [] } = options
+  const genesis = await genesisOf(name, { timestamp: genesisTime, funded: [funder.address, ...funded] })
+  const port = await freePort('127.0.0.1', options.port)
+  const node = await startAnvil({ port, genesis, gasLimit: blockGasLimit, blockSeconds })
+  const client = createDevClient(name, node.rpc)
+  const { send, mined } = senderOf(client)
+  return {
+    name,
+    chainId: chains[name].id,
+    rpc: node.rpc,
+    pid: node.pid,
+    addresses: addressesOf(name),
+    client,
+    send,
+    mined,
+    async execute(from, call, sendOptions) {
+      const receipt = await mined(await send(from, call, sendOptions))
+      if (receipt.status === 'reverted') throw new Error(`${name}: transaction ${receipt.transactionHash} reverted`)
+      return receipt
+    },
+    async fund(addresses) {
+      await Promise.all(addresses.map((address) => client.setBalance({ address, value: balanceWei })))
+    },
+    stop: node.stop,
+  }
+}
+
+function createDevClient(name: ChainName, rpc: string) {
+  const chain = defineChain({
+    id: chains[name].id,
+    name,
+    nativeCurrency: { name: 'coin', symbol: 'COIN', decimals: 18 },
+    rpcUrls: { default: { http: [rpc] } },
+  })
+  return createTestClient({ chain, mode: 'anvil', transport: http(rpc), pollingInterval, cacheTime: 0 })
+    .extend(publicActions)
+    .extend(walletActions)
+}
+
+function senderOf(client: DevClient) {
+  const turns = new Map<Address, Promise<unknown>>()
+
+  async function submit(from: LocalAccount, call: Call, { gas = defaultGas, authorizationList }: SendOptions) {
+    const nonce = await client.getTransactionCount({ address: from.address, blockTag: 'pending' })
+    const fees = { gas, maxFeePerGas, maxPriorityFeePerGas }
+    const common = { ...call, ...fees, nonce, chainId: client.chain.id }
+    const serializedTransaction = authorizationList
+      ? await from.signTransaction({ ...common, type: 'eip7702', authorizationList })
+      : await from.signTransaction({ ...common, type: 'eip1559' })
+    return client.sendRawTransaction({ serializedTransaction })
+  }
+
+  return {
+    send(from: LocalAccount, call: Call, options: SendOptions = {}): Promise<Hash> {
+      const before = turns.get(from.address) ?? Promise.resolve()
+      const sent = before.then(() => submit(from, call, options))
+      turns.set(
+        from.address,
+        sent.catch(() => {}), // the caller hears of it; the next call has its turn
+      )
+      return sent
+    },
+    mined: (hash: Hash) => client.waitForTransactionReceipt({ hash, timeout: receiptSeconds * 1000 }),
+  }
+}

@@ -1,0 +1,57 @@
+// @ts-check
+// npm test: makes sure that redis-server is there, then runs vitest with the given arguments.
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+/** Another package tool may be at work; apt waits this long for it. */
+const aptLockSeconds = 300
+
+const args = process.argv.slice(2)
+if (args.includes('--help')) {
+  console.log('npm test -- [files] [vitest options]\n\nRuns all tests, or those whose path contains one of the words.')
+} else {
+  try {
+    ensureRedis()
+    // In this process, so that a signal to it reaches vitest, which stops what the tests have started.
+    process.chdir(root)
+    process.argv.splice(2, 0, 'run')
+    await import(new URL('../node_modules/vitest/vitest.mjs', import.meta.url).href)
+  } catch (error) {
+    console.error(/** @type {Error} */ (error).message)
+    process.exitCode = 1
+  }
+}
+
+/** The tests of the limiter use a real Redis of their own; npm has none, the system has. */
+function ensureRedis() {
+  if (has('redis-server')) return
+  if (process.getuid?.() !== 0 || !has('apt-get')) {
+    throw new Error('the tests need redis-server on the path: "apt-get install redis-server", or its like, then again')
+  }
+  console.error('installing redis-server with apt-get …')
+  const apt = (/** @type {string[]} */ ...words) => {
+    const lock = ['-q', '-o', `DPkg::Lock::Timeout=${aptLockSeconds}`]
+    // Run level 1: the package must not start a server of its own.
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+    return spawnSync('apt-get', [...lock, ...words], { env, stdio: ['ignore', 2, 2] }).status === 0
+  }
+  const install = ['install', '-y', '--no-install-recommends', 'redis-server']
+  if (!apt(...install) && !(apt('update') && apt(...install))) {
+    throw new Error('apt-get could not install redis-server, which the tests need; what it said is above')
+  }
+}
+
+/** @param {string} command */
+function has(command) {
+  return (process.env.PATH ?? '').split(':').some((folder) => {
+    try {
+      accessSync(join(folder, command), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}

@@ -4,8 +4,9 @@ create extension if not exists pg_trgm;
 
 -- Queue and memory of every source: the lease is folded into due_at, so leased rows leave the head of the index.
 create table source_state (
-  source text not null,            -- socialindex, agent_uri, explorer, identity, codehost, spec_discovery
-  subject text not null,           -- fid:123, address:0x..., token:base:12
+  source text not null,            -- socialindex, agent_uri, explorer, identity, codehost, spec_discovery;
+                                   -- of the social network also social_shards, social_events, social_sweep, social_lookup
+  subject text not null,           -- fid:123, address:0x..., token:base:12, shard:1
   due_at timestamptz not null,
   priority smallint not null default 0,  -- 2 just claimed or new holder, 1 viewed and stale, 0 the rest
   lease_token uuid,
@@ -36,7 +37,9 @@ create table verified_address (
   address bytea not null,
   verified_at timestamptz not null,
   ended_at timestamptz,
-  primary key (fid, address, verified_at)
+  observed_at timestamptz not null default now(), -- when the row became what it is: an answer asked for earlier is older news
+  primary key (fid, address, verified_at),
+  check (ended_at >= verified_at)
 );
 create unique index verified_address_live on verified_address (fid, address) where ended_at is null;
 create index verified_address_address on verified_address (address);
@@ -112,7 +115,8 @@ create table agent (
   settlements_all bigint not null default 0,
   last_settlement_at timestamptz,
   search text not null,                -- lowercase handle, display name and oli, one a line
-  changed_at timestamptz not null      -- last change of anything a reader sees in this row or its holdings
+  -- Last change of anything a reader sees in this row or its holdings; messages and settlements are activity, not change.
+  changed_at timestamptz not null
 );
 create index agent_search on agent using gin (search gin_trgm_ops);
 create index agent_newest on agent (listed_at desc, fid desc);
@@ -135,11 +139,13 @@ create table agent_holding (
   transferred_to bytea,
   to_fid bigint,
   reason text,                         -- transfer, burn, verification_removed
+  token_digest uuid,                   -- of what is shown of the token from other tables, to tell a change from none
   primary key (fid, chain, agent_id, acquired_block, acquired_log_index)
 );
 create index agent_holding_token on agent_holding (chain, agent_id);
+create index agent_holding_transferred_to on agent_holding (transferred_to) where transferred_to is not null;
 
--- What a mirror has to follow: upsert or delist, in sequence order.
+-- What a mirror has to follow: upsert or delist, in sequence order, which is the order of commits.
 create table agent_change (
   seq bigint generated always as identity primary key,
   fid bigint not null,
@@ -147,3 +153,38 @@ create table agent_change (
   changed_at timestamptz not null
 );
 create index agent_change_fid on agent_change (fid, seq desc);
+
+-- Agents to be derived again. Append-only, consumed by the enrichment job.
+create table agent_event (
+  seq bigint generated always as identity primary key,
+  fid bigint not null
+);
+create function note_agents() returns trigger language plpgsql as $$
+begin
+  insert into agent_event (fid) select distinct fid from added;
+  return null;
+end $$;
+create trigger social_profile_added after insert on social_profile
+  referencing new table as added for each statement execute function note_agents();
+create trigger social_profile_changed after update on social_profile
+  referencing new table as added for each statement execute function note_agents();
+create trigger claim_added after insert on claim
+  referencing new table as added for each statement execute function note_agents();
+
+-- A verification concerns every agent that meets the address: who verifies it, and who gave a token to it.
+create function note_verified_addresses() returns trigger language plpgsql as $$
+begin
+  insert into holder_event (address) select distinct address from changed;
+  return null;
+end $$;
+create trigger verified_address_added after insert on verified_address
+  referencing new table as changed for each statement execute function note_verified_addresses();
+create trigger verified_address_changed after update on verified_address
+  referencing new table as changed for each statement execute function note_verified_addresses();
+create trigger verified_address_removed after delete on verified_address
+  referencing old table as changed for each statement execute function note_verified_addresses();
+
+create trigger registration_document_added after insert on registration_document
+  referencing new table as added for each statement execute function note_tokens();
+create trigger registration_document_changed after update on registration_document
+  referencing new table as added for each statement execute function note_tokens();

@@ -1,0 +1,47 @@
+import express, { type Express } from 'express'
+import type { Logger } from 'pino'
+import { Cache } from './cache.ts'
+import { cors } from './cors.ts'
+import { answerErrors } from './error-answer.ts'
+import { healthRoutes } from './health.ts'
+import { refuseMethod, refusePath } from './method.ts'
+import { createMetrics, type Watched } from './metrics.ts'
+import { giveRequestId } from './request-id.ts'
+import { answer, type Sources } from './route.ts'
+import { routes } from './routes.ts'
+
+export interface ApiDeps extends Sources {
+  readonly pool: Watched['pool']
+  readonly log: Logger
+  readonly siteUrl: string
+  readonly trustProxyHops: number
+  /** Why this process should get no more requests; undefined while it should. */
+  readonly notReady: () => string | undefined
+}
+
+/** All answers together, in memory. */
+const cacheBytes = 128 * 1024 * 1024
+
+/** The HTTP service. It starts nothing and listens nowhere. */
+export function createApp(deps: ApiDeps): Express {
+  const cache = new Cache({ maxBytes: cacheBytes })
+  const metrics = createMetrics({ cache, database: deps.database, pool: deps.pool })
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag') // strong ones are made with the content
+  app.enable('case sensitive routing')
+  app.set('trust proxy', deps.trustProxyHops)
+
+  app.use(giveRequestId)
+  app.use(metrics.timeRequests)
+  app.use(cors(deps.siteUrl))
+  app.use(healthRoutes(deps, metrics.registry))
+  for (const route of routes) {
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
+    app.get(path, answer(route, deps, cache, metrics.countRead))
+    app.all(path, refuseMethod(['GET', 'HEAD']))
+  }
+  app.use(refusePath)
+  app.use(answerErrors(deps.log))
+  return app
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+export type Encoding = 'br' | 'gzip' | 'identity'
+
+/** A body in one encoding, with the strong entity tag of exactly these bytes. */
+export interface Representation {
+  readonly encoding: Encoding
+  readonly body: Buffer
+  readonly etag: string
+}
+
+/** Below this many bytes a compressed body is no smaller than the packets it saves. */
+const smallestCompressed = 512
+
+/** A body that is compressed at most once per encoding, off the event loop, when somebody first asks for it. */
+export class Content {
+  readonly #digest: string
+  readonly #made = new Map<Encoding, Representation | Promise<Representation>>()
+  /** Bytes held so far, all encodings together. */
+  bytes: number
+
+  constructor(
+    /** Media type with its charset. */
+    readonly type: string,
+    readonly text: Buffer,
+  ) {
+    this.#digest = createHash('sha256').update(text).digest('base64url').slice(0, 27)
+    this.bytes = text.length
+    this.#made.set('identity', { encoding: 'identity', body: text, etag: `"${this.#digest}"` })
+  }
+
+  in(encoding: Encoding): Representation | Promise<Representation> {
+    const wanted = this.text.length < smallestCompressed ? 'identity' : encoding
+    const known = this.#made.get(wanted)
+    if (known) return known
+    const making = this.#make(wanted).catch((error) => {
+      this.#made.delete(wanted)
+      throw error
+    })
+    this.#made.set(wanted, making)
+    return making
+  }
+
+  async #make(encoding: Encoding): Promise<Representation> {
+    const body = await (encoding === 'br' ? compressBrotli(this.text) : compressGzip(this.text, { level: gzipLevel }))
+    const made: Representation = { encoding, body, etag: `"${this.#digest}-${encoding}"` }
+    this.#made.set(encoding, made)
+    this.bytes += body.length
+    return made
+  }
+}
+
+// Quality 5 and level 6: for 3 MB of profiles 0.1 s and 12 % of the size; quality 11 saves a fifth more for 50 times the work.
+const brotliQuality = 5
+const gzipLevel = 6
+const brotli = promisify(brotliCompress)
+const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip)
+const compressBrotli = (text: Buffer) =>
+  brotli(text, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+      [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    },
+  })
+
+/**
+ * The encoding an Accept-Encoding header asks for: the one with the highest weight, brotli before gzip when equal.
+ * Identity when nothing else is acceptable, even where the header refuses it: an answer is better than none.
+ */
+export function chooseEncoding(header: string | undefined): Encoding {
+  if (header === undefined) return 'identity'
+  const known = chosen.get(header)
+  if (known) return known
+  const encoding = weigh(header)
+  if (chosen.size < rememberedHeaders) chosen.set(header, encoding)
+  return encoding
+}
+
+// Clients send a handful of different headers; the bound keeps inventive ones from filling the memory.
+const rememberedHeaders = 256
+const chosen = new Map<string, Encoding>()
+
+function weigh(header: string): Encoding {
+  const weights = new Map<string, number>()
+  for (const item of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = item.split(';').map((part) => part.trim())
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))
+    const weight = quality === undefined ? 1 : Number(quality.slice(2))
+    weights.set(name === 'x-gzip' ? 'gzip' : name, weight >= 0 && weight <= 1 ? weight : 0)
+  }
+  const weight = (name: Encoding) => weights.get(name) ?? weights.get('*') ?? 0
+  const best = weight('br') >= weight('gzip') ? 'br' : 'gzip'
+  const identity = weights.get('identity') ?? 0 // not named: acceptable, yet behind every encoding that is
+  return weight(best) > 0 && weight(best) >= identity ? best : 'identity'
+}

@@ -1,0 +1,39 @@
+import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { Logger } from 'pino'
+import { ApiError, invalidRequest } from './errors.ts'
+import { refusals } from './parameters.ts'
+import { requestId } from './request-id.ts'
+
+/** The last middleware: writes every error body, and logs with its cause what no client is told. */
+export function answerErrors(log: Logger): ErrorRequestHandler {
+  return (cause, req, res, _next) => {
+    const error = toApiError(cause, req)
+    if (error.status >= 500) log.error({ requestId: requestId(res), method: req.method, url: req.url, err: cause })
+    // Half an answer is out: cutting the connection is the one way left to say that it is not whole.
+    if (res.headersSent) return void res.destroy()
+    answerError(res, error)
+  }
+}
+
+export function answerError(res: Response, error: ApiError): void {
+  res.removeHeader('ETag')
+  res.status(error.status).set('Cache-Control', 'no-store').json(error.body)
+}
+
+/** Errors of Express and of its parsers carry an HTTP status; every other foreign error is ours to answer for. */
+function toApiError(cause: unknown, req: Request): ApiError {
+  if (cause instanceof ApiError) return cause
+  const { status, type } = (cause ?? {}) as { status?: unknown; type?: unknown }
+  if (typeof status !== 'number' || status < 400 || status > 499) {
+    return new ApiError('ERR_INTERNAL', undefined)
+  }
+  if (typeof type === 'string') return invalidRequest('body', `cannot be read: ${type}`)
+  return undecodablePath(req.path)
+}
+
+/** A path whose percent-encoding is broken names no fid, no address and no resource. */
+function undecodablePath(path: string): ApiError {
+  if (path.startsWith('/api/agent/')) return refusals.fid()
+  if (path.startsWith('/api/by-address/')) return refusals.address()
+  return new ApiError('ERR_NOT_FOUND', 'the path is not valid percent-encoding')
+}

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises'
+import { openDatabase } from '../db/open.ts'
+import { createPool } from '../db/pool.ts'
+import { runCommand, UsageError } from '../ops/cli.ts'
+import { portOf } from '../ops/health.ts'
+import { createLogger } from '../ops/logger.ts'
+import { createApp } from './app.ts'
+import { readConfig } from './config.ts'
+import { boundedDatabase, connectTimeoutMs, poolConnections, statementTimeoutMs } from './database.ts'
+import { createHttpServer, drain } from './server.ts'
+
+const usage = `
+npm run api
+
+Serves the directory over HTTP: JSON under /api, the feed at /feed.atom, the bulk file at /data/agents.json;
+/healthz, /readyz and /metrics for the operator. Stops on SIGTERM once the requests in flight are answered.
+
+Reads DATABASE_URL, REDIS_URL, HOST, PORT, BASE_URL, SITE_URL, SERVICE_NAME, TRUST_PROXY_HOPS, LIMIT_PER_MINUTE,
+LIMIT_PER_DAY, SETTLEMENT_OVERLOADS, CHAINS_FILE, LOG_LEVEL: see .env.example.
+`
+
+await runCommand({ usage }, async ({ positionals }) => {
+  if (positionals.length > 0) throw new UsageError(`api takes no argument, got ${positionals[0]} (--help shows more)`)
+  const chainsFile = process.env.CHAINS_FILE ? JSON.parse(await readFile(process.env.CHAINS_FILE, 'utf8')) : undefined
+  const config = readConfig(process.env, chainsFile)
+  const log = createLogger('api', config.logLevel)
+  const store = await openDatabase(config.databaseUrl)
+  const pool = createPool({
+    databaseUrl: store.databaseUrl,
+    name: 'api',
+    max: poolConnections,
+    statementTimeoutMs,
+    connectTimeoutMs,
+  })
+  let stopping = false
+  const app = createApp({
+    ...config,
+    database: boundedDatabase(pool),
+    pool,
+    log,
+    notReady: () => (stopping ? 'the process is stopping' : undefined),
+  })
+  const server = createHttpServer(app)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(config.port, config.host, resolve)
+  })
+  log.info({ host: config.host, port: portOf(server), database: store.description }, 'listening')
+
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+  stopping = true
+  log.info('stopping')
+  await drain(server)
+  await pool.end()
+  await store.close()
+  log.info('stopped')
+})

@@ -1,0 +1,86 @@
+import type { RequestHandler } from 'express'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Queryable } from '../db/pool.ts'
+import { chainLags } from '../db/queries/chain-state.ts'
+import type { Cache } from './cache.ts'
+
+export interface Watched {
+  readonly cache: Cache
+  readonly database: Queryable
+  /** Connections of the pool as they are now. */
+  readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** Seconds; from a cache hit to the longest a request may take. */
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** What /metrics tells: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
+export function createMetrics({ cache, database, pool }: Watched) {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const seconds = new Histogram({
+    name: 'http_request_seconds',
+    help: 'Time from the request to the end of its answer.',
+    labelNames: ['route', 'method', 'status'],
+    buckets: latencyBuckets,
+    registers,
+  })
+  const reads = new Counter({
+    name: 'cache_reads_total',
+    help: 'Reads answered from memory (hit) or from the database (miss).',
+    labelNames: ['route', 'outcome'],
+    registers,
+  })
+  new Gauge({ name: 'cache_bytes', help: 'Bytes in the cache.', registers, collect: setTo(() => cache.bytes) })
+  new Gauge({ name: 'cache_entries', help: 'Entries in the cache.', registers, collect: setTo(() => cache.size) })
+  new Gauge({
+    name: 'database_connections',
+    help: 'Connections of the pool, and requests that wait for one.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount)
+      this.set({ state: 'idle' }, pool.idleCount)
+      this.set({ state: 'waiting' }, pool.waitingCount)
+    },
+  })
+  new Gauge({
+    name: 'indexer_lag_seconds',
+    help: 'Age of the newest indexed block. Absent while the database does not answer.',
+    labelNames: ['chain'],
+    registers,
+    async collect() {
+      this.reset()
+      for (const { chain, lag_seconds } of await chainLags(database).catch(() => [])) this.set({ chain }, lag_seconds)
+    },
+  })
+  return {
+    registry,
+    countRead: (route: string, hit: boolean) => reads.inc({ route, outcome: hit ? 'hit' : 'miss' }),
+    timeRequests: timeRequests(seconds),
+  }
+}
+
+function timeRequests(seconds: Histogram): RequestHandler {
+  return (req, res, next) => {
+    const start = performance.now()
+    res.once('close', () => {
+      const route = (req.route?.path as string | undefined) ?? 'none'
+      const labels = { route, method: known.has(req.method) ? req.method : 'other', status: res.statusCode }
+      seconds.observe(labels, (performance.now() - start) / 1_000)
+    })
+    next()
+  }
+}
+
+const known = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+
+/** The body of a gauge that reads one number when asked. */
+function setTo(read: () => number) {
+  return function (this: Gauge) {
+    this.set(read())
+  }
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { type ChainName, chainNames, findChain } from '../chains.config.ts'
+import { ApiError } from './errors.ts'
+
+/** What a path parameter that cannot be one is answered with. */
+export const refusals = {
+  fid: () => new ApiError('ERR_FID_INVALID', 'fid must be a positive integer in decimal digits'),
+  address: () => new ApiError('ERR_ADDRESS_MALFORMED', 'address must be 0x followed by 40 hexadecimal digits'),
+} as const
+
+/** Decimal digits only: no sign, point, exponent or other script. Larger than any fid can be: one nobody has. */
+export const fidParameter = z
+  .string()
+  .regex(/^[0-9]*[1-9][0-9]*$/)
+  .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER))
+  .meta({ description: 'The agent’s id in the social network.', override: { type: 'integer', minimum: 1 } })
+
+/** Lowercase from here on. */
+export const addressParameter = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .toLowerCase()
+  .meta({ description: 'An EVM address in any case.', override: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' } })
+
+/** A repeated scalar parameter: the first counts. */
+const first = (value: unknown) => (Array.isArray(value) ? value[0] : value)
+
+/** An integer between two bounds: beyond them the nearest one, anything else the fallback. */
+export function integerParameter(
+  { minimum, maximum, fallback }: { minimum: number; maximum: number; fallback: number },
+  description: string,
+) {
+  return z
+    .unknown()
+    .optional()
+    .transform((value) => {
+      const text = first(value)
+      if (typeof text !== 'string' || !/^-?[0-9]+$/.test(text)) return fallback
+      return Math.min(Math.max(Number(text), minimum), maximum)
+    })
+    .meta({ description, override: { type: 'integer', minimum, maximum, default: fallback } })
+}
+
+/** One of a few words; anything else is the fallback. */
+export function wordParameter<const W extends string>(words: readonly W[], fallback: W, description: string) {
+  return z
+    .unknown()
+    .optional()
+    .transform((value) => words.find((word) => word === first(value)) ?? fallback)
+    .meta({ description, override: { type: 'string', enum: [...words], default: fallback } })
+}
+
+/** `true` or `false`; anything else is no filter. */
+export function flagParameter(description: string) {
+  return z
+    .unknown()
+    .optional()
+    .transform((value) => ({ true: true, false: false })[String(first(value))] ?? null)
+    .meta({ description, override: { type: 'string', enum: ['true', 'false'] } })
+}
+
+const longestQuery = 100 // characters
+
+/** Free text: control characters removed, trimmed, cut. Null: no filter. */
+export const textParameter = z
+  .unknown()
+  .optional()
+  .transform((value) => {
+    const text = first(value)
+    if (typeof text !== 'string') return null
+    const clean = [...text.replace(/\p{Cc}/gu, '').trim()].slice(0, longestQuery).join('')
+    return clean === '' ? null : clean.trim()
+  })
+  .meta({
+    description:
+      'Case-insensitive part of handle, display name or oli; all digits: also the fid; an address: a verified address.',
+    override: { type: 'string', maxLength: longestQuery },
+  })
+
+/**
+ * Chains by label, name or id in any case, sorted as in the chain table. Null: no filter. Unknown values match
+ * nothing, so a list of unknown values alone is empty.
+ */
+export const chainsParameter = z
+  .unknown()
+  .optional()
+  .transform((value): ChainName[] | null => {
+    const given = [value].flat().filter((text) => typeof text === 'string' && text !== '') as string[]
+    if (given.length === 0) return null
+    const wanted = given.map(findChain)
+    return chainNames.filter((name) => wanted.includes(name))
+  })
+  .meta({
+    description: 'Chains the agent has a current record on; several combine with OR.',
+    override: {
+      type: 'array',
+      items: { type: 'string', enum: ['Eth', 'Base', 'Celo', 'Arb', 'OP', 'Poly', 'Gnosis'] },
+    },
+  })

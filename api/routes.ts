@@ -1,0 +1,7 @@
+import type { Route } from './route.ts'
+import { agent } from './routes/agent.ts'
+import { byAddress } from './routes/by-address.ts'
+import { settlements } from './routes/settlements.ts'
+
+/** Every GET of the specification, in its order. */
+export const routes: readonly Route[] = [agent, settlements, byAddress]

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { agentProfile } from '../../db/queries/profile.ts'
+import { fidParameter } from '../parameters.ts'
+import { json, registryAddresses, route } from '../route.ts'
+import { profile } from '../schemas/profile.ts'
+
+/** GET /api/agent/:fid */
+export const agent = route({
+  path: '/api/agent/{fid}',
+  operationId: 'getAgent',
+  summary: 'The full profile of an agent.',
+  params: z.object({ fid: fidParameter }),
+  query: z.object({}),
+  answer: { type: json, schema: profile, description: 'The profile.' },
+  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  missing: 'no agent with this fid',
+  read: ({ fid }, { database, chains, settlementOverloads }) =>
+    agentProfile(database, { fid, settlementOverloads, registries: registryAddresses(chains) }),
+})

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { addressSubject } from '../../db/queries/by-address.ts'
+import { addressParameter } from '../parameters.ts'
+import { json, route } from '../route.ts'
+import { addressSubjectAnswer } from '../schemas/by-address.ts'
+
+/** GET /api/by-address/:address */
+export const byAddress = route({
+  path: '/api/by-address/{address}',
+  operationId: 'getByAddress',
+  summary: 'What an address is: an agent’s, or the holder of tokens without one.',
+  params: z.object({ address: addressParameter }),
+  query: z.object({}),
+  answer: { type: json, schema: addressSubjectAnswer, description: 'The agent, or the tokens the address holds.' },
+  errors: ['ERR_ADDRESS_MALFORMED', 'ERR_NOT_FOUND'],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  missing: 'this address is not verified by an agent and holds no token',
+  read: ({ address }, { database }) => addressSubject(database, address),
+})

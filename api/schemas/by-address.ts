@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { address, chainName, count, fid, time, tokenId } from './scalars.ts'
+
+const agentOfAddress = z
+  .strictObject({
+    kind: z.literal('agent'),
+    fid,
+    handle: z.string().nullable(),
+    display_name: z.string().nullable(),
+    claimed: z.boolean(),
+  })
+  .meta({ id: 'AgentOfAddress' })
+
+const addressOnly = z
+  .strictObject({
+    kind: z.literal('address-only'),
+    address,
+    registrations: z
+      .array(z.strictObject({ chain: chainName, erc8004_id: tokenId, block_number: count, deployed_at: time }))
+      .min(1),
+  })
+  .meta({ id: 'AddressOnly', description: 'Tokens held by an address no account verifies.' })
+
+export const addressSubjectAnswer = z
+  .discriminatedUnion('kind', [agentOfAddress, addressOnly])
+  .meta({ id: 'AddressSubject' })

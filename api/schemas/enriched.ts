@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { address, chainName, count, dollars, fid, time } from './scalars.ts'
+
+// What sources outside the chains and the social network say about an agent.
+
+const text = z.string().nullable()
+const maybeTime = time.nullable()
+
+export const oliTag = z
+  .strictObject({
+    address,
+    chain: chainName.nullable().meta({ description: 'Null: the tag holds on every chain.' }),
+    slug: text,
+    name: text,
+    tag_type: text,
+    ordinal: z.int().nullable(),
+    meta: z.record(z.string(), z.unknown()).nullable(),
+    source: z.enum(['blockscout', 'oli']),
+    attester: address.nullable(),
+    fetched_at: time,
+  })
+  .meta({ id: 'OliTag' })
+
+const checkStatus = z
+  .enum([
+    'ok',
+    'auth_required',
+    'payment_required',
+    'not_found',
+    'http_4xx',
+    'http_5xx',
+    'timeout',
+    'dns_error',
+    'tls_error',
+    'connect_error',
+    'blocked',
+    'too_large',
+    'not_json',
+    'schema_mismatch',
+    'redirect_refused',
+  ])
+  .meta({ id: 'CheckStatus' })
+
+const specDocument = z
+  .strictObject({
+    kind: z.enum(['a2a', 'mcp', 'openapi', 'x402']),
+    url: z.string(),
+    version: text,
+    title: text,
+    skills: z.array(z.string()),
+    tools: z.array(z.string()),
+    path_count: count.nullable(),
+    domain_verified: z.boolean(),
+    content_sha256: text,
+    first_seen_at: maybeTime,
+    last_alive_at: maybeTime,
+    last_check_at: maybeTime,
+    last_check_status: checkStatus.nullable(),
+    http_status: z.int().nullable(),
+    latency_ms: count.nullable(),
+    consecutive_failures: count,
+  })
+  .meta({ id: 'SpecDocument' })
+
+/** Liveness of the best document, then all of them. */
+export const agentSpecs = z
+  .strictObject({
+    last_alive_at: maybeTime,
+    last_check_at: maybeTime,
+    last_check_status: checkStatus.nullable(),
+    documents: z.array(specDocument),
+  })
+  .meta({ id: 'AgentSpecs' })
+
+export const edge = z
+  .strictObject({
+    kind: z.enum(['follows', 'feedback', 'settlement', 'shared_owner', 'shared_wallet', 'shared_host', 'transfer']),
+    direction: z.enum(['out', 'in', 'both']),
+    fid,
+    handle: text,
+    claimed: z.boolean(),
+    chain: chainName.nullable(),
+    weight: count,
+    amount_usdc: dollars.nullable(),
+    first_seen_at: maybeTime,
+    last_seen_at: maybeTime,
+  })
+  .meta({ id: 'AgentEdge' })
+
+export const codehostProfile = z
+  .strictObject({
+    login: z.string(),
+    user_id: z.int(),
+    type: text,
+    name: text,
+    url: text,
+    avatar_url: text,
+    bio: text,
+    followers: count.nullable(),
+    following: count.nullable(),
+    public_repos: count.nullable(),
+    total_stars: count.nullable(),
+    top_languages: z.array(z.string()),
+    account_created_at: maybeTime,
+    last_push_at: maybeTime,
+    verified: z.boolean(),
+    source: text,
+    fetched_at: time,
+  })
+  .meta({ id: 'CodehostProfile' })
+
+export const agentIdentity = z
+  .strictObject({
+    platform: z.string(),
+    identity: z.string(),
+    display_name: text,
+    address: text,
+    url: text,
+    avatar_url: text,
+    description: text,
+    sources: z.array(z.string()),
+    follower_count: count.nullable(),
+    fetched_at: time,
+  })
+  .meta({ id: 'AgentIdentity' })

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { agentIdentity, agentSpecs, codehostProfile, edge, oliTag } from './enriched.ts'
+import { historicalRegistration, record } from './registration.ts'
+import { address, agentStatus, chainLabel, claimMethod, count, fid, time } from './scalars.ts'
+
+const text = z.string().nullable()
+const maybeTime = time.nullable()
+
+/** The fields of SPEC, "Agent profile", in its order. */
+export const profile = z
+  .strictObject({
+    fid,
+    handle: text,
+    display_name: text,
+    bio: text,
+    pfp_url: text,
+    oli: text.meta({ description: 'Name of the best tag.' }),
+    chains: z.array(chainLabel),
+    claimed: z.boolean(),
+    claim_method: claimMethod.nullable().meta({ description: 'Of the newest accepted claim.' }),
+    claimed_at: maybeTime.meta({ description: 'Of the first accepted claim.' }),
+    verified_addresses: z.array(address),
+    settlements_30d: count,
+    settlements_all: count,
+    registered_at: time,
+    last_seen_at: maybeTime,
+    last_enriched_at: maybeTime.meta({ description: 'Newest success of any source.' }),
+    agent_status: agentStatus,
+    spec_check_status: z.enum(['unchecked', 'found', 'not_found', 'unreachable', 'invalid']),
+    last_socialindex_at: maybeTime.meta({ description: 'Last attempt of the source, failed ones included.' }),
+    last_explorer_at: maybeTime,
+    last_identity_at: maybeTime,
+    last_codehost_at: maybeTime,
+    last_spec_discovery_at: maybeTime,
+    erc8004_records: z.array(record),
+    oli_tags: z.array(oliTag),
+    agent_specs: agentSpecs,
+    agent_edges: z.array(edge).max(100),
+    codehost_profiles: codehostProfile.nullable(),
+    agent_identities: z.array(agentIdentity),
+    historical_registrations: z.array(historicalRegistration),
+  })
+  .meta({ id: 'AgentProfile' })

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { address, chainId, chainName, count, fid, hash, time, tokenId } from './scalars.ts'
+
+const text = z.string().nullable()
+
+/** A token an agent's verified address owns now. */
+export const record = z
+  .strictObject({
+    chain: chainName,
+    chain_id: chainId,
+    erc8004_id: tokenId,
+    registry_address: address,
+    owner_address: address,
+    agent_wallet: address.nullable(),
+    agent_uri: text,
+    uri_status: z.enum(['ok', 'pending', 'empty', 'unsupported', 'unreachable', 'invalid']),
+    name: text,
+    description: text,
+    image: text,
+    active: z.boolean().nullable(),
+    x402_support: z.boolean().nullable(),
+    services: z.array(z.strictObject({ name: text, endpoint: text, version: text })),
+    supported_trust: z.array(z.string()),
+    feedback_count: count,
+    block_number: count,
+    tx_hash: hash,
+    deployed_at: time.meta({ description: 'Mint.' }),
+    acquired_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Erc8004Record' })
+
+/** A holding that ended. */
+export const historicalRegistration = z
+  .strictObject({
+    chain: chainName,
+    chain_id: chainId,
+    erc8004_id: tokenId,
+    block_number: count,
+    deployed_at: time,
+    held_by: address,
+    acquired_at: time,
+    released_at: time.nullable(),
+    released_block: count.nullable(),
+    released_tx: hash.nullable(),
+    transferred_to: address.nullable().meta({ description: 'Null: burned, or still held.' }),
+    to_fid: fid.nullable(),
+    reason: z.enum(['transfer', 'burn', 'verification_removed']),
+  })
+  .meta({ id: 'HistoricalRegistration' })

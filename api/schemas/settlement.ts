@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { address, chainName, count, dollars, fid, hash, time } from './scalars.ts'
+
+export const settlement = z
+  .strictObject({
+    tx_hash: hash,
+    block_number: count,
+    block_timestamp: time,
+    payer_address: address,
+    recipient_address: address,
+    amount_usdc: dollars,
+    chain: chainName,
+    selector: z.enum(['0xe3ee160e', '0xef55bec6', '0xcf092995', '0x88b7ab63']).meta({
+      description:
+        'transferWithAuthorization or receiveWithAuthorization; the last two, their overloads with the signature as ' +
+        'bytes, only where the operator shows them.',
+    }),
+    log_index: count,
+    payment_nonce: hash.meta({ description: 'Nonce of the authorization.' }),
+    facilitator_address: address.meta({ description: 'Sender of the transaction.' }),
+    final: z.boolean().meta({ description: 'At or below the finalized block: it will not be undone.' }),
+  })
+  .meta({ id: 'Settlement', description: 'One executed authorization; several may share a transaction.' })
+
+export const settlementList = z
+  .strictObject({ fid, count, settlements: z.array(settlement).max(100) })
+  .meta({ id: 'SettlementList' })

@@ -1,0 +1,43 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { type ApiDeps, createApp } from '../../api/app.ts'
+import { boundedDatabase } from '../../api/database.ts'
+import { createHttpServer } from '../../api/server.ts'
+import { readChains } from '../../chains.file.ts'
+import type { TestDatabase } from './database.ts'
+
+export interface TestApi {
+  readonly url: string
+  readonly server: Server
+  /** A path, or a path with request options. */
+  get(path: string, init?: RequestInit): Promise<Response>
+  stop(): Promise<void>
+}
+
+/** The real app on a real port, over a test's database. Nothing is kept in memory between two requests unless asked. */
+export async function startApi(database: TestDatabase, overrides: Partial<ApiDeps> = {}): Promise<TestApi> {
+  const app = createApp({
+    database: boundedDatabase(database.pool),
+    pool: database.pool,
+    chains: readChains({ env: {} }),
+    settlementOverloads: 'spec',
+    log: pino({ level: 'silent' }),
+    siteUrl: 'https://agents.example',
+    trustProxyHops: 0,
+    notReady: () => undefined,
+    ...overrides,
+  })
+  const server = createHttpServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    server,
+    get: (path, init) => fetch(url + path, init),
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import type { ChainName } from '../../chains.config.ts'
+
+// Rows as the processors and the enrichment job would have left them, for tests of what reads them.
+
+/** 20 bytes that look like an address, always the same for a name. */
+export const addressOf = (name: string) => `0x${digest(name).slice(0, 40)}`
+/** 32 bytes, always the same for a name. */
+export const hashOf = (name: string) => `0x${digest(name)}`
+
+const digest = (name: string) => createHash('sha256').update(name).digest('hex')
+const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+
+export const birth = new Date('2026-03-01T00:00:00.000Z')
+
+export interface SeedAgent {
+  fid: number
+  handle?: string | null
+  displayName?: string | null
+  bio?: string | null
+  pfpUrl?: string | null
+  oli?: string | null
+  chains?: ChainName[]
+  /** Lowercase hex; also written as live verifications. */
+  addresses?: string[]
+  claimMethod?: 'eip191' | 'jfs' | 'well-known' | null
+  claimedAt?: Date | null
+  status?: 'active' | 'historical' | 'claimed-only'
+  registeredAt?: Date
+  listedAt?: Date
+  changedAt?: Date
+  registryEventAt?: Date | null
+  lastMessageAt?: Date | null
+  hasSpec?: boolean
+  hasCodehost?: boolean
+  settlements30d?: number
+  settlementsAll?: number
+}
+
+export async function seedAgent(pool: pg.Pool, agent: SeedAgent): Promise<void> {
+  const addresses = [...(agent.addresses ?? [])].sort()
+  const { handle = `agent${agent.fid}`, displayName = null, oli = null } = agent
+  await insert(pool, 'agent', {
+    fid: agent.fid,
+    handle,
+    display_name: displayName,
+    bio: agent.bio ?? null,
+    pfp_url: agent.pfpUrl ?? null,
+    oli,
+    chains: agent.chains ?? [],
+    verified_addresses: addresses.map(bytes),
+    claimed: Boolean(agent.claimMethod),
+    claim_method: agent.claimMethod ?? null,
+    claimed_at: agent.claimMethod ? (agent.claimedAt ?? birth) : null,
+    agent_status: agent.status ?? 'active',
+    registered_at: agent.registeredAt ?? birth,
+    listed_at: agent.listedAt ?? birth,
+    registry_event_at: agent.registryEventAt ?? null,
+    last_message_at: agent.lastMessageAt ?? null,
+    has_spec: agent.hasSpec ?? false,
+    has_codehost: agent.hasCodehost ?? false,
+    settlements_30d: agent.settlements30d ?? 0,
+    settlements_all: agent.settlementsAll ?? 0,
+    search: [handle, displayName, oli].map((text) => text?.toLowerCase() ?? '').join('\n'),
+    changed_at: agent.changedAt ?? agent.listedAt ?? birth,
+  })
+  for (const address of addresses) await seedVerification(pool, { fid: agent.fid, address })
+}
+
+export async function seedVerification(
+  pool: pg.Pool,
+  {
+    fid,
+    address,
+    verifiedAt = birth,
+    endedAt = null,
+  }: { fid: number; address: string; verifiedAt?: Date; endedAt?: Date | null },
+) {
+  await insert(pool, 'verified_address', { fid, address: bytes(address), verified_at: verifiedAt, ended_at: endedAt })
+}
+
+export interface SeedRegistration {
+  chain: ChainName
+  id: number | bigint
+  /** Null: burned. */
+  owner: string | null
+  wallet?: string | null
+  uri?: string | null
+  block?: number
+  at?: Date
+}
+
+export async function seedRegistration(pool: pg.Pool, registration: SeedRegistration): Promise<void> {
+  const { chain, id, owner, wallet = null, uri = null, block = 100, at = birth } = registration
+  await insert(pool, 'registration', {
+    id: `${chain}-${id}`,
+    chain,
+    agent_id: String(id),
+    owner: owner && bytes(owner),
+    burned: owner === null,
+    agent_wallet: wallet && bytes(wallet),
+    agent_uri: uri,
+    agent_uri_length: uri === null ? null : Buffer.byteLength(uri),
+    registered_block: block,
+    registered_at: at,
+    registered_tx: bytes(hashOf(`${chain} mint ${id}`)),
+    acquired_block: block,
+    acquired_at: at,
+    updated_block: block,
+    updated_at: at,
+  })
+}
+
+export interface SeedHolding {
+  fid: number
+  chain: ChainName
+  id: number | bigint
+  by: string
+  block?: number
+  at?: Date
+  released?: {
+    reason: 'transfer' | 'burn' | 'verification_removed'
+    block: number
+    at: Date
+    to?: string
+    toFid?: number
+  }
+}
+
+export async function seedHolding(pool: pg.Pool, holding: SeedHolding): Promise<void> {
+  const { fid, chain, id, by, block = 100, at = birth, released } = holding
+  await insert(pool, 'agent_holding', {
+    fid,
+    chain,
+    agent_id: String(id),
+    held_by: bytes(by),
+    acquired_block: block,
+    acquired_log_index: 0,
+    acquired_at: at,
+    released_block: released?.block ?? null,
+    released_at: released?.at ?? null,
+    released_tx: released ? bytes(hashOf(`${chain} release ${id}`)) : null,
+    transferred_to: released?.to ? bytes(released.to) : null,
+    to_fid: released?.toFid ?? null,
+    reason: released?.reason ?? null,
+  })
+}
+
+export interface SeedSettlement {
+  chain: ChainName
+  recipient: string
+  block: number
+  logIndex?: number
+  /** Millionths of a dollar. */
+  amount?: bigint
+  at?: Date
+  payer?: string
+  selector?: string
+}
+
+export async function seedSettlement(pool: pg.Pool, settlement: SeedSettlement): Promise<void> {
+  const { chain, recipient, block, logIndex = 0, amount = 1_500_000n, at = birth } = settlement
+  const { payer = addressOf('payer'), selector = '0xe3ee160e' } = settlement
+  await insert(pool, 'settlement', {
+    amount: String(amount),
+    block_timestamp: at,
+    block_number: block,
+    log_index: logIndex,
+    chain,
+    selector_source: 'c',
+    selector: bytes(selector),
+    token: bytes(addressOf('token')),
+    payer: bytes(payer),
+    recipient: bytes(recipient),
+    facilitator: bytes(addressOf('facilitator')),
+    payment_nonce: bytes(hashOf(`nonce ${chain} ${block} ${logIndex}`)),
+    tx_hash: bytes(hashOf(`tx ${chain} ${block}`)),
+  })
+}
+
+export async function seedChainState(
+  pool: pg.Pool,
+  {
+    chain,
+    chainId = 1,
+    indexed,
+    finalized,
+    at = new Date(),
+  }: { chain: ChainName; chainId?: number; indexed: number; finalized: number; at?: Date },
+) {
+  await insert(pool, 'chain_state', {
+    chain,
+    chain_id: chainId,
+    indexed_block: indexed,
+    indexed_at: at,
+    finalized_block: finalized,
+    head_block: indexed,
+    updated_at: at,
+  })
+}
+
+/** One row; column names are the caller's own. */
+export async function insert(pool: pg.Pool, table: string, row: Record<string, unknown>): Promise<void> {
+  const columns = Object.keys(row)
+  await pool.query(
+    `insert into ${table} (${columns.join(', ')}) values (${columns.map((_, index) => `$${index + 1}`).join(', ')})`,
+    Object.values(row),
+  )
+}

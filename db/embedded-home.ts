@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
+import { constants, existsSync } from 'node:fs'
+import { access, chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
@@ -22,24 +22,35 @@ const sharedBinaries = '/var/cache/agent-directory'
 const run = promisify(execFile)
 
 /**
- * Decides where Postgres runs. A plain user: in place. Root: as `postgres`, else `nobody`, with the data and a copy of
- * the binaries moved to where that user can reach them when the project's folder is closed to others.
+ * Decides where Postgres runs. A plain user: in place. Root: as the owner of the data when there are any, else as
+ * `postgres`, else as `nobody`, with the data and a copy of the binaries moved to where that user can reach them when the
+ * project's folder is closed to others.
  */
 export async function findHome(dataFolder: string): Promise<PostgresHome> {
   const packaged = await findBinaries()
-  if (process.getuid?.() !== 0) {
-    await mkdir(dirname(dataFolder), { recursive: true })
-    return { binaries: join(packaged.folder, 'bin'), data: dataFolder }
+  const parent = dirname(dataFolder)
+  await mkdir(parent, { recursive: true }).catch(refuse(parent))
+  await access(parent, constants.W_OK).catch(refuse(parent))
+  if (process.getuid?.() !== 0) return { binaries: join(packaged.folder, 'bin'), data: dataFolder }
+  const owner = await stat(dataFolder).catch(() => undefined)
+  if (owner && owner.uid !== 0) {
+    return { binaries: join(await openBinaries(packaged), 'bin'), data: dataFolder, uid: owner.uid, gid: owner.gid }
   }
-  const { uid, gid } = await findUser()
-  const binaries = (await isOpen(packaged.folder)) ? packaged.folder : await copyBinaries(packaged)
-  await mkdir(dirname(dataFolder), { recursive: true })
   let data = dataFolder
-  if (!(await isOpen(dirname(dataFolder)))) {
+  if (!(await isOpen(parent))) {
     data = join(sharedData, createHash('sha256').update(dataFolder).digest('hex').slice(0, 16))
-    await mkdir(sharedData, { recursive: true, mode: 0o755 })
+    await makeOpen(sharedData)
   }
-  return { binaries: join(binaries, 'bin'), data, uid, gid }
+  return { binaries: join(await openBinaries(packaged), 'bin'), data, ...(await findUser()) }
+}
+
+/** For a folder of somebody else, such as one that root made before a plain user came. */
+function refuse(folder: string) {
+  return (cause: Error) => {
+    throw new Error(`the database needs to write to ${folder}, and this user may not; remove it or set DATABASE_URL`, {
+      cause,
+    })
+  }
 }
 
 /** Runs one of the binaries to its end as the home's user; throws with what it printed. */
@@ -96,13 +107,25 @@ async function isOpen(folder: string): Promise<boolean> {
   }
 }
 
-async function copyBinaries({ folder, version }: { folder: string; version: string }): Promise<string> {
+/** A folder that everybody may enter, whatever the umask says. */
+async function makeOpen(folder: string) {
+  await mkdir(folder, { recursive: true })
+  await chmod(folder, 0o755)
+}
+
+/** The binaries where every user can run them: as installed, or a copy made once. */
+async function openBinaries({ folder, version }: { folder: string; version: string }): Promise<string> {
+  const runnable = ((await stat(join(folder, 'bin/postgres'))).mode & 0o001) !== 0
+  if (runnable && (await isOpen(join(folder, 'bin')))) return folder
   const target = join(sharedBinaries, `postgres-${version}`)
   if (existsSync(target)) return target
-  await mkdir(sharedBinaries, { recursive: true, mode: 0o755 })
+  await makeOpen(sharedBinaries)
   const partial = `${target}.${process.pid}`
   await cp(folder, partial, { recursive: true, verbatimSymlinks: true })
-  await chmod(partial, 0o755)
+  for (const entry of ['', ...(await readdir(partial, { recursive: true }))]) {
+    const path = join(partial, entry)
+    if (!(await lstat(path)).isSymbolicLink()) await chmod(path, 0o755)
+  }
   // Renamed whole, so that nobody starts from half a copy; losing the race to another process is fine.
   await rename(partial, target).catch(() => rm(partial, { recursive: true, force: true }))
   return target

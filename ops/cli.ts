@@ -6,8 +6,8 @@ export class UsageError extends Error {
 }
 
 /**
- * Runs a command's body. `--help` prints `usage` and exits 0; a UsageError prints one line and exits 2;
- * any other error prints what failed and exits 1.
+ * Runs a command's body. `--help` prints `usage` and exits 0; a UsageError prints one line and exits 2; any other error
+ * prints what failed and exits 1, with the stack when it is a fault of the program rather than of its surroundings.
  *
  * `args` are the arguments without node and script; `options` as for `parseArgs`, `help` is added.
  */
@@ -26,11 +26,18 @@ export async function runCommand<T extends NonNullable<ParseArgsConfig['options'
     }
     await body({ values: values as never, positionals })
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`)
-    process.exitCode = error instanceof UsageError ? 2 : 1
-    if (process.exitCode === 1 && process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack}\n`)
-    process.exit()
+    process.stderr.write(`${describeError(error)}\n`)
+    process.exit(error instanceof UsageError ? 2 : 1)
   }
+}
+
+/** One line for what an operator can mend; everything there is for what only a change of the program can. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // A host with several addresses fails once for each; the sum has no message of its own.
+  if (error instanceof AggregateError && !error.message) return error.errors.map(describeError).join('; ')
+  const isFault = [TypeError, ReferenceError, RangeError, SyntaxError].some((kind) => error instanceof kind)
+  return isFault && error.stack ? error.stack : error.message || error.name
 }
 
 function parseCommandLine({ args, options }: { args?: string[]; options?: ParseArgsConfig['options'] }) {

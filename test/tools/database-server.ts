@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -19,7 +20,9 @@ declare module 'vitest' {
 /** One server a test run, with a migrated template; `createTestDatabase` clones it. */
 export default async function setup(project: TestProject) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-directory-test-'))
+  await chmod(folder, 0o755) // as root the server runs as another user, who has to reach its data
   const server = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false })
+  const cleaner = cleanUpAfterUs(server.pid, folder)
   const template = `template_${randomBytes(4).toString('hex')}`
   const client = new pg.Client({ connectionString: server.databaseUrl })
   await client.connect()
@@ -31,5 +34,20 @@ export default async function setup(project: TestProject) {
   return async () => {
     await server.stop()
     await rm(folder, { recursive: true, force: true })
+    cleaner.kill()
   }
+}
+
+/** vitest leaves without a teardown when it is interrupted or killed: then a shell, which outlives it, ends the server. */
+function cleanUpAfterUs(server: number, folder: string) {
+  // The lock file goes with the server; its process may stay as a zombie where nobody collects orphans.
+  const script =
+    'read -r _; kill -QUIT "$0"; n=0; ' +
+    'while [ -e "$1/postgres/postmaster.pid" ] && [ $((n+=1)) -lt 100 ]; do sleep 0.1; done; rm -rf "$1"'
+  const cleaner = spawn('sh', ['-c', script, String(server), folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'], // nothing is ever written: the shell reads on when this process is gone
+  })
+  cleaner.unref()
+  return cleaner
 }

@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../ops/ports.ts'
+import type { EmbeddedOptions } from './embedded.ts'
+import { type PostgresHome, runAs } from './embedded-home.ts'
+
+/** A running server and the way in. */
+export interface Server {
+  readonly port: number
+  readonly password: string
+  readonly pid: number
+}
+
+const startTimeoutMs = 60_000
+const stopTimeoutMs = 60_000
+const pollMs = 25
+const startAttempts = 5
+/** The server's log starts anew when it has grown beyond this. */
+const logBytes = 10 * 1024 * 1024
+/** What a second attempt can cure: the port went to somebody else, or children of a killed server are still ending. */
+const passing = /address already in use|could not bind|pre-existing shared memory block/i
+
+/**
+ * The server that runs on the folder, ready; undefined when none does. One that a killed process has just started is
+ * waited for.
+ */
+export async function findServer(home: PostgresHome): Promise<Server | undefined> {
+  const deadline = Date.now() + startTimeoutMs
+  for (let lock = await readRunning(home); lock; lock = await readRunning(home)) {
+    if (lock.ready) return { port: lock.port, pid: lock.pid, password: await readFile(passwordPath(home), 'utf8') }
+    if (Date.now() > deadline) throw new Error(`the embedded Postgres (process ${lock.pid}) does not get ready`)
+    await delay(pollMs)
+  }
+  return undefined
+}
+
+/** Starts a server on a folder where none answers, creating its data when there is none. */
+export async function startServer(home: PostgresHome, options: EmbeddedOptions): Promise<Server> {
+  const password = await initialized(home)
+  // What a killed server left; Postgres would refuse the folder when another process has got that server's id since.
+  await rm(lockPath(home), { force: true })
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort()
+    const child = await launch(home, port, options)
+    const problem = await untilReady(child, home)
+    if (problem === undefined) return { port, password, pid: child.pid as number }
+    if (attempt === startAttempts || !passing.test(problem)) {
+      throw new Error(`the embedded Postgres did not start; its log ${logPath(home)} ends:\n${problem}`)
+    }
+    await delay(pollMs * 2 ** attempt)
+  }
+}
+
+/** Fast shutdown; returns when the data is safely closed. */
+export async function shutDown(home: PostgresHome) {
+  const running = await readRunning(home)
+  if (!running) return
+  process.kill(running.pid, 'SIGINT')
+  const deadline = Date.now() + stopTimeoutMs
+  // The server removes its lock file last. Its process may stay as a zombie where nobody collects orphans.
+  while (existsSync(lockPath(home))) {
+    if (Date.now() > deadline) throw new Error(`the embedded Postgres (process ${running.pid}) does not stop`)
+    await delay(pollMs)
+  }
+}
+
+const passwordPath = (home: PostgresHome) => `${home.data}.password`
+const logPath = (home: PostgresHome) => `${home.data}.log`
+const lockPath = (home: PostgresHome) => join(home.data, 'postmaster.pid')
+
+/** What the lock file says, when its process is a Postgres on this folder and not whoever got the id after it. */
+async function readRunning(home: PostgresHome) {
+  const lines = (await readFile(lockPath(home), 'utf8').catch(() => '')).split('\n')
+  const [pid, port, ready] = [Number(lines[0]), Number(lines[3]), lines[7]?.trim() === 'ready']
+  if (!pid) return undefined
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return commandLine.split('\0').includes(home.data) ? { pid, port, ready } : undefined
+}
+
+/** The superuser's password; creates the data when there is none, or only what an interrupted creation left. */
+async function initialized(home: PostgresHome): Promise<string> {
+  const known = await readFile(passwordPath(home), 'utf8').catch(() => undefined)
+  if (existsSync(join(home.data, 'PG_VERSION'))) {
+    if (known !== undefined) return known
+    throw new Error(`${home.data} is there and its password file is not; remove the folder to begin anew`)
+  }
+  const password = randomBytes(24).toString('base64url')
+  const handOver = async (path: string) => home.uid !== undefined && (await chown(path, home.uid, home.gid as number))
+  await rm(home.data, { recursive: true, force: true })
+  // Created aside and renamed, so that a folder with PG_VERSION is a whole one.
+  const partial = `${home.data}.partial`
+  await rm(partial, { recursive: true, force: true })
+  await mkdir(partial, { recursive: true, mode: 0o700 })
+  await handOver(partial)
+  await writeFile(passwordPath(home), password, { mode: 0o600 })
+  await handOver(passwordPath(home))
+  const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--locale=C.UTF-8'] // the same order on every host
+  const access = ['-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordPath(home)}`]
+  await runAs(home, 'initdb', ['-D', partial, '--no-sync', ...locale, ...access])
+  await rename(partial, home.data)
+  return password
+}
+
+async function launch(home: PostgresHome, port: number, { durable = true, settings = {} }: EmbeddedOptions) {
+  const all = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    port: String(port),
+    max_connections: '200',
+    ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }),
+    ...settings,
+  }
+  const grown = await stat(logPath(home)).then(
+    ({ size }) => size > logBytes,
+    () => false,
+  )
+  const log = await open(logPath(home), grown ? 'w' : 'a')
+  // A session of its own: Ctrl-C must not reach the server before the processes that use it have closed their pools.
+  const child = spawn(
+    join(home.binaries, 'postgres'),
+    ['-D', home.data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    { cwd: '/', env: { LC_ALL: 'C' }, uid: home.uid, gid: home.gid, detached: true, stdio: ['ignore', log.fd, log.fd] },
+  )
+  child.on('error', (error) => log.write(`${error.message}\n`).catch(() => {}))
+  child.unref()
+  await log.close()
+  return child
+}
+
+/** Undefined once the server takes connections, else the end of its log. */
+async function untilReady(child: ChildProcess, home: PostgresHome): Promise<string | undefined> {
+  const deadline = Date.now() + startTimeoutMs
+  while (Date.now() < deadline && child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+    const running = await readRunning(home)
+    if (running?.pid === child.pid && running.ready) return undefined
+    await delay(pollMs)
+  }
+  child.kill('SIGKILL')
+  const log = await readFile(logPath(home), 'utf8').catch(() => '')
+  return log.trim().split('\n').slice(-12).join('\n')
+}

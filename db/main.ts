@@ -1,0 +1,27 @@
+import { runCommand, UsageError } from '../ops/cli.ts'
+import { migrate } from './migrate.ts'
+import { openDatabase } from './open.ts'
+
+const usage = `
+npm run migrate
+
+Brings the database that DATABASE_URL names (unset: the embedded one under .data/) to the newest schema and prints
+each migration it applied. Several may run at once: the others wait. Ends with 1, leaving the database as it was, when
+a migration fails, when an applied one has changed since, or when the database is newer than this program.
+
+Reads DATABASE_URL: see .env.example.
+`
+
+await runCommand({ usage }, async ({ positionals }) => {
+  if (positionals.length > 0) {
+    throw new UsageError(`migrate takes no argument, got ${positionals[0]} (--help shows what it does)`)
+  }
+  const database = await openDatabase(process.env.DATABASE_URL)
+  try {
+    const ran = [...database.migrated, ...(await migrate(database.databaseUrl))]
+    for (const name of ran) console.log(`applied ${name}`)
+    console.log(`${database.description}: ${ran.length === 0 ? 'nothing to do' : `${ran.length} applied`}`)
+  } finally {
+    await database.close()
+  }
+})

@@ -3,10 +3,10 @@ import type { Logger } from 'pino'
 import { Cache } from './cache.ts'
 import { cors } from './cors.ts'
 import { answerErrors } from './error-answer.ts'
+import { giveHeaders } from './headers.ts'
 import { healthRoutes } from './health.ts'
 import { refuseMethod, refusePath } from './method.ts'
 import { createMetrics, type Watched } from './metrics.ts'
-import { giveRequestId } from './request-id.ts'
 import { answer, type Sources } from './route.ts'
 import { routes } from './routes.ts'
 
@@ -32,7 +32,7 @@ export function createApp(deps: ApiDeps): Express {
   app.enable('case sensitive routing')
   app.set('trust proxy', deps.trustProxyHops)
 
-  app.use(giveRequestId)
+  app.use(giveHeaders)
   app.use(metrics.timeRequests)
   app.use(cors(deps.siteUrl))
   app.use(healthRoutes(deps, metrics.registry))

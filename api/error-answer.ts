@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { Logger } from 'pino'
 import { ApiError, invalidRequest } from './errors.ts'
+import { requestId } from './headers.ts'
 import { refusals } from './parameters.ts'
-import { requestId } from './request-id.ts'
 
 /** The last middleware: writes every error body, and logs with its cause what no client is told. */
 export function answerErrors(log: Logger): ErrorRequestHandler {

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Queryable } from '../db/pool.ts'
-import { chainLags } from '../db/queries/chain-state.ts'
+import { chainLags } from '../db/queries/readiness.ts'
 import type { Cache } from './cache.ts'
 
 export interface Watched {

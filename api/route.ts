@@ -63,12 +63,21 @@ export function answer(definition: Route, sources: Sources, cache: Cache, onRead
     res.setHeader('ETag', etag)
     res.setHeader('Vary', 'Accept-Encoding')
     if (hit) res.setHeader('Age', String(ageSeconds))
-    if (req.headers['if-none-match'] !== undefined && req.fresh) return void res.writeHead(304).end()
+    if (holds(req.headers['if-none-match'], etag)) return void res.writeHead(304).end()
     res.setHeader('Content-Type', content.type)
     res.setHeader('Content-Length', body.length)
     if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding)
     res.end(body)
   }
+}
+
+/**
+ * Whether an If-None-Match header names the tag. Express' own test is not used: it takes `Cache-Control: no-cache`
+ * for a wish to get the body again, and clients send that with every condition they set by hand.
+ */
+function holds(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
 }
 
 export type CacheObserver = (path: string, hit: boolean) => void

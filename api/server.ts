@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Express } from 'express'
 import { type ApiError, errorStatus, invalidRequest } from './errors.ts'
-import { requestIdHeader } from './request-id.ts'
+import { requestIdHeader } from './headers.ts'
 
 /** Request line and headers together, in bytes. */
 const maxHeaderBytes = 16_384

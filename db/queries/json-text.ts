@@ -8,8 +8,8 @@ export const isoTime = (time: string) => `to_char(${time} at time zone 'utc', 'Y
 /** Lowercase hex of a bytea with 0x in front; null stays null. */
 export const hex = (bytes: string) => `'0x' || encode(${bytes}, 'hex')`
 
-/** Dollars of an amount in millionths: an exact number with all six decimals. */
-export const dollars = (amount: string) => `(${amount} / 1000000.0)::numeric(38, 6)`
+/** Dollars of an amount in millionths: an exact number with all six decimals. A division would round large ones. */
+export const dollars = (amount: string) => `(${amount} * 0.000001)`
 
 /** A list that is `[]`, not null, when it has no element. */
 export const list = (element: string, order: string) => `coalesce(json_agg(${element} order by ${order}), '[]')`

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { type ApiDeps, createApp } from '../../api/app.ts'
 import { boundedDatabase } from '../../api/database.ts'
+import { errorBody } from '../../api/schemas/error.ts'
 import { createHttpServer } from '../../api/server.ts'
 import { readChains } from '../../chains.file.ts'
 import type { TestDatabase } from './database.ts'
@@ -40,4 +41,9 @@ export async function startApi(database: TestDatabase, overrides: Partial<ApiDep
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Status and body of a failure. */
+export async function failure(response: Response) {
+  return { status: response.status, ...errorBody.parse(await response.json()) }
 }

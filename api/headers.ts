@@ -4,9 +4,13 @@ import type { RequestHandler } from 'express'
 
 export const requestIdHeader = 'X-Request-Id'
 
-/** Gives every answer an id of its own; errors are logged with it. A client's own header is not taken over. */
-export const giveRequestId: RequestHandler = (_req, res, next) => {
+/**
+ * What every answer carries: an id of its own, with which errors are logged (a client's own header is not taken
+ * over), and word that its type is not to be guessed from its content.
+ */
+export const giveHeaders: RequestHandler = (_req, res, next) => {
   res.setHeader(requestIdHeader, randomUUID())
+  res.setHeader('X-Content-Type-Options', 'nosniff')
   next()
 }
 

@@ -1,0 +1,146 @@
+import type { EgressAllow } from './egress.ts'
+import { DoorError } from './errors.ts'
+import { type Answer, exchange, isRedirect } from './exchange.ts'
+import { parseJson } from './json.ts'
+import { createTurns, type Politeness, politeByDefault } from './politeness.ts'
+import { askNameServers, askSystem, type Lookup } from './resolver.ts'
+import { parseTarget, type Target } from './target.ts'
+
+export interface DoorOptions {
+  /** Sent with every request; names the service and where its operator can be reached: `name/1.0 (+https://…)`. */
+  readonly userAgent: string
+  /** The only exceptions, from `parseEgressAllow`. */
+  readonly egressAllow: EgressAllow
+  /** Answers names instead of the name servers. */
+  readonly lookup?: Lookup
+  readonly politeness?: Politeness
+  /** A steady clock, milliseconds. */
+  readonly now?: () => number
+}
+
+export interface FetchOptions {
+  /** Bytes of the body, at most, as they come over the wire. */
+  readonly maxBytes: number
+  /** The whole duration, redirects included, milliseconds. Waiting for the first turn does not count. */
+  readonly timeoutMs: number
+  /** Redirects followed at most; with 0 any redirect is an error. */
+  readonly redirects?: number
+  /** A further condition on each redirect, after the door's own. */
+  readonly mayRedirect?: (from: URL, to: URL) => boolean
+  /** Ports besides 443. */
+  readonly ports?: readonly number[]
+  readonly method?: 'GET' | 'POST'
+  readonly body?: string
+  /** Of the names in `sendable` only: nothing that carries a credential leaves through this door. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Fetched extends Answer {
+  /** Where the answer came from: the last redirect's target. */
+  readonly url: string
+  /** Time the hosts took, all redirects together, without our own waiting; milliseconds. */
+  readonly elapsedMs: number
+}
+
+export interface Door {
+  /** Any status is an answer. Failures are DoorErrors. */
+  fetch(url: string | URL, options: FetchOptions): Promise<Fetched>
+  /**
+   * As `fetch`; `json` is the parsed body. A 2xx answer that is not JSON is a DoorError `not_json`; with any other
+   * status `json` is undefined when the body is not JSON.
+   */
+  fetchJson(url: string | URL, options: FetchOptions): Promise<Fetched & { readonly json: unknown }>
+  /** Ends what is under way with DoorError `closed`, and refuses what comes. */
+  close(): void
+}
+
+/** Request headers a caller may set. Conditional ones let a host answer 304 without a body. */
+export const sendable: ReadonlySet<string> = new Set([
+  ...['accept', 'content-type', 'if-none-match', 'if-modified-since', 'mcp-protocol-version'],
+])
+
+/**
+ * The one door for requests to hosts that somebody else named: agents' documents and endpoints, claim manifests.
+ *
+ * Every hop is judged from the start: its text (target.ts), then every address of its name (resolver.ts, address.ts);
+ * only judged addresses are connected to (connector.ts). Redirects are followed here, by hand.
+ */
+export function createDoor(options: DoorOptions): Door {
+  const { userAgent, egressAllow, lookup, politeness = politeByDefault, now = () => performance.now() } = options
+  if (!/^[\x20-\x7e]+ \(\+https?:\/\/[^\s()]+\)$/.test(userAgent)) {
+    throw new TypeError(`userAgent must read "name/version (+https://contact)", not ${JSON.stringify(userAgent)}`)
+  }
+  const askFor = ({ allowed }: Target) => lookup ?? (allowed ? askSystem : askNameServers())
+  const takeTurn = createTurns(politeness)
+  const underWay = new Set<AbortController>()
+  let open = true
+
+  async function fetch(url: string | URL, options: FetchOptions): Promise<Fetched> {
+    const { maxBytes, timeoutMs, redirects = 0, ports = [], method = 'GET', body } = options
+    const headers = { ...checked(options.headers), 'user-agent': userAgent, 'accept-encoding': 'identity' }
+    let target = parseTarget(url, ports, egressAllow)
+    const limit = new AbortController()
+    if (!open) throw closed()
+    underWay.add(limit)
+    let timer: NodeJS.Timeout | undefined
+    try {
+      for (let elapsedMs = 0, hop = 0; ; hop++) {
+        const endTurn = await takeTurn(target.url.host, limit.signal)
+        timer ??= setTimeout(() => limit.abort(timedOut(url, timeoutMs)), timeoutMs)
+        const startedAt = now()
+        const question = { method, body, maxBytes, headers }
+        const answer = await exchange(target, question, askFor(target), limit.signal).finally(endTurn)
+        elapsedMs += now() - startedAt
+        if (!isRedirect(answer.status)) return { ...answer, url: target.url.href, elapsedMs }
+        if (hop >= redirects) throw refused(target, `redirect number ${hop + 1}, ${redirects} are followed`)
+        target = redirected(target, answer, options)
+      }
+    } finally {
+      clearTimeout(timer)
+      underWay.delete(limit)
+    }
+  }
+
+  function redirected(from: Target, answer: Answer, { method, mayRedirect, ports = [] }: FetchOptions): Target {
+    const location = answer.headers.get('location')
+    const to = location === undefined ? null : URL.parse(location, from.url.href)
+    if (!to) throw refused(from, 'a redirect without a place to go')
+    // A POST keeps its method with 307 and 308 only; turning it into a GET would ask something else.
+    if (method === 'POST' && answer.status < 307) throw refused(from, `a POST answered with ${answer.status}`)
+    if (mayRedirect && !mayRedirect(from.url, to)) throw refused(from, `a redirect to ${to.host} is not followed`)
+    try {
+      return parseTarget(to, ports, egressAllow)
+    } catch (cause) {
+      throw refused(from, (cause as Error).message, cause)
+    }
+  }
+
+  return {
+    fetch,
+    async fetchJson(url, options) {
+      const fetched = await fetch(url, { ...options, headers: { accept: 'application/json', ...options.headers } })
+      try {
+        return { ...fetched, json: parseJson(fetched.body) }
+      } catch (error) {
+        if (fetched.status >= 200 && fetched.status < 300) throw error
+        return { ...fetched, json: undefined }
+      }
+    },
+    close() {
+      open = false
+      for (const limit of underWay) limit.abort(closed())
+    },
+  }
+}
+
+function checked(headers: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const wrong = Object.keys(headers).find((name) => !sendable.has(name))
+  if (wrong !== undefined)
+    throw new TypeError(`header ${JSON.stringify(wrong)} is not one of ${[...sendable].join(', ')}`)
+  return headers
+}
+
+const closed = () => new DoorError('closed', 'the door is closed')
+const timedOut = (url: string | URL, ms: number) => new DoorError('timeout', `no whole answer of ${url} in ${ms} ms`)
+const refused = ({ url }: Target, problem: string, cause?: unknown) =>
+  new DoorError('redirect_refused', `${url.host}: ${problem}`, { cause })

@@ -1,0 +1,53 @@
+/**
+ * Every way a request through the door can fail, and the word of `last_check_status` (CONTRACT.md 3) it becomes.
+ * Null: nobody was asked, so there is nothing to record about the host.
+ */
+export const checkStatusOf = {
+  /** The address is one the door does not go to: by its text, or by what its name resolves to. */
+  blocked: 'blocked',
+  /** The name has no address, or the name servers gave no answer. */
+  dns_error: 'dns_error',
+  /** No TCP connection to any of the name's addresses. */
+  connect_error: 'connect_error',
+  /** Connected, and no TLS: handshake, certificate, or a certificate for another name. */
+  tls_error: 'tls_error',
+  /** The whole answer was not there in time. */
+  timeout: 'timeout',
+  /** Head or body above its cap. */
+  too_large: 'too_large',
+  /** One redirect too many, or one that leads nowhere the door or the caller goes. */
+  redirect_refused: 'redirect_refused',
+  /** Not HTTP, or cut off: the connection ended before the answer did. */
+  broken_answer: 'connect_error',
+  /** A compressed body, although none was asked for: it is never inflated. */
+  encoded: 'not_json',
+  /** Read whole, and not a JSON text within the bounds of json.ts. */
+  not_json: 'not_json',
+  /** Our own queue for this host is full or too slow. */
+  busy: null,
+  /** The door was closed. */
+  closed: null,
+} as const
+
+export type DoorReason = keyof typeof checkStatusOf
+export type CheckStatus = NonNullable<(typeof checkStatusOf)[DoorReason]>
+
+/**
+ * The only error a request through the door ends with, apart from a TypeError for arguments no caller may pass.
+ * The message is for operators' logs: shown to whoever named the address it would tell which of our neighbours exist.
+ */
+export class DoorError extends Error {
+  override readonly name = 'DoorError'
+
+  constructor(
+    readonly reason: DoorReason,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+
+  get checkStatus(): CheckStatus | null {
+    return checkStatusOf[this.reason]
+  }
+}

@@ -1,0 +1,116 @@
+import { Client, type Dispatcher, errors } from 'undici'
+import { connectorTo } from './connector.ts'
+import { DoorError } from './errors.ts'
+import { judgedAddresses, type Lookup } from './resolver.ts'
+import type { Target } from './target.ts'
+
+export interface Question {
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Bytes of the answer's body, at most. */
+  readonly maxBytes: number
+}
+
+export interface Answer {
+  readonly status: number
+  /** By lowercase name; several values of one name are joined by a comma. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: Buffer
+}
+
+/** Bytes of the answer's head, at most. */
+const maxHeadBytes = 16_384
+
+/**
+ * One request and its answer, on a connection of its own: addresses are judged for every request, no idle connection
+ * can be found dead by the next one, and nothing outlives the exchange. Redirects are answers like any other.
+ *
+ * Time is ruled by `signal` alone (undici's timeouts count silence, which a drip never breaks); its reason is thrown.
+ * Everything else that goes wrong is a DoorError. An error answer (400 and above) whose body is too large or encoded
+ * keeps its status and loses its body: the status is the news.
+ */
+export async function exchange(target: Target, question: Question, ask: Lookup, signal: AbortSignal): Promise<Answer> {
+  signal.throwIfAborted()
+  const addresses = await before(signal, judgedAddresses(target, ask, signal))
+  const client = new Client(target.url.origin, {
+    connect: connectorTo(target, addresses, signal),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: maxHeadBytes,
+  })
+  try {
+    const { method, headers, body } = question
+    const path = target.url.pathname + target.url.search
+    const response = await client.request({ method, path, headers, body, signal, reset: true })
+    return {
+      status: response.statusCode,
+      headers: toHeaders(response.headers),
+      body: await readBody(response, question.maxBytes),
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : toDoorError(error, target)
+  } finally {
+    client.destroy(() => {})
+  }
+}
+
+async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
+  const { statusCode, headers, body } = response
+  // Destroying the client breaks off a body nobody reads to its end; that is no news to anybody.
+  body.on('error', () => {})
+  if (isRedirect(statusCode) || statusCode === 204 || statusCode === 304) return Buffer.alloc(0)
+  try {
+    const encoding = String(headers['content-encoding'] || 'identity')
+      .trim()
+      .toLowerCase()
+    if (encoding !== 'identity') throw new DoorError('encoded', `the body is encoded as ${JSON.stringify(encoding)}`)
+    return await readWhole(body, Number(headers['content-length'] ?? 0), maxBytes)
+  } catch (error) {
+    const refused = error instanceof DoorError && (error.reason === 'too_large' || error.reason === 'encoded')
+    if (refused && statusCode >= 400) return Buffer.alloc(0)
+    throw error
+  }
+}
+
+async function readWhole(body: AsyncIterable<Buffer>, announced: number, maxBytes: number): Promise<Buffer> {
+  const tooLarge = () => new DoorError('too_large', `the body is larger than ${maxBytes} bytes`)
+  if (announced > maxBytes) throw tooLarge()
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > maxBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+/** 300, 304 and 305 lead nowhere by themselves. Source: RFC 9110 15.4. */
+export function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status)
+}
+
+function toHeaders(headers: Record<string, string | string[] | undefined>): Map<string, string> {
+  return new Map(Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')]))
+}
+
+/** A DoorError comes from the connector or from reading; undici's own errors mean that the answer is not HTTP. */
+function toDoorError(error: unknown, { url }: Target): DoorError {
+  if (error instanceof DoorError) return error
+  if (error instanceof errors.HeadersOverflowError) {
+    return new DoorError('too_large', `${url.host} sent a head above ${maxHeadBytes} bytes`, { cause: error })
+  }
+  return new DoorError('broken_answer', `${url.host} broke off or is not HTTP: ${(error as Error).message}`, {
+    cause: error,
+  })
+}
+
+/** `work`, unless `signal` aborts first: a resolver may be beyond recall. */
+function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,67 @@
+import { lookup, Resolver } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { refusalOf } from './address.ts'
+import { DoorError } from './errors.ts'
+import type { Target } from './target.ts'
+
+/** Every address of a name, in text form. Rejects, or answers none, when there is none. */
+export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
+
+/** A name server is asked this often, each time waiting this long (milliseconds, growing with each try). */
+const tries = 2
+const tryMs = 2_000
+
+/**
+ * Asks the name servers, not the system's resolver: names of strangers must not meet the hosts file or search domains,
+ * and a name server that never answers must not hold one of the few threads that getaddrinfo blocks.
+ * `servers` are `address:port`; without them the system's are asked.
+ */
+export function askNameServers(servers?: readonly string[]): Lookup {
+  return async (hostname, signal) => {
+    const resolver = new Resolver({ timeout: tryMs, tries })
+    if (servers) resolver.setServers(servers)
+    const cancel = () => resolver.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+      if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason
+      return [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
+  }
+}
+
+/** Asks the system, hosts file included: for the names an operator lists in EGRESS_ALLOW. */
+export const askSystem: Lookup = async (hostname) => (await lookup(hostname, { all: true })).map((one) => one.address)
+
+/** More addresses than this are a fault of the name, or a way to make us knock on many doors. */
+const maxAddresses = 64
+
+/**
+ * The addresses a request to `target` may connect to. One bad address refuses the whole set: a name that mixes public
+ * and private addresses is an attack or a fault, and picking the good ones would let a retry decide.
+ * Throws DoorError `blocked` or `dns_error`.
+ *
+ * The answer belongs to one request. A later one asks anew, so a name that changes between the question and the
+ * connection (rebinding) gains nothing.
+ */
+export async function judgedAddresses(target: Target, ask: Lookup, signal: AbortSignal): Promise<readonly string[]> {
+  const { hostname, allowed } = target
+  if (isIP(hostname) !== 0) {
+    if (allowed) return [hostname]
+    throw new DoorError('blocked', `${hostname} is an address instead of a name`)
+  }
+  const addresses = await ask(hostname, signal).catch((cause: unknown) => {
+    throw new DoorError('dns_error', `${hostname} has no address: ${(cause as Error).message}`, { cause })
+  })
+  if (addresses.length === 0) throw new DoorError('dns_error', `${hostname} has no address`)
+  if (addresses.length > maxAddresses) {
+    throw new DoorError('dns_error', `${hostname} has ${addresses.length} addresses, at most ${maxAddresses} are taken`)
+  }
+  for (const address of allowed ? [] : addresses) {
+    const refusal = refusalOf(address)
+    if (refusal) throw new DoorError('blocked', `${hostname} has the address ${address}: ${refusal}`)
+  }
+  return addresses
+}

@@ -1,0 +1,35 @@
+import type { HubState } from '../hub/state.ts'
+import type { World } from './plan.ts'
+
+const dayMs = 86_400_000
+
+/**
+ * Tells a hub about everybody, and lets the events of it pass away: who wants to know has to sweep, as on a real hub
+ * whose events last three days. `now` is the world's start.
+ */
+export function populateHub(state: HubState, { people }: World, now: Date) {
+  const daysBefore = (days: number) => new Date(now.getTime() - days * dayMs)
+  const everybody = [...people.agents, ...people.bystanders]
+  for (const person of everybody) {
+    const registeredAt = daysBefore(person.registeredDaysAgo)
+    state.addAccount({
+      fid: person.fid,
+      custody: person.custody.address,
+      authAddresses: person.auth ? [person.auth.address] : [],
+      appKey: person.appKey.publicKey,
+      registeredAt,
+    })
+    state.setProfile(person.fid, person.profile, registeredAt)
+    for (const { wallet, daysAgo, oldBody } of person.verified) {
+      state.addVerification(person.fid, wallet.address, { oldBody, at: daysBefore(daysAgo) })
+    }
+    for (const address of person.solana) {
+      state.addVerification(person.fid, address, { protocol: 'solana', at: registeredAt })
+    }
+    for (const { text, daysAgo } of person.casts) state.cast(person.fid, text, { at: daysBefore(daysAgo) })
+  }
+  for (const { fid, follows } of everybody) {
+    for (const target of follows) state.follow(fid, target, now)
+  }
+  state.forgetEvents()
+}

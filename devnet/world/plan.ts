@@ -1,0 +1,57 @@
+import { planPastFeedback } from './feedback.ts'
+import { type AgentHost, type PastDeed, type PlannedToken, planIdentities } from './identities.ts'
+import { type Wallet, walletOf } from './keys.ts'
+import { createNonces, type Payers, planPastPayments } from './payments.ts'
+import { type People, planPeople } from './people.ts'
+import { createRandom } from './random.ts'
+
+/** Everybody and everything of the local world at its start. The same for the same seed. */
+export interface World extends Payers {
+  readonly seed: string
+  readonly people: People
+  /** Addresses without a FID. */
+  readonly strangers: readonly Wallet[]
+  /** Has coins and dollars on every chain; its key is given to whoever runs the world. */
+  readonly funder: Wallet
+  /** What happened before the start, oldest first; on each chain in the order it has to be executed. */
+  readonly past: readonly PastDeed[]
+  /** Every identity, as it stands once the past is done. */
+  readonly tokens: readonly PlannedToken[]
+}
+
+const strangerCount = 12
+const buyerCount = 8
+const facilitatorCount = 4
+
+/** `agentHost` gives the address of an agent's own web host, for its agentURI and its services. */
+export function planWorld(seed: string, agentHost: AgentHost = exampleHost): World {
+  const people = planPeople(seed)
+  const many = (label: string, count: number) =>
+    Array.from({ length: count }, (_, index) => walletOf(seed, `${label}/${index}`))
+  const strangers = many('stranger', strangerCount)
+  const payers = { buyers: many('buyer', buyerCount), facilitators: many('facilitator', facilitatorCount) }
+  const random = createRandom(`${seed}/past`)
+  const { past, tokens } = planIdentities(random, people, strangers, agentHost)
+  const payments = planPastPayments(random, createNonces(`${seed}/past`), payers, people, strangers)
+  const feedback = planPastFeedback(random, tokens, [...payers.buyers, ...strangers])
+  return {
+    seed,
+    people,
+    strangers,
+    ...payers,
+    funder: walletOf(seed, 'funder'),
+    past: [...past, ...payments, ...feedback].sort((a, b) => b.daysAgo - a.daysAgo),
+    tokens,
+  }
+}
+
+/** Everybody who holds a key, so that everybody can pay gas. */
+export function walletsOfWorld({ people, strangers, buyers, facilitators, funder }: World): Wallet[] {
+  const persons = [...people.agents, ...people.bystanders].flatMap(({ custody, auth, verified }) => {
+    return [custody, ...(auth ? [auth] : []), ...verified.map(({ wallet }) => wallet)]
+  })
+  return [...persons, ...strangers, ...buyers, ...facilitators, funder]
+}
+
+const exampleHost: AgentHost = ({ profile }, index) =>
+  index % 3 === 2 ? null : `https://${(profile.username ?? `agent-${index}`).replaceAll('.', '-')}.agents.example`

@@ -1,0 +1,141 @@
+import type { z } from 'zod'
+import { SocialError } from './errors.ts'
+import { eventPage, firstIdOfBlock, toChanges } from './events.ts'
+import { createSocialHttp, type IsNothing, type Query, type SocialHttp, type SocialHttpOptions } from './http.ts'
+import {
+  fidPage,
+  hubInfo,
+  type Message,
+  messagePage,
+  messageTime,
+  nameProof,
+  verificationAdd,
+  verifiedAddress,
+} from './messages.ts'
+import { isRealHandle, toProfile, userName } from './profile.ts'
+import type { SocialIndex, Verification } from './social-index.ts'
+import { userPage, verifiedSetOf } from './users.ts'
+
+const messagesPerPage = 1_000
+const mostMessagePages = 20
+/** An event can carry whole messages: so many of the largest still fit into one answer. */
+const eventsPerPage = 250
+const fidsPerPage = 100
+/** Shards with FIDs on a hub that does not say how many it has. Shard 0 holds blocks alone. */
+const usualShards = [1, 2]
+
+/** A Farcaster hub's HTTP API: Snapchain, or hypersnap, which answers in bulk besides. */
+export function createHub(options: SocialHttpOptions): SocialIndex {
+  const http = createSocialHttp(options)
+  let answersInBulk = true
+
+  return {
+    async shards() {
+      const { numShards, shardInfos } = await get(http, '/v1/info', {}, hubInfo)
+      const counted = numShards ? Array.from({ length: numShards }, (_, index) => index + 1) : undefined
+      const listed = shardInfos?.map(({ shardId }) => shardId).filter((shard) => shard > 0)
+      const shards = counted ?? (listed?.length ? listed : usualShards)
+      return shards.map((shard) => {
+        const height = shardInfos?.find(({ shardId }) => shardId === shard)?.maxHeight ?? 0
+        return { shard, head: firstIdOfBlock(height) }
+      })
+    },
+
+    async fids(shard, pageToken) {
+      const query = { shard_id: shard, pageSize: fidsPerPage, pageToken }
+      const { fids, nextPageToken } = await get(http, '/v1/fids', query, fidPage)
+      return { fids, nextPageToken: nextPageToken || undefined }
+    },
+
+    async events(shard, from, now) {
+      const query = { shard_index: shard, from_event_id: from, pageSize: eventsPerPage }
+      const { events } = await get(http, '/v1/events', query, eventPage)
+      return understood('/v1/events', () => toChanges(events, from, eventsPerPage, now))
+    },
+
+    async verifications(fid) {
+      const messages = await messagesOf(http, '/v1/verificationsByFid', fid)
+      return understood('/v1/verificationsByFid', () => toVerifications(messages))
+    },
+
+    async profile(fid) {
+      const [userData, posts] = await Promise.all([
+        messagesOf(http, '/v1/userDataByFid', fid),
+        newestOf(http, '/v1/castsByFid', fid),
+      ])
+      const name = userName(userData)
+      const handle = name && (await ownsName(http, name, fid)) ? name : null
+      return toProfile(handle, userData, posts)
+    },
+
+    async verifiedSets(fids) {
+      if (!answersInBulk) return undefined
+      const query = { fids: fids.join(',') }
+      // A node of the plain kind has no such route and says so with a 404, whatever the FIDs.
+      const answer = await http.get('/v2/farcaster/user/bulk', query, userPage, (status) => status === 404)
+      if (answer === undefined) answersInBulk = false
+      return answer && new Map(answer.users.map((user) => [user.fid, verifiedSetOf(user)]))
+    },
+
+    close: () => http.close(),
+  }
+}
+
+/** One an address. Only live additions are listed; anything else would be a list of another kind. */
+function toVerifications(messages: readonly Message[]): Verification[] {
+  const newest = new Map<string, Date>()
+  for (const message of messages) {
+    if (message.data.type !== verificationAdd) throw new Error(`${message.data.type} among verifications`)
+    const address = verifiedAddress(message, 'added')
+    const before = address && newest.get(address)
+    if (address && (!before || before < messageTime(message))) newest.set(address, messageTime(message))
+  }
+  return [...newest].map(([address, verifiedAt]) => ({ address, verifiedAt }))
+}
+
+/** All live messages of one kind. Throws when the hub answers about somebody else. */
+async function messagesOf(http: SocialHttp, path: string, fid: number): Promise<Message[]> {
+  const found: Message[] = []
+  let pageToken: string | undefined
+  for (let page = 0; page < mostMessagePages; page++) {
+    const query: Query = { fid, pageSize: messagesPerPage, pageToken }
+    const answer = await http.get(path, query, messagePage, saysNotFound)
+    found.push(...aboutFid(answer?.messages ?? [], fid, path))
+    pageToken = answer?.nextPageToken || undefined
+    if (!pageToken) return found
+  }
+  throw new SocialError('bad_answer', `${path}: more than ${mostMessagePages} pages for fid ${fid}`)
+}
+
+async function newestOf(http: SocialHttp, path: string, fid: number): Promise<readonly Message[]> {
+  const answer = await http.get(path, { fid, pageSize: 1, reverse: true }, messagePage, saysNotFound)
+  return aboutFid(answer?.messages ?? [], fid, path)
+}
+
+/** The proof of a name may have gone to somebody else while the profile still says it. */
+async function ownsName(http: SocialHttp, name: string, fid: number): Promise<boolean> {
+  if (!isRealHandle(name)) return false
+  const proof = await http.get('/v1/userNameProofByName', { name }, nameProof, saysNotFound)
+  return proof?.fid === fid
+}
+
+async function get<T>(http: SocialHttp, path: string, query: Query, schema: z.ZodType<T>): Promise<T> {
+  return (await http.get(path, query, schema)) as T
+}
+
+function aboutFid(messages: readonly Message[], fid: number, path: string): readonly Message[] {
+  const stranger = messages.find(({ data }) => data.fid !== fid)
+  if (stranger) throw new SocialError('bad_answer', `${path}: asked for fid ${fid}, answered for ${stranger.data.fid}`)
+  return messages
+}
+
+/** Hubs answer 400 for a thing that is not there as for a question that is wrong; the text tells them apart. */
+const saysNotFound: IsNothing = (status, body) => status === 400 && /not.?found/i.test(body)
+
+function understood<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new SocialError('bad_answer', `${path}: ${(cause as Error).message}`, { cause })
+  }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import type { Address } from './social-index.ts'
+
+/** Unix seconds of 2021-01-01T00:00:00Z, from which the network counts. */
+const epochSeconds = 1_609_459_200
+
+const fid = z.int().positive()
+const ethereum = 'PROTOCOL_ETHEREUM'
+
+/** Solana addresses are base58 text and stand in the very same field. */
+const verificationBody = z.object({ address: z.string(), protocol: z.string().default(ethereum) })
+
+const data = z.object({
+  type: z.string(),
+  fid,
+  timestamp: z.int().nonnegative().max(0xffff_ffff),
+  /** The body's name on nodes of today, and the one that older hubs and the documents use. */
+  verificationAddAddressBody: verificationBody.nullish(),
+  verificationAddEthAddressBody: verificationBody.nullish(),
+  verificationRemoveBody: verificationBody.nullish(),
+  userDataBody: z.object({ type: z.string(), value: z.string() }).nullish(),
+})
+
+/** A signed message. Signatures are the hub's to check. */
+export const message = z.object({ data })
+export type Message = z.infer<typeof message>
+
+export const messagePage = z.object({ messages: z.array(message), nextPageToken: z.string().nullish() })
+export const fidPage = z.object({ fids: z.array(fid), nextPageToken: z.string().nullish() })
+export const nameProof = z.object({ name: z.string(), fid })
+export const hubInfo = z.object({
+  numShards: z.int().nonnegative().nullish(),
+  shardInfos: z.array(z.object({ shardId: z.int().nonnegative(), maxHeight: z.int().nonnegative() })).nullish(),
+})
+
+export function messageTime({ data }: Message): Date {
+  return networkTime(data.timestamp)
+}
+
+export function networkTime(seconds: number): Date {
+  return new Date((epochSeconds + seconds) * 1000)
+}
+
+/**
+ * The address that a verification message adds or removes; undefined when the message is about something else or about
+ * another protocol. Throws when the body is missing or the address is none: a shape nobody expected must not look like
+ * an account without verifications.
+ */
+export function verifiedAddress({ data }: Message, kind: 'added' | 'removed'): Address | undefined {
+  if (data.type !== (kind === 'added' ? verificationAdd : verificationRemove)) return undefined
+  const body =
+    kind === 'added'
+      ? (data.verificationAddAddressBody ?? data.verificationAddEthAddressBody)
+      : data.verificationRemoveBody
+  if (!body) throw new Error(`${data.type} without a body that is known`)
+  if (body.protocol !== ethereum) return undefined
+  if (!/^0x[0-9a-fA-F]{40}$/.test(body.address)) throw new Error(`${data.type} of ${body.address.slice(0, 50)}`)
+  return body.address.toLowerCase()
+}
+
+/** The name says ETH for every protocol. */
+export const verificationAdd = 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS'
+const verificationRemove = 'MESSAGE_TYPE_VERIFICATION_REMOVE'

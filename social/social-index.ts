@@ -1,0 +1,90 @@
+/** Lowercase, 0x and 40 hex digits. */
+export type Address = string
+
+/** A live verification of protocol Ethereum. */
+export interface Verification {
+  readonly address: Address
+  /** When the user signed it. */
+  readonly verifiedAt: Date
+}
+
+/** What an account says about itself; null: nothing, or nothing that counts. Texts are as received. */
+export interface SocialProfile {
+  /** The user name, when its proof still stands. */
+  readonly handle: string | null
+  readonly displayName: string | null
+  readonly bio: string | null
+  readonly pfpUrl: string | null
+  readonly profileUrl: string | null
+  readonly github: string | null
+  readonly twitter: string | null
+  /** Newest message among profile and posts. */
+  readonly lastMessageAt: Date | null
+}
+
+/** A part of the network with FIDs and an event stream of its own. */
+export interface Shard {
+  readonly shard: number
+  /** Id from which the stream holds what happens from now on; 0 when the hub does not tell: all it has kept. */
+  readonly head: number
+}
+
+export interface FidPage {
+  readonly fids: readonly number[]
+  /** Undefined: this was the last page. */
+  readonly nextPageToken: string | undefined
+}
+
+/** One event of the network that matters here. */
+export type SocialChange =
+  | {
+      readonly kind: 'verified'
+      readonly fid: number
+      readonly address: Address
+      readonly verifiedAt: Date
+      readonly at: Date
+    }
+  /** `verifiedAt` names the one verification that went; undefined: all of the address up to `at`. */
+  | {
+      readonly kind: 'unverified'
+      readonly fid: number
+      readonly address: Address
+      readonly verifiedAt?: Date
+      readonly at: Date
+    }
+  | { readonly kind: 'profile'; readonly fid: number }
+  | { readonly kind: 'activity'; readonly fid: number; readonly at: Date }
+
+export interface EventPage {
+  readonly changes: readonly SocialChange[]
+  /** Id to ask from next: one above the last event seen. */
+  readonly next: number
+  /** False: the stream ends here for now. */
+  readonly more: boolean
+}
+
+/**
+ * The social network, as one host of it answers. Every call throws SocialError when there is no answer.
+ *
+ * A verified address is a live verification of protocol Ethereum: custody and auth addresses are none, nor are other
+ * protocols'.
+ */
+export interface SocialIndex {
+  /** The shards that hold FIDs. */
+  shards(): Promise<Shard[]>
+  /** FIDs of a shard, page by page. */
+  fids(shard: number, pageToken?: string): Promise<FidPage>
+  /** What happened in a shard from an event id on, oldest first; `now` dates events that carry no time. */
+  events(shard: number, from: number, now: Date): Promise<EventPage>
+  /** The verified set. Empty: the FID verifies nothing, or is nobody's. */
+  verifications(fid: number): Promise<Verification[]>
+  profile(fid: number): Promise<SocialProfile>
+  /** Verified sets of at most `mostFidsInBulk` FIDs, without times; undefined: this host does not answer in bulk. */
+  verifiedSets(fids: readonly number[]): Promise<Map<number, Address[]> | undefined>
+  /** Candidates for addresses, at most `mostAddressesInBulk`; absent: the host cannot look up by address. */
+  readonly fidsByAddress?: (addresses: readonly Address[]) => Promise<Map<Address, number[]>>
+  close(): Promise<void>
+}
+
+export const mostFidsInBulk = 100
+export const mostAddressesInBulk = 200

@@ -1,16 +1,17 @@
 import express, { type Express } from 'express'
 import type { Logger } from 'pino'
 import { Cache } from './cache.ts'
+import type { Content } from './content.ts'
 import { cors } from './cors.ts'
 import { answerErrors } from './error-answer.ts'
 import { giveHeaders } from './headers.ts'
 import { healthRoutes } from './health.ts'
 import { refuseMethod, refusePath } from './method.ts'
 import { createMetrics, type Watched } from './metrics.ts'
-import { answer, type Sources } from './route.ts'
+import { answer, type Sources, type Total } from './route.ts'
 import { routes } from './routes.ts'
 
-export interface ApiDeps extends Sources {
+export interface ApiDeps extends Omit<Sources, 'totals'> {
   readonly pool: Watched['pool']
   readonly log: Logger
   readonly siteUrl: string
@@ -21,10 +22,12 @@ export interface ApiDeps extends Sources {
 
 /** All answers together, in memory. */
 const cacheBytes = 128 * 1024 * 1024
+const totalsBytes = 4 * 1024 * 1024
 
 /** The HTTP service. It starts nothing and listens nowhere. */
 export function createApp(deps: ApiDeps): Express {
-  const cache = new Cache({ maxBytes: cacheBytes })
+  const cache = new Cache<Content>({ maxBytes: cacheBytes })
+  const sources: Sources = { ...deps, totals: new Cache<Total>({ maxBytes: totalsBytes }) }
   const metrics = createMetrics({ cache, database: deps.database, pool: deps.pool })
   const app = express()
   app.disable('x-powered-by')
@@ -38,7 +41,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(healthRoutes(deps, metrics.registry))
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    app.get(path, answer(route, deps, cache, metrics.countRead))
+    app.get(path, answer(route, sources, cache, metrics.countRead))
     app.all(path, refuseMethod(['GET', 'HEAD']))
   }
   app.use(refusePath)

@@ -1,29 +1,32 @@
-import type { Content } from './content.ts'
+/** What can be kept: it knows its own size, which may grow. */
+export interface Sized {
+  readonly bytes: number
+}
 
-export interface CacheAnswer {
-  /** Undefined: there is no such thing; remembered like content. */
-  readonly content: Content | undefined
-  /** True when the entry was made for an earlier request. */
+export interface CacheAnswer<V> {
+  /** Undefined: there is no such thing; remembered like a value. */
+  readonly value: V | undefined
+  /** True when it was made for an earlier request. */
   readonly hit: boolean
   /** Whole seconds since it was made. */
   readonly ageSeconds: number
 }
 
 export interface CacheOptions {
-  /** All entries together, encodings included. */
+  /** All entries together. */
   readonly maxBytes: number
   readonly now?: () => number
 }
 
-/** What an entry costs besides its bodies: key, map slot, objects. */
+/** What an entry costs besides its value: key, map slot, objects. */
 const entryOverheadBytes = 1_024
 
 /**
- * Answers by key for a while, in this process. One load at a time for a key: those who ask meanwhile wait for it.
+ * Values by key for a while, in this process. One load at a time for a key: those who ask meanwhile wait for it.
  * A failed load is told to all of them and not kept. The least recently used entries leave first.
  */
-export class Cache {
-  readonly #entries = new Map<string, Entry>()
+export class Cache<V extends Sized> {
+  readonly #entries = new Map<string, Entry<V>>()
   readonly #maxBytes: number
   readonly #now: () => number
   #bytes = 0
@@ -33,40 +36,39 @@ export class Cache {
     this.#now = now
   }
 
-  async get(key: string, freshMs: number, load: () => Promise<Content | undefined>): Promise<CacheAnswer> {
+  async get(key: string, freshMs: number, load: () => Promise<V | undefined>): Promise<CacheAnswer<V>> {
     const known = this.#entries.get(key)
     if (known && (known.made === undefined || this.#now() - known.made.storedAt < freshMs)) {
       this.#entries.delete(key) // the youngest end of the map is the one used last
       this.#entries.set(key, known)
-      if (!known.made) return fresh(await known.making)
-      const { content, storedAt } = known.made
-      return { content, hit: true, ageSeconds: Math.max(0, Math.floor((this.#now() - storedAt) / 1_000)) }
+      if (!known.made) return { value: (await known.making).value, hit: false, ageSeconds: 0 }
+      const { value, storedAt } = known.made
+      return { value, hit: true, ageSeconds: Math.max(0, Math.floor((this.#now() - storedAt) / 1_000)) }
     }
     if (known) this.#remove(key, known)
-    const entry: Entry = { making: this.#load(load), made: undefined, bytes: entryOverheadBytes }
+    const entry: Entry<V> = { making: this.#load(load), made: undefined, bytes: entryOverheadBytes }
     this.#entries.set(key, entry)
     this.#bytes += entry.bytes
     try {
-      const made = await entry.making
-      entry.made = made
+      entry.made = await entry.making
       this.measure(key)
-      return fresh(made)
+      return { value: entry.made.value, hit: false, ageSeconds: 0 }
     } catch (error) {
       if (this.#entries.get(key) === entry) this.#remove(key, entry)
       throw error
     }
   }
 
-  /** Counts an entry's bytes again, after an encoding was added to it, and makes room. */
+  /** Counts an entry's bytes again, after its value grew, and makes room. */
   measure(key: string): void {
     const entry = this.#entries.get(key)
     if (!entry) return
-    const bytes = entryOverheadBytes + key.length + (entry.made?.content?.bytes ?? 0)
+    const bytes = entryOverheadBytes + key.length + (entry.made?.value?.bytes ?? 0)
     this.#bytes += bytes - entry.bytes
     entry.bytes = bytes
-    for (const [oldest, value] of this.#entries) {
+    for (const [oldest, candidate] of this.#entries) {
       if (this.#bytes <= this.#maxBytes) break
-      if (value.made) this.#remove(oldest, value)
+      if (candidate.made) this.#remove(oldest, candidate)
     }
   }
 
@@ -78,27 +80,25 @@ export class Cache {
     return this.#entries.size
   }
 
-  async #load(load: () => Promise<Content | undefined>): Promise<Made> {
-    const content = await load()
-    return { content, storedAt: this.#now() }
+  async #load(load: () => Promise<V | undefined>): Promise<Made<V>> {
+    const value = await load()
+    return { value, storedAt: this.#now() }
   }
 
-  #remove(key: string, entry: Entry) {
+  #remove(key: string, entry: Entry<V>) {
     this.#entries.delete(key)
     this.#bytes -= entry.bytes
   }
 }
 
-interface Made {
-  readonly content: Content | undefined
+interface Made<V> {
+  readonly value: V | undefined
   /** Milliseconds since the epoch. */
   readonly storedAt: number
 }
 
-interface Entry {
-  readonly making: Promise<Made>
-  made: Made | undefined
+interface Entry<V> {
+  readonly making: Promise<Made<V>>
+  made: Made<V> | undefined
   bytes: number
 }
-
-const fresh = ({ content }: Made): CacheAnswer => ({ content, hit: false, ageSeconds: 0 })

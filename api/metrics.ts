@@ -2,10 +2,9 @@ import type { RequestHandler } from 'express'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Queryable } from '../db/pool.ts'
 import { chainLags } from '../db/queries/readiness.ts'
-import type { Cache } from './cache.ts'
 
 export interface Watched {
-  readonly cache: Cache
+  readonly cache: { readonly bytes: number; readonly size: number }
   readonly database: Queryable
   /** Connections of the pool as they are now. */
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }

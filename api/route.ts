@@ -14,6 +14,13 @@ export interface Sources {
   readonly chains: Record<ChainName, Pick<ChainSettings, 'registry'>>
   /** spec: the two listed entry points; all: the two overloads with bytes signatures as well. */
   readonly settlementOverloads: 'spec' | 'all'
+  /** Numbers that several answers share, by what they count. */
+  readonly totals: Cache<Total>
+}
+
+export interface Total {
+  readonly total: number
+  readonly bytes: number
 }
 
 /** A GET: what it takes, what it gives, for how long. It validates, types and documents. */
@@ -43,13 +50,22 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject>(definition: 
 }
 
 /** Parse, ask the cache or the database, answer. */
-export function answer(definition: Route, sources: Sources, cache: Cache, onRead: CacheObserver): RequestHandler {
+export function answer(
+  definition: Route,
+  sources: Sources,
+  cache: Cache<Content>,
+  onRead: CacheObserver,
+): RequestHandler {
   const { answer: given, maxAgeSeconds, freshSeconds, missing = 'there is nothing at this path' } = definition
   const cacheControl = `public, max-age=${maxAgeSeconds}`
   return async (req, res) => {
     const input = parse(definition, req)
     const key = `${definition.path} ${JSON.stringify(input)}`
-    const { content, hit, ageSeconds } = await cache.get(key, freshSeconds * 1_000, async () => {
+    const {
+      value: content,
+      hit,
+      ageSeconds,
+    } = await cache.get(key, freshSeconds * 1_000, async () => {
       const body = await definition.read(input as never, sources)
       return body === undefined ? undefined : new Content(given.type, Buffer.from(body as string))
     })

@@ -1,7 +1,8 @@
 import type { Route } from './route.ts'
 import { agent } from './routes/agent.ts'
 import { byAddress } from './routes/by-address.ts'
+import { discovery } from './routes/discovery.ts'
 import { settlements } from './routes/settlements.ts'
 
 /** Every GET of the specification, in its order. */
-export const routes: readonly Route[] = [agent, settlements, byAddress]
+export const routes: readonly Route[] = [agent, settlements, discovery, byAddress]

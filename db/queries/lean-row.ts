@@ -1,0 +1,23 @@
+import { chainLabel, chainPosition, isoTime, list } from './json-text.ts'
+
+/**
+ * Arguments of json_build_object for a lean row of the agent `a`. Counters are those of the row, refreshed every
+ * minute; the profile counts exactly.
+ */
+export const leanRow = `
+  'fid', a.fid,
+  'handle', a.handle,
+  'display_name', a.display_name,
+  'pfp_url', a.pfp_url,
+  'oli', a.oli,
+  'chains', (select ${list(chainLabel('name'), chainPosition('name'))} from unnest(a.chains) as chain (name)),
+  'claimed', a.claimed,
+  'claim_method', a.claim_method,
+  'agent_status', a.agent_status,
+  'settlements_30d', a.settlements_30d,
+  'settlements_all', a.settlements_all,
+  'has_spec', a.has_spec,
+  'has_codehost', a.has_codehost,
+  'registered_at', ${isoTime('a.registered_at')},
+  'listed_at', ${isoTime('a.listed_at')},
+  'last_seen_at', ${isoTime('greatest(a.registry_event_at, a.last_settlement_at, a.last_message_at, a.last_alive_at)')}`

@@ -2,6 +2,7 @@ import type { Block, BlockReference, BlockSource, Header } from './blocks.ts'
 
 /** A source over blocks in memory that can grow, and whose finalized block can move. */
 export interface MemorySource extends BlockSource {
+  blocks(from: number, to: number): Iterable<Block>
   /** Adds blocks above the head and makes them final, unless `final` is false. */
   append(blocks: readonly Block[], options?: { final?: boolean }): void
 }

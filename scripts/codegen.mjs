@@ -26,7 +26,7 @@ function generateEntities() {
       if (file === 'marshal.ts') continue
       writeFileSync(
         join(target, file),
-        notice + withEndings(withoutUnused(readFileSync(join(generated, file), 'utf8'))),
+        notice + withTypedKey(withEndings(withoutUnused(readFileSync(join(generated, file), 'utf8')))),
       )
     }
   } finally {
@@ -42,6 +42,15 @@ function withEndings(source) {
 /** The generator imports `Column` into every entity; the compiler refuses imports that nothing uses. */
 function withoutUnused(source) {
   return source.includes('@Column_(') ? source : source.replace('Column as Column_, ', '')
+}
+
+/** The store's decorator reads the key's type from metadata that only tsc emits; typeorm's takes it as an argument. */
+function withTypedKey(source) {
+  if (!source.includes('@PrimaryColumn_()')) return source
+  const typed = source
+    .replace('PrimaryColumn as PrimaryColumn_, ', '')
+    .replaceAll('@PrimaryColumn_()', "@PrimaryColumn_('text')")
+  return typed.replace(/^import /m, 'import {PrimaryColumn as PrimaryColumn_} from "typeorm"\nimport ')
 }
 
 /** One module of decoders for each ABI, named like it. */

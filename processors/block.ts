@@ -1,0 +1,54 @@
+/**
+ * The part of a block that the mapping reads. The SDK's blocks have this shape, and so have the tests'.
+ * Addresses, hashes and topics are lowercase hex.
+ */
+export interface ChainBlock {
+  readonly header: BlockHeader
+  /** In the order of their index. */
+  readonly logs: readonly ChainLog[]
+  readonly transactions: readonly ChainTransaction[]
+}
+
+export interface BlockHeader {
+  readonly height: number
+  readonly hash: string
+  /** Milliseconds since 1970. */
+  readonly timestamp: number
+}
+
+export interface ChainLog {
+  readonly logIndex: number
+  readonly transactionIndex: number
+  readonly address: string
+  readonly topics: string[]
+  readonly data: string
+}
+
+export interface ChainTransaction {
+  readonly transactionIndex: number
+  readonly hash: string
+  readonly from: string
+  /** Absent: the transaction creates a contract. */
+  readonly to?: string | null
+  readonly input: string
+}
+
+/** The transactions of a block by their index; throws when one is asked for that the source did not send. */
+export function transactionsOf(block: ChainBlock): (index: number) => ChainTransaction {
+  const byIndex = new Map(block.transactions.map((transaction) => [transaction.transactionIndex, transaction]))
+  return (index) => {
+    const transaction = byIndex.get(index)
+    if (!transaction) throw new Error(`the source sent block ${block.header.height} without its transaction ${index}`)
+    return transaction
+  }
+}
+
+/** The twenty bytes of an address that stands in a topic or in a word of calldata: a lowercase address. */
+export function addressOf(word: string): string {
+  return `0x${word.slice(-40)}`
+}
+
+/** Bytes of a lowercase hex text. */
+export function bytesOf(hex: string): Buffer {
+  return Buffer.from(hex.slice(2), 'hex')
+}

@@ -1,0 +1,77 @@
+import type { Store } from '@subsquid/typeorm-store'
+import type { Logger } from 'pino'
+import { Any } from 'typeorm'
+import { events as identityEvents } from '../abi/generated/identity-registry.ts'
+import type { ChainSettings } from '../chains.file.ts'
+import { Feedback } from '../db/model/feedback.model.ts'
+import { Registration } from '../db/model/registration.model.ts'
+import type { ChainBlock } from './block.ts'
+import { applyFeedbackEvents, feedbackEvents } from './feedback.ts'
+import type { Progress } from './progress.ts'
+import { registrationEvents } from './registration-events.ts'
+import { applyRegistrationEvents, registrationId } from './registrations.ts'
+import { settleBlocks } from './settle-blocks.ts'
+import type { FindCalls } from './settlements.ts'
+import { writeSettlements, writeUnpaid } from './writer.ts'
+
+export interface Mapping {
+  readonly chain: ChainSettings
+  readonly findCalls: FindCalls
+  readonly progress: Progress
+  readonly log: Logger
+}
+
+/** A run of blocks, in order, and the store of the transaction they are written in. */
+export interface Batch {
+  readonly store: Store
+  readonly blocks: readonly ChainBlock[]
+}
+
+/**
+ * Writes everything a run of blocks says. It may run again for the same blocks when their transaction could not be
+ * committed, so it changes nothing but the store; `progress` counts what is committed.
+ */
+export function createHandler({ chain, findCalls, progress, log }: Mapping): (batch: Batch) => Promise<void> {
+  const tokens = new Set(chain.tokens.map((token) => token.address))
+  return async ({ store, blocks }) => {
+    await writeRegistrations(store, chain, blocks)
+    await writeFeedback(store, chain, blocks)
+    const { settlements, unpaid } = await settleBlocks(chain.name, tokens, blocks, findCalls)
+    await writeSettlements(store, settlements)
+    await writeUnpaid(store, chain.name, unpaid)
+    warnOfUpgrades(chain, blocks, log)
+    progress.add(blocks, settlements.length, unpaid)
+  }
+}
+
+async function writeRegistrations(store: Store, chain: ChainSettings, blocks: readonly ChainBlock[]) {
+  const events = blocks.flatMap((block) => registrationEvents(block, chain.registry.address))
+  if (events.length === 0) return
+  const ids = [...new Set(events.map(({ agentId }) => registrationId(chain.name, agentId)))]
+  const existing = await store.findBy(Registration, { id: Any(ids) })
+  const { registrations, transfers, metadata } = applyRegistrationEvents(chain.name, existing, events)
+  await store.upsert(registrations)
+  await store.insert(transfers)
+  await store.upsert(metadata)
+}
+
+async function writeFeedback(store: Store, chain: ChainSettings, blocks: readonly ChainBlock[]) {
+  const events = blocks.flatMap((block) => feedbackEvents(chain.name, block, chain.reputation.address))
+  if (events.length === 0) return
+  const revoked = events.flatMap((event) => (event.kind === 'revoked' ? [event.id] : []))
+  const existing = revoked.length > 0 ? await store.findBy(Feedback, { id: Any(revoked) }) : []
+  await store.upsert(applyFeedbackEvents(existing, events))
+}
+
+/** New code behind a registry can change what its events mean, so somebody should look. */
+function warnOfUpgrades({ registry, reputation }: ChainSettings, blocks: readonly ChainBlock[], log: Logger) {
+  for (const { header, logs } of blocks) {
+    for (const entry of logs) {
+      if (entry.address !== registry.address && entry.address !== reputation.address) continue
+      if (!identityEvents.Upgraded.is(entry)) continue
+      const { implementation } = identityEvents.Upgraded.decode(entry)
+      const where = { block: header.height, registry: entry.address, implementation }
+      log.warn(where, 'a registry was upgraded: check that its events still mean the same')
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import type { ChainSettings } from '../chains.file.ts'
+import { openDatabase } from '../db/open.ts'
+import { createPool } from '../db/pool.ts'
+import { readChainState } from '../db/queries/chain-state.ts'
+import { runCommand } from '../ops/cli.ts'
+import { portOf, serveHealth } from '../ops/health.ts'
+import { createLogger } from '../ops/logger.ts'
+import { checkDatabase, checkNode } from './checks.ts'
+import { readConfig } from './config.ts'
+import { ChainDatabase } from './database.ts'
+import { createHandler } from './handler.ts'
+import { createHealth } from './health.ts'
+import { lockForProcessor } from './lock.ts'
+import { Progress } from './progress.ts'
+import { firstBlock } from './request.ts'
+import { createSource } from './source.ts'
+
+const usage = `
+Indexes one chain: npm run processor -- <chain>
+
+The chain is a name, a label or a chain id of chains.config.ts. Configured by the environment: .env.example.
+`
+/** How long the transaction in flight may take once the process is asked to stop. */
+const stopGraceMs = 10_000
+
+await runCommand({ usage }, async ({ positionals }) => {
+  const { env } = process
+  const config = readConfig(positionals[0], env, await readJson(env.CHAINS_FILE))
+  const { chain } = config
+  const log = createLogger(`processor-${chain.name}`, config.logLevel)
+
+  const { databaseUrl, description, close: closeDatabase } = await openDatabase(config.databaseUrl)
+  const progress = new Progress()
+  await check(databaseUrl, chain, progress)
+  const lock = await lockForProcessor(databaseUrl, chain, (error) => {
+    log.fatal(`lost the connection that keeps other processors of ${chain.name} away: ${error.message}`)
+    process.exit(1)
+  })
+
+  const database = new ChainDatabase(databaseUrl, chain, progress)
+  const source = createSource({ chain, portalKey: config.portalKey, log, progress, final: () => database.final })
+  if (source.node) await checkNode(source.node, chain)
+
+  const health = createHealth(chain, progress, source.metrics)
+  const server = await serveHealth(config.host, config.metricsPort, health)
+  const address = `${config.host}:${portOf(server)}`
+  log.info({ chainId: chain.id, metrics: address }, startLine(chain, source.description, description, progress))
+
+  const stop = async (signal: string) => {
+    log.info(`${signal}: stopping after the batch in flight`)
+    await database.close(stopGraceMs)
+    await lock.release()
+    await closeDatabase()
+    process.exit(0)
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+  source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, progress, log }))
+})
+
+async function check(databaseUrl: string, chain: ChainSettings, progress: Progress) {
+  const pool = createPool({ databaseUrl, name: `processor ${chain.name} start`, max: 1 })
+  try {
+    await checkDatabase(pool, chain)
+    progress.resume((await readChainState(pool, chain.name))?.indexedBlock)
+  } finally {
+    await pool.end()
+  }
+}
+
+function startLine(chain: ChainSettings, source: string, database: string, { indexedBlock }: Progress) {
+  const from = indexedBlock === undefined ? `from block ${firstBlock(chain)}` : `resuming after block ${indexedBlock}`
+  return `indexing ${chain.name} ${from}; ${source}; ${database}`
+}
+
+async function readJson(path: string | undefined): Promise<unknown> {
+  if (!path) return undefined
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    throw new Error(`CHAINS_FILE ${path} is not readable JSON: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,54 @@
+import type { ChainBlock } from './block.ts'
+import type { UnpaidCount } from './settle-blocks.ts'
+
+/** What the blocks of one transaction came to. */
+export interface Counts {
+  settlements: number
+  unpaid: number
+}
+
+/** What this process knows about how far it is; nothing here outlives it, the database has its own record. */
+export class Progress {
+  /** Head of the source as last seen. */
+  headBlock: number | undefined
+  /** Last block whose rows are committed. */
+  indexedBlock: number | undefined
+  /** When the last transaction was committed, at first when the process started; milliseconds since 1970. */
+  committedAt = Date.now()
+  readonly totals: Counts = { settlements: 0, unpaid: 0 }
+
+  #counts: Counts = { settlements: 0, unpaid: 0 }
+  #timestamps = new Map<number, number>()
+
+  /** What an earlier process committed; undefined: nothing. */
+  resume(indexedBlock: number | undefined): void {
+    this.indexedBlock = indexedBlock
+  }
+
+  /** A transaction begins, perhaps once more for the same blocks. */
+  begin(): void {
+    this.#counts = { settlements: 0, unpaid: 0 }
+    this.#timestamps.clear()
+  }
+
+  /** The transaction's handler has mapped these blocks. */
+  add(blocks: readonly ChainBlock[], settlements: number, unpaid: readonly UnpaidCount[]): void {
+    this.#counts.settlements += settlements
+    for (const { count } of unpaid) this.#counts.unpaid += count
+    const last = blocks.at(-1)?.header
+    if (last) this.#timestamps.set(last.height, last.timestamp)
+  }
+
+  /** Timestamp of a block the transaction has mapped last; null when the source sent nothing of it. */
+  timestampOf(height: number): Date | null {
+    const timestamp = this.#timestamps.get(height)
+    return timestamp === undefined ? null : new Date(timestamp)
+  }
+
+  commit(indexedBlock: number): void {
+    this.indexedBlock = indexedBlock
+    this.committedAt = Date.now()
+    this.totals.settlements += this.#counts.settlements
+    this.totals.unpaid += this.#counts.unpaid
+  }
+}

@@ -1,0 +1,51 @@
+import type { Logger } from 'pino'
+import { Refusal } from './refusal.ts'
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+type Level = (typeof levels)[number]
+type Write = (attributes: unknown, message?: string) => void
+
+/** The methods of the SDK's logger that it calls. */
+export interface SdkLog extends Record<Level, Write>, Record<`is${Capitalize<Level>}`, () => boolean> {
+  child(space: string | object, attributes?: object): SdkLog
+  write(level: number, attributes: unknown, message?: string): void
+}
+
+/** Sends what the SDK logs through ours, so that a process has one log in one form. */
+export function toSdkLog(log: Logger): SdkLog {
+  const write = (level: Level, attributes: unknown, message?: string) => {
+    if (attributes === undefined || attributes === null) return
+    if (typeof attributes === 'string') log[level](attributes)
+    else if (attributes instanceof Refusal) log[level](attributes.message)
+    else if (attributes instanceof Error) log[level]({ err: describe(attributes) }, message ?? attributes.message)
+    else log[level](withoutAddress(attributes), message)
+  }
+  const perLevel = levels.flatMap((level) => [
+    [level, (attributes: unknown, message?: string) => write(level, attributes, message)],
+    [`is${level[0]?.toUpperCase()}${level.slice(1)}`, () => log.isLevelEnabled(level)],
+  ])
+  return {
+    ...Object.fromEntries(perLevel),
+    child: (space: string | object, attributes?: object) => {
+      const named = typeof space === 'string' ? { part: space, ...attributes } : space
+      return toSdkLog(log.child(withoutAddress(named)))
+    },
+    write: (level: number, attributes: unknown, message?: string) =>
+      write(levels[level] ?? 'info', attributes, message),
+  }
+}
+
+/** The SDK hangs the whole request and answer on its errors: too much for a log, and the address can hold a key. */
+function describe({ name, message, stack }: Error) {
+  return { type: name, message, stack }
+}
+
+/** Many nodes are addressed with the key in the path. */
+function withoutAddress(attributes: object): object {
+  const { rpcUrl, ...rest } = attributes as { rpcUrl?: string }
+  return rpcUrl === undefined ? rest : { ...rest, rpc: hostOf(rpcUrl) }
+}
+
+export function hostOf(url: string): string {
+  return new URL(url).host
+}

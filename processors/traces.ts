@@ -1,0 +1,97 @@
+import type { FindCalls } from './settlements.ts'
+
+/** A call that was made and not undone. Lowercase hex. */
+export interface TokenCall {
+  readonly to: string
+  readonly input: string
+}
+
+/** A node of what `debug_traceTransaction` answers with the callTracer. */
+export interface CallFrame {
+  readonly type: string
+  readonly to?: string
+  readonly input?: string
+  /** Present: this call and all below it were undone. */
+  readonly error?: string
+  readonly calls?: readonly CallFrame[]
+}
+
+/** A call as the archives list it: its place in the tree instead of its children. */
+export interface FlatTrace {
+  readonly transactionIndex: number
+  readonly traceAddress: readonly number[]
+  readonly type: string
+  readonly error?: string | null
+  readonly action?: { readonly callType?: string; readonly to?: string; readonly input?: string }
+}
+
+/** An archive that answers a query of the archive protocol with blocks. */
+export interface TraceArchive {
+  query(query: object): Promise<{ header: { number: number }; traces?: FlatTrace[] }[]>
+}
+
+/** A node of the chain. */
+export interface TraceNode {
+  call(method: string, params: unknown[]): Promise<unknown>
+}
+
+/** Where traces can be asked for; what is absent is not asked. */
+export interface TraceSources {
+  readonly archive?: TraceArchive
+  /** Highest block the archive holds; undefined: not known yet. */
+  readonly archiveHeight?: () => number | undefined
+  readonly node?: TraceNode
+  readonly tokens: ReadonlySet<string>
+  /** Whether the node answered, and said no: then it has no traces. Anything else is its failure and is thrown. */
+  readonly isRefusal: (error: unknown) => boolean
+  readonly onRefusal: (txHash: string, error: Error) => void
+}
+
+/** Looks a transaction's calls up: in the archive when it holds the block, else at the node; changes nothing anywhere. */
+export function createTraceLookup({ archive, archiveHeight, node, tokens, ...refusals }: TraceSources): FindCalls {
+  return async ({ block, transaction }) => {
+    if (archive && block.height <= (archiveHeight?.() ?? -1)) {
+      const answer = await archive.query(traceQuery(block.height, tokens))
+      const traces = answer.find(({ header }) => header.number === block.height)?.traces ?? []
+      return callsInArchive(traces.filter(({ transactionIndex }) => transactionIndex === transaction.transactionIndex))
+    }
+    if (!node) return undefined
+    try {
+      const frame = await node.call('debug_traceTransaction', [transaction.hash, { tracer: 'callTracer' }])
+      return frame ? callsInFrame(frame as CallFrame) : undefined
+    } catch (error) {
+      if (!refusals.isRefusal(error)) throw error
+      refusals.onRefusal(transaction.hash, error as Error)
+      return undefined
+    }
+  }
+}
+
+function traceQuery(height: number, tokens: ReadonlySet<string>) {
+  return {
+    fromBlock: height,
+    toBlock: height,
+    fields: { trace: { error: true, callCallType: true, callTo: true, callInput: true } },
+    traces: [{ type: ['call'], callTo: [...tokens], parents: true }],
+  }
+}
+
+/** Only plain calls count: a proxy repeats its input in a delegatecall to the implementation. */
+export function callsInFrame(frame: CallFrame): TokenCall[] {
+  if (frame.error !== undefined) return []
+  const below = (frame.calls ?? []).flatMap(callsInFrame)
+  if (frame.type !== 'CALL' || !frame.to || !frame.input) return below
+  return [{ to: frame.to.toLowerCase(), input: frame.input.toLowerCase() }, ...below]
+}
+
+/** As `callsInFrame`, for the calls of one transaction with all their ancestors. */
+export function callsInArchive(traces: readonly FlatTrace[]): TokenCall[] {
+  const undone = traces.filter(({ error }) => error != null).map(({ traceAddress }) => traceAddress)
+  const calls: TokenCall[] = []
+  for (const { type, traceAddress, action } of traces) {
+    if (type !== 'call' || action?.callType !== 'call' || !action.to || !action.input) continue
+    if (undone.some((top) => top.every((step, depth) => traceAddress[depth] === step))) continue
+    calls.push({ to: action.to.toLowerCase(), input: action.input.toLowerCase() })
+  }
+  return calls
+}

@@ -2,7 +2,9 @@ import type { Route } from './route.ts'
 import { agent } from './routes/agent.ts'
 import { byAddress } from './routes/by-address.ts'
 import { discovery } from './routes/discovery.ts'
+import { leaderboard } from './routes/leaderboard.ts'
 import { settlements } from './routes/settlements.ts'
+import { stats } from './routes/stats.ts'
 
 /** Every GET of the specification, in its order. */
-export const routes: readonly Route[] = [agent, settlements, discovery, byAddress]
+export const routes: readonly Route[] = [agent, settlements, discovery, byAddress, leaderboard, stats]

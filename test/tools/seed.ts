@@ -204,7 +204,7 @@ export async function seedChainState(
 export async function insert(pool: pg.Pool, table: string, row: Record<string, unknown>): Promise<void> {
   const columns = Object.keys(row)
   await pool.query(
-    `insert into ${table} (${columns.join(', ')}) values (${columns.map((_, index) => `$${index + 1}`).join(', ')})`,
+    `insert into ${table} (${columns.map((column) => `"${column}"`).join(', ')}) values (${columns.map((_, index) => `$${index + 1}`).join(', ')})`,
     Object.values(row),
   )
 }

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { leaderboardPeriods, leaderboard as rank } from '../../db/queries/leaderboard.ts'
+import { integerParameter, wordParameter } from '../parameters.ts'
+import { json, route } from '../route.ts'
+import { leaderboardAnswer } from '../schemas/leaderboard.ts'
+
+/** GET /api/leaderboard */
+export const leaderboard = route({
+  path: '/api/leaderboard',
+  operationId: 'getLeaderboard',
+  summary: 'Agents by settlements over a rolling window.',
+  params: z.object({}),
+  query: z.object({
+    period: wordParameter(leaderboardPeriods, '30d', 'The window, up to now.'),
+    limit: integerParameter({ minimum: 1, maximum: 100, fallback: 10 }, 'Rows at most.'),
+  }),
+  answer: { type: json, schema: leaderboardAnswer, description: 'The ranking.' },
+  errors: [],
+  maxAgeSeconds: 60,
+  freshSeconds: 60,
+  read: ({ period, limit }, { database, settlementOverloads }) =>
+    rank(database, { period, limit, settlementOverloads }),
+})

@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { directoryStats } from '../../db/queries/stats.ts'
+import { json, route } from '../route.ts'
+import { stats as statsAnswer } from '../schemas/stats.ts'
+
+/** GET /api/stats */
+export const stats = route({
+  path: '/api/stats',
+  operationId: 'getStats',
+  summary: 'Totals of the directory, and how far each chain is indexed.',
+  params: z.object({}),
+  query: z.object({}),
+  answer: { type: json, schema: statsAnswer, description: 'The totals.' },
+  errors: [],
+  maxAgeSeconds: 60,
+  freshSeconds: 60,
+  read: (_input, { database, settlementOverloads }) => directoryStats(database, { settlementOverloads }),
+})

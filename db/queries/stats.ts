@@ -1,0 +1,66 @@
+import { chainNames } from '../../chains.config.ts'
+import type { Queryable } from '../pool.ts'
+import { isoTime } from './json-text.ts'
+import { shownSelectors } from './selectors.ts'
+
+/**
+ * JSON of `GET /api/stats`. Settlements are those paid to a verified address of an agent, each counted once however
+ * many agents verify its recipient.
+ */
+export async function directoryStats(
+  db: Queryable,
+  { settlementOverloads }: { settlementOverloads: 'spec' | 'all' },
+): Promise<string> {
+  const { rows } = await db.query<{ body: string }>({
+    name: 'directory-stats',
+    text,
+    values: [shownSelectors(settlementOverloads)],
+  })
+  return rows[0]?.body ?? ''
+}
+
+const supply = chainNames.map((name) => `'${name}', count(*) filter (where chain = '${name}')`).join(', ')
+const newerThan = (age: string) => `count(*) filter (where s.block_timestamp > now() - interval '${age}')`
+
+const text = `
+select json_build_object(
+  'total_agents', agents.total,
+  'claimed_count', agents.claimed,
+  'cross_chain_count', agents.cross_chain,
+  'addresses_indexed', (
+    select count(*)
+      from (select "to" from registration_transfer where "to" is not null
+             union
+            select unnest(verified_addresses) from agent) address
+  ),
+  'erc8004_supply', (select json_build_object(${supply}) from registration where not burned),
+  'settlements', (
+    select json_build_object(
+             'last_24h', ${newerThan('24 hours')},
+             'last_7d', ${newerThan('7 days')},
+             'last_30d', ${newerThan('30 days')},
+             'all', count(*)
+           )
+      from settlement s
+     where s.selector = any ($1::bytea[]) and s.recipient in (select unnest(verified_addresses) from agent)
+  ),
+  'chains', (
+    select json_agg(json_build_object(
+             'chain', chain.name,
+             'indexed_block', state.indexed_block,
+             'finalized_block', state.finalized_block,
+             'head_block', state.head_block,
+             'lag_seconds', case when state.indexed_at is not null
+                                 then greatest(0, extract(epoch from now() - state.indexed_at))::int end
+           ) order by chain.position)
+      from unnest(array[${chainNames.map((name) => `'${name}'`).join(', ')}]) with ordinality as chain (name, position)
+      left join chain_state state on state.chain = chain.name
+  ),
+  'generated_at', ${isoTime('now()')}
+)::text as body
+  from (
+    select count(*) as total,
+           count(*) filter (where claimed) as claimed,
+           count(*) filter (where cardinality(chains) >= 2) as cross_chain
+      from agent
+  ) agents`

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { leaderboardAnswer } from '../../api/schemas/leaderboard.ts'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { addressOf, seedAgent, seedSettlement } from '../tools/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+let block = 0
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
+
+/** `amounts` in millionths, one settlement each. */
+async function pay(
+  recipient: string,
+  age: number,
+  amounts: bigint[],
+  more: { payer?: string; selector?: string } = {},
+) {
+  for (const amount of amounts) {
+    await seedSettlement(database.pool, { chain: 'base', recipient, block: ++block, at: daysAgo(age), amount, ...more })
+  }
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+  for (const fid of [1, 2, 3, 4, 5, 6]) {
+    await seedAgent(database.pool, { fid, addresses: [addressOf(`a${fid}`), addressOf(`b${fid}`)] })
+  }
+  await pay(addressOf('a1'), 1, [1n, 1n])
+  await pay(addressOf('b1'), 2, [1n], { payer: addressOf('somebody else'), selector: '0xef55bec6' })
+  await pay(addressOf('a2'), 3, [2n, 2n, 2n]) // as many as 1, more volume
+  await pay(addressOf('a3'), 8, [9n, 9n, 9n, 9n]) // most, but not in the last 7 days
+  await pay(addressOf('a4'), 31, [9n, 9n, 9n, 9n, 9n]) // only in `all`
+  await pay(addressOf('a5'), 1, [5n])
+  await pay(addressOf('a6'), 1, [5n]) // equal to 5 in all but the fid
+  await pay(addressOf('a6'), 1, [5n], { selector: '0xcf092995' }) // not a listed entry point
+  await pay(addressOf('nobody'), 1, [100n, 100n, 100n, 100n, 100n, 100n])
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const read = async (query: string) => {
+  const response = await api.get(`/api/leaderboard${query}`)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('cache-control')).toBe('public, max-age=60')
+  return leaderboardAnswer.parse(await response.json())
+}
+const ranking = async (query: string) =>
+  (await read(query)).agents.map(({ rank, fid, settlement_count }) => [rank, fid, settlement_count])
+
+test('agents rank by settlements in the window, then volume, then fid; those without one are left out', async () => {
+  expect(await ranking('?period=7d')).toEqual([
+    [1, 2, 3],
+    [2, 1, 3],
+    [3, 5, 1],
+    [4, 6, 1],
+  ])
+  expect(await ranking('?period=30d')).toEqual([
+    [1, 3, 4],
+    [2, 2, 3],
+    [3, 1, 3],
+    [4, 5, 1],
+    [5, 6, 1],
+  ])
+  expect(await ranking('?period=all')).toEqual([
+    [1, 4, 5],
+    [2, 3, 4],
+    [3, 2, 3],
+    [4, 1, 3],
+    [5, 5, 1],
+    [6, 6, 1],
+  ])
+})
+
+test('a row is a lean row with its rank, count, volume, payers and last settlement', async () => {
+  const { agents } = await read('?period=7d&limit=2')
+  expect(Object.keys(agents[1] ?? {})).toEqual([
+    ...['rank', 'fid', 'handle', 'display_name', 'pfp_url', 'oli', 'chains', 'claimed', 'claim_method'],
+    ...['agent_status', 'settlements_30d', 'settlements_all', 'has_spec', 'has_codehost', 'registered_at'],
+    ...['listed_at', 'last_seen_at', 'settlement_count', 'volume_usdc', 'unique_payers', 'last_settlement_at'],
+  ])
+  expect(agents[1]).toMatchObject({ fid: 1, settlement_count: 3, volume_usdc: 0.000003, unique_payers: 2 })
+  expect(Date.parse(agents[1]?.last_settlement_at ?? '') / 1_000).toBeCloseTo(daysAgo(1).getTime() / 1_000, -2)
+})
+
+test.each([
+  ['', { period: '30d', limit: 10, count: 5 }],
+  ['?period=1y&limit=none', { period: '30d', limit: 10 }],
+  ['?limit=0', { limit: 1, count: 1 }],
+  ['?limit=101', { limit: 100 }],
+  ['?period=all&period=7d&limit=2&limit=3', { period: 'all', limit: 2, count: 2 }],
+])('%j is answered with %j', async (query, shown) => {
+  expect(await read(query)).toMatchObject(shown)
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stats } from '../../api/schemas/stats.ts'
+import { chainNames } from '../../chains.config.ts'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { addressOf, birth, insert, seedAgent, seedChainState, seedRegistration, seedSettlement } from '../tools/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+test('an empty directory has nothing of anything, and seven chains without a block', async () => {
+  const fresh = await createTestDatabase()
+  const empty = await startApi(fresh)
+  const body = stats.parse(await (await empty.get('/api/stats')).json())
+  expect(body).toMatchObject({ total_agents: 0, claimed_count: 0, cross_chain_count: 0, addresses_indexed: 0 })
+  expect(body.settlements).toEqual({ last_24h: 0, last_7d: 0, last_30d: 0, all: 0 })
+  expect(body.chains).toEqual(
+    chainNames.map((chain) => ({
+      ...{ chain, indexed_block: null, finalized_block: null, head_block: null, lag_seconds: null },
+    })),
+  )
+  await empty.stop()
+  await fresh.drop()
+})
+
+test('the totals count agents, claims, chains, addresses, tokens and settlements once each', async () => {
+  const { pool } = database
+  const shared = addressOf('shared')
+  await seedAgent(pool, { fid: 1, chains: ['base', 'celo'], addresses: [shared, addressOf('one')], claimMethod: 'jfs' })
+  await seedAgent(pool, { fid: 2, chains: ['base'], addresses: [shared] })
+  await seedAgent(pool, { fid: 3, chains: ['ethereum', 'gnosis', 'polygon'] })
+  await seedRegistration(pool, { chain: 'base', id: 1, owner: shared })
+  await seedRegistration(pool, { chain: 'base', id: 2, owner: addressOf('buyer') })
+  await seedRegistration(pool, { chain: 'base', id: 3, owner: null })
+  await seedRegistration(pool, { chain: 'gnosis', id: 1, owner: addressOf('seller') })
+  await transfer(1, null, addressOf('seller'))
+  await transfer(2, addressOf('seller'), addressOf('buyer'))
+  await transfer(3, addressOf('seller'), null)
+  for (const [block, days] of [0, 3, 20, 60].entries()) {
+    const at = new Date(Date.now() - days * 86_400_000)
+    await seedSettlement(pool, { chain: 'base', recipient: shared, block, at })
+    await seedSettlement(pool, { chain: 'base', recipient: shared, block, logIndex: 1, at, selector: '0xcf092995' })
+    await seedSettlement(pool, { chain: 'celo', recipient: addressOf('stranger'), block, at })
+  }
+  await seedChainState(pool, { chain: 'base', indexed: 500, finalized: 440, at: new Date(Date.now() - 90_000) })
+
+  const response = await api.get('/api/stats')
+  expect(response.headers.get('cache-control')).toBe('public, max-age=60')
+  const body = stats.parse(await response.json())
+  expect(body).toMatchObject({
+    total_agents: 3,
+    claimed_count: 1,
+    cross_chain_count: 2,
+    addresses_indexed: 4, // seller and buyer; shared and one
+    erc8004_supply: { ethereum: 0, base: 2, celo: 0, arbitrum: 0, optimism: 0, polygon: 0, gnosis: 1 },
+    settlements: { last_24h: 1, last_7d: 2, last_30d: 3, all: 4 },
+  })
+  const base = body.chains.find(({ chain }) => chain === 'base')
+  expect(base).toMatchObject({ indexed_block: 500, finalized_block: 440, head_block: 500 })
+  expect(base?.lag_seconds).toBeGreaterThanOrEqual(90)
+})
+
+function transfer(block: number, from: string | null, to: string | null) {
+  const bytes = (address: string | null) => address && Buffer.from(address.slice(2), 'hex')
+  return insert(database.pool, 'registration_transfer', {
+    id: `base-${block}-0`,
+    chain: 'base',
+    agent_id: '1',
+    from: bytes(from),
+    to: bytes(to),
+    block_number: block,
+    log_index: 0,
+    block_timestamp: birth,
+    tx_hash: Buffer.alloc(32),
+  })
+}

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
-import { access, chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
+import { access, chmod, chown, cp, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
@@ -22,34 +22,41 @@ const sharedBinaries = '/var/cache/agent-directory'
 const run = promisify(execFile)
 
 /**
- * Decides where Postgres runs. A plain user: in place. Root: as the owner of the data when there are any, else as
- * `postgres`, else as `nobody`, with the data and a copy of the binaries moved to where that user can reach them when the
- * project's folder is closed to others.
+ * Decides where Postgres runs. A plain user: in place. Root in a plain user's folder: in place, as that user, who can go
+ * on with it. Root in its own: as `postgres`, else as `nobody`, with the data and a copy of the binaries moved to where
+ * that user can reach them when the folder is closed to others.
  */
 export async function findHome(dataFolder: string): Promise<PostgresHome> {
   const packaged = await findBinaries()
   const parent = dirname(dataFolder)
-  await mkdir(parent, { recursive: true }).catch(refuse(parent))
-  await access(parent, constants.W_OK).catch(refuse(parent))
-  if (process.getuid?.() !== 0) return { binaries: join(packaged.folder, 'bin'), data: dataFolder }
-  const owner = await stat(dataFolder).catch(() => undefined)
-  if (owner && owner.uid !== 0) {
-    return { binaries: join(await openBinaries(packaged), 'bin'), data: dataFolder, uid: owner.uid, gid: owner.gid }
+  await makeParent(parent)
+  const owner = await stat(dataFolder).catch(() => stat(parent))
+  const user = process.getuid?.()
+  if (user !== 0) {
+    if (owner.uid !== user) throw new Error(`${dataFolder} belongs to another user; remove it or set DATABASE_URL`)
+    return { binaries: join(packaged.folder, 'bin'), data: dataFolder }
   }
+  const binaries = join(await openBinaries(packaged), 'bin')
+  if (owner.uid !== 0) return { binaries, data: dataFolder, uid: owner.uid, gid: owner.gid }
   let data = dataFolder
   if (!(await isOpen(parent))) {
     data = join(sharedData, createHash('sha256').update(dataFolder).digest('hex').slice(0, 16))
     await makeOpen(sharedData)
   }
-  return { binaries: join(await openBinaries(packaged), 'bin'), data, ...(await findUser()) }
+  return { binaries, data, ...(await findUser()) }
 }
 
-/** For a folder of somebody else, such as one that root made before a plain user came. */
-function refuse(folder: string) {
-  return (cause: Error) => {
-    throw new Error(`the database needs to write to ${folder}, and this user may not; remove it or set DATABASE_URL`, {
-      cause,
-    })
+/** Creates the folder that holds the data's, for whoever owns the place. */
+async function makeParent(folder: string) {
+  try {
+    const created = await mkdir(folder, { recursive: true })
+    if (created) {
+      const { uid, gid } = await stat(dirname(created))
+      if (process.getuid?.() === 0) await chown(created, uid, gid)
+    }
+    await access(folder, constants.W_OK)
+  } catch (cause) {
+    throw new Error(`the database needs to write to ${folder}; make that possible or set DATABASE_URL`, { cause })
   }
 }
 

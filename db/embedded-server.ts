@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../ops/ports.ts'
 import type { EmbeddedOptions } from './embedded.ts'
@@ -89,20 +89,31 @@ async function initialized(home: PostgresHome): Promise<string> {
     throw new Error(`${home.data} is there and its password file is not; remove the folder to begin anew`)
   }
   const password = randomBytes(24).toString('base64url')
-  const handOver = async (path: string) => home.uid !== undefined && (await chown(path, home.uid, home.gid as number))
-  await rm(home.data, { recursive: true, force: true })
+  await removePartials(home)
   // Created aside and renamed, so that a folder with PG_VERSION is a whole one.
-  const partial = `${home.data}.partial`
-  await rm(partial, { recursive: true, force: true })
-  await mkdir(partial, { recursive: true, mode: 0o700 })
-  await handOver(partial)
+  const partial = `${home.data}.partial-${randomBytes(4).toString('hex')}`
+  await mkdir(partial, { mode: 0o700 })
+  await handOver(home, partial)
   await writeFile(passwordPath(home), password, { mode: 0o600 })
-  await handOver(passwordPath(home))
+  await handOver(home, passwordPath(home))
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--locale=C.UTF-8'] // the same order on every host
   const access = ['-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordPath(home)}`]
   await runAs(home, 'initdb', ['-D', partial, '--no-sync', ...locale, ...access])
   await rename(partial, home.data)
   return password
+}
+
+/** What killed processes left. Their initdb may still be writing: what cannot be removed now goes the next time. */
+async function removePartials({ data }: PostgresHome) {
+  for (const name of await readdir(dirname(data))) {
+    if (!name.startsWith(`${basename(data)}.partial-`)) continue
+    await rm(join(dirname(data), name), { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+/** What root makes for the server's user belongs to that user. */
+async function handOver(home: PostgresHome, path: string) {
+  if (home.uid !== undefined) await chown(path, home.uid, home.gid as number)
 }
 
 async function launch(home: PostgresHome, port: number, { durable = true, settings = {} }: EmbeddedOptions) {
@@ -119,6 +130,7 @@ async function launch(home: PostgresHome, port: number, { durable = true, settin
     () => false,
   )
   const log = await open(logPath(home), grown ? 'w' : 'a')
+  await handOver(home, logPath(home))
   // A session of its own: Ctrl-C must not reach the server before the processes that use it have closed their pools.
   const child = spawn(
     join(home.binaries, 'postgres'),

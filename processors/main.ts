@@ -42,10 +42,13 @@ await runCommand({ usage }, async ({ positionals }) => {
   const source = createSource({ chain, portalKey: config.portalKey, log, progress, final: () => database.final })
   if (source.node) await checkNode(source.node, chain)
 
-  const health = createHealth(chain, progress, source.metrics)
+  const health = createHealth(chain, progress, source.metrics.registry)
   const server = await serveHealth(config.host, config.metricsPort, health)
-  const address = `${config.host}:${portOf(server)}`
-  log.info({ chainId: chain.id, metrics: address }, startLine(chain, source.description, description, progress))
+  source.metrics.port = portOf(server)
+  log.info(
+    { chainId: chain.id, metricsPort: source.metrics.port },
+    startLine(chain, source.description, description, progress),
+  )
 
   const stop = async (signal: string) => {
     log.info(`${signal}: stopping after the batch in flight`)

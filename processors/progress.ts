@@ -11,6 +11,8 @@ export interface Counts {
 export class Progress {
   /** Head of the source as last seen. */
   headBlock: number | undefined
+  /** Newest block the archive holds, as last seen; undefined: there is none, or it has not been asked. */
+  archiveBlock: number | undefined
   /** Last block whose rows are committed. */
   indexedBlock: number | undefined
   /** When the last transaction was committed, at first when the process started; milliseconds since 1970. */
@@ -23,6 +25,16 @@ export class Progress {
   /** What an earlier process committed; undefined: nothing. */
   resume(indexedBlock: number | undefined): void {
     this.indexedBlock = indexedBlock
+  }
+
+  seeHead(block: number): void {
+    this.headBlock = block
+  }
+
+  /** Behind the head, but for a chain without a node all that is known of it. */
+  seeArchive(block: number): void {
+    this.archiveBlock = block
+    this.headBlock = Math.max(this.headBlock ?? block, block)
   }
 
   /** A transaction begins, perhaps once more for the same blocks. */

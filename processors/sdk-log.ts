@@ -17,7 +17,7 @@ export function toSdkLog(log: Logger): SdkLog {
     if (attributes === undefined || attributes === null) return
     if (typeof attributes === 'string') log[level](attributes)
     else if (attributes instanceof Refusal) log[level](attributes.message)
-    else if (attributes instanceof Error) log[level]({ err: describe(attributes) }, message ?? attributes.message)
+    else if (attributes instanceof Error) log[level]({ error: describe(attributes) }, message ?? attributes.message)
     else log[level](withoutAddress(attributes), message)
   }
   const perLevel = levels.flatMap((level) => [

@@ -1,0 +1,116 @@
+import { PortalFailure } from './portal-failures.ts'
+import { Lines } from './portal-lines.ts'
+import { type ArchiveQuery, toPortalQuery } from './portal-query.ts'
+import type { PortalService } from './portal-service.ts'
+import { Refusal } from './refusal.ts'
+import type { FinalBlock } from './reorg.ts'
+
+/** A block as the Portal sends it; what else is in it follows from the query, and the SDK checks it. */
+export interface PortalBlock {
+  readonly header: { readonly number: number; readonly hash: string; readonly parentHash: string }
+}
+
+/** Of a line that is shown in a message, in characters. */
+const maxShown = 80
+
+/**
+ * The blocks of one query, in order, over as many requests as it takes: after an answer that ended or broke off the
+ * next request goes on behind the last complete line.
+ */
+export class PortalSequence {
+  #lines: Lines | undefined
+
+  /** `next`: the block to begin with; `last`: the one before it, when it is known. */
+  constructor(
+    private readonly service: PortalService,
+    private readonly query: ArchiveQuery,
+    private next: number,
+    private last: FinalBlock | undefined,
+    private readonly foreignChain: (block: FinalBlock, found: string | undefined) => Error,
+  ) {}
+
+  /** Whether a query asks for the same from where this sequence is now. */
+  continues(query: ArchiveQuery): boolean {
+    return query.fromBlock === this.next && toPortalQuery(query, 0) === toPortalQuery(this.query, 0)
+  }
+
+  /**
+   * The next block and the length of its line in bytes. 'later': none came within `patienceMs`; 'end': the answer
+   * ended; 'frontier': the Portal does not have the block yet.
+   *
+   * Rejects with a PortalFailure or a connection's error when it is worth another try, with a Refusal when a block
+   * does not fit the one before it.
+   */
+  async read(patienceMs: number): Promise<{ block: PortalBlock; bytes: number } | 'later' | 'end' | 'frontier'> {
+    try {
+      this.#lines ??= await this.#open()
+      if (!this.#lines) return 'frontier'
+      const line = await this.#lines.read(patienceMs)
+      if (line === 'end') this.close()
+      if (line === 'end' || line === 'later') return line
+      const block = parseBlock(line)
+      this.#follow(block)
+      return { block, bytes: line.length }
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#lines?.close()
+    this.#lines = undefined
+  }
+
+  async #open(): Promise<Lines | undefined> {
+    const answer = await this.service.finalizedStream(toPortalQuery(this.query, this.next, this.last?.hash))
+    if (answer === 'frontier') return undefined
+    if (answer === 'fork') throw await this.#explainFork()
+    return new Lines(answer.body)
+  }
+
+  /** The list of blocks in a 409 is ordered differently by different servers; the block itself is asked for instead. */
+  async #explainFork(): Promise<Error> {
+    const { last, service } = this
+    if (!last) return new PortalFailure(`${service.name} answers 409 to a query without a parent hash`)
+    const range = { fromBlock: last.height, toBlock: last.height, includeAllBlocks: true }
+    const alone = new PortalSequence(service, range, last.height, undefined, this.foreignChain)
+    const found = await alone.read(Number.POSITIVE_INFINITY)
+    alone.close()
+    const hash = typeof found === 'object' ? found.block.header.hash : undefined
+    if (hash !== last.hash) return this.foreignChain(last, hash)
+    return new PortalFailure(
+      `${service.name} answers 409, but holds the very block ${last.height} it was asked to follow`,
+    )
+  }
+
+  #follow({ header: { number, hash, parentHash } }: PortalBlock) {
+    const { next, last, query, service } = this
+    if (number < next || number > (query.toBlock ?? number)) {
+      throw new Refusal(
+        `${service.name} sent block ${number} where ${next} or a later one was due; nothing of it is kept`,
+      )
+    }
+    if (last && number === last.height + 1 && parentHash !== last.hash) {
+      throw new Refusal(
+        `${service.name} sent block ${number} with parent ${parentHash}, but block ${last.height} is ${last.hash}; ` +
+          'nothing of it is kept',
+      )
+    }
+    this.next = number + 1
+    this.last = { height: number, hash }
+  }
+}
+
+function parseBlock(line: Buffer): PortalBlock {
+  const text = line.toString()
+  let header: Partial<PortalBlock['header']> | undefined
+  try {
+    const block = JSON.parse(text)
+    header = block?.header
+    if (Number.isSafeInteger(header?.number) && header?.hash && header.parentHash) return block
+  } catch {
+    // not JSON: half a line, or something else than the Portal on the way
+  }
+  throw new PortalFailure(`a line is no block: ${text.slice(0, maxShown)}`)
+}

@@ -1,0 +1,130 @@
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { chainNames, chains } from '../chains.config.ts'
+import { runCommand, UsageError } from '../ops/cli.ts'
+import { withLock } from '../ops/lock.mjs'
+import { freePort } from '../ops/ports.ts'
+import { createStack, type Stack } from './stack.ts'
+import { createFreshDatabase, type FreshDatabase } from './stack-database.ts'
+import { endLeftovers, ProcessFile } from './stack-processes.ts'
+import { firstProfile, untilReady } from './stack-ready.ts'
+import { createReport } from './stack-report.ts'
+import { planTasks, withoutSources } from './stack-tasks.ts'
+import { type Teardown, together, untilSignalled } from './stack-teardown.ts'
+import { startTraffic } from './traffic.ts'
+import { describeWorld } from './world/description.ts'
+import { chainSettings } from './world/settings.ts'
+import { type RunningWorld, startWorld } from './world/start.ts'
+
+const usage = `
+npm start [-- --seed <text>] [--state-folder <folder>]
+
+Runs the whole directory on this machine: seven local chains with their contracts, a double of the social network's
+hub, a world of agents that goes on living, a Postgres, all processors, the job that joins, and the API. Every start
+begins the same world anew. Prints "ready <address>" once it answers; Ctrl-C stops all of it.
+
+  --seed <text>            another world for another text (default: devnet)
+  --state-folder <folder>  where data, logs and devnet.json go (default: .data)
+
+Reads DATABASE_URL (its server is used, in a database of its own: <name>_devnet), PORT, LIMIT_PER_MINUTE,
+LIMIT_PER_DAY, SERVICE_NAME, LOG_LEVEL: see .env.example.
+`
+const blockSeconds = 2
+/** How often the job reads the hub's events. */
+const hubPollSeconds = 1
+/** Taken when they are free. */
+const usualPorts = { api: 3000, hub: 3381, firstChain: 8545 }
+
+const options = {
+  seed: { type: 'string', default: 'devnet' },
+  'state-folder': { type: 'string', default: '.data' },
+} as const
+
+await runCommand({ usage, options }, async ({ values, positionals }) => {
+  if (positionals.length > 0) throw new UsageError(`npm start takes no argument, got ${positionals[0]} (try --help)`)
+  mkdirSync(values['state-folder'], { recursive: true })
+  const folder = realpathSync(resolve(values['state-folder']))
+  const onWait = () => {
+    throw new Error(`it runs already in ${folder}; stop that one first, or choose another --state-folder`)
+  }
+  await withLock({ name: `stack ${folder}`, waitMs: 0, onWait }, () => run(folder, values.seed))
+  process.exit()
+})
+
+async function run(folder: string, seed: string) {
+  const report = createReport((line) => process.stdout.write(`${line}\n`))
+  const processFile = join(folder, 'processes.json')
+  const left = await endLeftovers(processFile)
+  if (left.length > 0) report.say(`ended what an earlier run left behind: ${left.join(', ')}`)
+  rmSync(join(folder, 'devnet.json'), { force: true })
+
+  const processes = new ProcessFile(processFile)
+  const stack = createStack({ logFolder: join(folder, 'logs'), processes, say: report.say })
+  const onStop = () => report.say('stopping; once more ends everything at once')
+  await untilSignalled((teardown) => start(folder, seed, stack, report, teardown), { kill: stack.kill, onStop })
+  report.say('stopped')
+}
+
+async function start(
+  folder: string,
+  seed: string,
+  stack: Stack,
+  report: ReturnType<typeof createReport>,
+  teardown: Teardown,
+) {
+  const [database, running] = await together(
+    createFreshDatabase(folder, process.env.DATABASE_URL).then((made) => teardown.own(made)),
+    startWorld({ seed, hubPort: usualPorts.hub, firstChainPort: usualPorts.firstChain }).then((made) =>
+      teardown.own(made),
+    ),
+  )
+  report.stage('started', `${database.description}; ${chainNames.length} chains; a hub of the social network`)
+
+  const port = await freePort('127.0.0.1', Number(process.env.PORT) || usualPorts.api)
+  const api = `http://127.0.0.1:${port}`
+  const tasks = await planTasks(chainNames, environment(folder, running, database, port))
+  await teardown.own(stack)
+  for (const group of [tasks.processors, tasks.enrichment, tasks.api]) stack.start(group)
+
+  await running.layPast(blockSeconds, (done, total) => report.progress('history', done / total))
+  report.stage('history', `${running.world.past.length} transactions of forty days`)
+  await untilReady({
+    running,
+    databaseUrl: database.url,
+    api,
+    signal: teardown.signal,
+    onProgress: (share, { agents }) => report.progress('indexing', share, `${agents} agents found`),
+  })
+  report.stage('indexed', `logs of all processes: ${relative('.', join(folder, 'logs'))}`)
+
+  const onFailure = report.once('traffic', 'a transaction of the traffic failed, which it survives')
+  await teardown.own(startTraffic({ world: running.world, chains: running.chains, hub: running.hub.state, onFailure }))
+  const description = join(folder, 'devnet.json')
+  writeFileSync(description, `${JSON.stringify(describeWorld(running, { api, databaseUrl: database.url }), null, 2)}\n`)
+  await teardown.own({ stop: async () => rmSync(description, { force: true }) })
+
+  report.say(`  an agent    ${firstProfile(running, api)}`)
+  report.say(`  payments    ${firstProfile(running, api)}/settlements`)
+  report.say(`  all agents  ${api}/api/discovery`)
+  report.say(`  the hub     ${running.hub.url}/control changes who verifies which address, and makes it fail`)
+  report.say(`  keys, RPC   ${relative('.', description)}`)
+  report.say(`ready ${api}`)
+}
+
+/** What every process of the stack is told, beside its own METRICS_PORT. */
+function environment(folder: string, running: RunningWorld, database: FreshDatabase, port: number): NodeJS.ProcessEnv {
+  const chainsFile = join(folder, 'devnet.chains.json')
+  writeFileSync(chainsFile, `${JSON.stringify(chainSettings(running.chains), null, 2)}\n`)
+  const address = `http://127.0.0.1:${port}`
+  return {
+    ...withoutSources(process.env),
+    ...Object.fromEntries(chainNames.map((name) => [chains[name].rpcVariable, running.chains[name].rpc])),
+    DATABASE_URL: database.url,
+    CHAINS_FILE: chainsFile,
+    HUB_URL: running.hub.url,
+    HUB_POLL_SECONDS: String(hubPollSeconds),
+    PORT: String(port),
+    BASE_URL: address,
+    SITE_URL: address,
+  }
+}

@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { startPostgres } from '../db/embedded.ts'
+import { migrate } from '../db/migrate.ts'
+import { createPool } from '../db/pool.ts'
+import { createDatabase, dropDatabase } from '../db/queries/databases.ts'
+
+export interface FreshDatabase {
+  readonly url: string
+  /** Where it is, without its password. */
+  readonly description: string
+  /** Leaves the server; it ends when it is ours alone. */
+  stop(): Promise<void>
+}
+
+const suffix = '_devnet'
+const embeddedName = `agents${suffix}`
+
+/**
+ * A database that was made this moment and holds the tables, nothing else. An earlier one of the same name is gone.
+ *
+ * On the embedded server below the state folder; with a DATABASE_URL on its server, beside the database it names, which
+ * is not touched. Throws when the user of that URL may not create databases.
+ */
+export async function createFreshDatabase(stateFolder: string, databaseUrl?: string): Promise<FreshDatabase> {
+  if (databaseUrl) {
+    const url = new URL(databaseUrl)
+    const name = `${decodeURIComponent(url.pathname.slice(1)) || 'postgres'}${suffix}`
+    url.pathname = encodeURIComponent(name)
+    await recreate(databaseUrl, name)
+    await migrate(url.href)
+    return { url: url.href, description: `Postgres at ${url.host}, database ${name}`, stop: async () => {} }
+  }
+  const dataFolder = join(stateFolder, 'postgres')
+  // What a power cut could lose is a toy world, made anew at the next start.
+  const server = await startPostgres({ dataFolder, settings: { synchronous_commit: 'off' } })
+  try {
+    await recreate(server.databaseUrl, embeddedName)
+    const url = server.urlOf(embeddedName)
+    await migrate(url)
+    return { url, description: `embedded Postgres, database ${embeddedName}`, stop: () => server.stop() }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+async function recreate(serverUrl: string, name: string) {
+  const pool = createPool({ databaseUrl: serverUrl, name: 'devnet', max: 1 })
+  try {
+    await dropDatabase(pool, name)
+    await createDatabase(pool, name)
+  } catch (cause) {
+    const problem = (cause as Error).message
+    throw new Error(`the devnet's database ${name} could not be made anew: ${problem}`, { cause })
+  } finally {
+    await pool.end()
+  }
+}

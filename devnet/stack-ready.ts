@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { chainNames } from '../chains.config.ts'
+import { createPool } from '../db/pool.ts'
+import { type JoinProgress, readJoinProgress } from '../db/queries/join-progress.ts'
+import type { RunningWorld } from './world/start.ts'
+
+export interface ReadyOptions {
+  readonly running: RunningWorld
+  readonly databaseUrl: string
+  readonly api: string
+  readonly signal: AbortSignal
+  /** Told now and then: the part of the blocks that is indexed, and how many agents are found. */
+  readonly onProgress: (share: number, progress: JoinProgress) => void
+}
+
+const deadlineMs = 170_000
+const pollMs = 250
+const requestMs = 2_000
+
+/**
+ * Resolves once the past is indexed on every chain, agents are found on every chain, and the API answers with the first
+ * of them. Throws with what is missing when that takes too long.
+ */
+export async function untilReady({ running, databaseUrl, api, signal, onProgress }: ReadyOptions): Promise<void> {
+  const heads = await Promise.all(
+    chainNames.map(async (name) => [name, Number(await running.chains[name].client.getBlockNumber())] as const),
+  )
+  const total = heads.reduce((sum, [, head]) => sum + head, 0)
+  const deadline = Date.now() + deadlineMs
+  const pool = createPool({ databaseUrl, name: 'devnet', max: 1 })
+  try {
+    for (let missing = 'everything'; ; await delay(pollMs, undefined, { signal })) {
+      if (Date.now() > deadline)
+        throw new Error(`the local world is not ready after ${deadlineMs / 1000} s: ${missing}`)
+      const progress = await readJoinProgress(pool)
+      const done = heads.reduce((sum, [name, head]) => sum + Math.min(head, progress.indexedBlocks[name] ?? 0), 0)
+      onProgress(done / total, progress)
+      const behind = heads.filter(([name, head]) => (progress.indexedBlocks[name] ?? -1) < head).map(([name]) => name)
+      const without = chainNames.filter((name) => !progress.agentChains.includes(name))
+      if (behind.length > 0) missing = `not indexed yet: ${behind.join(', ')}`
+      else if (without.length > 0) missing = `no agent found yet on ${without.join(', ')}`
+      // Asked last: an answer costs one of the requests that a client has a minute.
+      else if (!(await answers(`${api}/readyz`))) missing = `${api}/readyz does not say ready`
+      else if (!(await answers(firstProfile(running, api)))) missing = `${firstProfile(running, api)} does not answer`
+      else return
+    }
+  } finally {
+    await pool.end()
+  }
+}
+
+/** Address of the first agent's profile. */
+export function firstProfile({ world }: RunningWorld, api: string): string {
+  return `${api}/api/agent/${world.people.agents[0]?.fid}`
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(requestMs) })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false // not listening yet
+  }
+}

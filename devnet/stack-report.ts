@@ -1,0 +1,44 @@
+/** What a person at the terminal is told while things start. */
+export interface Report {
+  say(line: string): void
+  /** A step is done. */
+  stage(name: string, detail: string): void
+  /** A step is on its way: `share` of it, from 0 to 1. Shown every few seconds, with the time it may still take. */
+  progress(name: string, share: number, detail?: string): void
+  /** A reporter that speaks up the first time only. */
+  once(name: string, text: string): () => void
+}
+
+const progressMs = 2_000
+/** Before this part is done nobody can say how long the rest takes. */
+const smallestShare = 0.1
+
+export function createReport(say: (line: string) => void, now: () => number = Date.now): Report {
+  let stageStart = now()
+  let lastShown = stageStart
+  const line = (name: string, text: string) => say(`  ${name.padEnd(10)}${text}`)
+  const seconds = (ms: number) => (ms / 1000).toFixed(1)
+  return {
+    say,
+    stage(name, detail) {
+      line(name, `${detail} (${seconds(now() - stageStart)} s)`)
+      stageStart = now()
+      lastShown = stageStart
+    },
+    progress(name, share, detail = '') {
+      if (now() - lastShown < progressMs) return
+      lastShown = now()
+      const elapsed = now() - stageStart
+      const left =
+        share >= smallestShare && share < 1 ? `, about ${Math.ceil((elapsed * (1 - share)) / share / 1000)} s left` : ''
+      line(name, `${Math.floor(share * 100)} %${left}${detail && `, ${detail}`}`)
+    },
+    once(name, text) {
+      let told = false
+      return () => {
+        if (!told) line(name, text)
+        told = true
+      }
+    },
+  }
+}

@@ -1,0 +1,81 @@
+/** Thrown out of a start that was interrupted. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+
+export interface Stoppable {
+  stop(): Promise<void>
+}
+
+/** What has been started, to be stopped in the opposite order. */
+export class Teardown {
+  private readonly owned: Stoppable[] = []
+  private readonly interruption = new AbortController()
+
+  /** Aborted by the first signal. */
+  get signal(): AbortSignal {
+    return this.interruption.signal
+  }
+
+  /** Takes charge of something just started. After an interruption it is stopped at once and the start is over. */
+  async own<T extends Stoppable>(resource: T): Promise<T> {
+    if (this.signal.aborted) {
+      await resource.stop()
+      throw new Interrupted()
+    }
+    this.owned.push(resource)
+    return resource
+  }
+
+  interrupt() {
+    this.interruption.abort(new Interrupted())
+  }
+
+  /** Stops everything, also when stopping one thing fails; then throws that failure. */
+  async stopAll() {
+    const failures: unknown[] = []
+    for (let one = this.owned.pop(); one; one = this.owned.pop()) {
+      await one.stop().catch((error) => failures.push(error))
+    }
+    if (failures.length > 0) throw failures[0]
+  }
+}
+
+/**
+ * Starts, waits for SIGINT, SIGTERM or SIGHUP, stops: whatever was started is stopped, also when the start fails or is
+ * interrupted half-way. A second signal calls `kill` and ends this process with exit code 1.
+ */
+export async function untilSignalled(
+  start: (teardown: Teardown) => Promise<void>,
+  { kill, onStop }: { kill: () => void; onStop: () => void },
+): Promise<void> {
+  const teardown = new Teardown()
+  const onSignal = () => {
+    if (teardown.signal.aborted) {
+      kill()
+      process.exit(1)
+    }
+    teardown.interrupt()
+    onStop()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+  try {
+    await start(teardown)
+    await new Promise<void>((resolve) => {
+      if (teardown.signal.aborted) resolve()
+      teardown.signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+  } catch (error) {
+    if (!teardown.signal.aborted) throw error // an interrupted start may fail in any way
+  } finally {
+    await teardown.stopAll()
+  }
+}
+
+/** Both results; when one fails, its failure, but only once the other has ended too and can be stopped. */
+export async function together<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  const [a, b] = await Promise.allSettled([one, other])
+  if (a.status === 'rejected') throw a.reason
+  if (b.status === 'rejected') throw b.reason
+  return [a.value, b.value]
+}

@@ -1,0 +1,56 @@
+import type { ChainName } from '../../chains.config.ts'
+import type { RunningWorld } from './start.ts'
+
+export interface Places {
+  /** Base address of the API. */
+  readonly api: string
+  readonly databaseUrl: string
+}
+
+/**
+ * Content of `devnet.json`: where everything is, and the keys of this toy world, so that anybody can try claims and
+ * payments by hand. What does not exist yet is null.
+ */
+export function describeWorld({ world, chains, hub }: RunningWorld, { api, databaseUrl }: Places) {
+  return {
+    api,
+    site: api,
+    graphql: null,
+    database_url: databaseUrl,
+    chains: Object.fromEntries(
+      Object.values(chains).map(({ name, rpc, chainId, addresses }) => {
+        const contracts = Object.entries(addresses).map(([contract, address]) => [toSnakeCase(contract), address])
+        return [name, { rpc, chain_id: chainId, ...Object.fromEntries(contracts) }]
+      }),
+    ),
+    hub: hub.url,
+    explorer: null,
+    identity: null,
+    codehost: null,
+    agent_hosts: null,
+    funder_private_key: world.funder.privateKey,
+    agents: world.people.agents.map(({ fid, profile, verified, appKey }) => {
+      const own = verified.map(({ wallet }) => wallet)
+      return {
+        fid,
+        handle: profile.username ?? null,
+        addresses: own.map(({ address, privateKey }) => ({ address, private_key: privateKey })),
+        app_keys: [{ public_key: appKey.publicKey, private_key: appKey.privateKey }],
+        chains: chainsOf(
+          world.tokens,
+          own.map(({ address }) => address),
+        ),
+      }
+    }),
+  }
+}
+
+/** Chains on which these addresses held an identity at the world's start. */
+function chainsOf(tokens: RunningWorld['world']['tokens'], addresses: readonly string[]): ChainName[] {
+  const held = tokens.filter(({ owner }) => owner !== null && addresses.includes(owner))
+  return [...new Set(held.map(({ chain }) => chain))]
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

@@ -1,0 +1,24 @@
+import { type Chain, type ChainName, chainNames, chains } from '../../chains.config.ts'
+import type { DevChain } from '../chain.ts'
+
+/** Blocks that may still be replaced: enough to see hot blocks at work, few enough to see them become final. */
+const finality = 5
+
+/** Content of CHAINS_FILE for local chains: their nodes are the only source, everything counts from block 0. */
+export function chainSettings(running: Readonly<Record<ChainName, DevChain>>) {
+  return Object.fromEntries(
+    chainNames.map((name) => {
+      const { registry, reputation, tokens }: Chain = chains[name]
+      const settings = {
+        rpc: running[name].rpc,
+        portal: null,
+        gateway: null,
+        finality,
+        registry: { address: registry.address, fromBlock: 0 },
+        reputation: { address: reputation.address, fromBlock: 0 },
+        tokens: tokens.map(({ address, decimals }) => ({ address, decimals, fromBlock: 0 })),
+      }
+      return [name, settings]
+    }),
+  )
+}

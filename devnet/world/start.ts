@@ -1,0 +1,64 @@
+import { type ChainName, chainNames } from '../../chains.config.ts'
+import { type DevChain, startDevChain } from '../chain.ts'
+import { type Hub, startHub } from '../hub/server.ts'
+import { HubState } from '../hub/state.ts'
+import { populateHub } from './hub.ts'
+import { genesisTimeOf, layPast } from './past.ts'
+import { planWorld, type World, walletsOfWorld } from './plan.ts'
+
+export interface WorldOptions {
+  readonly seed: string
+  /** Default: now. */
+  readonly startedAt?: Date
+  /** Ports to take when they are free: one for the hub, seven in a row for the chains. */
+  readonly hubPort?: number
+  readonly firstChainPort?: number
+}
+
+/** A world whose chains and hub answer. */
+export interface RunningWorld {
+  readonly world: World
+  readonly chains: Readonly<Record<ChainName, DevChain>>
+  readonly hub: Hub
+  /** Lays the past on the chains, which then go on with a block every so many seconds. To be called once. */
+  layPast(blockSeconds: number, onProgress?: (done: number, total: number) => void): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts seven chains and a hub for the world of a seed. Nothing has happened on the chains yet. */
+export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
+  const { seed, startedAt = new Date(), hubPort, firstChainPort } = options
+  const world = planWorld(seed)
+  const state = new HubState()
+  populateHub(state, world, startedAt)
+
+  const funded = walletsOfWorld(world).map(({ address }) => address)
+  const genesisTime = genesisTimeOf(startedAt)
+  const started = await Promise.allSettled([
+    startHub(state, { port: hubPort }),
+    ...chainNames.map((name, index) => {
+      const port = firstChainPort === undefined ? undefined : firstChainPort + index
+      return startDevChain(name, { genesisTime, funded, port })
+    }),
+  ])
+  const stop = async () => {
+    await Promise.all(started.map((one) => (one.status === 'fulfilled' ? one.value.stop() : undefined)))
+  }
+  const failed = started.find((one) => one.status === 'rejected')
+  if (failed) {
+    await stop()
+    throw failed.reason
+  }
+  const [hub, ...list] = started.map((one) => (one as PromiseFulfilledResult<Hub | DevChain>).value) as [
+    Hub,
+    ...DevChain[],
+  ]
+  const chains = Object.fromEntries(list.map((chain) => [chain.name, chain])) as Record<ChainName, DevChain>
+  return {
+    world,
+    chains,
+    hub,
+    layPast: (blockSeconds, onProgress) => layPast(chains, world, { startedAt, blockSeconds, onProgress }),
+    stop,
+  }
+}

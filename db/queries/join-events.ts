@@ -16,9 +16,9 @@ export async function countEvents(db: Queryable): Promise<{ holders: number; tok
   const { rows } = await db.query<{ holders: number; tokens: number; agents: number }>({
     name: 'count-events',
     text: `
-select (select count(*) from (select from holder_event limit 1000) as some) as holders,
-       (select count(*) from (select from token_event limit 1000) as some) as tokens,
-       (select count(*) from (select from agent_event limit 1000) as some) as agents`,
+select (select count(*) from (select from holder_event limit 1000) as waiting) as holders,
+       (select count(*) from (select from token_event limit 1000) as waiting) as tokens,
+       (select count(*) from (select from agent_event limit 1000) as waiting) as agents`,
   })
   return rows[0] as { holders: number; tokens: number; agents: number }
 }

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+
+/** The public hub: hypersnap, which answers in bulk too. Its operators ask for a gentle pace. */
+const publicHub = { url: 'https://haatz.quilibrium.com', requestsPerSecond: 4 }
+/** A hub that the operator names is his to use; 429 and Retry-After are obeyed there as well. */
+const namedHubRequestsPerSecond = 100
+/** Neynar's smallest plan allows 600 a minute on the routes used. */
+const neynarRequestsPerSecond = 5
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+const pollSeconds = 'must be a number of seconds from 0.1 to 3600'
+
+const environment = z.object({
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  HUB_URL: httpUrl.optional(),
+  HUB_POLL_SECONDS: z.coerce.number({ error: pollSeconds }).min(0.1, pollSeconds).max(3600, pollSeconds).default(30),
+  NEYNAR_URL: httpUrl.default('https://api.neynar.com'),
+  NEYNAR_API_KEY: z.string().optional(),
+  SETTLEMENT_OVERLOADS: z.enum(['spec', 'all'], 'must be spec or all').default('spec'),
+  HOST: z.string().default('127.0.0.1'),
+  METRICS_PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port')
+    .default('9110')
+    .transform(Number)
+    .refine((port) => port <= 65_535, 'must be a port'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a level of pino, such as info')
+    .default('info'),
+})
+
+export type Config = ReturnType<typeof readConfig>
+
+/** What the environment says. An empty variable counts as unset. Throws one error that names every bad variable. */
+export function readConfig(env: NodeJS.ProcessEnv) {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = environment.safeParse(given)
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
+    throw new Error(`the settings are wrong:\n  ${problems.join('\n  ')}`)
+  }
+  const vars = parsed.data
+  return {
+    databaseUrl: vars.DATABASE_URL,
+    hub: vars.HUB_URL ? { url: vars.HUB_URL, requestsPerSecond: namedHubRequestsPerSecond } : publicHub,
+    hubPollMs: vars.HUB_POLL_SECONDS * 1_000,
+    neynar: vars.NEYNAR_API_KEY
+      ? { url: vars.NEYNAR_URL, apiKey: vars.NEYNAR_API_KEY, requestsPerSecond: neynarRequestsPerSecond }
+      : undefined,
+    settlementOverloads: vars.SETTLEMENT_OVERLOADS,
+    host: vars.HOST,
+    metricsPort: vars.METRICS_PORT,
+    logLevel: vars.LOG_LEVEL,
+  }
+}

@@ -1,0 +1,77 @@
+import type pg from 'pg'
+import { chainNames } from '../chains.config.ts'
+import { inTransaction } from '../db/pool.ts'
+import { type AgentChange, deriveAgents } from '../db/queries/agents.ts'
+import {
+  countEvents,
+  lockJoin,
+  noteAddressesOf,
+  routeHolders,
+  routeTokens,
+  takeAgents,
+  unknownHolders,
+} from '../db/queries/join-events.ts'
+import { addSubjects, askForSubjects, forgetSubjects } from '../db/queries/source-state.ts'
+import { refreshCountsOf } from './settlement-counts.ts'
+import { sourceNames } from './source.ts'
+
+export interface JoinOptions {
+  readonly pool: pg.Pool
+  readonly now: () => Date
+  readonly settlementOverloads: 'spec' | 'all'
+  /** Whether holders nobody is known to verify can be looked up by address. */
+  readonly lookups: boolean
+}
+
+/** Events taken in one transaction, and agents derived in one. */
+const mostEvents = 1_000
+const mostAgents = 100
+
+/**
+ * One bounded pass of the join: what happened to addresses and tokens is turned into agents to derive, and those are
+ * derived. Events go with the transaction that deals with them. Returns how much there was to do; zero: nothing waits.
+ */
+export async function runJoin(options: JoinOptions): Promise<number> {
+  const { holders, tokens, agents } = await countEvents(options.pool)
+  if (holders + tokens + agents === 0) return 0
+  const routed = await route(options)
+  const { taken, changes } = await derive(options)
+  const listed = changes.filter(({ kind }) => kind === 'listed').map(({ fid }) => fid)
+  // Waiting for the next round of all agents would show a new one without its settlements.
+  if (listed.length > 0) await refreshCountsOf(listed, options)
+  return routed + taken
+}
+
+function route({ pool, now, lookups }: JoinOptions): Promise<number> {
+  return inTransaction(pool, async (db) => {
+    await lockJoin(db)
+    const addresses = await routeHolders(db, mostEvents)
+    const tokens = await routeTokens(db, mostEvents)
+    if (lookups && addresses.length > 0) {
+      const subjects = (await unknownHolders(db, addresses)).map((address) => `address:${address}`)
+      await addSubjects(db, sourceNames.lookup, subjects, { priority: 2, dueAt: now() })
+    }
+    return addresses.length + tokens
+  })
+}
+
+function derive({ pool, now }: JoinOptions): Promise<{ taken: number; changes: AgentChange[] }> {
+  return inTransaction(pool, async (db) => {
+    await lockJoin(db)
+    const fids = await takeAgents(db, mostAgents)
+    if (fids.length === 0) return { taken: 0, changes: [] }
+    const changes = await deriveAgents(db, { fids, chainOrder: chainNames, now: now() })
+    const of = (kind: AgentChange['kind']) => changes.filter((change) => change.kind === kind).map(({ fid }) => fid)
+    const subjects = (some: readonly number[]) => some.map((fid) => `fid:${fid}`)
+    const soon = { priority: 2, dueAt: now() } as const
+    await addSubjects(db, sourceNames.fids, subjects(of('listed')), soon)
+    await forgetSubjects(db, sourceNames.fids, subjects(of('delisted')))
+    const claimed = changes.filter(({ claimChanged }) => claimChanged).map(({ fid }) => fid)
+    if (claimed.length > 0) {
+      await askForSubjects(db, sourceNames.fids, subjects(claimed), soon)
+      // Of several agents that verify an address, the claimed one is named.
+      await noteAddressesOf(db, claimed)
+    }
+    return { taken: fids.length, changes }
+  })
+}

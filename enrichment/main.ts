@@ -1,0 +1,101 @@
+import { openDatabase } from '../db/open.ts'
+import { createPool } from '../db/pool.ts'
+import { noteHoldersUnknownTo } from '../db/queries/join-events.ts'
+import { askForSubjects } from '../db/queries/source-state.ts'
+import { runCommand } from '../ops/cli.ts'
+import { portOf, serveHealth } from '../ops/health.ts'
+import { createLogger } from '../ops/logger.ts'
+import { readConfig } from './config.ts'
+import { createHealth } from './health.ts'
+import { runJoin } from './join.ts'
+import { repeat } from './loop.ts'
+import { createMetrics } from './metrics.ts'
+import { parseOnce, readOnce } from './once.ts'
+import { runPass } from './scheduler.ts'
+import { refreshCounts } from './settlement-counts.ts'
+import { hubSubject } from './social-shards.ts'
+import { minute, second, sourceNames } from './source.ts'
+import { createSources } from './sources.ts'
+
+const usage = `
+Joins tokens with accounts of the social network: npm run enrichment
+
+  --once --source socialindex --fid N   read one account now, say what is known of it, and end
+
+Configured by the environment: .env.example.
+`
+const options = { once: { type: 'boolean' }, source: { type: 'string' }, fid: { type: 'string' } } as const
+
+const joinRestMs = second / 4
+const sourceRestMs = second / 2
+const connections = 12
+
+await runCommand({ usage, options }, async ({ values }) => {
+  const wanted = values.once ? parseOnce(values) : undefined
+  const config = readConfig(process.env)
+  const log = createLogger('enrichment', wanted ? 'silent' : config.logLevel)
+  const now = () => new Date()
+
+  const database = await openDatabase(config.databaseUrl)
+  const pool = createPool({ databaseUrl: database.databaseUrl, name: 'enrichment', max: connections })
+  const health = createHealth(pool)
+  await health.checkTables()
+  const { sources, hosts, lookups, description, close } = createSources(config, pool, now)
+  const metrics = createMetrics(pool, hosts, now)
+  const failed = (source: string, subjects: readonly string[], error: Error) => {
+    log.warn({ source, subjects: subjects.slice(0, 3) }, error.message)
+    if (wanted) process.stderr.write(`${error.message}\n`)
+  }
+  const pass = { pool, now, random: Math.random, failed }
+  const join = { pool, now, settlementOverloads: config.settlementOverloads, lookups }
+  const end = async () => {
+    await close()
+    await pool.end()
+    await database.close()
+  }
+
+  if (wanted) {
+    const source = sources.find(({ name }) => name === wanted.source)!
+    const result = await readOnce(source, wanted.fid, pass, join)
+    process.stdout.write(`${JSON.stringify(result)}\n`)
+    await end()
+    process.exit(['ok', 'empty'].includes(result.outcome) ? 0 : 1)
+  }
+
+  await askForSubjects(pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: now() })
+  if (lookups) await noteHoldersUnknownTo(pool, sourceNames.lookup)
+  const server = await serveHealth(config.host, config.metricsPort, { ...health, metrics: () => metrics.text() })
+  log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
+
+  const stopping = new AbortController()
+  const loop = (name: string, pass: () => Promise<number>, restMs: number) =>
+    repeat({ name, pass, restMs, signal: stopping.signal, log })
+  const stop = (signal: string) => {
+    log.info(`${signal}: stopping after the passes in flight`)
+    stopping.abort()
+    for (const host of hosts) host.stop()
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+
+  const sourceLoops = sources.map((source) =>
+    loop(
+      source.name,
+      async () => {
+        const { leased, outcomes } = await runPass(source, pass)
+        for (const outcome of outcomes) metrics.read(source.name, outcome)
+        return leased
+      },
+      sourceRestMs,
+    ),
+  )
+  const joinLoop = loop('join', () => health.watch(() => runJoin(join)), joinRestMs)
+  const refresh = async () => {
+    await refreshCounts(join)
+    return 0
+  }
+  await Promise.all([...sourceLoops, joinLoop, loop('settlement counts', refresh, minute)])
+  server.close()
+  await end()
+  process.exit(0)
+})

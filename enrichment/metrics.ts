@@ -1,0 +1,64 @@
+import type pg from 'pg'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { countEvents } from '../db/queries/join-events.ts'
+import { countDue } from '../db/queries/source-state.ts'
+import type { Host } from './host.ts'
+
+export interface Metrics {
+  /** A read of a source ended. */
+  read(source: string, outcome: string): void
+  /** Prometheus text. */
+  text(): Promise<string>
+}
+
+export function createMetrics(pool: pg.Pool, hosts: readonly Host[], now: () => Date): Metrics {
+  const registers = [new Registry()]
+  const [registry] = registers as [Registry]
+  collectDefaultMetrics({ register: registry })
+  const reads = new Counter({
+    name: 'enrichment_reads_total',
+    help: 'Reads of sources by how they ended',
+    labelNames: ['source', 'outcome'],
+    registers,
+  })
+  const due = new Gauge({
+    name: 'enrichment_subjects_due',
+    help: 'Subjects that wait to be read',
+    labelNames: ['source'],
+    registers,
+  })
+  const known = new Gauge({
+    name: 'enrichment_subjects',
+    help: 'Subjects of each source',
+    labelNames: ['source'],
+    registers,
+  })
+  const waiting = new Gauge({
+    name: 'enrichment_events_waiting',
+    help: 'Events that wait to be joined, counted up to 1000',
+    labelNames: ['queue'],
+    registers,
+  })
+  const host = new Gauge({
+    name: 'enrichment_host_closed',
+    help: '1: no request goes out to this host now',
+    labelNames: ['host', 'state'],
+    registers,
+  })
+  return {
+    read: (source, outcome) => reads.inc({ source, outcome }),
+    async text() {
+      for (const row of await countDue(pool, now())) {
+        due.set({ source: row.source }, row.due)
+        known.set({ source: row.source }, row.known)
+      }
+      for (const [queue, count] of Object.entries(await countEvents(pool))) waiting.set({ queue }, count)
+      for (const { name, state } of hosts) {
+        for (const closed of ['resting', 'broken'] as const) {
+          host.set({ host: name, state: closed }, state() === closed ? 1 : 0)
+        }
+      }
+      return registry.metrics()
+    },
+  }
+}

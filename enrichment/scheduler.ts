@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import { inTransaction } from '../db/pool.ts'
+import {
+  dropSubjects,
+  type Ending,
+  failSubjects,
+  finishSubjects,
+  type LeasedSubject,
+  leaseDue,
+  leaseTail,
+  postponeSubjects,
+} from '../db/queries/source-state.ts'
+import { SocialError } from '../social/errors.ts'
+import { backoffMs, jittered, type Random } from './backoff.ts'
+import { HostClosed } from './host.ts'
+import { LeaseLost, type Source, second } from './source.ts'
+
+export interface Pass {
+  readonly pool: pg.Pool
+  readonly now: () => Date
+  readonly random: Random
+  /** Told of every read without an answer. */
+  readonly failed: (source: string, subjects: readonly string[], error: Error) => void
+}
+
+/** How many subjects a pass leased, and how their reads ended. */
+export interface PassResult {
+  readonly leased: number
+  readonly outcomes: readonly string[]
+}
+
+/** Part of a pass that urgent subjects cannot take: else they would starve the rest. */
+const tailShare = 0.2
+/** When a host asks to be left alone without saying for how long. */
+const restMs = 30 * second
+
+/**
+ * One bounded pass of a source: leases what is due, reads it, stores it. An answer and the end of its lease are one
+ * transaction. A failure leaves what is known alone and moves the subject back; a host that is closed is not asked.
+ *
+ * Throws what is no answer of a host (the database's errors above all); leases then run out by themselves.
+ */
+export async function runPass(source: Source, pass: Pass): Promise<PassResult> {
+  const token = randomUUID()
+  const subjects = await lease(source, pass, token)
+  const reads = chunks(subjects, source.perRead).map((group) => readGroup(source, pass, group, token))
+  const settled = await Promise.allSettled(reads)
+  const broken = settled.find((result) => result.status === 'rejected')
+  if (broken) throw broken.reason
+  return {
+    leased: subjects.length,
+    outcomes: settled.map((result) => (result as PromiseFulfilledResult<string>).value),
+  }
+}
+
+async function lease(source: Source, { pool, now }: Pass, token: string): Promise<LeasedSubject[]> {
+  const limit = Math.min(source.batch, source.host.capacity())
+  if (limit === 0) return []
+  const at = now()
+  const order = { source: source.name, token, now: at, until: new Date(at.getTime() + source.leaseMs) }
+  const reserved = limit > 1 ? Math.ceil(limit * tailShare) : 0
+  const tail = reserved > 0 ? await leaseTail(pool, { ...order, limit: reserved }) : []
+  return [...tail, ...(await leaseDue(pool, { ...order, limit: limit - tail.length }))]
+}
+
+/** Reads one group of leased subjects, stores the answer, and says how it ended. */
+export async function readGroup(
+  source: Source,
+  { pool, now, random, failed }: Pass,
+  group: readonly LeasedSubject[],
+  token: string,
+): Promise<string> {
+  const subjects = group.map(({ subject }) => subject)
+  const ending = (outcome: string, inMs: number): Ending => {
+    return { source: source.name, subjects, token, outcome, dueAt: new Date(now().getTime() + inMs) }
+  }
+  try {
+    const reading = await source.read(group)
+    source.host.succeeded()
+    await inTransaction(pool, async (db) => {
+      const nextMs = await reading.write(db)
+      const held =
+        nextMs === undefined
+          ? await dropSubjects(db, ending(reading.outcome, 0))
+          : await finishSubjects(db, { ...ending(reading.outcome, jittered(nextMs, random)), now: now() })
+      if (!held) throw new LeaseLost(`${source.name}: ${subjects[0]} is somebody else's now`)
+    })
+    return reading.outcome
+  } catch (error) {
+    if (error instanceof LeaseLost) return 'lease_lost'
+    if (error instanceof HostClosed) {
+      await postponeSubjects(pool, ending('postponed', Math.max(0, error.until.getTime() - now().getTime())))
+      return 'postponed'
+    }
+    if (!(error instanceof SocialError)) throw error
+    failed(source.name, subjects, error)
+    if (error.failure === 'rate_limited') {
+      const ms = error.retryAfterSeconds === undefined ? restMs : error.retryAfterSeconds * second
+      source.host.restFor(ms)
+      await postponeSubjects(pool, ending(error.failure, jittered(ms * 1.1, random)))
+    } else {
+      source.host.failed()
+      const failures = Math.max(...group.map((subject) => subject.failures))
+      await failSubjects(pool, ending(error.failure, backoffMs(source.retry, failures, random)))
+    }
+    return error.failure
+  }
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  )
+}

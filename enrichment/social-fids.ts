@@ -1,0 +1,79 @@
+import type pg from 'pg'
+import type { Queryable } from '../db/pool.ts'
+import { type StoredProfile, storeProfile } from '../db/queries/social-profiles.ts'
+import {
+  endVerifications,
+  lockVerifications,
+  openVerifications,
+  standingOf,
+  type VerifiedSet,
+} from '../db/queries/verified-addresses.ts'
+import { storableText } from '../db/text.ts'
+import type { SocialIndex, SocialProfile } from '../social/social-index.ts'
+import type { Host } from './host.ts'
+import { day, hour, minute, numberOf, type Source, sourceNames } from './source.ts'
+
+export interface SocialSourceOptions {
+  readonly pool: pg.Pool
+  readonly social: SocialIndex
+  readonly host: Host
+  readonly now: () => Date
+}
+
+const ttlMs = { claimed: hour, others: 6 * hour }
+
+/** Code points; the network's own limits are below them. */
+const longest = { name: 256, bio: 4_096, url: 2_048 }
+
+/** Reads FIDs of the index anew: verified set, profile, last activity. */
+export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'pool'>): Source {
+  return {
+    name: sourceNames.fids,
+    host,
+    batch: 8,
+    perRead: 1,
+    leaseMs: 2 * minute,
+    retry: { baseMs: minute, capMs: day },
+
+    async read([subject]) {
+      const fid = numberOf(subject!)
+      const askedAt = now()
+      const [live, profile] = await Promise.all([social.verifications(fid), social.profile(fid)])
+      return {
+        outcome: live.length > 0 ? 'ok' : 'empty',
+        async write(db) {
+          await lockVerifications(db, [fid])
+          await storeVerifiedSet(db, { fid, live, askedAt, now: now() })
+          const { listed, claimed, holder } = await standingOf(db, fid)
+          if (!listed && !claimed && !holder) return undefined
+          await storeProfile(db, storable(fid, profile), now())
+          return claimed ? ttlMs.claimed : ttlMs.others
+        },
+      }
+    },
+  }
+}
+
+/** Brings the stored set of a FID to an answer, under `lockVerifications`. */
+export async function storeVerifiedSet(db: Queryable, set: VerifiedSet): Promise<void> {
+  await endVerifications(db, set)
+  await openVerifications(db, set)
+}
+
+function storable(fid: number, profile: SocialProfile): StoredProfile {
+  return {
+    fid,
+    handle: clean(profile.handle, longest.name),
+    displayName: clean(profile.displayName, longest.name),
+    bio: clean(profile.bio, longest.bio),
+    pfpUrl: clean(profile.pfpUrl, longest.url),
+    profileUrl: clean(profile.profileUrl, longest.url),
+    github: clean(profile.github, longest.name),
+    twitter: clean(profile.twitter, longest.name),
+    lastMessageAt: profile.lastMessageAt,
+  }
+}
+
+function clean(text: string | null, codePoints: number): string | null {
+  return text === null ? null : storableText(text, codePoints) || null
+}

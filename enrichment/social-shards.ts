@@ -1,0 +1,65 @@
+import type { Queryable } from '../db/pool.ts'
+import { readCursor, setCursor } from '../db/queries/source-cursors.ts'
+import { addSubjects, askForSubjects } from '../db/queries/source-state.ts'
+import type { Shard } from '../social/social-index.ts'
+import type { SocialSourceOptions } from './social-fids.ts'
+import { hour, minute, type Source, second, sourceNames } from './source.ts'
+
+/** The one subject of this source. */
+export const hubSubject = 'hub'
+
+/** A cursor so far above the head is not of this hub's history: 3,600 blocks, an hour, for nodes that lag behind. */
+const mostAhead = 3_600 * 2 ** 14
+
+export interface ShardOptions extends Omit<SocialSourceOptions, 'pool'> {
+  /** Whether FIDs are swept; not when addresses can be looked up. */
+  readonly sweeps: boolean
+}
+
+/**
+ * Finds the network's shards and begins the event stream and the sweep of each. The stream begins before the sweep, so
+ * that what changes while the sweep is under way is not missed.
+ */
+export function socialShards({ social, host, now, sweeps }: ShardOptions): Source {
+  return {
+    name: sourceNames.shards,
+    host,
+    batch: 1,
+    perRead: 1,
+    leaseMs: minute,
+    retry: { baseMs: 5 * second, capMs: 5 * minute },
+
+    async read() {
+      const shards = await social.shards()
+      return {
+        outcome: 'ok',
+        async write(db) {
+          for (const shard of shards) await begin(db, { ...shard, sweeps, now: now() })
+          return hour
+        },
+      }
+    },
+  }
+}
+
+export type Beginning = Shard & { readonly sweeps: boolean; readonly now: Date }
+
+async function begin(db: Queryable, beginning: Beginning) {
+  const { shard, head, sweeps, now } = beginning
+  const position = await readCursor(db, sourceNames.events, shard)
+  if (position === undefined || (head > 0 && Number(position) > head + mostAhead)) return beginAnew(db, beginning)
+  const swept = await readCursor(db, sourceNames.sweep, shard)
+  if (sweeps && swept === undefined) await beginSweep(db, shard, now)
+}
+
+/** Begins the stream at the head, and a sweep for all that was before. */
+export async function beginAnew(db: Queryable, { shard, head, sweeps, now }: Beginning): Promise<void> {
+  await setCursor(db, { source: sourceNames.events, shard, to: String(head), now })
+  await addSubjects(db, sourceNames.events, [`shard:${shard}`], { priority: 0, dueAt: now })
+  if (sweeps) await beginSweep(db, shard, now)
+}
+
+async function beginSweep(db: Queryable, shard: number, now: Date) {
+  await setCursor(db, { source: sourceNames.sweep, shard, to: '', now })
+  await askForSubjects(db, sourceNames.sweep, [`shard:${shard}`], { priority: 0, dueAt: now })
+}

@@ -1,0 +1,64 @@
+import type pg from 'pg'
+import { createHub } from '../social/hub.ts'
+import { createNeynar } from '../social/neynar.ts'
+import type { SocialIndex } from '../social/social-index.ts'
+import type { Config } from './config.ts'
+import { createHost, type Host } from './host.ts'
+import { socialEvents } from './social-events.ts'
+import { socialFids } from './social-fids.ts'
+import { socialLookup } from './social-lookup.ts'
+import { socialShards } from './social-shards.ts'
+import { socialSweep } from './social-sweep.ts'
+import type { Source } from './source.ts'
+
+export interface Sources {
+  readonly sources: readonly Source[]
+  readonly hosts: readonly Host[]
+  /** Whether holders can be looked up by address. */
+  readonly lookups: boolean
+  /** What is on, and what is off and why; for the start line. */
+  readonly description: string
+  close(): Promise<void>
+}
+
+/** The sources that this installation has. */
+export function createSources(config: Config, pool: pg.Pool, now: () => Date): Sources {
+  const { hub: hubSettings, neynar: neynarSettings } = config
+  const hubHost = createHost({ name: 'hub', requestsPerSecond: hubSettings.requestsPerSecond, now })
+  const neynarHost = neynarSettings && createHost({ name: 'neynar', ...neynarSettings, now })
+  const hub = createHub({ url: hubSettings.url, headers: hubHeaders(config), slot: () => hubHost.slot() })
+  const social: SocialIndex =
+    neynarSettings && neynarHost ? createNeynar(hub, { ...neynarSettings, slot: () => neynarHost.slot() }) : hub
+  const { fidsByAddress } = social
+  const sweeps = fidsByAddress === undefined
+
+  const options = { pool, social, host: hubHost, now }
+  const sources = [
+    socialFids(options),
+    socialShards({ ...options, sweeps }),
+    socialEvents({ ...options, sweeps, pollMs: config.hubPollMs }),
+    ...(fidsByAddress && neynarHost
+      ? [socialLookup({ social, fidsByAddress, host: neynarHost, now })]
+      : [socialSweep(options)]),
+  ]
+  return {
+    sources,
+    hosts: neynarHost ? [hubHost, neynarHost] : [hubHost],
+    lookups: !sweeps,
+    description: describe(config, sweeps),
+    close: () => social.close(),
+  }
+}
+
+/** Neynar's own hub wants the key as well; nobody else's gets it. */
+function hubHeaders({ hub, neynar }: Config): Record<string, string> {
+  const { hostname } = new URL(hub.url)
+  return neynar && hostname.endsWith('.neynar.com') ? { 'x-api-key': neynar.apiKey } : {}
+}
+
+function describe({ hub, neynar, hubPollMs }: Config, sweeps: boolean): string {
+  const found = sweeps
+    ? 'sweep of all FIDs on; look-up by address off: NEYNAR_API_KEY is not set'
+    : `look-up by address on (${new URL(neynar!.url).host}); sweep of all FIDs off: it is not needed beside the look-up`
+  return `socialindex on (${new URL(hub.url).host}, events every ${hubPollMs / 1_000} s); ${found}`
+}

@@ -1,0 +1,89 @@
+import { noteHoldersUnknownTo } from '../../db/queries/join-events.ts'
+import { addSubjects } from '../../db/queries/source-state.ts'
+import { readConfig } from '../../enrichment/config.ts'
+import { runJoin } from '../../enrichment/join.ts'
+import { runPass } from '../../enrichment/scheduler.ts'
+import { refreshCounts } from '../../enrichment/settlement-counts.ts'
+import { hubSubject } from '../../enrichment/social-shards.ts'
+import { sourceNames } from '../../enrichment/source.ts'
+import { createSources } from '../../enrichment/sources.ts'
+import type { TestDatabase } from './database.ts'
+
+/** A clock that stands until it is moved. */
+export interface Clock {
+  now(): Date
+  /** Moves it on and returns the new time. */
+  pass(ms: number): Date
+}
+
+export function createClock(start: string): Clock {
+  let time = Date.parse(start)
+  return {
+    now: () => new Date(time),
+    pass(ms) {
+      time += ms
+      return new Date(time)
+    },
+  }
+}
+
+/** The enrichment job without its process: the same sources and passes, on the test's clock. */
+export interface EnrichmentJob {
+  /** Passes of everything until nothing is due and nothing waits to be joined. */
+  run(): Promise<void>
+  /** One pass of one source; how its reads ended. */
+  pass(source: string): Promise<readonly string[]>
+  join(): Promise<void>
+  counts(): Promise<number>
+  /** Failures so far. */
+  readonly failures: string[]
+  close(): Promise<void>
+}
+
+export interface JobOptions {
+  readonly database: TestDatabase
+  readonly clock: Clock
+  readonly env: Record<string, string>
+  /** Jitter and backoff; default: the middle. */
+  readonly random?: () => number
+}
+
+const mostRounds = 200
+
+export async function startJob({ database, clock, env, random = () => 0.5 }: JobOptions): Promise<EnrichmentJob> {
+  const { pool } = database
+  const config = readConfig(env)
+  const { sources, lookups, close } = createSources(config, pool, clock.now)
+  const failures: string[] = []
+  const failed = (source: string, _: readonly string[], error: Error) => failures.push(`${source}: ${error.message}`)
+  const pass = { pool, now: clock.now, random, failed }
+  const join = { pool, now: clock.now, settlementOverloads: config.settlementOverloads, lookups }
+  await addSubjects(pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: clock.now() })
+  if (lookups) await noteHoldersUnknownTo(pool, sourceNames.lookup)
+
+  return {
+    failures,
+
+    async run() {
+      for (let round = 0; round < mostRounds; round++) {
+        let work = await runJoin(join)
+        for (const source of sources) work += (await runPass(source, pass)).leased
+        if (work === 0) return
+      }
+      throw new Error(`the job is not done after ${mostRounds} rounds; failures: ${failures.slice(-3).join('; ')}`)
+    },
+
+    async pass(name) {
+      const source = sources.find((one) => one.name === name)
+      if (!source) throw new Error(`${name} is not on`)
+      return (await runPass(source, pass)).outcomes
+    },
+
+    async join() {
+      while ((await runJoin(join)) > 0);
+    },
+
+    counts: () => refreshCounts(join),
+    close,
+  }
+}

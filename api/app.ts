@@ -6,6 +6,7 @@ import { cors } from './cors.ts'
 import { answerErrors } from './error-answer.ts'
 import { giveHeaders } from './headers.ts'
 import { healthRoutes } from './health.ts'
+import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { refuseMethod, refusePath } from './method.ts'
 import { createMetrics, type Watched } from './metrics.ts'
 import { answer, type Sources, type Total } from './route.ts'
@@ -16,6 +17,7 @@ export interface ApiDeps extends Omit<Sources, 'totals'> {
   readonly log: Logger
   readonly siteUrl: string
   readonly trustProxyHops: number
+  readonly limiter: LimiterOptions
   /** Why this process should get no more requests; undefined while it should. */
   readonly notReady: () => string | undefined
 }
@@ -39,6 +41,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(metrics.timeRequests)
   app.use(cors(deps.siteUrl))
   app.use(healthRoutes(deps, metrics.registry))
+  app.use(['/api', '/data', '/feed.atom'], limiter(deps.limiter))
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
     app.get(path, answer(route, sources, cache, metrics.countRead))

@@ -8,15 +8,19 @@ import { refusals } from './parameters.ts'
 export function answerErrors(log: Logger): ErrorRequestHandler {
   return (cause, req, res, _next) => {
     const error = toApiError(cause, req)
-    if (error.status >= 500) log.error({ requestId: requestId(res), method: req.method, url: req.url, err: cause })
+    // Of a limiter out of order its sender tells the log once, not once a request.
+    if (error.status >= 500 && error.code !== 'ERR_RATE_LIMITER_UNAVAILABLE')
+      log.error({ requestId: requestId(res), method: req.method, url: req.url, err: cause })
     // Half an answer is out: cutting the connection is the one way left to say that it is not whole.
     if (res.headersSent) return void res.destroy()
     answerError(res, error)
   }
 }
 
-export function answerError(res: Response, error: ApiError): void {
+function answerError(res: Response, error: ApiError): void {
   res.removeHeader('ETag')
+  const { retryAfterSeconds } = error.fields
+  if (typeof retryAfterSeconds === 'number') res.set('Retry-After', String(retryAfterSeconds))
   res.status(error.status).set('Cache-Control', 'no-store').json(error.body)
 }
 
@@ -25,7 +29,7 @@ function toApiError(cause: unknown, req: Request): ApiError {
   if (cause instanceof ApiError) return cause
   const { status, type } = (cause ?? {}) as { status?: unknown; type?: unknown }
   if (typeof status !== 'number' || status < 400 || status > 499) {
-    return new ApiError('ERR_INTERNAL', undefined)
+    return new ApiError('ERR_INTERNAL')
   }
   if (typeof type === 'string') return invalidRequest('body', `cannot be read: ${type}`)
   return undecodablePath(req.path)

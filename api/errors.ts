@@ -33,8 +33,9 @@ export class ApiError extends Error {
     readonly code: ErrorCode,
     readonly detail?: string,
     readonly fields: Record<string, unknown> = {},
+    options?: ErrorOptions,
   ) {
-    super(detail ? `${code}: ${detail}` : code)
+    super(detail ? `${code}: ${detail}` : code, options)
   }
 
   get status(): number {

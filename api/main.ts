@@ -7,6 +7,9 @@ import { createLogger } from '../ops/logger.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { boundedDatabase, connectTimeoutMs, poolConnections, statementTimeoutMs } from './database.ts'
+import { MemoryStore } from './limits/memory.ts'
+import { FusedRedisStore } from './limits/redis.ts'
+import { connectRedis } from './limits/sender.ts'
 import { createHttpServer, drain } from './server.ts'
 
 const usage = `
@@ -24,20 +27,26 @@ await runCommand({ usage }, async ({ positionals }) => {
   const chainsFile = process.env.CHAINS_FILE ? JSON.parse(await readFile(process.env.CHAINS_FILE, 'utf8')) : undefined
   const config = readConfig(process.env, chainsFile)
   const log = createLogger('api', config.logLevel)
-  const store = await openDatabase(config.databaseUrl)
+  const opened = await openDatabase(config.databaseUrl)
   const pool = createPool({
-    databaseUrl: store.databaseUrl,
+    databaseUrl: opened.databaseUrl,
     name: 'api',
     max: poolConnections,
     statementTimeoutMs,
     connectTimeoutMs,
   })
+  const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined
+  if (!redis) log.info('REDIS_URL is unset: limits are counted in this process alone')
+  const store = redis
+    ? new FusedRedisStore(redis.send, config.limits, Date.now)
+    : new MemoryStore(config.limits, Date.now)
   let stopping = false
   const app = createApp({
     ...config,
     database: boundedDatabase(pool),
     pool,
     log,
+    limiter: { limits: config.limits, store, now: Date.now },
     notReady: () => (stopping ? 'the process is stopping' : undefined),
   })
   const server = createHttpServer(app)
@@ -45,7 +54,7 @@ await runCommand({ usage }, async ({ positionals }) => {
     server.once('error', reject)
     server.listen(config.port, config.host, resolve)
   })
-  log.info({ host: config.host, port: portOf(server), database: store.description }, 'listening')
+  log.info({ host: config.host, port: portOf(server), database: opened.description }, 'listening')
 
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)
@@ -55,6 +64,7 @@ await runCommand({ usage }, async ({ positionals }) => {
   log.info('stopping')
   await drain(server)
   await pool.end()
-  await store.close()
+  await redis?.stop()
+  await opened.close()
   log.info('stopped')
 })

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { type ApiDeps, createApp } from '../../api/app.ts'
 import { boundedDatabase } from '../../api/database.ts'
+import { MemoryStore } from '../../api/limits/memory.ts'
 import { errorBody } from '../../api/schemas/error.ts'
 import { createHttpServer } from '../../api/server.ts'
 import { readChains } from '../../chains.file.ts'
@@ -16,7 +17,10 @@ export interface TestApi {
   stop(): Promise<void>
 }
 
-/** The real app on a real port, over a test's database. Nothing is kept in memory between two requests unless asked. */
+/** What no test reaches that is not about limits. */
+const plenty = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
+
+/** The real app on a real port, over a test's database. */
 export async function startApi(database: TestDatabase, overrides: Partial<ApiDeps> = {}): Promise<TestApi> {
   const app = createApp({
     database: boundedDatabase(database.pool),
@@ -26,6 +30,7 @@ export async function startApi(database: TestDatabase, overrides: Partial<ApiDep
     log: pino({ level: 'silent' }),
     siteUrl: 'https://agents.example',
     trustProxyHops: 0,
+    limiter: { limits: plenty, store: new MemoryStore(plenty, Date.now), now: Date.now },
     notReady: () => undefined,
     ...overrides,
   })

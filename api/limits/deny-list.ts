@@ -1,0 +1,34 @@
+import type { ApiError } from '../errors.ts'
+
+/** Clients remembered as refused; beyond, the oldest is asked about again. */
+const maxDenied = 100_000
+
+export interface Denial {
+  readonly error: ApiError
+  /** Name and policy of the limit, as in its headers. */
+  readonly name: string
+  readonly policy: string
+  /** Milliseconds since the epoch. */
+  readonly until: number
+}
+
+/** Clients over a limit, until its window ends: refusing them again needs no counting. */
+export class DenyList {
+  readonly #denials = new Map<string, Denial>()
+
+  find(client: string, now: number): Denial | undefined {
+    const denial = this.#denials.get(client)
+    if (!denial) return undefined
+    if (denial.until > now) return denial
+    this.#denials.delete(client)
+    return undefined
+  }
+
+  add(client: string, denial: Denial) {
+    this.#denials.delete(client)
+    this.#denials.set(client, denial)
+    if (this.#denials.size <= maxDenied) return
+    const [oldest] = this.#denials.keys()
+    if (oldest !== undefined) this.#denials.delete(oldest)
+  }
+}

@@ -1,0 +1,52 @@
+import type { ClientRateLimitInfo, Store } from 'express-rate-limit'
+import { currentRequest, type Limits, minuteMs, utcDay } from './window.ts'
+
+/** Clients remembered; beyond, the one not seen for the longest time starts anew. About 150 bytes each. */
+const maxClients = 500_000
+
+interface Client {
+  minuteHits: number
+  minuteEndsAt: number
+  dayHits: number
+  day: string
+}
+
+/** Counts in this process, for an installation of one: lost with it, and not shared. */
+export class MemoryStore implements Store {
+  readonly #clients = new Map<string, Client>()
+  readonly #limits: Limits
+  readonly #now: () => number
+  readonly localKeys = true
+
+  constructor(limits: Limits, now: () => number) {
+    this.#limits = limits
+    this.#now = now
+  }
+
+  increment(key: string): ClientRateLimitInfo {
+    const now = this.#now()
+    const day = utcDay(now)
+    const client = this.#clients.get(key) ?? { minuteHits: 0, minuteEndsAt: 0, dayHits: 0, day }
+    if (client.minuteEndsAt <= now) Object.assign(client, { minuteHits: 0, minuteEndsAt: now + minuteMs })
+    if (client.day !== day) Object.assign(client, { dayHits: 0, day })
+    client.minuteHits += 1
+    if (client.minuteHits <= this.#limits.perMinute) client.dayHits += 1
+    this.#remember(key, client)
+    currentRequest().day = client.minuteHits <= this.#limits.perMinute ? client.dayHits : 0
+    return { totalHits: client.minuteHits, resetTime: new Date(client.minuteEndsAt) }
+  }
+
+  decrement() {}
+
+  resetKey(key: string) {
+    this.#clients.delete(key)
+  }
+
+  #remember(key: string, client: Client) {
+    this.#clients.delete(key) // the youngest end of the map is the one seen last
+    this.#clients.set(key, client)
+    if (this.#clients.size <= maxClients) return
+    const [oldest] = this.#clients.keys()
+    if (oldest !== undefined) this.#clients.delete(oldest)
+  }
+}

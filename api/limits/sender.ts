@@ -1,0 +1,97 @@
+import type { Logger } from 'pino'
+import type { RedisReply } from 'rate-limit-redis'
+import { createClient } from 'redis'
+
+/** A reply later than this is no reply: the client library itself waits for ever for a command already written. */
+const replyTimeoutMs = 250
+/** After a missed reply nothing is sent for this long; then one command tries. */
+const pauseMs = 1_000
+const connectTimeoutMs = 1_000
+/** A connection silent for this long is replaced; pings keep a healthy one from being silent. */
+const silenceMs = 3_000
+const pingEveryMs = 1_000
+const slowestReconnectMs = 500
+
+export interface RedisSender {
+  send(...command: string[]): Promise<RedisReply>
+  /** Whether a command would be sent now. */
+  isReady(): boolean
+  stop(): Promise<void>
+}
+
+/** Commands to Redis that are answered, or fail, within `replyTimeoutMs`; connects and heals in the background. */
+export function connectRedis(url: string, log: Logger): RedisSender {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    pingInterval: pingEveryMs,
+    socket: {
+      connectTimeout: connectTimeoutMs,
+      socketTimeout: silenceMs,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, slowestReconnectMs),
+    },
+  })
+  const health = logChanges(log)
+  client.on('error', health.failed)
+  let stopped = false
+  client.connect().catch((error) => {
+    if (!stopped) log.error({ err: error }, 'gave up connecting to Redis')
+  })
+
+  let pausedUntil = 0
+  let trying = false
+  const isReady = () => client.isReady && Date.now() >= pausedUntil && !(pausedUntil > 0 && trying)
+  return {
+    isReady,
+    async send(...command) {
+      if (!isReady()) throw new Error('Redis does not answer')
+      trying = true
+      try {
+        const reply = await inTime(client.sendCommand(command))
+        pausedUntil = 0
+        health.answered()
+        return reply as unknown as RedisReply
+      } catch (error) {
+        if (error instanceof MissedReply) pausedUntil = Date.now() + pauseMs
+        if (!isMissingScript(error)) health.failed(error as Error)
+        throw error
+      } finally {
+        trying = false
+      }
+    },
+    async stop() {
+      stopped = true
+      client.destroy()
+    },
+  }
+}
+
+class MissedReply extends Error {}
+
+function inTime<T>(reply: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new MissedReply(`Redis did not answer within ${replyTimeoutMs} ms`)),
+      replyTimeoutMs,
+    )
+    reply.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** Redis after a restart does not know the script yet; the caller sends it along. */
+const isMissingScript = (error: unknown) => error instanceof Error && error.message.startsWith('NOSCRIPT')
+
+/** One line when Redis goes and one when it is back, not one a request. */
+function logChanges(log: Logger) {
+  let up: boolean | undefined
+  return {
+    answered() {
+      if (up !== true) log.info('Redis answers: limits are counted')
+      up = true
+    },
+    failed(error: Error) {
+      if (up !== false) log.error({ err: error }, 'Redis does not answer: metered requests get 503')
+      up = false
+    },
+  }
+}

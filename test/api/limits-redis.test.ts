@@ -1,0 +1,172 @@
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { FusedRedisStore } from '../../api/limits/redis.ts'
+import { connectRedis, type RedisSender } from '../../api/limits/sender.ts'
+import { errorBody } from '../../api/schemas/error.ts'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { startRedis, type TestRedis } from '../tools/redis.ts'
+import { seedAgent } from '../tools/seed.ts'
+import { until } from '../tools/until.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await seedAgent(database.pool, { fid: 1 })
+})
+afterAll(() => database.drop())
+
+const running: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const part of running.splice(0).reverse()) await part.stop()
+})
+
+async function limited(redis: TestRedis, limits = { perMinute: 60, perDay: 2_000 }, now: () => number = Date.now) {
+  const sender: RedisSender = connectRedis(redis.url, pino({ level: 'silent' }))
+  const store = new FusedRedisStore(sender.send, limits, now)
+  const api = await startApi(database, { trustProxyHops: 1, limiter: { limits, store, now } })
+  running.push(redis, sender, api)
+  return { api, sender }
+}
+const from = (api: TestApi, ip: string) => api.get('/api/agent/1', { headers: { 'x-forwarded-for': ip } })
+
+/** Answers of one request each, with the time they took. */
+async function timed(api: TestApi, ip = '192.0.2.1') {
+  const start = performance.now()
+  const answer = await from(api, ip)
+  const body: unknown = await answer.json()
+  return { answer, body, ms: performance.now() - start }
+}
+
+/** SPEC: 503, retry shortly; CONTRACT: within 300 ms, no detail. The margin is for a busy machine. */
+async function expectUnavailable(api: TestApi, withinMs = 600) {
+  const { answer, body, ms } = await timed(api)
+  expect(answer.status).toBe(503)
+  expect(errorBody.parse(body)).toEqual({ error: 'ERR_RATE_LIMITER_UNAVAILABLE', retryAfterSeconds: 5 })
+  expect([answer.headers.get('retry-after'), answer.headers.get('cache-control')]).toEqual(['5', 'no-store'])
+  expect(ms).toBeLessThan(withinMs)
+}
+const untilServed = (api: TestApi, ip = '192.0.2.1') =>
+  until('the limiter counts again', async () => (await from(api, ip)).status === 200)
+
+test('two processes that share one Redis let exactly 60 of 300 parallel requests pass', async () => {
+  const redis = await startRedis()
+  const { api: first } = await limited(redis)
+  const { api: second } = await limited(redis)
+  await untilServed(first, '198.51.100.1')
+  await untilServed(second, '198.51.100.2')
+  for (let run = 0; run < 20; run++) {
+    const asked = Array.from({ length: 300 }, (_, n) => from(n % 2 ? first : second, `192.0.2.${run}`))
+    const passed = (await Promise.all(asked)).filter((answer) => answer.status === 200)
+    expect(passed).toHaveLength(60)
+  }
+})
+
+test('the day’s window ends at UTC midnight by the clock of the API', async () => {
+  const clock = { now: Date.parse('2026-11-20T23:59:58.500Z') }
+  const { api } = await limited(await startRedis(), { perMinute: 50, perDay: 3 }, () => clock.now)
+  await untilServed(api)
+  const seen = []
+  for (let n = 0; n < 3; n++) seen.push((await from(api, '192.0.2.1')).status)
+  expect(seen).toEqual([200, 200, 429])
+  const { answer, body } = await timed(api)
+  expect(answer.headers.get('retry-after')).toBe('2')
+  expect(body).toMatchObject({ error: 'ERR_RATE_LIMIT_DAILY', retryAfterSeconds: 2 })
+  clock.now += 1_500
+  expect((await from(api, '192.0.2.1')).status).toBe(200)
+})
+
+test('a minute refuses without using up the day, and lets its window end', async () => {
+  const redis = await startRedis()
+  const { api } = await limited(redis, { perMinute: 2, perDay: 100 })
+  await untilServed(api)
+  for (let n = 0; n < 30; n++) await from(api, '192.0.2.1')
+  const day = new Date().toISOString().slice(0, 10)
+  expect(await redis.command(`GET limit:{192.0.2.1}:${day}`)).toBe('$1\r\n2\r\n')
+  const left = Number((await redis.command('PTTL limit:{192.0.2.1}:minute')).slice(1))
+  expect(left).toBeGreaterThan(0)
+  expect(left).toBeLessThanOrEqual(60_000)
+})
+
+test('a client over its limit is refused without asking Redis again', async () => {
+  const redis = await startRedis()
+  const { api } = await limited(redis, { perMinute: 2, perDay: 100 })
+  await untilServed(api)
+  for (let n = 0; n < 2; n++) await from(api, '192.0.2.1')
+  redis.freeze()
+  const { answer } = await timed(api)
+  redis.thaw()
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60'])
+})
+
+test('Redis that was never there gives 503 at once, and 200 once it comes', async () => {
+  const redis = await startRedis({ start: false })
+  const { api } = await limited(redis)
+  await expectUnavailable(api)
+  await redis.restart()
+  await untilServed(api)
+})
+
+test('a frozen Redis gives 503 in time, does not gather requests, and serves again when it thaws', async () => {
+  const redis = await startRedis()
+  const { api } = await limited(redis)
+  await untilServed(api)
+  redis.freeze()
+  await expectUnavailable(api)
+  const start = performance.now()
+  await Promise.all(Array.from({ length: 50 }, () => expectUnavailable(api, 1_000)))
+  expect(performance.now() - start).toBeLessThan(1_500)
+  redis.thaw()
+  await untilServed(api)
+})
+
+test('Redis killed and restarted empty: 503, then 200 with counts from the start', async () => {
+  const redis = await startRedis()
+  const { api } = await limited(redis)
+  await untilServed(api)
+  for (let n = 0; n < 40; n++) await from(api, '192.0.2.1')
+  await redis.kill()
+  await until('the connection is seen to be gone', async () => (await from(api, '192.0.2.1')).status === 503)
+  await expectUnavailable(api)
+  await redis.restart()
+  await untilServed(api)
+  expect(Number((await redis.command('GET limit:{192.0.2.1}:minute')).split('\r\n')[1])).toBeLessThan(10)
+})
+
+test('SCRIPT FLUSH and FLUSHALL go unnoticed', async () => {
+  const redis = await startRedis()
+  const { api } = await limited(redis)
+  await untilServed(api)
+  for (const line of ['SCRIPT FLUSH', 'FLUSHALL', 'SCRIPT FLUSH']) {
+    await redis.command(line)
+    expect((await from(api, '192.0.2.1')).status).toBe(200)
+  }
+})
+
+test('Redis out of memory gives 503, and 200 once it has room', async () => {
+  const redis = await startRedis()
+  const { api } = await limited(redis)
+  await untilServed(api)
+  await redis.command('CONFIG SET maxmemory 1')
+  await expectUnavailable(api)
+  await redis.command('CONFIG SET maxmemory 0')
+  await untilServed(api)
+})
+
+test('Redis with another password gives 503, and 200 once the password fits', async () => {
+  const redis = await startRedis({ settings: { requirepass: 'another' } })
+  const { api } = await limited({ ...redis, url: redis.url.replace('//', '//:mine@') })
+  await expectUnavailable(api)
+  await redis.restart({ requirepass: 'mine' })
+  await untilServed(api)
+})
+
+test('Redis that refuses writes gives 503', async () => {
+  const redis = await startRedis()
+  const { api } = await limited(redis)
+  await untilServed(api)
+  await redis.command('REPLICAOF 127.0.0.1 1')
+  await expectUnavailable(api)
+  await redis.command('REPLICAOF NO ONE')
+  await untilServed(api)
+})

@@ -76,7 +76,7 @@ function npmCi(root) {
   if (!isWritable(env.npm_config_cache ?? join(env.HOME ?? '/', '.npm'))) {
     env.npm_config_cache = join(root, '.data/npm-cache')
   }
-  return runChild('npm', ['ci', '--include=dev', '--include=optional'], { cwd: root, env, quiet: true })
+  return runChild('npm', ['ci', '--include=dev', '--include=optional'], { cwd: root, env, isTool: true })
 }
 
 /** @param {string} root */

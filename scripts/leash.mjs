@@ -6,12 +6,12 @@ const text = process.env.BOOTSTRAP_LEASH
 if (text) {
   // Own children are not on this leash: they must see the environment as it was.
   delete process.env.BOOTSTRAP_LEASH
-  const { fd, nodeOptions } = JSON.parse(text)
+  const { fd, nodeOptions, wholeGroup } = JSON.parse(text)
   if (nodeOptions === null) delete process.env.NODE_OPTIONS
   else process.env.NODE_OPTIONS = nodeOptions
   const leash = new Socket({ fd, readable: true, writable: false })
   leash.on('error', () => {})
-  leash.on('close', () => process.kill(process.pid, 'SIGTERM'))
+  leash.on('close', () => process.kill(wholeGroup ? -process.pid : process.pid, 'SIGTERM'))
   leash.resume()
   leash.unref() // it must not keep a process alive that has nothing left to do
 }

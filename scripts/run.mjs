@@ -17,11 +17,12 @@ const passedOn = /** @type {const} */ (['SIGINT', 'SIGTERM'])
  *
  * @param {string} command node, or a script that node runs
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, endLikeChild?: boolean }} [options]
- *   `quiet`: nothing of it reaches standard output; `endLikeChild`: this process takes over its exit code or signal
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, isTool?: boolean, endLikeChild?: boolean }} [options]
+ *   `isTool`: nothing of it reaches standard output, and signals reach what it has started too, for which it does not
+ *   care itself; `endLikeChild`: this process takes over its exit code or signal
  * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>}
  */
-export function runChild(command, args, { cwd, env = process.env, quiet = false, endLikeChild = false } = {}) {
+export function runChild(command, args, { cwd, env = process.env, isTool = false, endLikeChild = false } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
@@ -29,9 +30,9 @@ export function runChild(command, args, { cwd, env = process.env, quiet = false,
       env: {
         ...env,
         NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${leash.href}`.trim(),
-        BOOTSTRAP_LEASH: JSON.stringify({ fd: 3, nodeOptions: env.NODE_OPTIONS ?? null }),
+        BOOTSTRAP_LEASH: JSON.stringify({ fd: 3, nodeOptions: env.NODE_OPTIONS ?? null, wholeGroup: isTool }),
       },
-      stdio: [quiet ? 'ignore' : 'inherit', quiet ? 2 : 'inherit', 'inherit', 'pipe'],
+      stdio: [isTool ? 'ignore' : 'inherit', isTool ? 2 : 'inherit', 'inherit', 'pipe'],
       detached: true,
     })
     child.stdio[3]?.on('error', () => {}) // the child closes its end when it ends
@@ -42,7 +43,11 @@ export function runChild(command, args, { cwd, env = process.env, quiet = false,
       const now = Date.now()
       if (now - (lastPassed.get(signal) ?? 0) < echoMs) return
       lastPassed.set(signal, now)
-      child.kill(signal)
+      try {
+        process.kill(isTool ? -Number(child.pid) : Number(child.pid), signal)
+      } catch {
+        // it has just ended by itself
+      }
     }
     for (const signal of passedOn) process.on(signal, passOn)
 

@@ -1,0 +1,94 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+
+/** Environment of somebody at a shell: without what npm adds for the command that runs the tests. */
+export const shell: NodeJS.ProcessEnv = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|VITEST)/.test(name))),
+  PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+}
+
+/**
+ * A project with this project's bootstrap, one package and one entry, as a fresh clone: nothing is installed.
+ *
+ * The package's install script hangs while TOY_HANGS is set. The entry prints what it got and does what its first
+ * argument says: `exit <code>`, `die`, or `wait` until SIGTERM, telling each signal.
+ */
+export async function createToy(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-directory-toy-'))
+  await mkdir(join(folder, 'ops'))
+  await cp(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true })
+  await cp(join(root, 'ops/lock.mjs'), join(folder, 'ops/lock.mjs'))
+  await writeFile(join(folder, 'entry.mjs'), entry)
+  await packToy(folder, '1.0.0')
+  return folder
+}
+
+/** Makes manifest and lock file ask for this version of the package, as a pull does: nothing is installed. */
+export async function packToy(folder: string, version: string) {
+  const work = await mkdtemp(join(tmpdir(), 'agent-directory-package-'))
+  const scripts = { install: 'node install.js' }
+  const project = {
+    name: 'project',
+    type: 'module',
+    scripts: { entry: 'exec node scripts/bootstrap.mjs entry.mjs' },
+    dependencies: { toy: `file:toy-${version}.tgz` },
+  }
+  await mkdir(join(work, 'toy'))
+  await writeFile(join(work, 'toy/package.json'), JSON.stringify({ name: 'toy', version, scripts }))
+  await writeFile(join(work, 'toy/index.js'), `export const version = '${version}'\n`)
+  await writeFile(join(work, 'toy/install.js'), hangingInstaller)
+  await writeFile(join(work, 'package.json'), JSON.stringify(project))
+  await run('npm', ['pack', '--silent', './toy'], { cwd: work, env: shell })
+  await run('npm', ['install', '--package-lock-only', '--silent'], { cwd: work, env: shell })
+  await rm(join(work, 'toy'), { recursive: true })
+  await cp(work, folder, { recursive: true })
+  await rm(work, { recursive: true })
+}
+
+/** Starts a command in the toy; `ended` gives everything once it is over. */
+export function runToy(folder: string, command: string, args: string[], env: NodeJS.ProcessEnv = shell) {
+  const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
+    ([[code, signal], stdout, stderr]) => ({
+      code: code as number | null,
+      signal: signal as string | null,
+      stdout,
+      stderr,
+    }),
+  )
+  return { child, ended }
+}
+
+const hangingInstaller = `
+if (process.env.TOY_HANGS) {
+  require('node:fs').writeFileSync('hanging', '')
+  setInterval(() => {}, 1000)
+}
+`
+
+const entry = `
+import { writeFileSync } from 'node:fs'
+const [what, argument] = process.argv.slice(2)
+console.log(JSON.stringify({ args: process.argv.slice(2), nodeOptions: process.env.NODE_OPTIONS ?? null }))
+if (what === 'exit') process.exitCode = Number(argument)
+if (what === 'die') process.kill(process.pid, 'SIGKILL')
+if (what === 'wait') {
+  process.on('SIGINT', () => console.log('SIGINT'))
+  process.on('SIGTERM', () => {
+    console.log('SIGTERM')
+    writeFileSync('stopped', '')
+    process.exit(3)
+  })
+  setInterval(() => {}, 1000)
+  writeFileSync('waiting', String(process.pid))
+}
+`

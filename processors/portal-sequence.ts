@@ -1,7 +1,8 @@
 import { PortalFailure } from './portal-failures.ts'
+import { silenceMs } from './portal-http.ts'
 import { Lines } from './portal-lines.ts'
 import { type ArchiveQuery, toPortalQuery } from './portal-query.ts'
-import type { PortalService } from './portal-service.ts'
+import type { PortalService, PreviousBlock } from './portal-service.ts'
 import { Refusal } from './refusal.ts'
 import type { FinalBlock } from './reorg.ts'
 
@@ -19,6 +20,8 @@ const maxShown = 80
  */
 export class PortalSequence {
   #lines: Lines | undefined
+  /** The answer has not given its first block yet. */
+  #isFresh = false
 
   /** `next`: the block to begin with; `last`: the one before it, when it is known. */
   constructor(
@@ -65,23 +68,30 @@ export class PortalSequence {
   async #open(): Promise<Lines | undefined> {
     const answer = await this.service.finalizedStream(toPortalQuery(this.query, this.next, this.last?.hash))
     if (answer === 'frontier') return undefined
-    if (answer === 'fork') throw await this.#explainFork()
+    if ('previousBlocks' in answer) throw await this.#explainFork(answer.previousBlocks)
+    this.#isFresh = true
     return new Lines(answer.body)
   }
 
-  /** The list of blocks in a 409 is ordered differently by different servers; the block itself is asked for instead. */
-  async #explainFork(): Promise<Error> {
+  /** A Portal can be confused for a moment; a chain that changed below a written block is for an operator to repair. */
+  async #explainFork(previousBlocks: readonly PreviousBlock[]): Promise<Error> {
     const { last, service } = this
     if (!last) return new PortalFailure(`${service.name} answers 409 to a query without a parent hash`)
-    const range = { fromBlock: last.height, toBlock: last.height, includeAllBlocks: true }
-    const alone = new PortalSequence(service, range, last.height, undefined, this.foreignChain)
-    const found = await alone.read(Number.POSITIVE_INFINITY)
-    alone.close()
-    const hash = typeof found === 'object' ? found.block.header.hash : undefined
+    const listed = previousBlocks.find(({ number }) => number === last.height)
+    const hash = listed?.hash ?? (await this.#hashAt(last.height))
     if (hash !== last.hash) return this.foreignChain(last, hash)
     return new PortalFailure(
       `${service.name} answers 409, but holds the very block ${last.height} it was asked to follow`,
     )
+  }
+
+  async #hashAt(height: number): Promise<string | undefined> {
+    const { service, foreignChain } = this
+    const range = { fromBlock: height, toBlock: height, includeAllBlocks: true }
+    const alone = new PortalSequence(service, range, height, undefined, foreignChain)
+    const found = await alone.read(silenceMs)
+    alone.close()
+    return typeof found === 'object' ? found.block.header.hash : undefined
   }
 
   #follow({ header: { number, hash, parentHash } }: PortalBlock) {
@@ -91,12 +101,17 @@ export class PortalSequence {
         `${service.name} sent block ${number} where ${next} or a later one was due; nothing of it is kept`,
       )
     }
+    // An answer begins with the first block it covers, whether something is in it or not.
+    if (this.#isFresh && number !== next) {
+      throw new Refusal(`${service.name} began with block ${number} where ${next} was asked for; nothing of it is kept`)
+    }
     if (last && number === last.height + 1 && parentHash !== last.hash) {
       throw new Refusal(
         `${service.name} sent block ${number} with parent ${parentHash}, but block ${last.height} is ${last.hash}; ` +
           'nothing of it is kept',
       )
     }
+    this.#isFresh = false
     this.next = number + 1
     this.last = { height: number, hash }
   }

@@ -9,12 +9,19 @@ export interface PortalAddress {
   readonly key?: string
 }
 
+export interface PreviousBlock {
+  readonly number: number
+  readonly hash: string
+}
+
 /** Overload, and what passes by itself. */
 const worthRetrying = [429, 500, 502, 503, 504, 529]
 /** Of an error's text, in characters. */
 const maxErrorText = 300
 /** Of the answer that names the newest final block, in characters. */
 const maxHeadText = 1_000
+/** Of the answer that lists blocks below a fork, in characters. */
+const maxForkText = 64 * 1024
 
 /** The routes of one dataset that are used, and what their statuses mean. */
 export class PortalService {
@@ -41,16 +48,17 @@ export class PortalService {
   }
 
   /**
-   * Asks for final blocks. 'frontier': there are none yet; 'fork': the block before the first one asked for is not the
-   * one the query names.
+   * Asks for final blocks. 'frontier': there are none yet. `previousBlocks`: the block before the first one asked for
+   * is not the one the query names; these are the blocks that are there instead, in no particular order.
    */
-  async finalizedStream(body: string): Promise<PortalAnswer | 'frontier' | 'fork'> {
+  async finalizedStream(body: string): Promise<PortalAnswer | 'frontier' | { previousBlocks: PreviousBlock[] }> {
     const url = new URL(`${this.#folder}/finalized-stream`)
     const answer = await ask({ url, method: 'POST', body, key: this.#key })
     if (answer.status === 200) return answer
-    if (answer.status !== 204 && answer.status !== 409) throw await this.#problem(answer)
+    if (answer.status === 409) return { previousBlocks: readPreviousBlocks(await textOf(answer, maxForkText)) }
+    if (answer.status !== 204) throw await this.#problem(answer)
     answer.body.resume()
-    return answer.status === 204 ? 'frontier' : 'fork'
+    return 'frontier'
   }
 
   async #problem(answer: PortalAnswer): Promise<Error> {
@@ -61,5 +69,14 @@ export class PortalService {
       return new PortalFailure(problem, retryAfterMs)
     }
     return new Refusal(`${problem}; check PORTAL_URL, PORTAL_API_KEY and the chain's dataset`)
+  }
+}
+
+function readPreviousBlocks(text: string): PreviousBlock[] {
+  try {
+    const { previousBlocks } = JSON.parse(text)
+    return Array.isArray(previousBlocks) ? previousBlocks : []
+  } catch {
+    return []
   }
 }

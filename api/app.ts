@@ -15,7 +15,6 @@ import { routes } from './routes.ts'
 export interface ApiDeps extends Omit<Sources, 'totals'> {
   readonly pool: Watched['pool']
   readonly log: Logger
-  readonly siteUrl: string
   readonly trustProxyHops: number
   readonly limiter: LimiterOptions
   /** Why this process should get no more requests; undefined while it should. */

@@ -10,7 +10,7 @@ const whole = (minimum: number, maximum: number) =>
 
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-  .transform((text) => text.replace(/\/+$/, ''))
+  .transform((text) => new URL(text).href.replace(/\/+$/, ''))
 
 const environment = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),

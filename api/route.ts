@@ -14,6 +14,10 @@ export interface Sources {
   readonly chains: Record<ChainName, Pick<ChainSettings, 'registry'>>
   /** spec: the two listed entry points; all: the two overloads with bytes signatures as well. */
   readonly settlementOverloads: 'spec' | 'all'
+  /** Address of this service, of the web site; without a slash at the end. */
+  readonly baseUrl: string
+  readonly siteUrl: string
+  readonly serviceName: string
   /** Numbers that several answers share, by what they count. */
   readonly totals: Cache<Total>
 }
@@ -38,6 +42,8 @@ export interface Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObjec
   readonly maxAgeSeconds: number
   /** How long this process answers without asking the database, in seconds. Never above `maxAgeSeconds`. */
   readonly freshSeconds: number
+  /** A number that changes with the answer: another one makes a new answer before the old one is stale. */
+  readonly revision?: (sources: Sources) => Promise<number>
   /** `detail` of the 404, for routes that can have nothing to say. */
   readonly missing?: string
   /** The body; undefined: 404. */
@@ -60,7 +66,8 @@ export function answer(
   const cacheControl = `public, max-age=${maxAgeSeconds}`
   return async (req, res) => {
     const input = parse(definition, req)
-    const key = `${definition.path} ${JSON.stringify(input)}`
+    const revision = definition.revision ? await definition.revision(sources) : ''
+    const key = `${definition.path} ${JSON.stringify(input)} ${revision}`
     const {
       value: content,
       hit,

@@ -2,9 +2,10 @@ import type { Route } from './route.ts'
 import { agent } from './routes/agent.ts'
 import { byAddress } from './routes/by-address.ts'
 import { discovery } from './routes/discovery.ts'
+import { feed } from './routes/feed.ts'
 import { leaderboard } from './routes/leaderboard.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
 
 /** Every GET of the specification, in its order. */
-export const routes: readonly Route[] = [agent, settlements, discovery, byAddress, leaderboard, stats]
+export const routes: readonly Route[] = [agent, settlements, discovery, byAddress, leaderboard, stats, feed]

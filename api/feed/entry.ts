@@ -1,0 +1,53 @@
+import { chains } from '../../chains.config.ts'
+import type { FeedAgent } from '../../db/queries/feed.ts'
+import { firstCodePoints, html, oneLine } from './text.ts'
+
+/** Code points of the bio in an entry's content. */
+const bioLength = 280
+
+/** What an entry says, as plain text but for `content`, which is HTML. */
+export interface Entry {
+  readonly address: string
+  readonly title: string
+  readonly author: string
+  readonly summary: string
+  readonly content: string
+  readonly terms: readonly string[]
+  readonly published: Date
+  readonly updated: Date
+}
+
+export function toEntry(agent: FeedAgent, siteUrl: string): Entry {
+  const { fid, claimed, claim_method } = agent
+  const address = `${siteUrl}/agent/${fid}`
+  const handle = oneLine(agent.handle ?? '')
+  const oli = oneLine(agent.oli ?? '') || 'none'
+  const name = handle === '' ? `FID ${fid}` : `${handle} (FID ${fid})`
+  const labels = agent.chains.map((chain) => chains[chain].label).join(', ') || 'none'
+  return {
+    address,
+    title: `${claimed ? '[Verified]' : '[Auto-detected]'} ${name}`,
+    author: handle === '' ? `FID ${fid}` : handle,
+    summary: [
+      `handle: ${handle || 'none'}`,
+      `FID: ${fid}`,
+      `oli: ${oli}`,
+      `chains: ${labels}`,
+      `claim method: ${claim_method ?? 'none'}`,
+    ].join('; '),
+    content: [
+      `<p><a href="${html(address)}">${html(name)}</a></p>`,
+      `<p>oli: ${html(oli)}</p>`,
+      `<p>chains: ${labels}</p>`,
+      ...(agent.bio ? [`<p>${html(firstCodePoints(agent.bio, bioLength))}</p>`] : []),
+    ].join('\n'),
+    terms: [
+      claimed ? 'claimed' : 'unclaimed',
+      agent.agent_status,
+      ...(claim_method === null ? [] : [`claim:${claim_method}`]),
+      ...agent.chains.map((chain) => `chain:${chains[chain].feedTerm}`),
+    ],
+    published: agent.listed_at,
+    updated: agent.changed_at,
+  }
+}

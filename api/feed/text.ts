@@ -1,0 +1,28 @@
+import { storableText } from '../../db/text.ts'
+
+/**
+ * Text of others, fit for a feed: without what XML 1.0 has no place for (it is cleaned on its way in; a feed that one
+ * bio can break is worth a second look), and without the controls that turn the direction of the text around it.
+ */
+function plain(text: string): string {
+  return storableText(text).replace(directionControls, '')
+}
+
+const directionControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** The same on one line, for names. */
+export function oneLine(text: string): string {
+  return plain(text).replace(/\s+/g, ' ').trim()
+}
+
+/** Text as HTML that shows it: no markup, no attribute and no CDATA end comes through. */
+export function html(text: string): string {
+  return plain(text).replace(/[&<>"']/g, (character) => entities[character] as string)
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** The first code points of a text; a character of two units is never cut in half. */
+export function firstCodePoints(text: string, count: number): string {
+  return text.length <= count ? text : [...text].slice(0, count).join('')
+}

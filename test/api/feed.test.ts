@@ -1,0 +1,245 @@
+import fc from 'fast-check'
+import Parser from 'rss-parser'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Element, xml2js } from 'xml-js'
+import { atomFeed } from '../../api/feed/atom.ts'
+import { toEntry } from '../../api/feed/entry.ts'
+import type { FeedAgent } from '../../db/queries/feed.ts'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { insert, seedAgent } from '../tools/seed.ts'
+import { until } from '../tools/until.ts'
+
+let database: TestDatabase
+let api: TestApi
+const minute = (n: number) => new Date(Date.UTC(2026, 2, 1, 0, n))
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+  for (let n = 1; n <= 33; n++) await seedAgent(database.pool, { fid: n, listedAt: minute(n) })
+  await seedAgent(database.pool, {
+    fid: 100,
+    handle: 'ada <b>&amp;',
+    bio: `${'😀'.repeat(279)}é tail`,
+    oli: 'DeFi & "more"',
+    chains: ['ethereum', 'base', 'celo', 'arbitrum'],
+    claimMethod: 'eip191',
+    listedAt: minute(100),
+    changedAt: minute(101),
+  })
+  await seedAgent(database.pool, { fid: 99, handle: null, status: 'historical', listedAt: minute(99) })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const entriesOf = (xml: string) => {
+  const root = (xml2js(xml) as Element).elements?.find((element) => element.name === 'feed') as Element
+  return { root, entries: (root.elements ?? []).filter((element) => element.name === 'entry') }
+}
+const child = (element: Element | undefined, name: string) => element?.elements?.find((inner) => inner.name === name)
+const textOf = (element: Element | undefined) => element?.elements?.map((inner) => inner.text).join('')
+const terms = (entry: Element | undefined) =>
+  entry?.elements?.filter((element) => element.name === 'category').map((element) => element.attributes?.term)
+const read = async () => entriesOf(await (await api.get('/feed.atom')).text())
+
+test('the feed is XML, may be cached for five minutes, and carries the hint to refresh', async () => {
+  const response = await api.get('/feed.atom')
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8')
+  expect(response.headers.get('cache-control')).toBe('public, max-age=300')
+  const { root } = entriesOf(await response.text())
+  expect(root.attributes).toEqual({
+    xmlns: 'http://www.w3.org/2005/Atom',
+    'xmlns:sy': 'http://purl.org/rss/1.0/modules/syndication/',
+  })
+  expect([textOf(child(root, 'sy:updatePeriod')), textOf(child(root, 'sy:updateFrequency'))]).toEqual(['hourly', '12'])
+  expect(textOf(child(root, 'id'))).toBe('https://api.agents.example/feed.atom')
+  expect(textOf(child(root, 'updated'))).toBe(minute(101).toISOString())
+})
+
+test('the 30 newest agents are in it, claimed and auto-detected, newest first', async () => {
+  const { entries } = await read()
+  const ids = entries.map((entry) => textOf(child(entry, 'id'))?.split('/').at(-1))
+  expect(ids).toEqual(['100', '99', ...Array.from({ length: 28 }, (_, n) => String(33 - n))])
+})
+
+describe('an entry', () => {
+  test('has a title with the prefix [Verified] or [Auto-detected], then the handle and the FID', async () => {
+    const { entries } = await read()
+    const titles = entries.slice(0, 3).map((entry) => textOf(child(entry, 'title')))
+    expect(titles).toEqual([
+      '[Verified] ada <b>&amp; (FID 100)',
+      '[Auto-detected] FID 99',
+      '[Auto-detected] agent33 (FID 33)',
+    ])
+    expect(child(entries[0], 'title')?.attributes).toEqual({ type: 'text' })
+  })
+
+  test('has a link (alternate, text/html) and an id, both the address of the agent’s page', async () => {
+    const { entries } = await read()
+    for (const entry of entries) {
+      const id = textOf(child(entry, 'id'))
+      expect(id).toMatch(/^https:\/\/agents\.example\/agent\/\d+$/)
+      expect(child(entry, 'link')?.attributes).toEqual({ rel: 'alternate', type: 'text/html', href: id })
+    }
+  })
+
+  test('has published and updated times', async () => {
+    const { entries } = await read()
+    expect(textOf(child(entries[0], 'published'))).toBe(minute(100).toISOString())
+    expect(textOf(child(entries[0], 'updated'))).toBe(minute(101).toISOString())
+  })
+
+  test('has an author with the handle and the address of the profile', async () => {
+    const { entries } = await read()
+    const author = child(entries[0], 'author')
+    expect(textOf(child(author, 'name'))).toBe('ada <b>&amp;')
+    expect(textOf(child(author, 'uri'))).toBe('https://agents.example/agent/100')
+    expect(textOf(child(child(entries[1], 'author'), 'name'))).toBe('FID 99')
+  })
+
+  test('has a text summary with handle, FID, oli tag, chain list and claim method', async () => {
+    const { entries } = await read()
+    expect(child(entries[0], 'summary')?.attributes).toEqual({ type: 'text' })
+    expect(textOf(child(entries[0], 'summary'))).toBe(
+      'handle: ada <b>&amp;; FID: 100; oli: DeFi & "more"; chains: Eth, Base, Celo, Arb; claim method: eip191',
+    )
+    expect(textOf(child(entries[1], 'summary'))).toBe(
+      'handle: none; FID: 99; oli: none; chains: none; claim method: none',
+    )
+  })
+
+  test('has HTML content with a profile link, oli tag, chain list and the first 280 characters of the bio', async () => {
+    const { entries } = await read()
+    const content = child(entries[0], 'content')
+    expect(content?.attributes).toEqual({ type: 'html' })
+    expect(textOf(content)).toBe(
+      [
+        '<p><a href="https://agents.example/agent/100">ada &lt;b&gt;&amp;amp; (FID 100)</a></p>',
+        '<p>oli: DeFi &amp; &quot;more&quot;</p>',
+        '<p>chains: Eth, Base, Celo, Arb</p>',
+        `<p>${'😀'.repeat(279)}é</p>`,
+      ].join('\n'),
+    )
+  })
+
+  test('has categories for claim status, agent status, claim method and each chain', async () => {
+    const { entries } = await read()
+    expect(terms(entries[0])).toEqual([
+      ...['claimed', 'active', 'claim:eip191', 'chain:eth', 'chain:base', 'chain:celo', 'chain:arb'],
+    ])
+    expect(terms(entries[1])).toEqual(['unclaimed', 'historical'])
+  })
+})
+
+test('a change of an agent makes a new document; without one the document keeps its tag', async () => {
+  const before = await api.get('/feed.atom')
+  const again = await api.get('/feed.atom')
+  expect(again.headers.get('etag')).toBe(before.headers.get('etag'))
+  expect(again.headers.has('age')).toBe(true)
+  await database.pool.query(`update agent set handle = 'renamed', changed_at = now() where fid = 33`)
+  await insert(database.pool, 'agent_change', { fid: 33, kind: 'upsert', changed_at: new Date() })
+  await until('the feed shows the change', async () => (await (await api.get('/feed.atom')).text()).includes('renamed'))
+  const { entries } = await read()
+  expect(entries.map((entry) => textOf(child(entry, 'id')))).toHaveLength(30)
+})
+
+test('a directory without agents has a valid feed without entries', async () => {
+  const empty = await createTestDatabase()
+  const other = await startApi(empty)
+  const { root, entries } = entriesOf(await (await other.get('/feed.atom')).text())
+  expect([entries.length, textOf(child(root, 'updated'))]).toEqual([0, '1970-01-01T00:00:00.000Z'])
+  await other.stop()
+  await empty.drop()
+})
+
+test('a feed reader of others finds every field', async () => {
+  const parser = new Parser({ customFields: { feed: ['sy:updatePeriod'], item: ['author', 'published', 'summary'] } })
+  const feed = await parser.parseString(await (await api.get('/feed.atom')).text())
+  expect(feed).toMatchObject({
+    title: 'agent-directory: newest agents',
+    link: 'https://agents.example/',
+    feedUrl: 'https://api.agents.example/feed.atom',
+    'sy:updatePeriod': 'hourly',
+  })
+  expect(feed.items).toHaveLength(30)
+  expect(feed.items[0]).toMatchObject({
+    title: '[Verified] ada <b>&amp; (FID 100)',
+    link: 'https://agents.example/agent/100',
+    id: 'https://agents.example/agent/100',
+    isoDate: minute(100).toISOString(),
+    published: minute(100).toISOString(),
+    contentSnippet: expect.stringContaining('DeFi & "more"'),
+  })
+})
+
+describe('whatever the profiles say', () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 400 }),
+    fc
+      .array(
+        fc.constantFrom(
+          ...['<script>alert(1)</script>', ']]>', '<![CDATA[', '&amp;', '&#0;', '&', '<', '"', "'"],
+          ...['\u0000', '\u0008', '\u000b', '\u001b[2J', '\ud800', '\udfff', '\ufffe', '\uffff', '\u202e', '\u2066'],
+          ...[
+            'javascript:alert(1)',
+            '</entry>',
+            '--',
+            '<!--',
+            '<?xml ?>',
+            '\r\n',
+            '\t',
+            ' ',
+            '😀',
+            'ä',
+            'x'.repeat(300),
+          ],
+        ),
+        { maxLength: 30 },
+      )
+      .map((parts) => parts.join('')),
+  )
+  const agent = fc.record({
+    fid: fc.integer({ min: 1 }),
+    handle: fc.option(hostile),
+    bio: fc.option(hostile),
+    oli: fc.option(hostile),
+    chains: fc.subarray(['ethereum', 'base', 'gnosis'] as const).map((chains) => [...chains]),
+    claimed: fc.boolean(),
+    claim_method: fc.option(fc.constantFrom('eip191', 'jfs', 'well-known')),
+    agent_status: fc.constantFrom('active', 'historical', 'claimed-only'),
+    listed_at: fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }),
+    changed_at: fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }),
+  }) as fc.Arbitrary<FeedAgent>
+  const site = 'https://agents.example'
+  const options = { title: 'newest', feedUrl: 'https://api.agents.example/feed.atom', siteUrl: site }
+
+  test('the document is well-formed, shows texts as they are, and its HTML has no markup but ours', async () => {
+    const parser = new Parser()
+    await fc.assert(
+      fc.asyncProperty(fc.array(agent, { minLength: 1, maxLength: 3 }), async (agents) => {
+        const entries = agents.map((given) => toEntry(given, site))
+        const xml = atomFeed(entries, options)
+        expect(xml).not.toMatch(notXml)
+        const { entries: found } = entriesOf(xml)
+        expect(found).toHaveLength(agents.length)
+        for (const [index, entry] of found.entries()) {
+          const given = entries[index]
+          expect(textOf(child(entry, 'title'))).toBe(given?.title)
+          expect(textOf(child(entry, 'summary'))).toBe(given?.summary)
+          const content = textOf(child(entry, 'content')) ?? ''
+          expect(content.match(/<[^>]*>/g)?.filter((tag) => !ours.test(tag))).toEqual([])
+        }
+        await parser.parseString(xml)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
+/** Anything outside the Char production of XML 1.0, lone surrogates included, and the direction overrides. */
+const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|[\u202a-\u202e\u2066-\u2069]/u
+const ours = /^<(p|\/p|\/a|a href="https:\/\/agents\.example\/agent\/\d+")>$/

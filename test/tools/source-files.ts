@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface SourceFile {
+  /** Relative to the project. */
+  readonly path: string
+  /** First folder, or the file itself when it lies in the project's folder. */
+  readonly room: string
+  readonly text: string
+  readonly tree: ts.SourceFile
+  /** What it imports: project files relative to the project, packages by their names. */
+  readonly imports: readonly string[]
+}
+
+/** All TypeScript of the project that git knows or would add. */
+export async function readSources(): Promise<SourceFile[]> {
+  const files = listFiles().filter((path) => path.endsWith('.ts'))
+  return Promise.all(
+    files.map(async (path) => {
+      const text = await readFile(join(root, path), 'utf8')
+      const imports = ts
+        .preProcessFile(text, true, true)
+        .importedFiles.map(({ fileName }) =>
+          fileName.startsWith('.') ? posix.normalize(`${dirname(path)}/${fileName}`) : fileName,
+        )
+      return { path, room: roomOf(path), text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest), imports }
+    }),
+  )
+}
+
+/** Every file of the project that git knows or would add, relative to the project. */
+export function listFiles(): string[] {
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
+  const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  const deleted = execFileSync('git', ['ls-files', '--deleted', '-z'], { cwd: root, encoding: 'utf8' }).split('\0')
+  return listed.split('\0').filter((path) => path && !deleted.includes(path))
+}
+
+export function roomOf(path: string): string {
+  return path.split('/')[0] as string
+}
+
+/** `path:line` of every node for which the question is answered with yes. */
+export function places({ path, tree }: SourceFile, asks: (node: ts.Node) => boolean): string[] {
+  const found: string[] = []
+  const visit = (node: ts.Node) => {
+    if (asks(node)) found.push(`${path}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`)
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
+}

@@ -4,6 +4,7 @@ import { Cache } from './cache.ts'
 import type { Content } from './content.ts'
 import { cors } from './cors.ts'
 import { answerErrors } from './error-answer.ts'
+import { FirstProduced } from './first-produced.ts'
 import { giveHeaders } from './headers.ts'
 import { healthRoutes } from './health.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
@@ -12,11 +13,13 @@ import { createMetrics, type Watched } from './metrics.ts'
 import { answer, type Sources, type Total } from './route.ts'
 import { routes } from './routes.ts'
 
-export interface ApiDeps extends Omit<Sources, 'totals'> {
+export interface ApiDeps extends Omit<Sources, 'totals' | 'bulkProduced'> {
   readonly pool: Watched['pool']
   readonly log: Logger
   readonly trustProxyHops: number
   readonly limiter: LimiterOptions
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
   /** Why this process should get no more requests; undefined while it should. */
   readonly notReady: () => string | undefined
 }
@@ -27,8 +30,12 @@ const totalsBytes = 4 * 1024 * 1024
 
 /** The HTTP service. It starts nothing and listens nowhere. */
 export function createApp(deps: ApiDeps): Express {
-  const cache = new Cache<Content>({ maxBytes: cacheBytes })
-  const sources: Sources = { ...deps, totals: new Cache<Total>({ maxBytes: totalsBytes }) }
+  const cache = new Cache<Content>({ maxBytes: cacheBytes, now: deps.now })
+  const sources: Sources = {
+    ...deps,
+    totals: new Cache<Total>({ maxBytes: totalsBytes, now: deps.now }),
+    bulkProduced: new FirstProduced(deps.now),
+  }
   const metrics = createMetrics({ cache, database: deps.database, pool: deps.pool })
   const app = express()
   app.disable('x-powered-by')

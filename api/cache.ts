@@ -15,7 +15,8 @@ export interface CacheAnswer<V> {
 export interface CacheOptions {
   /** All entries together. */
   readonly maxBytes: number
-  readonly now?: () => number
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
 }
 
 /** What an entry costs besides its value: key, map slot, objects. */
@@ -31,7 +32,7 @@ export class Cache<V extends Sized> {
   readonly #now: () => number
   #bytes = 0
 
-  constructor({ maxBytes, now = Date.now }: CacheOptions) {
+  constructor({ maxBytes, now }: CacheOptions) {
     this.#maxBytes = maxBytes
     this.#now = now
   }

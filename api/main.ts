@@ -46,6 +46,7 @@ await runCommand({ usage }, async ({ positionals }) => {
     database: boundedDatabase(pool),
     pool,
     log,
+    now: Date.now,
     limiter: { limits: config.limits, store, now: Date.now },
     notReady: () => (stopping ? 'the process is stopping' : undefined),
   })

@@ -6,6 +6,7 @@ import type { Queryable } from '../db/pool.ts'
 import type { Cache } from './cache.ts'
 import { Content, chooseEncoding } from './content.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
+import type { FirstProduced } from './first-produced.ts'
 import { refusals } from './parameters.ts'
 
 /** What a read needs. */
@@ -20,6 +21,7 @@ export interface Sources {
   readonly serviceName: string
   /** Numbers that several answers share, by what they count. */
   readonly totals: Cache<Total>
+  readonly bulkProduced: FirstProduced
 }
 
 export interface Total {

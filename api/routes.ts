@@ -1,5 +1,6 @@
 import type { Route } from './route.ts'
 import { agent } from './routes/agent.ts'
+import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
 import { discovery } from './routes/discovery.ts'
 import { feed } from './routes/feed.ts'
@@ -8,4 +9,4 @@ import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
 
 /** Every GET of the specification, in its order. */
-export const routes: readonly Route[] = [agent, settlements, discovery, byAddress, leaderboard, stats, feed]
+export const routes: readonly Route[] = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]

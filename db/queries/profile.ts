@@ -1,9 +1,10 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { Queryable } from '../pool.ts'
-import { chainId, chainLabel, chainPosition, hex, isoTime, list } from './json-text.ts'
+import { profileFields, sourceTimes } from './profile-fields.ts'
 import { shownSelectors } from './selectors.ts'
 
 export interface ProfileOptions {
+  readonly fid: number
   readonly settlementOverloads: 'spec' | 'all'
   /** Address of each chain's identity registry. */
   readonly registries: Record<ChainName, string>
@@ -12,131 +13,25 @@ export interface ProfileOptions {
 /** JSON of `GET /api/agent/:fid`. Undefined: the fid is not in the index. */
 export async function agentProfile(
   db: Queryable,
-  { fid, settlementOverloads, registries }: ProfileOptions & { fid: number },
+  { fid, settlementOverloads, registries }: ProfileOptions,
 ): Promise<string | undefined> {
   const { rows } = await db.query<{ body: string }>({
     name: 'agent-profile',
     text,
-    values: [fid, shownSelectors(settlementOverloads), JSON.stringify(registries)],
+    values: [JSON.stringify(registries), fid, shownSelectors(settlementOverloads)],
   })
   return rows[0]?.body
 }
 
-/** Time of the last attempt of one source, failed ones included. */
-const lastAttempt = (source: string) => `max(last_attempt_at) filter (where source = '${source}')`
-
-const records = `
-select ${list(
-  `json_build_object(
-    'chain', h.chain,
-    'chain_id', ${chainId('h.chain')},
-    'erc8004_id', h.agent_id,
-    'registry_address', $3::jsonb ->> h.chain,
-    'owner_address', ${hex('h.held_by')},
-    'agent_wallet', ${hex('r.agent_wallet')},
-    'agent_uri', r.agent_uri,
-    'uri_status', coalesce(d.uri_status, case when coalesce(r.agent_uri_length, 0) = 0 then 'empty' else 'pending' end),
-    'name', d.name,
-    'description', d.description,
-    'image', d.image,
-    'active', d.active,
-    'x402_support', d.x402_support,
-    'services', coalesce(d.services, '[]'),
-    'supported_trust', coalesce(d.supported_trust, '[]'),
-    'feedback_count', (select count(*) from feedback f
-                        where f.chain = h.chain and f.agent_id = h.agent_id and f.revoked_block is null),
-    'block_number', r.registered_block,
-    'tx_hash', ${hex('r.registered_tx')},
-    'deployed_at', ${isoTime('r.registered_at')},
-    'acquired_at', ${isoTime('h.acquired_at')},
-    'updated_at', ${isoTime('r.updated_at')}
-  )`,
-  `${chainPosition('h.chain')}, h.agent_id`,
-)}
-  from agent_holding h
-  join registration r using (chain, agent_id)
-  left join registration_document d using (chain, agent_id)
- where h.fid = a.fid and h.reason is null`
-
-const history = `
-select ${list(
-  `json_build_object(
-    'chain', h.chain,
-    'chain_id', ${chainId('h.chain')},
-    'erc8004_id', h.agent_id,
-    'block_number', coalesce(r.registered_block, h.acquired_block),
-    'deployed_at', ${isoTime('coalesce(r.registered_at, h.acquired_at)')},
-    'held_by', ${hex('h.held_by')},
-    'acquired_at', ${isoTime('h.acquired_at')},
-    'released_at', ${isoTime('h.released_at')},
-    'released_block', h.released_block,
-    'released_tx', ${hex('h.released_tx')},
-    'transferred_to', ${hex('h.transferred_to')},
-    'to_fid', h.to_fid,
-    'reason', h.reason
-  )`,
-  `h.released_at desc, ${chainPosition('h.chain')}, h.agent_id, h.acquired_block, h.acquired_log_index`,
-)}
-  from agent_holding h
-  left join registration r using (chain, agent_id)
- where h.fid = a.fid and h.reason is not null`
-
-const specs = `json_build_object(
-  'last_alive_at', ${isoTime('a.last_alive_at')},
-  'last_check_at', null,
-  'last_check_status', null,
-  'documents', '[]'::json
-)`
-
 const text = `
-select json_build_object(
-  'fid', a.fid,
-  'handle', a.handle,
-  'display_name', a.display_name,
-  'bio', a.bio,
-  'pfp_url', a.pfp_url,
-  'oli', a.oli,
-  'chains', (select ${list(chainLabel('name'), chainPosition('name'))} from unnest(a.chains) as chain (name)),
-  'claimed', a.claimed,
-  'claim_method', a.claim_method,
-  'claimed_at', ${isoTime('a.claimed_at')},
-  'verified_addresses', (select ${list(hex('address'), 'address')} from unnest(a.verified_addresses) as v (address)),
-  'settlements_30d', paid.last_30d,
-  'settlements_all', paid.ever,
-  'registered_at', ${isoTime('a.registered_at')},
-  'last_seen_at', ${isoTime('greatest(a.registry_event_at, paid.newest_at, a.last_message_at, a.last_alive_at)')},
-  'last_enriched_at', ${isoTime('source.success_at')},
-  'agent_status', a.agent_status,
-  'spec_check_status', a.spec_check_status,
-  'last_socialindex_at', ${isoTime('source.socialindex_at')},
-  'last_explorer_at', ${isoTime('source.explorer_at')},
-  'last_identity_at', ${isoTime('source.identity_at')},
-  'last_codehost_at', ${isoTime('source.codehost_at')},
-  'last_spec_discovery_at', ${isoTime('source.spec_discovery_at')},
-  'erc8004_records', (${records}),
-  'oli_tags', '[]'::json,
-  'agent_specs', ${specs},
-  'agent_edges', '[]'::json,
-  'codehost_profiles', null,
-  'agent_identities', '[]'::json,
-  'historical_registrations', (${history})
-)::text as body
+select json_build_object(${profileFields.map(([name, expression]) => `'${name}', ${expression}`).join(',\n')})::text as body
   from agent a
  cross join lateral (
    select count(*) filter (where s.block_timestamp > now() - interval '30 days') as last_30d,
           count(*) as ever,
           max(s.block_timestamp) as newest_at
      from settlement s
-    where s.recipient = any (a.verified_addresses) and s.selector = any ($2::bytea[])
+    where s.recipient = any (a.verified_addresses) and s.selector = any ($3::bytea[])
  ) paid
- cross join lateral (
-   select max(last_success_at) as success_at,
-          ${lastAttempt('socialindex')} as socialindex_at,
-          ${lastAttempt('explorer')} as explorer_at,
-          ${lastAttempt('identity')} as identity_at,
-          ${lastAttempt('codehost')} as codehost_at,
-          ${lastAttempt('spec_discovery')} as spec_discovery_at
-     from source_state
-    where subject = 'fid:' || a.fid
- ) source
- where a.fid = $1`
+ cross join lateral (${sourceTimes}) source
+ where a.fid = $2`

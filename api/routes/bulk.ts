@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { claimedAgents } from '../../db/queries/bulk.ts'
+import { json, registryAddresses, route } from '../route.ts'
+import { bulkDocument, bulkLimit } from '../schemas/bulk.ts'
+
+/** GET /data/agents.json */
+export const bulk = route({
+  path: '/data/agents.json',
+  operationId: 'getBulk',
+  summary: 'Every claimed agent in one document, at most 5,000.',
+  params: z.object({}),
+  query: z.object({}),
+  answer: { type: json, schema: bulkDocument, description: 'The document.' },
+  errors: [],
+  maxAgeSeconds: 300,
+  freshSeconds: 300,
+  async read(_input, { database, chains, bulkProduced }) {
+    const { count, total, agents } = await claimedAgents(database, {
+      limit: bulkLimit,
+      registries: registryAddresses(chains),
+    })
+    // Unchanged content keeps its time, and so its bytes and its entity tag: mirrors need not fetch it again.
+    const generatedAt = bulkProduced.timeOf(`${total} ${agents}`)
+    const head = { generated_at: generatedAt, count, total, truncated: total > count, schema_version: 1 }
+    return `${JSON.stringify(head).slice(0, -1)},"agents":${agents}}`
+  },
+})

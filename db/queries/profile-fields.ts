@@ -1,0 +1,120 @@
+import { chainId, chainLabel, chainPosition, hex, isoTime, list } from './json-text.ts'
+
+// The fields of a profile, for the statement that builds one and the one that builds thousands.
+
+/** Time of the last attempt of one source, failed ones included. */
+const lastAttempt = (source: string) => `max(last_attempt_at) filter (where source = '${source}')`
+
+/** Addresses of the identity registries by chain: first parameter of every statement with these fields. */
+const registryOf = (chain: string) => `$1::jsonb ->> ${chain}`
+
+const records = `
+select ${list(
+  `json_build_object(
+    'chain', h.chain,
+    'chain_id', ${chainId('h.chain')},
+    'erc8004_id', h.agent_id,
+    'registry_address', ${registryOf('h.chain')},
+    'owner_address', ${hex('h.held_by')},
+    'agent_wallet', ${hex('r.agent_wallet')},
+    'agent_uri', r.agent_uri,
+    'uri_status', coalesce(d.uri_status, case when coalesce(r.agent_uri_length, 0) = 0 then 'empty' else 'pending' end),
+    'name', d.name,
+    'description', d.description,
+    'image', d.image,
+    'active', d.active,
+    'x402_support', d.x402_support,
+    'services', coalesce(d.services, '[]'),
+    'supported_trust', coalesce(d.supported_trust, '[]'),
+    'feedback_count', (select count(*) from feedback f
+                        where f.chain = h.chain and f.agent_id = h.agent_id and f.revoked_block is null),
+    'block_number', r.registered_block,
+    'tx_hash', ${hex('r.registered_tx')},
+    'deployed_at', ${isoTime('r.registered_at')},
+    'acquired_at', ${isoTime('h.acquired_at')},
+    'updated_at', ${isoTime('r.updated_at')}
+  )`,
+  `${chainPosition('h.chain')}, h.agent_id`,
+)}
+  from agent_holding h
+  join registration r using (chain, agent_id)
+  left join registration_document d using (chain, agent_id)
+ where h.fid = a.fid and h.reason is null`
+
+const history = `
+select ${list(
+  `json_build_object(
+    'chain', h.chain,
+    'chain_id', ${chainId('h.chain')},
+    'erc8004_id', h.agent_id,
+    'block_number', coalesce(r.registered_block, h.acquired_block),
+    'deployed_at', ${isoTime('coalesce(r.registered_at, h.acquired_at)')},
+    'held_by', ${hex('h.held_by')},
+    'acquired_at', ${isoTime('h.acquired_at')},
+    'released_at', ${isoTime('h.released_at')},
+    'released_block', h.released_block,
+    'released_tx', ${hex('h.released_tx')},
+    'transferred_to', ${hex('h.transferred_to')},
+    'to_fid', h.to_fid,
+    'reason', h.reason
+  )`,
+  `h.released_at desc, ${chainPosition('h.chain')}, h.agent_id, h.acquired_block, h.acquired_log_index`,
+)}
+  from agent_holding h
+  left join registration r using (chain, agent_id)
+ where h.fid = a.fid and h.reason is not null`
+
+const specs = `json_build_object(
+  'last_alive_at', ${isoTime('a.last_alive_at')},
+  'last_check_at', null,
+  'last_check_status', null,
+  'documents', '[]'::json
+)`
+
+/** What a profile is made of: name and expression over the agent `a`, with `paid` and `source` beside it. */
+export const profileFields: readonly (readonly [name: string, expression: string])[] = [
+  ['fid', 'a.fid'],
+  ['handle', 'a.handle'],
+  ['display_name', 'a.display_name'],
+  ['bio', 'a.bio'],
+  ['pfp_url', 'a.pfp_url'],
+  ['oli', 'a.oli'],
+  ['chains', `(select ${list(chainLabel('name'), chainPosition('name'))} from unnest(a.chains) as chain (name))`],
+  ['claimed', 'a.claimed'],
+  ['claim_method', 'a.claim_method'],
+  ['claimed_at', isoTime('a.claimed_at')],
+  [
+    'verified_addresses',
+    `(select ${list(hex('address'), 'address')} from unnest(a.verified_addresses) as v (address))`,
+  ],
+  ['settlements_30d', 'paid.last_30d'],
+  ['settlements_all', 'paid.ever'],
+  ['registered_at', isoTime('a.registered_at')],
+  ['last_seen_at', isoTime('greatest(a.registry_event_at, paid.newest_at, a.last_message_at, a.last_alive_at)')],
+  ['last_enriched_at', isoTime('source.success_at')],
+  ['agent_status', 'a.agent_status'],
+  ['spec_check_status', 'a.spec_check_status'],
+  ['last_socialindex_at', isoTime('source.socialindex_at')],
+  ['last_explorer_at', isoTime('source.explorer_at')],
+  ['last_identity_at', isoTime('source.identity_at')],
+  ['last_codehost_at', isoTime('source.codehost_at')],
+  ['last_spec_discovery_at', isoTime('source.spec_discovery_at')],
+  ['erc8004_records', `(${records})`],
+  ['oli_tags', `'[]'::json`],
+  ['agent_specs', specs],
+  ['agent_edges', `'[]'::json`],
+  ['codehost_profiles', 'null'],
+  ['agent_identities', `'[]'::json`],
+  ['historical_registrations', `(${history})`],
+]
+
+/** Attempts and successes of the sources for the agent `a`. */
+export const sourceTimes = `
+select max(last_success_at) as success_at,
+       ${lastAttempt('socialindex')} as socialindex_at,
+       ${lastAttempt('explorer')} as explorer_at,
+       ${lastAttempt('identity')} as identity_at,
+       ${lastAttempt('codehost')} as codehost_at,
+       ${lastAttempt('spec_discovery')} as spec_discovery_at
+  from source_state
+ where subject = 'fid:' || a.fid`

@@ -92,6 +92,16 @@ export async function finishSubjects(db: Queryable, ending: Ending & { now: Date
   return rowCount === subjects.length
 }
 
+/** Ends a lease for good: the subjects are not to be read again. False: as for `finishSubjects`. */
+export async function dropSubjects(db: Queryable, { source, subjects, token }: Ending): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'drop-subjects',
+    text: 'delete from source_state where source = $1 and subject = any ($2::text[]) and lease_token = $3',
+    values: [source, subjects, token],
+  })
+  return rowCount === subjects.length
+}
+
 /** Ends a lease with a failure; the subject stays as urgent as it was. */
 export async function failSubjects(db: Queryable, { source, subjects, token, dueAt, outcome }: Ending): Promise<void> {
   await db.query({

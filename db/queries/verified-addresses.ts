@@ -153,6 +153,16 @@ select exists (select from agent where fid = $1) as listed,
   return rows[0] as Standing
 }
 
+/** Those of the FIDs that are in the index. */
+export async function listedAmong(db: Queryable, fids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'listed-among',
+    text: 'select fid from agent where fid = any ($1::bigint[]) order by fid',
+    values: [fids],
+  })
+  return rows.map(({ fid }) => fid)
+}
+
 function columns(live: readonly LiveVerification[]): [Buffer[], Date[]] {
   return [live.map(({ address }) => bytes(address)), live.map(({ verifiedAt }) => verifiedAt)]
 }

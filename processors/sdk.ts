@@ -25,6 +25,8 @@ export interface SdkSource {
 }
 
 export interface SdkHotSource {
+  /** Calls `navigate` with each new head until `isEnd`; not used with a node that has subscriptions. */
+  polling(navigate: (head: { height: number; hash: string }) => Promise<void>, isEnd: () => boolean): Promise<void>
   processHotBlocks(requests: unknown, state: unknown, apply: unknown): Promise<void>
 }
 

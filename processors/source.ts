@@ -2,6 +2,7 @@ import type { EvmBatchProcessor } from '@subsquid/evm-processor'
 import { EvmArchive } from '@subsquid/evm-processor/lib/ds-archive/client.js'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../chains.file.ts'
+import { followHead, headPollMs } from './head.ts'
 import { Portal } from './portal.ts'
 import { PortalService } from './portal-service.ts'
 import type { Progress } from './progress.ts'
@@ -23,8 +24,6 @@ export interface SourceOptions {
 
 type Processor = EvmBatchProcessor<Fields>
 
-/** Milliseconds between questions for the chain's head. */
-const headPollMs = 1_000
 const rpcTimeoutMs = 30_000
 
 /** Where a chain's blocks come from: history from an archive when there is one, the tip from a node when there is one. */
@@ -80,7 +79,7 @@ function useArchive(processor: Processor, inside: SdkInside, options: SourceOpti
 }
 
 function useNode(processor: Processor, inside: SdkInside, options: SourceOptions): SdkNode | undefined {
-  const { chain, progress, final } = options
+  const { chain, progress, final, log } = options
   if (!chain.rpc) {
     processor.setRpcDataIngestionSettings({ disabled: true })
     return undefined
@@ -88,9 +87,13 @@ function useNode(processor: Processor, inside: SdkInside, options: SourceOptions
   processor.setRpcEndpoint({ url: chain.rpc, requestTimeout: rpcTimeoutMs })
   processor.setFinalityConfirmation(chain.finalityConfirmation)
   processor.setRpcDataIngestionSettings({ headPollInterval: headPollMs })
-  const getHotDataSource = inside.getHotDataSource.bind(inside)
-  inside.getHotDataSource = memoize(() => guardFinality(getHotDataSource(), chain, final))
   const node = inside.getChainRpcClient()
+  const getHotDataSource = inside.getHotDataSource.bind(inside)
+  inside.getHotDataSource = memoize(() => {
+    const source = getHotDataSource()
+    if (typeof source.polling !== 'function') throw new Error('the SDK of this version has no polling of its own')
+    return guardFinality(followHead(source, node, progress, log), chain, final)
+  })
   const call = node.call.bind(node)
   node.call = async (method, ...rest) => {
     const answer = await call(method, ...rest)

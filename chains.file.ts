@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { type Chain, type ChainName, chainNames, chains } from './chains.config.ts'
 
@@ -56,10 +57,17 @@ const override = z.strictObject({
   idRegistry: deployment.optional(),
 })
 
-const chainsFile = z.partialRecord(
-  z.enum(chainNames as [ChainName, ...ChainName[]], { error: `is not a chain; chains are ${chainNames.join(', ')}` }),
-  override,
-)
+const chainsFile = z.partialRecord(z.enum(chainNames as [ChainName, ...ChainName[]]), override)
+
+/** The parsed content of the file CHAINS_FILE names; undefined when it names none. */
+export function readChainsFile(path: string | undefined): unknown {
+  if (!path) return undefined
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new Error(`CHAINS_FILE ${path} is not readable JSON: ${(cause as Error).message}`, { cause })
+  }
+}
 
 /**
  * The chain table with this installation's overrides applied.
@@ -68,7 +76,7 @@ const chainsFile = z.partialRecord(
  */
 export function readChains({ env, file }: ChainSources): Record<ChainName, ChainSettings> {
   const problems: string[] = []
-  const overrides = chainsFile.safeParse(file ?? {})
+  const overrides = chainsFile.safeParse(file === undefined ? {} : file)
   if (!overrides.success) {
     for (const issue of overrides.error.issues) problems.push(`CHAINS_FILE ${describe(issue)}`)
   }
@@ -121,5 +129,7 @@ function describe(issue: z.core.$ZodIssue): string {
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part)),
     '',
   )
-  return `${path || 'content'}: ${issue.message}`
+  if (issue.code !== 'unrecognized_keys') return `${path || 'content'}: ${issue.message}`
+  const keys = issue.keys.map((key) => (path ? `${path}.${key}` : key)).join(', ')
+  return path ? `${keys}: is not a setting` : `${keys}: is not a chain; chains are ${chainNames.join(', ')}`
 }

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { chainNames, chains } from '../chains.config.ts'
+import { readChains, readChainsFile } from '../chains.file.ts'
+
+const address = `0x${'Ab'.repeat(20)}`
+
+test('without overrides every chain is on, read from the public Portal, its tip and archive off', () => {
+  const settings = readChains({ env: {} })
+  expect(Object.keys(settings)).toEqual(chainNames)
+  for (const name of chainNames) {
+    const { rpcVariable: _, gatewayVariable: __, ...row } = chains[name]
+    const sources = { rpc: null, portal: 'https://portal.sqd.dev', gateway: null }
+    expect(settings[name]).toEqual({ ...row, name, enabled: true, ...sources })
+  }
+})
+
+test('the environment names Portal, tips and archives; an empty variable names nothing', () => {
+  const env = {
+    PORTAL_URL: 'https://portal.example',
+    RPC_BASE: 'wss://base.example/key',
+    RPC_CELO: '',
+    GATEWAY_POLYGON: 'http://archive.example',
+  }
+  const settings = readChains({ env })
+  expect(settings.base).toMatchObject({ portal: 'https://portal.example', rpc: 'wss://base.example/key' })
+  expect(settings.celo.rpc).toBeNull()
+  expect(settings.polygon.gateway).toBe('http://archive.example')
+})
+
+test('the file goes before the environment, and null turns a source off', () => {
+  const env = { RPC_BASE: 'https://base.example', GATEWAY_BASE: 'https://archive.example' }
+  const file = { base: { rpc: 'https://other.example', portal: null, gateway: null } }
+  expect(readChains({ env, file }).base).toMatchObject({ rpc: 'https://other.example', portal: null, gateway: null })
+})
+
+test('the file overrides rows of the table, and leaves the other chains as they are', () => {
+  const file = {
+    base: {
+      dataset: 'base-sepolia',
+      finality: 3,
+      registry: { address, fromBlock: 0 },
+      reputation: { address, fromBlock: 1 },
+      tokens: [{ address, decimals: 6, fromBlock: 2 }],
+    },
+    gnosis: { enabled: false },
+  }
+  const settings = readChains({ env: {}, file })
+  expect(settings.base).toMatchObject({
+    id: 8453,
+    dataset: 'base-sepolia',
+    finalityConfirmation: 3,
+    registry: { address: address.toLowerCase(), fromBlock: 0 },
+    reputation: { address: address.toLowerCase(), fromBlock: 1 },
+    tokens: [{ address: address.toLowerCase(), decimals: 6, fromBlock: 2 }],
+  })
+  expect(settings.gnosis.enabled).toBe(false)
+  expect(settings.celo).toEqual(readChains({ env: {} }).celo)
+})
+
+test('one of the two contracts of the social network can be overridden alone', () => {
+  const { social } = readChains({ env: {}, file: { optimism: { keyRegistry: { address } } } }).optimism
+  expect(social).toEqual({ idRegistry: chains.optimism.social.idRegistry, keyRegistry: address.toLowerCase() })
+})
+
+test('one error names every bad value of the file and of the environment', () => {
+  const env = { PORTAL_URL: 'portal', RPC_ETHEREUM: 'ftp://x', GATEWAY_BASE: 'wss://not-for-archives' }
+  const file = {
+    base: {
+      enabled: 'yes',
+      rpc: 'nowhere',
+      finality: -1,
+      dataset: 'Base Mainnet',
+      registry: { address: '0x1', fromBlock: 1.5 },
+      tokens: [{ address, decimals: 18, fromBlock: 0 }],
+      speed: 'fast',
+    },
+    solana: {},
+  }
+  const message = errorOf(() => readChains({ env, file }))
+  expect(message).toMatch(/^the chain settings are wrong:\n/)
+  for (const named of [
+    /PORTAL_URL must be an http\(s\) address/,
+    /RPC_ETHEREUM must be an http\(s\) or ws\(s\) address/,
+    /GATEWAY_BASE must be an http\(s\) address/,
+    /CHAINS_FILE base\.enabled: /,
+    /CHAINS_FILE base\.rpc: must be an http\(s\) or ws\(s\) address/,
+    /CHAINS_FILE base\.finality: /,
+    /CHAINS_FILE base\.dataset: must be a dataset name/,
+    /CHAINS_FILE base\.registry\.address: must be 0x and 40 hex digits/,
+    /CHAINS_FILE base\.registry\.fromBlock: must be a block number/,
+    /CHAINS_FILE base\.tokens\[0\]\.decimals: must be 6/,
+    /CHAINS_FILE base\.speed: is not a setting/,
+    /CHAINS_FILE solana: is not a chain; chains are ethereum, base, /,
+  ]) {
+    expect(message).toMatch(named)
+  }
+})
+
+test.for([
+  { what: 'a list', file: [] },
+  { what: 'a list of chains', file: [{ base: {} }] },
+  { what: 'text', file: 'base' },
+  { what: 'null', file: null },
+])('a file that is $what and no object of chains is refused', ({ file }) => {
+  expect(errorOf(() => readChains({ env: {}, file }))).toMatch(/CHAINS_FILE content: /)
+})
+
+test('a file that is missing, or is no JSON, is refused by its name', async () => {
+  const path = join(tmpdir(), `chains-${randomUUID()}.json`)
+  expect(errorOf(() => readChainsFile(path))).toContain(`CHAINS_FILE ${path} is not readable JSON: ENOENT`)
+  await writeFile(path, '{ "base": ')
+  expect(errorOf(() => readChainsFile(path))).toContain(`CHAINS_FILE ${path} is not readable JSON: `)
+  await writeFile(path, '{ "base": { "finality": 5 } }')
+  expect(readChainsFile(path)).toEqual({ base: { finality: 5 } })
+  await rm(path)
+  expect([undefined, ''].map(readChainsFile)).toEqual([undefined, undefined])
+})
+
+test('a chain that is on needs a source, one that is off does not', () => {
+  const none = { rpc: null, portal: null, gateway: null }
+  const message = errorOf(() => readChains({ env: {}, file: { base: none } }))
+  expect(message).toMatch(/CHAINS_FILE base: needs a source; give rpc, portal or gateway, or set enabled to false/)
+  expect(readChains({ env: {}, file: { base: { ...none, enabled: false } } }).base.enabled).toBe(false)
+})
+
+function errorOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error('nothing was refused')
+}

@@ -42,10 +42,20 @@ export function setMetadata(agentId: bigint, { key, value }: Metadata): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'setMetadata', args: [agentId, key, value] }))
 }
 
-/** Sent by `owner` or an operator; `wallet` signs that it agrees. The contract takes five minutes of deadline at most. */
+export interface WalletRequest {
+  readonly agentId: bigint
+  /** Signs that it agrees. */
+  readonly wallet: LocalAccount
+  /** Of the identity; it sends the call, or an operator does. */
+  readonly owner: Address
+  /** The new wallet, when it is a contract; `wallet` then is the contract's owner. */
+  readonly as?: Address
+}
+
+/** The contract takes five minutes of deadline at most. */
 export async function setAgentWallet(
   chain: DevChain,
-  { agentId, wallet, owner }: { agentId: bigint; wallet: LocalAccount; owner: Address },
+  { agentId, wallet, owner, as = wallet.address }: WalletRequest,
 ): Promise<Call> {
   const { timestamp } = await chain.client.getBlock()
   const deadline = timestamp + 240n
@@ -60,9 +70,9 @@ export async function setAgentWallet(
       ],
     },
     primaryType: 'AgentWalletSet',
-    message: { agentId, newWallet: wallet.address, owner, deadline },
+    message: { agentId, newWallet: as, owner, deadline },
   })
-  const args = [agentId, wallet.address, deadline, signature] as const
+  const args = [agentId, as, deadline, signature] as const
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'setAgentWallet', args }))
 }
 
@@ -85,7 +95,7 @@ export function burnIdentity(agentId: bigint): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'burn', args: [agentId] }))
 }
 
-/** The identity a receipt's logs registered; throws when there is none. */
+/** The first identity that a transaction registered, once it is mined; throws when it registered none. */
 export async function newIdentity(chain: DevChain, hash: Hex): Promise<bigint> {
   const { logs } = await chain.mined(hash)
   const log = logs.find(({ address, topics }) => address === registry && topics[0] === registeredTopic)

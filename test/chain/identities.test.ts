@@ -1,0 +1,176 @@
+import { type Hex, keccak256, toBytes } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as identity from '../../devnet/chain-identity.ts'
+import { createWallet, executeAs, walletOf } from '../../devnet/chain-wallets.ts'
+import { cleanTables } from '../tools/chain-index.ts'
+import { describeDifference } from '../tools/oracle.ts'
+import { finality, type IdentityStage, lower, setIdentityStage } from './identity-stage.ts'
+
+let stage: IdentityStage
+beforeAll(async () => {
+  stage = await setIdentityStage()
+})
+afterAll(() => stage?.close())
+
+// They wait for the processor more than they do anything else, so they wait together.
+describe.concurrent('an identity', () => {
+  test('that is transferred changes owner and acquisition, loses its wallet, and keeps its registration', async () => {
+    const { chain, owner, buyer } = stage
+    const { agentId } = await stage.registered(identity.register('data:,sold'))
+    const before = await rowOf(agentId)
+    const sale = await stage.indexed(
+      chain.execute(owner, identity.transferIdentity(agentId, owner.address, buyer.address)),
+    )
+    const { block, time } = await stage.placeOf(sale)
+    expect(await rowOf(agentId)).toEqual({
+      ...before,
+      owner: lower(buyer.address),
+      agent_wallet: null,
+      acquired_block: block,
+      acquired_at: time,
+      updated_block: block,
+      updated_at: time,
+    })
+    const metadata = await stage.query('select key, value from registration_metadata where agent_id = $1', [agentId])
+    expect(metadata).toEqual([{ key: 'agentWallet', value: '0x' }])
+  })
+
+  test('that goes away and comes back has three holdings', async () => {
+    const { chain, owner, buyer } = stage
+    const { agentId } = await stage.registered(identity.register('data:,there and back'))
+    await chain.execute(owner, identity.transferIdentity(agentId, owner.address, buyer.address))
+    await stage.indexed(chain.execute(buyer, identity.transferIdentity(agentId, buyer.address, owner.address)))
+    const holdings = await stage.query(
+      `select holder, released_block is null as held from holding where agent_id = $1
+        order by acquired_block, acquired_log_index`,
+      [agentId],
+    )
+    expect(holdings).toEqual([
+      { holder: lower(owner.address), held: false },
+      { holder: lower(buyer.address), held: false },
+      { holder: lower(owner.address), held: true },
+    ])
+  })
+
+  test('has the wallet that agreed, until it is unset', async () => {
+    const { chain, owner, buyer } = stage
+    const { agentId } = await stage.registered(identity.register(''))
+    const request = { agentId, wallet: buyer, owner: owner.address }
+    await stage.indexed(chain.execute(owner, await identity.setAgentWallet(chain, request)))
+    expect(await rowOf(agentId)).toMatchObject({ agent_wallet: lower(buyer.address) })
+    await stage.indexed(chain.execute(owner, identity.unsetAgentWallet(agentId)))
+    expect(await rowOf(agentId)).toMatchObject({ agent_wallet: null })
+  })
+
+  test('has a contract for its wallet', async () => {
+    const { chain, owner, buyer } = stage
+    const wallet = await walletNamed('wallet of an agent', buyer.address)
+    const { agentId } = await stage.registered(identity.register(''))
+    const request = { agentId, wallet: buyer, owner: owner.address, as: wallet }
+    await stage.indexed(chain.execute(owner, await identity.setAgentWallet(chain, request)))
+    expect(await rowOf(agentId)).toMatchObject({ agent_wallet: lower(wallet) })
+  })
+
+  test('is held by a contract, which changes its URI', async () => {
+    const { chain, owner } = stage
+    const wallet = await walletNamed('wallet that holds', owner.address)
+    const { agentId } = await stage.registered(executeAs(wallet, identity.register('data:,old')))
+    await stage.indexed(chain.execute(owner, executeAs(wallet, identity.setAgentUri(agentId, 'data:,new'))))
+    expect(await rowOf(agentId)).toMatchObject({ owner: lower(wallet), agent_uri: 'data:,new' })
+  })
+
+  test('has its URI changed by an operator, and stays with its owner', async () => {
+    const { chain, owner, operator } = stage
+    const { agentId } = await stage.registered(identity.register('data:,old'))
+    await chain.execute(owner, identity.approveOperator(agentId, operator.address))
+    const change = await stage.indexed(chain.execute(operator, identity.setAgentUri(agentId, 'data:,new')))
+    const { block } = await stage.placeOf(change)
+    expect(await rowOf(agentId)).toMatchObject({
+      agent_uri: 'data:,new',
+      owner: lower(owner.address),
+      updated_block: block,
+    })
+  })
+
+  test('has metadata replaced by its newest value', async () => {
+    const { chain, owner } = stage
+    const { agentId } = await stage.registered(identity.register('', [{ key: 'model', value: '0x01' }]))
+    await stage.indexed(chain.execute(owner, identity.setMetadata(agentId, { key: 'model', value: '0x' })))
+    const [row] = await stage.query(`select value from registration_metadata where agent_id = $1 and key = 'model'`, [
+      agentId,
+    ])
+    expect(row).toEqual({ value: '0x' })
+  })
+
+  test('is not changed by a call that reverts', async () => {
+    const { chain, buyer } = stage
+    const { agentId } = await stage.registered(identity.register('data:,kept'))
+    const before = await rowOf(agentId)
+    const refused = await chain.send(buyer, identity.setAgentUri(agentId, 'data:,stolen'))
+    expect((await stage.indexed(chain.mined(refused))).status).toBe('reverted')
+    expect(await rowOf(agentId)).toEqual(before)
+  })
+
+  test('that is burned has no owner and no wallet', async () => {
+    const { chain, owner } = stage
+    const { agentId } = await stage.registered(identity.register('data:,burned'))
+    await stage.indexed(chain.execute(owner, identity.burnIdentity(agentId)))
+    expect(await rowOf(agentId)).toMatchObject({ owner: null, burned: true, agent_wallet: null })
+    const receivers = await stage.query(
+      'select "to" from registration_transfer where agent_id = $1 order by block_number',
+      [agentId],
+    )
+    expect(receivers).toEqual([{ to: lower(owner.address) }, { to: null }])
+  })
+
+  test('keeps feedback as it was given, and marks what was revoked', async () => {
+    const { chain, buyer, client } = stage
+    const { agentId } = await stage.registered(identity.register('data:,rated'))
+    const hash = keccak256(toBytes('feedback file'))
+    const value = -(2n ** 127n)
+    const full = { agentId, value, decimals: 18, tag1: 'a\0b', tag2: 'b', endpoint: 'c', uri: 'd', hash }
+    await chain.execute(client, identity.giveFeedback(full))
+    await chain.execute(client, identity.giveFeedback({ agentId, value: 100n }))
+    await chain.execute(buyer, identity.giveFeedback({ agentId, value: 1n }))
+    const revocation = await stage.indexed(chain.execute(client, identity.revokeFeedback(agentId, 2n)))
+    const { block } = await stage.placeOf(revocation)
+    const by = (address: Hex, index: string) => ({ client: lower(address), feedback_index: index })
+    expect(
+      await stage.query('select * from feedback where agent_id = $1 order by block_number', [agentId]),
+    ).toMatchObject([
+      {
+        ...by(client.address, '1'),
+        value: String(value),
+        value_decimals: 18,
+        tag1: 'a\ufffdb',
+        tag2: 'b',
+        endpoint: 'c',
+        feedback_uri: 'd',
+        feedback_hash: hash,
+        revoked_block: null,
+      },
+      { ...by(client.address, '2'), value: '100', revoked_block: block },
+      { ...by(buyer.address, '1'), value: '1', revoked_block: null },
+    ])
+  })
+})
+
+test('blocks that come final leave the very rows that they left when they came hot', async () => {
+  const { chain, index } = stage
+  await chain.client.mine({ blocks: finality })
+  await index.untilHead()
+  expect(describeDifference(await index.tables(), await cleanTables(chain, { finality }))).toBe('')
+})
+
+/** A contract wallet of this owner. */
+async function walletNamed(name: string, owner: Hex) {
+  const { chain, client } = stage
+  const salt = keccak256(toBytes(name))
+  await chain.execute(client, createWallet(chain, owner, salt))
+  return walletOf(chain, owner, salt)
+}
+
+async function rowOf(agentId: bigint) {
+  const [row] = await stage.query('select * from registration where agent_id = $1', [agentId])
+  return row
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { forkHere } from '../tools/branches.ts'
+import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../tools/chain-index.ts'
+import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+
+const genesisTime = 1_770_000_000
+/** Blocks; the deepest reorg the processor undoes. */
+const finality = 10
+/** Several processors start one after the other. */
+const timeout = 180_000
+
+let chain: DevChain
+let index: ChainIndex
+beforeAll(async () => {
+  chain = await startDevChain('base', { genesisTime, funded: trafficAddresses })
+  await prepareTraffic(chain)
+  index = await indexChain(chain, { finality })
+  await index.untilHead()
+})
+afterAll(async () => {
+  await index?.close()
+  await chain?.stop()
+})
+
+test.each([1, 5])(
+  'a reorg of depth %i and the way back leave what a clean index of the final chain holds',
+  async (depth) => {
+    const fork = await forkHere(chain)
+    const here = await trafficBranch(chain, `here ${depth}`, depth)
+    const there = await trafficBranch(chain, `there ${depth}`, depth + 1)
+    await fork.mine(here)
+    const tip = await chain.client.getBlock()
+    await isClean()
+
+    await fork.mine(there)
+    expect((await chain.client.getBlock({ blockNumber: tip.number })).hash).not.toBe(tip.hash)
+    await isClean()
+
+    // A node that is polled shows another branch only once it is longer.
+    await fork.mine([...here, [], []])
+    expect((await chain.client.getBlock({ blockNumber: tip.number })).hash).toBe(tip.hash)
+    await isClean()
+  },
+)
+
+test('a reorg that happens while no processor runs is undone by the next one', { timeout }, async () => {
+  const fork = await forkHere(chain)
+  await fork.mine(await trafficBranch(chain, 'seen', 5))
+  await index.untilHead()
+  await index.processor.kill('SIGTERM')
+  await fork.mine(await trafficBranch(chain, 'unseen', 6))
+  const processor = await startProcessor(chain, index.database, { finality })
+  try {
+    await isClean(processor)
+  } finally {
+    await processor.stop()
+  }
+})
+
+test('a reorg deeper than the finality ends the processor with the command that repairs', { timeout }, async () => {
+  const fork = await forkHere(chain)
+  const shallow = await indexChain(chain, { finality: 2 })
+  try {
+    await fork.mine(await trafficBranch(chain, 'final', 5))
+    await shallow.untilHead()
+    await fork.mine(await trafficBranch(chain, 'deeper', 7))
+    expect(await shallow.processor.untilExit()).toBe(1)
+    expect(shallow.processor.output()).toMatch(/npm run reset -- --chain base --to \d+/)
+  } finally {
+    await shallow.close()
+  }
+})
+
+/** The tables become those of a processor that never saw another branch. */
+async function isClean(processor = index.processor) {
+  await untilSame({ ...index, processor }, chain, await cleanTables(chain, { finality }))
+}

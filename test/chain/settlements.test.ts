@@ -1,0 +1,154 @@
+import { type Hash, type Hex, parseEventLogs } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { dollarAbi } from '../../devnet/chain-abi.ts'
+import { type ChainIndex, indexChain } from '../tools/chain-index.ts'
+import { describeDifference } from '../tools/oracle.ts'
+import { type RpcProxy, startRpcProxy } from '../tools/rpc-proxy.ts'
+import { batchCases } from './batch-cases.ts'
+import { contractCases } from './contract-cases.ts'
+import { directCases } from './direct-cases.ts'
+import { type CaseOutcome, castAddresses, type ExpectedSettlement, setStage } from './settlement-case.ts'
+import { tracedUnpaidCases, unpaidCases } from './unpaid-cases.ts'
+
+const cases = [...directCases, ...batchCases, ...contractCases, ...unpaidCases]
+const allCases = [...cases, ...tracedUnpaidCases]
+/** Blocks; more than the cases mine, so that a processor that is there when they are mined sees each of them hot. */
+const finality = 100
+
+let chain: DevChain
+/** Saw every block when it was hot. */
+let live: ChainIndex
+/** Came when every block of the cases was final. */
+let late: ChainIndex
+/** As `late`, from a node without traces. */
+let traceless: ChainIndex
+let proxy: RpcProxy
+const outcomes = new Map<string, CaseOutcome | Error>()
+
+beforeAll(async () => {
+  chain = await startDevChain('base', { funded: castAddresses })
+  const stage = await setStage(chain)
+  live = await indexChain(chain, { finality })
+  await live.untilHead()
+  for (const { name, act } of allCases) {
+    outcomes.set(name, await act(stage).catch((error: Error) => error))
+  }
+  await live.untilHead()
+  await chain.client.mine({ blocks: finality })
+  proxy = await startRpcProxy(chain.rpc, (method) => /^(debug|trace)_/.test(method))
+  traceless = await indexChain(chain, { finality, rpc: proxy.url })
+  late = await indexChain(chain, { finality })
+  for (const index of [live, late, traceless]) await index.untilHead()
+})
+
+afterAll(async () => {
+  for (const index of [live, late, traceless]) await index?.close()
+  await proxy?.close()
+  await chain?.stop()
+})
+
+describe('from a node with traces', () => {
+  test.each(allCases)('$name', async ({ name }) => {
+    const outcome = outcomeOf(name)
+    const found = ({ selector, source }: ExpectedSettlement) => ({ selector, selector_source: source[0] })
+    expect(await storedOf(live, outcome.hash)).toEqual(await expectedRows(outcome, found))
+    expect(await unpaidOf(live, outcome.hash)).toEqual(outcome.unpaid ?? {})
+  })
+
+  test('nothing else is stored', async () => {
+    const expected = allCases.map(({ name }) => outcomeOf(name))
+    const { settlement, unpaid_authorization } = await live.tables()
+    expect(settlement.length).toBe(sumOf(expected.map(({ settlements }) => settlements.length)))
+    expect(unpaid_authorization.length).toBe(sumOf(expected.map(({ unpaid = {} }) => Object.keys(unpaid).length)))
+  })
+
+  test('blocks that come final leave the very rows that they left when they came hot', async () => {
+    expect(await hotShare(live)).toBe(1)
+    expect(await hotShare(late)).toBe(0)
+    expect(describeDifference(await live.tables(), await late.tables())).toBe('')
+  })
+})
+
+describe('from a node without traces', () => {
+  test.each(cases)('$name', async ({ name }) => {
+    const outcome = outcomeOf(name)
+    const found = ({ selector, source, inferred }: ExpectedSettlement) =>
+      source === 'calldata' ? { selector, selector_source: 'c' } : { selector: inferred, selector_source: 'i' }
+    expect(await storedOf(traceless, outcome.hash)).toEqual(await expectedRows(outcome, found))
+    expect(await unpaidOf(traceless, outcome.hash)).toEqual(outcome.unpaid ?? {})
+  })
+
+  test('traces were asked for, and only one transaction at a time', () => {
+    expect(proxy.asked).toContain('debug_traceTransaction')
+    expect([...proxy.asked].filter((method) => /^(debug|trace)_/.test(method))).toEqual(['debug_traceTransaction'])
+  })
+})
+
+function outcomeOf(name: string): CaseOutcome {
+  const outcome = outcomes.get(name)
+  if (outcome instanceof Error) throw outcome
+  if (!outcome) throw new Error(`no such case: ${name}`)
+  return outcome
+}
+
+/** The rows a case must leave: places and times from the node's own receipt, the rest from what was signed. */
+async function expectedRows(
+  { hash, settlements }: CaseOutcome,
+  found: (settlement: ExpectedSettlement) => { selector?: Hex; selector_source?: string },
+) {
+  const { logs, from, blockNumber } = await chain.mined(hash)
+  const { timestamp } = await chain.client.getBlock({ blockNumber })
+  const used = parseEventLogs({ abi: dollarAbi, eventName: 'AuthorizationUsed', logs })
+  return settlements.map((settlement) => {
+    const { token, from: payer, to, value, nonce } = settlement.authorization
+    const log = used.find(({ address, args }) => address === token && args.nonce === nonce)
+    if (!log) throw new Error('the case is wrong: the chain did not execute the authorization')
+    return {
+      chain: 'base',
+      block_number: Number(blockNumber),
+      log_index: log.logIndex,
+      block_timestamp: new Date(Number(timestamp) * 1000),
+      amount: Number(value),
+      token,
+      payer: payer.toLowerCase(),
+      recipient: to.toLowerCase(),
+      facilitator: from,
+      payment_nonce: nonce,
+      tx_hash: hash,
+      ...found(settlement),
+    }
+  })
+}
+
+async function storedOf({ database }: ChainIndex, hash: Hash) {
+  const hex = (column: string) => `'0x' || encode(${column}, 'hex') as ${column}`
+  const { rows } = await database.pool.query(
+    `select chain, block_number, log_index, block_timestamp, amount, ${hex('token')}, ${hex('payer')},
+            ${hex('recipient')}, ${hex('facilitator')}, ${hex('payment_nonce')}, ${hex('tx_hash')}, ${hex('selector')},
+            selector_source
+       from settlement where tx_hash = $1 order by log_index`,
+    [Buffer.from(hash.slice(2), 'hex')],
+  )
+  return rows
+}
+
+/** Counts by token, of the block that the transaction has to itself. */
+async function unpaidOf({ database }: ChainIndex, hash: Hash) {
+  const { blockNumber } = await chain.mined(hash)
+  const { rows } = await database.pool.query<{ token: string; count: number }>(
+    `select '0x' || encode(token, 'hex') as token, count from unpaid_authorization where block_number = $1`,
+    [Number(blockNumber)],
+  )
+  return Object.fromEntries(rows.map(({ token, count }) => [token, count]))
+}
+
+/** Share of the settlements that came in hot blocks: those can be undone by their id. */
+async function hotShare({ database }: ChainIndex): Promise<number> {
+  const { rows } = await database.pool.query('select count(id)::float8 / count(*) as share from settlement')
+  return rows[0].share
+}
+
+function sumOf(numbers: number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
+}

@@ -1,0 +1,88 @@
+import { keccak256, type LocalAccount, toBytes } from 'viem'
+import { accountOf, type DevChain } from '../../devnet/chain.ts'
+import * as identity from '../../devnet/chain-identity.ts'
+import { aggregate, mint, pay, payInColumns, pull, signAuthorization } from '../../devnet/chain-payments.ts'
+import type { Act, Branch } from '../tools/branches.ts'
+
+const holders = ['first', 'second', 'third'].map((name) => accountOf(`${name} holder of the traffic`))
+const payers = ['first', 'second'].map((name) => accountOf(`${name} payer of the traffic`))
+const broadcaster = accountOf('broadcaster of the traffic')
+
+/** Everybody who sends a transaction in the traffic. */
+export const trafficAddresses = [...holders, ...payers, broadcaster].map(({ address }) => address)
+
+/** Identities that every branch moves: 0 to 2, one of each holder. */
+const movedIds = [0n, 1n, 2n]
+const purse = 1_000_000_000n // base units
+const batchGas = 20_000_000n
+
+/** The state all traffic starts from: three identities with feedback, and payers with dollars. */
+export async function prepareTraffic(chain: DevChain): Promise<void> {
+  for (const [index, holder] of holders.entries()) {
+    await chain.execute(holder, identity.register(`data:,identity ${index}`))
+  }
+  for (const agentId of movedIds) await chain.execute(broadcaster, identity.giveFeedback({ agentId, value: 1n }))
+  for (const { address } of payers) {
+    await chain.execute(broadcaster, mint(chain, address, purse))
+    await chain.execute(broadcaster, mint(chain, address, purse, chain.addresses.bridgedToken))
+  }
+}
+
+/**
+ * Blocks that touch every table in every way there is: rows that are new, rows that change, identities that go to other
+ * hands on other branches. The same name gives the same blocks. A transaction that reverts is part of it.
+ */
+export async function trafficBranch(chain: DevChain, name: string, blocks: number): Promise<Branch> {
+  const branch: (readonly Act[])[] = []
+  for (let block = 0; block < blocks; block++) branch.push(await trafficBlock(chain, `${name} ${block}`, block))
+  return branch
+}
+
+async function trafficBlock(chain: DevChain, seed: string, block: number): Promise<Act[]> {
+  const pick = pickerOf(seed)
+  const payments = await paymentActs(chain, seed, pick(payers))
+  return [
+    { from: broadcaster, call: identity.registerMany([`data:,${seed}`], pick(holders).address) },
+    { from: broadcaster, call: identity.giveFeedback({ agentId: pick(movedIds), value: BigInt(block), tag1: seed }) },
+    { from: broadcaster, call: identity.revokeFeedback(pick(movedIds), 1n) },
+    ...movingActs(seed, pick(movedIds), pick(holders)),
+    ...payments,
+  ]
+}
+
+/** Whoever holds the identity now moves it; the tries of the others revert. */
+function movingActs(seed: string, agentId: bigint, to: LocalAccount): Act[] {
+  return holders.flatMap((from) => [
+    { from, call: identity.setAgentUri(agentId, `data:,${seed}`) },
+    { from, call: identity.setMetadata(agentId, { key: 'seed', value: keccak256(toBytes(seed)) }) },
+    { from, call: identity.transferIdentity(agentId, from.address, to.address) },
+  ])
+}
+
+async function paymentActs(chain: DevChain, seed: string, payer: LocalAccount): Promise<Act[]> {
+  const authorize = (use: string, request: { to?: LocalAccount['address']; kind?: 'receive' | 'approve' } = {}) =>
+    signAuthorization(chain, payer, {
+      to: broadcaster.address,
+      value: BigInt(seed.length),
+      nonce: keccak256(toBytes(`${seed} ${use}`)),
+      token: request.kind === 'approve' ? chain.addresses.bridgedToken : undefined,
+      ...request,
+    })
+  const direct = await authorize('direct')
+  const batched = await authorize('batched')
+  const built = await authorize('built')
+  const drawn = await authorize('drawn', { to: chain.addresses.puller, kind: 'receive' })
+  const approval = await authorize('approval', { kind: 'approve' })
+  const calls = [pay(direct), aggregate(chain, [pay(batched, 'bytes')]), payInColumns(chain, [built])]
+  calls.push(pull(chain, drawn, broadcaster.address), pay(approval))
+  return calls.map((call) => ({ from: broadcaster, call, options: { gas: batchGas } }))
+}
+
+/** Chooses by the text alone: the same text makes the same choices. */
+function pickerOf(text: string) {
+  let choices = 0
+  return <T>(from: readonly T[]): T => {
+    const hash = BigInt(keccak256(toBytes(`${text} choice ${choices++}`)))
+    return from[Number(hash % BigInt(from.length))] as T
+  }
+}

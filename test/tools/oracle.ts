@@ -1,0 +1,64 @@
+import type { ChainName } from '../../chains.config.ts'
+import type { Queryable } from '../../db/pool.ts'
+
+/**
+ * The tables the processors write, in key order, without what may differ between two true indexes of one chain: the
+ * id of a settlement (set on hot blocks only) and when a state was written.
+ */
+const tables = [
+  { table: 'registration', order: 'agent_id', without: [] },
+  { table: 'registration_transfer', order: 'block_number, log_index', without: [] },
+  { table: 'registration_metadata', order: 'agent_id, key', without: [] },
+  { table: 'feedback', order: 'agent_id, client, feedback_index', without: [] },
+  { table: 'settlement', order: 'block_number, log_index', without: ['id'] },
+  { table: 'unpaid_authorization', order: 'block_number, token', without: [] },
+  { table: 'chain_state', order: 'chain', without: ['updated_at'] },
+] as const
+
+/** One JSON text a row, by table; keys of a row in one order. */
+export type ChainTables = Record<(typeof tables)[number]['table'], string[]>
+
+/** Everything the database holds of one chain. */
+export async function readChainTables(db: Queryable, chain: ChainName): Promise<ChainTables> {
+  const read = tables.map(async ({ table, order, without }) => {
+    const { rows } = await db.query<{ row: string }>(
+      `select (to_jsonb(t) - $2::text[])::text as row from ${table} t where chain = $1 order by ${order}`,
+      [chain, without],
+    )
+    return [table, rows.map(({ row }) => row)] as const
+  })
+  return Object.fromEntries(await Promise.all(read)) as ChainTables
+}
+
+/** How many rows of each side a difference shows, and how much of each. */
+const shownRows = 3
+const shownCharacters = 400
+
+/** Says where two states of the tables differ: row counts and the first rows of each side. Empty: nowhere. */
+export function describeDifference(actual: ChainTables, expected: ChainTables): string {
+  return tables
+    .flatMap(({ table }) => {
+      const surplus = rowsOnlyIn(actual[table], expected[table])
+      const missing = rowsOnlyIn(expected[table], actual[table])
+      if (surplus.length === 0 && missing.length === 0) return []
+      const counts = `${actual[table].length} rows, expected ${expected[table].length}`
+      const lines = [...shown('+', surplus), ...shown('-', missing)]
+      return [`${table}: ${counts}; ${surplus.length} too many (+), ${missing.length} missing (-)`, ...lines]
+    })
+    .join('\n')
+}
+
+function rowsOnlyIn(rows: string[], others: string[]): string[] {
+  const rest = new Map<string, number>()
+  for (const row of others) rest.set(row, (rest.get(row) ?? 0) + 1)
+  return rows.filter((row) => {
+    const left = rest.get(row) ?? 0
+    rest.set(row, left - 1)
+    return left <= 0
+  })
+}
+
+function shown(sign: string, rows: string[]): string[] {
+  const lines = rows.slice(0, shownRows).map((row) => `  ${sign} ${row.slice(0, shownCharacters)}`)
+  return rows.length > shownRows ? [...lines, `  ${sign} … ${rows.length - shownRows} more`] : lines
+}

@@ -35,9 +35,13 @@ export function toSdkLog(log: Logger): SdkLog {
   }
 }
 
-/** The SDK hangs the whole request and answer on its errors: too much for a log, and the address can hold a key. */
-function describe({ name, message, stack }: Error) {
-  return { type: name, message, stack }
+/**
+ * Of what the SDK hangs on its errors only the block: the whole request and answer are too much for a log, and the
+ * address can hold a key.
+ */
+function describe(error: Error & { blockHeight?: number; blockHash?: string }) {
+  const { name, message, blockHeight, blockHash, stack } = error
+  return { type: name, message, blockHeight, blockHash, stack }
 }
 
 /** Many nodes are addressed with the key in the path. */

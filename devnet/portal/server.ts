@@ -35,6 +35,8 @@ export interface PortalRequest {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
+  /** When it came, in milliseconds since 1970. */
+  readonly at: number
   /** Status of the answer; undefined until it has one. */
   readonly status: number | undefined
 }
@@ -62,6 +64,7 @@ export async function startPortal(options: PortalOptions): Promise<Portal> {
       path: pathname,
       headers,
       body: body ?? '',
+      at: Date.now(),
       get status() {
         return res.headersSent ? res.statusCode : undefined
       },

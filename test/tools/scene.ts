@@ -1,0 +1,54 @@
+import { type Hub, startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { type AgentRow, storedAgents } from './agent-model.ts'
+import { type ChainRows, chainRows, wallet } from './chain-rows.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+import { type Clock, createClock, type EnrichmentJob, startJob } from './enrichment-job.ts'
+
+/** A database, a hub and the enrichment job between them, on one clock that stands until it is moved. */
+export interface Scene {
+  readonly database: TestDatabase
+  readonly clock: Clock
+  readonly hub: Hub
+  readonly rows: ChainRows
+  readonly job: EnrichmentJob
+  /** Registers accounts without anything. */
+  register(...fids: number[]): void
+  /** Lets the hub be polled again, and runs the job until nothing waits. */
+  settle(): Promise<void>
+  /** The stored agent; undefined: not in the index. */
+  agent(fid: number): Promise<AgentRow | undefined>
+  stop(): Promise<void>
+}
+
+const pollSeconds = 10
+
+/** Starts at 2026-03-01T00:00:00Z. `env` adds to the job's settings; `hubKey` turns Neynar's routes on for the job. */
+export async function startScene({ lookups = false } = {}): Promise<Scene> {
+  const database = await createTestDatabase()
+  const clock = createClock('2026-03-01T00:00:00Z')
+  const hub = await startHub(new HubState(clock.now), { apiKey: 'key' })
+  const env = { HUB_URL: hub.url, HUB_POLL_SECONDS: String(pollSeconds) }
+  const neynar = { NEYNAR_URL: hub.url, NEYNAR_API_KEY: 'key' }
+  const job = await startJob({ database, clock, env: lookups ? { ...env, ...neynar } : env })
+  return {
+    database,
+    clock,
+    hub,
+    rows: chainRows(database.pool),
+    job,
+    register: (...fids) => {
+      for (const fid of fids) hub.state.addAccount({ fid, custody: wallet(0xc000 + fid) })
+    },
+    async settle() {
+      clock.pass(2 * pollSeconds * 1_000)
+      await job.run()
+    },
+    agent: async (fid) => (await storedAgents(database.pool)).find((agent) => agent.fid === fid),
+    async stop() {
+      await job.close()
+      await hub.stop()
+      await database.drop()
+    },
+  }
+}

@@ -1,6 +1,6 @@
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { chainNames, chains } from '../chains.config.ts'
+import { chainNames, chains as chainTable } from '../chains.config.ts'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { withLock } from '../ops/lock.mjs'
 import { freePort } from '../ops/ports.ts'
@@ -9,9 +9,10 @@ import { createFreshDatabase, type FreshDatabase } from './stack-database.ts'
 import { endLeftovers, ProcessFile } from './stack-processes.ts'
 import { firstProfile, untilReady } from './stack-ready.ts'
 import { createReport } from './stack-report.ts'
-import { planTasks, withoutSources } from './stack-tasks.ts'
+import { planTasks, readSettings, withoutSources } from './stack-tasks.ts'
 import { type Teardown, together, untilSignalled } from './stack-teardown.ts'
 import { startTraffic } from './traffic.ts'
+import type { Deed } from './world/deeds.ts'
 import { describeWorld } from './world/description.ts'
 import { chainSettings } from './world/settings.ts'
 import { type RunningWorld, startWorld } from './world/start.ts'
@@ -82,11 +83,20 @@ async function start(
 
   const port = await freePort('127.0.0.1', Number(process.env.PORT) || usualPorts.api)
   const api = `http://127.0.0.1:${port}`
-  const tasks = await planTasks(chainNames, environment(folder, running, database, port))
+  const file = chainSettings(running.chains)
+  const chainsFile = join(folder, 'devnet.chains.json')
+  writeFileSync(chainsFile, `${JSON.stringify(file, null, 2)}\n`)
+  const env = environment(running, database, port, chainsFile)
+  readSettings(env, file)
+  const tasks = await planTasks(chainNames, env)
   await teardown.own(stack)
   for (const group of [tasks.processors, tasks.enrichment, tasks.api]) stack.start(group)
 
-  await running.layPast(blockSeconds, (done, total) => report.progress('history', done / total))
+  await running.layPast({
+    blockSeconds,
+    onProgress: (done, total) => report.progress('history', done / total),
+    signal: teardown.signal,
+  })
   report.stage('history', `${running.world.past.length} transactions of forty days`)
   await untilReady({
     running,
@@ -97,7 +107,11 @@ async function start(
   })
   report.stage('indexed', `logs of all processes: ${relative('.', join(folder, 'logs'))}`)
 
-  const onFailure = report.once('traffic', 'a transaction of the traffic failed, which it survives')
+  const trafficLog = join(folder, 'logs', 'traffic.log')
+  writeFileSync(trafficLog, '')
+  const onFailure = (deed: Deed, error: Error) => {
+    appendFileSync(trafficLog, `${new Date().toISOString()} ${deed.chain} ${deed.kind}: ${error.message}\n`)
+  }
   await teardown.own(startTraffic({ world: running.world, chains: running.chains, hub: running.hub.state, onFailure }))
   const description = join(folder, 'devnet.json')
   writeFileSync(description, `${JSON.stringify(describeWorld(running, { api, databaseUrl: database.url }), null, 2)}\n`)
@@ -112,16 +126,14 @@ async function start(
 }
 
 /** What every process of the stack is told, beside its own METRICS_PORT. */
-function environment(folder: string, running: RunningWorld, database: FreshDatabase, port: number): NodeJS.ProcessEnv {
-  const chainsFile = join(folder, 'devnet.chains.json')
-  writeFileSync(chainsFile, `${JSON.stringify(chainSettings(running.chains), null, 2)}\n`)
+function environment({ chains, hub }: RunningWorld, { url }: FreshDatabase, port: number, chainsFile: string) {
   const address = `http://127.0.0.1:${port}`
   return {
     ...withoutSources(process.env),
-    ...Object.fromEntries(chainNames.map((name) => [chains[name].rpcVariable, running.chains[name].rpc])),
-    DATABASE_URL: database.url,
+    ...Object.fromEntries(chainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
+    DATABASE_URL: url,
     CHAINS_FILE: chainsFile,
-    HUB_URL: running.hub.url,
+    HUB_URL: hub.url,
     HUB_POLL_SECONDS: String(hubPollSeconds),
     PORT: String(port),
     BASE_URL: address,

@@ -5,8 +5,6 @@ export interface Report {
   stage(name: string, detail: string): void
   /** A step is on its way: `share` of it, from 0 to 1. Shown every few seconds, with the time it may still take. */
   progress(name: string, share: number, detail?: string): void
-  /** A reporter that speaks up the first time only. */
-  once(name: string, text: string): () => void
 }
 
 const progressMs = 2_000
@@ -32,13 +30,6 @@ export function createReport(say: (line: string) => void, now: () => number = Da
       const left =
         share >= smallestShare && share < 1 ? `, about ${Math.ceil((elapsed * (1 - share)) / share / 1000)} s left` : ''
       line(name, `${Math.floor(share * 100)} %${left}${detail && `, ${detail}`}`)
-    },
-    once(name, text) {
-      let told = false
-      return () => {
-        if (!told) line(name, text)
-        told = true
-      }
     },
   }
 }

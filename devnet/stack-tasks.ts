@@ -1,4 +1,7 @@
+import { type Config as ApiConfig, readConfig as readApiConfig } from '../api/config.ts'
 import type { ChainName } from '../chains.config.ts'
+import type { ChainSettings } from '../chains.file.ts'
+import { type Config as EnrichmentConfig, readConfig as readEnrichmentConfig } from '../enrichment/config.ts'
 import { freePort } from '../ops/ports.ts'
 import type { Task } from './stack.ts'
 
@@ -6,6 +9,33 @@ export interface TaskGroups {
   readonly processors: Task[]
   readonly enrichment: Task[]
   readonly api: Task[]
+}
+
+/** What the processes will make of an environment. */
+export interface Settings {
+  readonly chains: readonly ChainSettings[]
+  readonly api: ApiConfig
+  readonly enrichment: EnrichmentConfig
+}
+
+/**
+ * Reads an environment as the processes will; `chainsFile` is the parsed content of CHAINS_FILE. Throws with every bad
+ * variable, so that nothing is started that could not run.
+ */
+export function readSettings(env: NodeJS.ProcessEnv, chainsFile: unknown): Settings {
+  const problems: string[] = []
+  const collect = <T>(read: () => T) => {
+    try {
+      return read()
+    } catch (error) {
+      problems.push((error as Error).message)
+      return undefined
+    }
+  }
+  const api = collect(() => readApiConfig(env, chainsFile)) // the chains' settings are among these
+  const enrichment = collect(() => readEnrichmentConfig(env))
+  if (!api || !enrichment) throw new Error(problems.join('\n'))
+  return { chains: Object.values(api.chains), api, enrichment }
 }
 
 /** The first of the ports where processors answer an operator; the job that joins comes after the last chain. */

@@ -43,7 +43,8 @@ export class Teardown {
 
 /**
  * Starts, waits for SIGINT, SIGTERM or SIGHUP, stops: whatever was started is stopped, also when the start fails or is
- * interrupted half-way. A second signal calls `kill` and ends this process with exit code 1.
+ * interrupted half-way, and when this process itself fails later, which is thrown. A second signal calls `kill` and
+ * ends this process with exit code 1.
  */
 export async function untilSignalled(
   start: (teardown: Teardown) => Promise<void>,
@@ -58,7 +59,16 @@ export async function untilSignalled(
     teardown.interrupt()
     onStop()
   }
+  let failure: Error | undefined
+  const onFailure = (error: Error) => {
+    failure ??= error
+    teardown.interrupt()
+  }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+  process.on('uncaughtException', onFailure)
+  // Whoever read the output may leave (`npm start | head`); the world goes on without.
+  process.stdout.on('error', () => {})
+  process.stderr.on('error', () => {})
   try {
     await start(teardown)
     await new Promise<void>((resolve) => {
@@ -70,6 +80,7 @@ export async function untilSignalled(
   } finally {
     await teardown.stopAll()
   }
+  if (failure) throw failure
 }
 
 /** Both results; when one fails, its failure, but only once the other has ended too and can be stopped. */

@@ -19,6 +19,8 @@ export interface StackOptions {
   readonly processes: ProcessFile
   /** One line for the person at the terminal. */
   readonly say: (line: string) => void
+  /** How long a process may take to end before it is made to. Default 15 seconds. */
+  readonly graceMs?: number
 }
 
 /** Processes that are kept running until the stack stops. */
@@ -42,7 +44,7 @@ interface Supervised {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const stopMs = 15_000
+const defaultGraceMs = 15_000
 const firstBackoffMs = 500
 const longestBackoffMs = 30_000
 /** A process that lived this long is taken to be well again. */
@@ -50,7 +52,7 @@ const stableMs = 60_000
 const logTailBytes = 4_096
 
 /** A process that ends by itself is started again, ever later; this is said once until it has been well for a while. */
-export function createStack({ logFolder, processes, say }: StackOptions): Stack {
+export function createStack({ logFolder, processes, say, graceMs = defaultGraceMs }: StackOptions): Stack {
   mkdirSync(logFolder, { recursive: true })
   const groups: Supervised[][] = []
   let stopping = false
@@ -98,7 +100,9 @@ export function createStack({ logFolder, processes, say }: StackOptions): Stack 
     async stop() {
       stopping = true
       for (const one of groups.flat()) clearTimeout(one.restart)
-      for (const group of [...groups].reverse()) await Promise.all(group.map(stopOne))
+      for (const group of [...groups].reverse()) {
+        await Promise.all(group.map((one) => stopOne(one, graceMs)))
+      }
     },
     kill() {
       stopping = true
@@ -110,12 +114,12 @@ export function createStack({ logFolder, processes, say }: StackOptions): Stack 
   }
 }
 
-async function stopOne({ child }: Supervised) {
+async function stopOne({ child }: Supervised, graceMs: number) {
   if (child?.pid === undefined) return
   const { pid } = child
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   signal(pid, 'SIGTERM')
-  const late = setTimeout(() => signal(pid, 'SIGKILL'), stopMs)
+  const late = setTimeout(() => signal(pid, 'SIGKILL'), graceMs)
   await ended
   clearTimeout(late)
 }

@@ -9,11 +9,11 @@ import {
 } from './account.ts'
 import type { Answer } from './faults.ts'
 import type { Message } from './messages.ts'
+import { HubError, numberOf, page, pageSize } from './query.ts'
 import type { HubState } from './state.ts'
 
 type Route = (state: HubState, query: URLSearchParams) => Answer
 
-const defaultPageSize = 1_000
 const largestId = Number.MAX_SAFE_INTEGER
 
 /** The v1 family: what Snapchain's HTTP API answers. A missing thing is a HubError with status 400, as there. */
@@ -31,17 +31,6 @@ export const routes: Record<string, Route> = {
   '/v1/onChainEventsByFid': onChainEvents,
   '/v1/onChainIdRegistryEventByAddress': registration,
   '/v1/userNameProofByName': nameProof,
-}
-
-/** Answered as the hub does: status 400, whatever the reason. */
-export class HubError extends Error {
-  override readonly name = 'HubError'
-  readonly detail: string | null
-
-  constructor(message: string, detail: string | null = null) {
-    super(message)
-    this.detail = detail
-  }
 }
 
 export function ok(body: unknown): Answer {
@@ -187,32 +176,6 @@ function messagePage(
   return ok({ messages: items, nextPageToken: nextPageToken ?? end })
 }
 
-/** A page after the item that the token names. */
-function page<T>(all: readonly T[], keyOf: (item: T) => string, query: URLSearchParams) {
-  const ordered = query.get('reverse') === 'true' || query.get('reverse') === '1' ? [...all].reverse() : all
-  const token = query.get('pageToken') ?? query.get('page_token') ?? ''
-  const after = Buffer.from(token, 'base64').toString()
-  const start = token === '' ? 0 : ordered.findIndex((item) => keyOf(item) === after) + 1
-  if (token !== '' && start === 0) throw new HubError('Invalid page token')
-  const items = ordered.slice(start, start + pageSize(query))
-  const last = items.at(-1)
-  const more = last !== undefined && start + items.length < ordered.length
-  return { items, nextPageToken: more ? Buffer.from(keyOf(last)).toString('base64') : undefined }
-}
-
-function pageSize(query: URLSearchParams): number {
-  const size = numberOf(query, 'pageSize') ?? numberOf(query, 'page_size') ?? defaultPageSize
-  return Math.min(size, defaultPageSize)
-}
-
 function addressOf(query: URLSearchParams): string {
   return `0x${(query.get('address') ?? '').replace(/^0x/, '').toLowerCase()}`
-}
-
-function numberOf(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name)
-  if (text === null) return undefined
-  if (!/^\d+$/.test(text))
-    throw new HubError(`invalid value for \`${name}\``, `expected an unsigned number, got ${text}`)
-  return Number(text)
 }

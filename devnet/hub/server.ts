@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { freePort } from '../../ops/ports.ts'
 import { control } from './control.ts'
 import { type Answer, Faults, send } from './faults.ts'
-import { HubError, routes } from './routes.ts'
+import { HubError } from './query.ts'
+import { routes } from './routes.ts'
 import type { HubState } from './state.ts'
 import { neynarError, usersByAddress, usersByFid } from './users.ts'
 

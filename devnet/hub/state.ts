@@ -9,6 +9,16 @@ import {
 } from './account.ts'
 import { EventLog, type NewEvent } from './events.ts'
 import { fakeHash, type Message, makeMessage } from './messages.ts'
+import {
+  endVerification,
+  merge,
+  type Removal,
+  type Sign,
+  type VerificationOptions,
+  verificationBody,
+} from './verifications.ts'
+
+export type { Removal } from './verifications.ts'
 
 export interface NewAccount {
   readonly fid: number
@@ -18,23 +28,6 @@ export interface NewAccount {
   readonly appKey?: string
   readonly registeredAt?: Date
 }
-
-export interface VerificationOptions {
-  /** Default ethereum. Solana addresses are base58 text. */
-  readonly protocol?: Protocol
-  /** Chain of a contract wallet; absent: a plain key. */
-  readonly contractChain?: number
-  /** The older body name, which public documents still show. */
-  readonly oldBody?: boolean
-  /** When it was signed. Default: now. */
-  readonly at?: Date
-}
-
-/**
- * The ways a verification ends: a removal message; the signer's key revoked; storage pruned; or named in the
- * `deletedMessages` of another message's merge (here of a Solana verification).
- */
-export type Removal = 'message' | 'revoke' | 'prune' | 'merge'
 
 const dataShards = [1, 2]
 
@@ -112,7 +105,10 @@ export class HubState {
     const message = account.verifications.get(key)
     if (!message) throw new Error(`fid ${fid} does not verify ${text}`)
     account.verifications.delete(key)
-    this.report(account, [this.removalEvent(account, message, how, text, protocol)], true)
+    const sign: Sign = (type, body) => this.sign(account, type, body)
+    const { event, added } = endVerification({ fid, address: text, protocol, message, how }, sign)
+    if (added) account.verifications.set(added.key, added.message)
+    this.report(account, [event], true)
   }
 
   /** Takes an address from one FID and verifies it for another. */
@@ -159,24 +155,6 @@ export class HubState {
     for (const shard of this.shards.values()) shard.forget()
   }
 
-  private removalEvent(account: Account, removed: Message, how: Removal, address: string, protocol: Protocol) {
-    if (how === 'revoke') {
-      return { type: 'HUB_EVENT_TYPE_REVOKE_MESSAGE', revokeMessageBody: { message: removed } } as const
-    }
-    if (how === 'prune') {
-      return { type: 'HUB_EVENT_TYPE_PRUNE_MESSAGE', pruneMessageBody: { message: removed } } as const
-    }
-    if (how === 'merge') {
-      const other = fakeHash('solana', account.fid, removed.hash).slice(2, 46).replaceAll('0', 'z')
-      const body = verificationBody(other, 'solana', {})
-      const message = this.sign(account, 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', body)
-      account.verifications.set(verificationKey('solana', other), message)
-      return merge(message, [removed])
-    }
-    const verificationRemoveBody = { address, protocol: protocolNames[protocol] }
-    return merge(this.sign(account, 'MESSAGE_TYPE_VERIFICATION_REMOVE', { verificationRemoveBody }), [removed])
-  }
-
   private account(fid: number): Account {
     const account = this.accounts.get(fid)
     if (!account) throw new Error(`fid ${fid} is not registered`)
@@ -192,27 +170,5 @@ export class HubState {
     const unixMs = this.now().getTime()
     this.shards.get(account.shard)?.append(unixMs, events)
     if (onBlockShard) this.shards.get(0)?.append(unixMs, events)
-  }
-}
-
-const protocolNames = { ethereum: 'PROTOCOL_ETHEREUM', solana: 'PROTOCOL_SOLANA' } as const
-
-function merge(message: Message, deletedMessages: readonly Message[] = []): NewEvent {
-  return { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages } }
-}
-
-function verificationBody(address: string, protocol: Protocol, { contractChain, oldBody }: VerificationOptions) {
-  const signature = Buffer.alloc(65, 7).toString('base64')
-  const blockHash = fakeHash('verified at', address)
-  if (oldBody) return { verificationAddEthAddressBody: { address, ethSignature: signature, blockHash } }
-  return {
-    verificationAddAddressBody: {
-      address,
-      claimSignature: signature,
-      blockHash: protocol === 'ethereum' ? blockHash : address,
-      type: contractChain === undefined ? 0 : 1,
-      chainId: contractChain ?? 0,
-      protocol: protocolNames[protocol],
-    },
   }
 }

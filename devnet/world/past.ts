@@ -14,6 +14,8 @@ export interface PastOptions {
   readonly blockSeconds: number
   /** Called as transactions are sent, with how many of how many. */
   readonly onProgress?: (done: number, total: number) => void
+  /** Ends the work half-way, by throwing its reason. */
+  readonly signal?: AbortSignal
 }
 
 const daySeconds = 86_400
@@ -35,7 +37,7 @@ export function genesisTimeOf(startedAt: Date): number {
 export async function layPast(
   chains: Readonly<Record<ChainName, DevChain>>,
   world: World,
-  { startedAt, blockSeconds, onProgress = () => {} }: PastOptions,
+  { startedAt, blockSeconds, onProgress = () => {}, signal }: PastOptions,
 ): Promise<void> {
   let done = 0
   const advance = (count: number) => {
@@ -50,6 +52,7 @@ export async function layPast(
       for (let day = oldestDays; day >= 0; day--) {
         const deeds = world.past.filter(({ daysAgo, deed }) => daysAgo === day && deed.chain === name)
         if (deeds.length === 0) continue
+        signal?.throwIfAborted()
         await layDay(chain, await sendDeeds(chain, deeds), unixSeconds(startedAt) - day * daySeconds)
         advance(deeds.length)
       }

@@ -3,7 +3,7 @@ import { type DevChain, startDevChain } from '../chain.ts'
 import { type Hub, startHub } from '../hub/server.ts'
 import { HubState } from '../hub/state.ts'
 import { populateHub } from './hub.ts'
-import { genesisTimeOf, layPast } from './past.ts'
+import { genesisTimeOf, layPast, type PastOptions } from './past.ts'
 import { planWorld, type World, walletsOfWorld } from './plan.ts'
 
 export interface WorldOptions {
@@ -20,8 +20,8 @@ export interface RunningWorld {
   readonly world: World
   readonly chains: Readonly<Record<ChainName, DevChain>>
   readonly hub: Hub
-  /** Lays the past on the chains, which then go on with a block every so many seconds. To be called once. */
-  layPast(blockSeconds: number, onProgress?: (done: number, total: number) => void): Promise<void>
+  /** Lays the past on the chains, which then go on by themselves. To be called once. */
+  layPast(options: Omit<PastOptions, 'startedAt'>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
     world,
     chains,
     hub,
-    layPast: (blockSeconds, onProgress) => layPast(chains, world, { startedAt, blockSeconds, onProgress }),
+    layPast: (options) => layPast(chains, world, { ...options, startedAt }),
     stop,
   }
 }

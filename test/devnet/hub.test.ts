@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { HubEvent } from '../../devnet/hub/events.ts'
 import type { Fault } from '../../devnet/hub/faults.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
-import { HubState, type Removal } from '../../devnet/hub/state.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import type { Removal } from '../../devnet/hub/verifications.ts'
 
 const samples = new URL('../../../shared/sources/socialindex/', import.meta.url)
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}`

@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChainName, chainNames } from '../../chains.config.ts'
-import { type DevChain, startDevChain } from '../../devnet/chain.ts'
-import { HubState } from '../../devnet/hub/state.ts'
+import { chainNames } from '../../chains.config.ts'
 import { startTraffic } from '../../devnet/traffic.ts'
 import { planTraffic } from '../../devnet/traffic-plan.ts'
 import type { Deed } from '../../devnet/world/deeds.ts'
-import { populateHub } from '../../devnet/world/hub.ts'
-import { genesisTimeOf, layPast } from '../../devnet/world/past.ts'
 import { payingChains, walletsOf } from '../../devnet/world/payments.ts'
-import { planWorld, walletsOfWorld } from '../../devnet/world/plan.ts'
+import { planWorld } from '../../devnet/world/plan.ts'
+import { type RunningWorld, startWorld } from '../../devnet/world/start.ts'
 
 const world = planWorld('traffic')
 
@@ -84,22 +81,16 @@ test('the same world has the same traffic', () => {
   expect(asText()).toBe(asText())
 })
 
-let chains: Record<ChainName, DevChain>
-const startedAt = new Date()
+let running: RunningWorld
 beforeAll(async () => {
-  const genesisTime = genesisTimeOf(startedAt)
-  const funded = walletsOfWorld(world).map(({ address }) => address)
-  const list = await Promise.all(chainNames.map((name) => startDevChain(name, { genesisTime, funded })))
-  chains = Object.fromEntries(list.map((chain) => [chain.name, chain])) as typeof chains
-  await layPast(chains, world, { startedAt, blockSeconds: 1 })
+  running = await startWorld({ seed: world.seed })
+  await running.layPast({ blockSeconds: 1 })
 })
-afterAll(async () => {
-  await Promise.all(Object.values(chains ?? {}).map((chain) => chain.stop()))
-})
+afterAll(() => running?.stop())
 
 test('on real chains every deed succeeds, and a chain that is gone does not stop the others', async () => {
-  const hub = new HubState()
-  populateHub(hub, world, startedAt)
+  const { chains } = running
+  const hub = running.hub.state
   const failures: string[] = []
   const onFailure = (deed: Deed, error: Error) => failures.push(`${deed.chain} ${deed.kind}: ${error.message}`)
   const traffic = startTraffic({ world, chains, hub, perSecond: 40, onFailure })

@@ -1,16 +1,15 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { getAddress, type Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ChainName, chainNames } from '../../chains.config.ts'
-import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { chainNames } from '../../chains.config.ts'
 import { identityAbi, idRegistryAbi, keyRegistryAbi } from '../../devnet/chain-abi.ts'
 import { verifiedAddresses } from '../../devnet/hub/account.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { uriKinds } from '../../devnet/world/documents.ts'
 import { populateHub } from '../../devnet/world/hub.ts'
-import { genesisTimeOf, layPast } from '../../devnet/world/past.ts'
 import { payingChains } from '../../devnet/world/payments.ts'
-import { planWorld, walletsOfWorld } from '../../devnet/world/plan.ts'
+import { planWorld } from '../../devnet/world/plan.ts'
+import { type RunningWorld, startWorld } from '../../devnet/world/start.ts'
 
 const world = planWorld('test')
 const { agents, bystanders } = world.people
@@ -133,29 +132,24 @@ test('the hub knows everybody, tells Solana from Ethereum, and has no events of 
 })
 
 describe('laid on seven local chains', () => {
-  let chains: Record<ChainName, DevChain>
   const startedAt = new Date()
+  let running: RunningWorld
   beforeAll(async () => {
-    const genesisTime = genesisTimeOf(startedAt)
-    const funded = walletsOfWorld(world).map(({ address }) => address)
-    const list = await Promise.all(chainNames.map((name) => startDevChain(name, { genesisTime, funded })))
-    chains = Object.fromEntries(list.map((chain) => [chain.name, chain])) as typeof chains
+    running = await startWorld({ seed: world.seed, startedAt })
   })
-  afterAll(async () => {
-    await Promise.all(Object.values(chains ?? {}).map((chain) => chain.stop()))
-  })
+  afterAll(() => running?.stop())
 
   test('the past gives every identity the planned owner, and time goes on from now', async () => {
     const progress: number[] = []
-    await layPast(chains, world, { startedAt, blockSeconds: 1, onProgress: (done) => progress.push(done) })
+    await running.layPast({ blockSeconds: 1, onProgress: (done) => progress.push(done) })
     expect(progress.at(-1)).toBe(world.past.length)
     for (const { chain, agentId, owner } of world.tokens) {
-      const { client, addresses } = chains[chain]
+      const { client, addresses } = running.chains[chain]
       const call = { address: addresses.registry, abi: identityAbi, functionName: 'ownerOf', args: [agentId] } as const
       if (owner === null) await expect(client.readContract(call)).rejects.toThrow()
       else expect(await client.readContract(call)).toBe(getAddress(owner))
     }
-    for (const { client, name } of Object.values(chains)) {
+    for (const { client, name } of Object.values(running.chains)) {
       const first = await client.getBlock({ blockNumber: 1n })
       expect(Number(first.timestamp)).toBeLessThan(startedAt.getTime() / 1000 - 40 * 86_400)
       await expect
@@ -165,7 +159,7 @@ describe('laid on seven local chains', () => {
   })
 
   test('the registries on Optimism know custody and app key of every FID', async () => {
-    const { client, addresses } = chains.optimism
+    const { client, addresses } = running.chains.optimism
     for (const { fid, custody, appKey } of [...agents, ...bystanders]) {
       const id = BigInt(fid)
       const owner = { address: addresses.idRegistry as Hex, abi: idRegistryAbi } as const

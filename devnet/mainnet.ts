@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { migrate } from '../db/migrate.ts'
+import { openDatabase } from '../db/open.ts'
+import { runCommand, UsageError } from '../ops/cli.ts'
+import { withLock } from '../ops/lock.mjs'
+import { createStack } from './stack.ts'
+import { endLeftovers, ProcessFile } from './stack-processes.ts'
+import { summarize } from './stack-summary.ts'
+import { planTasks, readSettings } from './stack-tasks.ts'
+import { type Teardown, untilSignalled } from './stack-teardown.ts'
+
+const usage = `
+npm run start:mainnet
+
+Runs the whole directory on this machine against the public networks: the processors of all chains that are not
+switched off, the job that joins, and the API. Brings the database to the newest schema first. Ctrl-C stops all of it.
+
+Reads .env when there is one, and the variables of .env.example; what is set in the shell wins.
+`
+/** Beside the embedded database; the same as for npm start, because both use that. */
+const stateFolder = '.data'
+const answerMs = 120_000
+const pollMs = 500
+
+await runCommand({ usage }, async ({ positionals }) => {
+  if (positionals.length > 0)
+    throw new UsageError(`start:mainnet takes no argument, got ${positionals[0]} (try --help)`)
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  mkdirSync(stateFolder, { recursive: true })
+  const folder = realpathSync(stateFolder)
+  const onWait = () => {
+    throw new Error(`it runs already in ${folder}, here or as npm start; stop that one first`)
+  }
+  await withLock({ name: `stack ${folder}`, waitMs: 0, onWait }, () => run(folder, process.env))
+  process.exit()
+})
+
+async function run(folder: string, env: NodeJS.ProcessEnv) {
+  const say = (line: string) => process.stdout.write(`${line}\n`)
+  const settings = readSettings(env, readChainsFile(env.CHAINS_FILE))
+  const processFile = join(folder, 'processes.json')
+  const left = await endLeftovers(processFile)
+  if (left.length > 0) say(`ended what an earlier run left behind: ${left.join(', ')}`)
+  const stack = createStack({ logFolder: join(folder, 'logs'), processes: new ProcessFile(processFile), say })
+
+  const start = async (teardown: Teardown) => {
+    const database = await openDatabase(env.DATABASE_URL)
+    await teardown.own({ stop: () => database.close() })
+    const ran = [...database.migrated, ...(await migrate(database.databaseUrl))]
+    say(`  database  ${database.description}${ran.length > 0 ? `; migrated: ${ran.join(', ')}` : ''}`)
+    for (const line of summarize(settings, env)) say(`  ${line}`)
+
+    const enabled = settings.chains.filter((chain) => chain.enabled).map(({ name }) => name)
+    // The processes run in the project's folder, wherever this one was started.
+    const chainsFile = env.CHAINS_FILE ? { CHAINS_FILE: resolve(env.CHAINS_FILE) } : {}
+    const tasks = await planTasks(enabled, { ...env, ...chainsFile, DATABASE_URL: database.databaseUrl })
+    await teardown.own(stack)
+    for (const group of [tasks.processors, tasks.enrichment, tasks.api]) stack.start(group)
+    say(`  logs      ${join(stateFolder, 'logs')}`)
+    const api = `http://${settings.api.host}:${settings.api.port}`
+    await untilAnswering(`${api}/healthz`, teardown.signal)
+    say(`ready ${api}`)
+  }
+  await untilSignalled(start, { kill: stack.kill, onStop: () => say('stopping; once more ends everything at once') })
+  say('stopped')
+}
+
+function readChainsFile(path: string | undefined): unknown {
+  if (!path) return undefined
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new Error(`CHAINS_FILE ${path} is not readable JSON: ${(cause as Error).message}`, { cause })
+  }
+}
+
+async function untilAnswering(url: string, signal: AbortSignal) {
+  for (const deadline = Date.now() + answerMs; Date.now() < deadline; await delay(pollMs, undefined, { signal })) {
+    const response = await fetch(url).catch(() => undefined)
+    if (response?.ok) return
+  }
+  throw new Error(`${url} does not answer after ${answerMs / 1000} s; see ${join(stateFolder, 'logs', 'api.log')}`)
+}

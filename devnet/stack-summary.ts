@@ -1,0 +1,43 @@
+import { chains as chainTable } from '../chains.config.ts'
+import type { ChainSettings } from '../chains.file.ts'
+import type { Settings } from './stack-tasks.ts'
+
+/**
+ * What an installation on public networks runs on, a line each: every chain with its sources, and which sources are off
+ * and why. Of addresses only the host is shown: the rest may hold keys and passwords.
+ */
+export function summarize({ chains, api, enrichment }: Settings, env: NodeJS.ProcessEnv): string[] {
+  const { hub, neynar } = enrichment
+  return [
+    ...chains.map((chain) => line(chain.name, chain.enabled ? sourcesOf(chain, env) : 'off in CHAINS_FILE')),
+    line('social', `hub ${hostOf(hub.url)}${env.HUB_URL ? '' : ', the public one: HUB_URL is not set'}`),
+    line(
+      'look-up',
+      neynar
+        ? `Neynar ${hostOf(neynar.url)}`
+        : 'off: NEYNAR_API_KEY is not set; accounts of new holders are found by reading the whole hub',
+    ),
+    line(
+      'limits',
+      api.redisUrl ? `Redis ${hostOf(api.redisUrl)}` : 'in the memory of one API process: REDIS_URL is not set',
+    ),
+  ]
+}
+
+function sourcesOf({ name, gateway, portal, dataset, rpc }: ChainSettings, env: NodeJS.ProcessEnv): string {
+  const key = env.PORTAL_API_KEY ? ', with a key' : ''
+  const archive = gateway
+    ? `history from the archive ${hostOf(gateway)}`
+    : portal && `history from the Portal ${hostOf(portal)} (${dataset}${key})`
+  const node = rpc ? hostOf(rpc) : undefined
+  if (!archive) return `history and tip from ${node}`
+  return `${archive}; ${node ? `tip from ${node}` : `final blocks alone: ${chainTable[name].rpcVariable} is not set`}`
+}
+
+function line(name: string, text: string): string {
+  return `${name.padEnd(10)}${text}`
+}
+
+function hostOf(address: string): string {
+  return new URL(address).host
+}

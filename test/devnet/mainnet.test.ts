@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chainNames } from '../../chains.config.ts'
+import { chainSettings } from '../../devnet/world/settings.ts'
+import { type RunningWorld, startWorld } from '../../devnet/world/start.ts'
+import { freePort } from '../../ops/ports.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { descendantsOf, stillRunning } from '../tools/processes.ts'
+
+const entry = fileURLToPath(new URL('../../devnet/mainnet.ts', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'mainnet-test-'))
+let running: RunningWorld
+let database: TestDatabase
+let child: ChildProcess | undefined
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  running = await startWorld({ seed: 'mainnet' })
+  await running.layPast({ blockSeconds: 1 })
+})
+afterAll(async () => {
+  if (child?.exitCode === null) {
+    child.kill('SIGINT')
+    await once(child, 'exit')
+  }
+  await running?.stop()
+  await database?.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** `npm run start:mainnet` in a folder of its own, with nothing but that folder's .env. */
+function start(env: Record<string, string>) {
+  writeFileSync(
+    join(folder, '.env'),
+    Object.entries(env)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+  const started = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), entry], {
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+  })
+  child = started
+  let output = ''
+  const collect = (text: Buffer) => {
+    output += text
+  }
+  started.stdout.on('data', collect)
+  started.stderr.on('data', collect)
+  return { started, output: () => output }
+}
+
+test('settings that cannot work are named, all at once, and nothing is started', async () => {
+  const { started, output } = start({ RPC_BASE: 'nonsense', LIMIT_PER_DAY: 'many', HUB_POLL_SECONDS: 'often' })
+  await once(started, 'exit')
+  expect(started.exitCode).toBe(1)
+  for (const name of ['LIMIT_PER_DAY', 'RPC_BASE', 'HUB_POLL_SECONDS']) expect(output()).toContain(name)
+  expect(output()).not.toContain('    at ')
+})
+
+test('the chains that are switched on are indexed, agents answer, and Ctrl-C leaves no process', async () => {
+  const all = chainSettings(running.chains)
+  const file = Object.fromEntries(
+    chainNames.map((name) => [name, name === 'base' ? all.base : { ...all[name], enabled: false }]),
+  )
+  writeFileSync(join(folder, 'chains.json'), JSON.stringify(file))
+  const port = await freePort()
+  const { started, output } = start({
+    DATABASE_URL: database.url,
+    CHAINS_FILE: 'chains.json',
+    HUB_URL: running.hub.url,
+    HUB_POLL_SECONDS: '1',
+    PORT: String(port),
+  })
+  await expect.poll(output, { timeout: 60_000 }).toContain(`ready http://127.0.0.1:${port}`)
+  expect(output()).toMatch(/base +history and tip from 127\.0\.0\.1/)
+  expect(output()).toMatch(/celo +off in CHAINS_FILE/)
+  const { fid } = running.world.people.agents[0] as RunningWorld['world']['people']['agents'][number]
+  const chainsOf = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/agent/${fid}`)
+    return ((await response.json()) as { chains?: string[] }).chains
+  }
+  await expect.poll(chainsOf, { timeout: 60_000, interval: 2_000 }).toEqual(['Base'])
+  const processes = descendantsOf(started.pid as number)
+  expect(processes.filter(({ command }) => command.includes('processors/main.ts'))).toHaveLength(1)
+  started.kill('SIGINT')
+  await once(started, 'exit')
+  expect(started.exitCode).toBe(0)
+  expect(stillRunning(processes)).toEqual([])
+  expect(readFileSync(join(folder, '.data', 'logs', 'processor-base.log'), 'utf8')).toContain('indexing base')
+})

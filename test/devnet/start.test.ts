@@ -1,0 +1,254 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeFunctionData,
+  type Hex,
+  http,
+  parseAbi,
+  parseSignature,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chainNames, chains } from '../../chains.config.ts'
+import { descendantsOf, stillRunning } from '../tools/processes.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+/** Three minutes are promised. */
+const readyMs = 180_000
+const endMs = 40_000
+/** From a block to the API. */
+const visibleMs = 10_000
+
+/** What `devnet.json` holds, as far as it is used here. */
+interface Devnet {
+  readonly api: string
+  readonly graphql: null
+  readonly database_url: string
+  readonly chains: Record<string, { rpc: string; chain_id: number; registry: Hex; token: Hex | null; batcher: Hex }>
+  readonly hub: string
+  readonly funder_private_key: Hex
+  readonly agents: {
+    fid: number
+    handle: string | null
+    addresses: { address: Hex; private_key: Hex }[]
+    app_keys: { public_key: Hex; private_key: Hex }[]
+    chains: string[]
+  }[]
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'start-test-'))
+const running: ChildProcess[] = []
+afterAll(async () => {
+  const left = running.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
+  for (const child of left) child.kill('SIGINT')
+  await Promise.all(left.map((child) => once(child, 'exit')))
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** `npm start` on a folder of its own; without the limit of a client, because one client asks for everybody. */
+function start() {
+  const entry = join(root, 'devnet', 'main.ts')
+  const env = { PATH: process.env.PATH, LIMIT_PER_MINUTE: '100000', LIMIT_PER_DAY: '1000000' }
+  const child = spawn(process.execPath, ['--import', 'tsx', entry, '--state-folder', folder], { cwd: root, env })
+  running.push(child)
+  let output = ''
+  const collect = (text: Buffer) => {
+    output += text
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  return { child, output: () => output }
+}
+
+const ended = (child: ChildProcess) =>
+  expect.poll(() => child.exitCode ?? child.signalCode, { timeout: endMs }).not.toBe(null)
+
+async function untilReady({ child, output }: ReturnType<typeof start>) {
+  for (const deadline = Date.now() + readyMs; !/^ready /m.test(output()); await delay(100)) {
+    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${output()}`)
+    if (Date.now() > deadline) throw new Error(`it was not ready in time:\n${output()}\n${logs()}`)
+  }
+}
+
+function logs() {
+  const names = readdirSync(join(folder, 'logs'))
+  return names.map((name) => `${name}: ${readFileSync(join(folder, 'logs', name), 'utf8').slice(-500)}`).join('\n')
+}
+
+const devnet = () => JSON.parse(readFileSync(join(folder, 'devnet.json'), 'utf8')) as Devnet
+
+async function get<T>(path: string): Promise<{ status: number; body: T }> {
+  const response = await fetch(`${devnet().api}${path}`)
+  return { status: response.status, body: (await response.json()) as T }
+}
+
+interface Settlements {
+  readonly settlements: { tx_hash: string; chain: string; amount_usdc: number; recipient_address: string }[]
+}
+
+let first: ReturnType<typeof start>
+beforeAll(async () => {
+  first = start()
+  await untilReady(first)
+}, readyMs)
+
+describe('once it says ready', () => {
+  test('the last line is the address of the API, and devnet.json describes the world', () => {
+    const file = devnet()
+    expect(first.output().trim().split('\n').at(-1)).toBe(`ready ${file.api}`)
+    expect(Object.keys(file)).toEqual([
+      ...['api', 'site', 'graphql', 'database_url', 'chains', 'hub', 'explorer', 'identity', 'codehost', 'agent_hosts'],
+      ...['funder_private_key', 'agents'],
+    ])
+    expect(Object.keys(file.chains)).toEqual(chainNames)
+    for (const name of chainNames) {
+      expect(file.chains[name]).toMatchObject({ chain_id: chains[name].id, registry: chains[name].registry.address })
+    }
+    expect(file.agents.length).toBeGreaterThanOrEqual(40)
+    for (const { addresses, app_keys } of file.agents) {
+      for (const { address, private_key } of addresses) {
+        expect(privateKeyToAccount(private_key).address.toLowerCase()).toBe(address)
+      }
+      expect(app_keys).toHaveLength(1)
+    }
+  })
+
+  test('agents on all seven chains answer, and their settlements carry all six chains with dollars', async () => {
+    const holders = devnet().agents.filter((agent) => agent.chains.length > 0)
+    expect(holders.length).toBeGreaterThanOrEqual(40)
+    const labels = new Set<string>()
+    const paid = new Set<string>()
+    for (const { fid, handle, addresses } of holders) {
+      const profile = await get<{ fid: number; handle: string; chains: string[]; verified_addresses: string[] }>(
+        `/api/agent/${fid}`,
+      )
+      expect(profile.status).toBe(200)
+      expect(profile.body).toMatchObject({ fid, handle })
+      for (const { address } of addresses) expect(profile.body.verified_addresses).toContain(address)
+      for (const label of profile.body.chains) labels.add(label)
+      const { body } = await get<Settlements>(`/api/agent/${fid}/settlements?limit=100`)
+      for (const { chain } of body.settlements) paid.add(chain)
+    }
+    expect([...labels].sort()).toEqual(chainNames.map((name) => chains[name].label).sort())
+    expect([...paid].sort()).toEqual(chainNames.filter((name) => chains[name].tokens.length > 0).sort())
+  })
+
+  test.each(['base', 'celo'] as const)(
+    'a payment on %s is in the API within ten seconds of its block',
+    async (name) => {
+      const { agents } = devnet()
+      const agent = agents[0] as Devnet['agents'][number]
+      const recipient = agent.addresses[0]?.address as Hex
+      const hash = await payByHand(name, recipient, 1_234_567n)
+      const find = async () => {
+        const { body } = await get<Settlements>(`/api/agent/${agent.fid}/settlements?limit=100`)
+        return body.settlements.find(({ tx_hash }) => tx_hash === hash)
+      }
+      await expect.poll(find, { timeout: visibleMs, interval: 200 }).toMatchObject({
+        amount_usdc: 1.234567,
+        chain: name,
+        recipient_address: recipient,
+      })
+    },
+  )
+
+  test('what the hub says anew is in the API, too', async () => {
+    const fid = devnet().agents[1]?.fid
+    const body = JSON.stringify({ do: 'profile', fid, displayName: 'Renamed by hand' })
+    expect((await fetch(`${devnet().hub}/control`, { method: 'POST', body })).status).toBe(200)
+    const name = async () => (await get<{ display_name: string }>(`/api/agent/${fid}`)).body.display_name
+    await expect.poll(name, { timeout: 120_000, interval: 500 }).toBe('Renamed by hand')
+  })
+
+  test('a second start in the same folder says so and ends with 1', async () => {
+    const second = start()
+    await ended(second.child)
+    expect(second.child.exitCode).toBe(1)
+    expect(second.output()).toContain('it runs already in')
+    expect(stillRunning(descendantsOf(first.child.pid as number)).length).toBeGreaterThan(15)
+  })
+
+  test('killed, it starts again after ending what was left, and Ctrl-C then leaves no process', async () => {
+    const before = descendantsOf(first.child.pid as number)
+    first.child.kill('SIGKILL')
+    await ended(first.child)
+    expect(stillRunning(before).length).toBeGreaterThan(5)
+
+    const again = start()
+    await untilReady(again)
+    expect(again.output()).toMatch(/ended what an earlier run left behind: .*processor-base/)
+    expect((await get(`/api/agent/${devnet().agents[0]?.fid}`)).status).toBe(200)
+
+    const all = [...before, ...descendantsOf(again.child.pid as number)]
+    again.child.kill('SIGINT')
+    await ended(again.child)
+    expect(again.child.exitCode).toBe(0)
+    await expect.poll(() => stillRunning(all), { timeout: endMs }).toEqual([])
+    expect(existsSync(join(folder, 'devnet.json'))).toBe(false)
+  }, 300_000)
+
+  test('interrupted half-way it leaves no process either', async () => {
+    const interrupted = start()
+    await expect.poll(interrupted.output, { timeout: readyMs }).toContain('started')
+    const all = descendantsOf(interrupted.child.pid as number)
+    expect(all.length).toBeGreaterThan(7)
+    interrupted.child.kill('SIGINT')
+    await ended(interrupted.child)
+    expect(interrupted.child.exitCode).toBe(0)
+    await expect.poll(() => stillRunning(all), { timeout: endMs }).toEqual([])
+  })
+})
+
+/** As anybody would, with the keys of devnet.json alone: signs an EIP-3009 authorization and broadcasts it. */
+async function payByHand(name: 'base' | 'celo', to: Hex, value: bigint): Promise<Hex> {
+  const { chains: places, funder_private_key } = devnet()
+  const { rpc, chain_id, token } = places[name] as Devnet['chains'][string]
+  const account = privateKeyToAccount(funder_private_key)
+  const chain = defineChain({
+    id: chain_id,
+    name,
+    nativeCurrency: { name: 'coin', symbol: 'COIN', decimals: 18 },
+    rpcUrls: { default: { http: [rpc] } },
+  })
+  const nonce: Hex = `0x${'7e'.repeat(32)}`
+  const message = { from: account.address, to, value, validAfter: 0n, validBefore: 4_102_444_800n, nonce }
+  const signature = await account.signTypedData({
+    domain: {
+      name: name === 'celo' ? 'USDC' : 'USD Coin',
+      version: '2',
+      chainId: chain_id,
+      verifyingContract: token as Hex,
+    },
+    types: {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'TransferWithAuthorization',
+    message,
+  })
+  const { r, s, yParity } = parseSignature(signature)
+  const data = encodeFunctionData({
+    abi: parseAbi([
+      'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+    ]),
+    args: [account.address, to, value, 0n, message.validBefore, nonce, yParity + 27, r, s],
+  })
+  const wallet = createWalletClient({ account, chain, transport: http(rpc) })
+  const hash = await wallet.sendTransaction({ to: token as Hex, data })
+  await createPublicClient({ chain, transport: http(rpc), pollingInterval: 100 }).waitForTransactionReceipt({ hash })
+  return hash
+}

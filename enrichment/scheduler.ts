@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { inTransaction } from '../db/pool.ts'
+import { inTransaction, type Queryable } from '../db/pool.ts'
 import {
   dropSubjects,
   type Ending,
@@ -14,7 +14,7 @@ import {
 import { SocialError } from '../social/errors.ts'
 import { backoffMs, jittered, type Random } from './backoff.ts'
 import { HostClosed } from './host.ts'
-import { LeaseLost, type Source, second } from './source.ts'
+import { LeaseLost, type Reading, type Source, second } from './source.ts'
 
 export interface Pass {
   readonly pool: pg.Pool
@@ -75,15 +75,19 @@ export async function readGroup(
   const ending = (outcome: string, inMs: number): Ending => {
     return { source: source.name, subjects, token, outcome, dueAt: new Date(now().getTime() + inMs) }
   }
+  const failures = Math.max(...group.map((subject) => subject.failures))
+  const retryMs = () => backoffMs(source.retry, failures, random)
+  const end = (db: Queryable, { outcome, failed }: Reading, nextMs: number | undefined) => {
+    if (nextMs === undefined) return dropSubjects(db, ending(outcome, 0))
+    if (failed) return failSubjects(db, ending(outcome, Math.max(nextMs, retryMs())))
+    return finishSubjects(db, { ...ending(outcome, jittered(nextMs, random)), now: now() })
+  }
   try {
     const reading = await source.read(group)
     source.host.succeeded()
     await inTransaction(pool, async (db) => {
       const nextMs = await reading.write(db)
-      const held =
-        nextMs === undefined
-          ? await dropSubjects(db, ending(reading.outcome, 0))
-          : await finishSubjects(db, { ...ending(reading.outcome, jittered(nextMs, random)), now: now() })
+      const held = await end(db, reading, nextMs)
       if (!held) throw new LeaseLost(`${source.name}: ${subjects[0]} is somebody else's now`)
     })
     return reading.outcome
@@ -101,8 +105,7 @@ export async function readGroup(
       await postponeSubjects(pool, ending(error.failure, jittered(ms * 1.1, random)))
     } else {
       source.host.failed()
-      const failures = Math.max(...group.map((subject) => subject.failures))
-      await failSubjects(pool, ending(error.failure, backoffMs(source.retry, failures, random)))
+      await failSubjects(pool, ending(error.failure, retryMs()))
     }
     return error.failure
   }

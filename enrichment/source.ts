@@ -15,7 +15,7 @@ export interface Source {
   /** After this a subject that was leased and not finished may be leased by anybody. */
   readonly leaseMs: number
   readonly retry: Backoff
-  /** Asks; writes nothing. Throws SocialError when there is no answer. */
+  /** Asks; writes nothing. Throws SocialError when there is no answer, HostClosed when nobody may be asked now. */
   read(subjects: readonly LeasedSubject[]): Promise<Reading>
 }
 
@@ -23,9 +23,11 @@ export interface Source {
 export interface Reading {
   /** `ok`, `empty` (answered: there is nothing), or what else an operator should see. */
   readonly outcome: string
+  /** There was no answer, which is itself worth storing. It counts as a failure: the next attempt comes by `retry`. */
+  readonly failed?: boolean
   /**
-   * Stores the answer, inside the transaction that ends the lease. Returns when to read again in milliseconds; undefined:
-   * never. Throws LeaseLost when somebody else has been here.
+   * Stores the answer, inside the transaction that ends the lease. Returns when to read again in milliseconds (after a
+   * failure: not before); undefined: never. Throws LeaseLost when somebody else has been here.
    */
   write(db: Queryable): Promise<number | undefined>
 }
@@ -47,6 +49,10 @@ export const sourceNames = {
   sweep: 'social_sweep',
   /** `address:0x…`: a holder nobody is known to verify. */
   lookup: 'social_lookup',
+  /** `token:base:12`: what a registration's agentURI leads to. */
+  agentUri: 'agent_uri',
+  /** `fid:123`: the machine-readable documents on an agent's own hosts. */
+  specs: 'spec_discovery',
 } as const
 
 export const second = 1_000

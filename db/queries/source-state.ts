@@ -102,15 +102,17 @@ export async function dropSubjects(db: Queryable, { source, subjects, token }: E
   return rowCount === subjects.length
 }
 
-/** Ends a lease with a failure; the subject stays as urgent as it was. */
-export async function failSubjects(db: Queryable, { source, subjects, token, dueAt, outcome }: Ending): Promise<void> {
-  await db.query({
+/** Ends a lease with a failure; the subject stays as urgent as it was. False: as for `finishSubjects`. */
+export async function failSubjects(db: Queryable, ending: Ending): Promise<boolean> {
+  const { source, subjects, token, dueAt, outcome } = ending
+  const { rowCount } = await db.query({
     name: 'fail-subjects',
     text: `update source_state
               set due_at = $4, lease_token = null, failures = failures + 1, last_outcome = $5
             where source = $1 and subject = any ($2::text[]) and lease_token = $3`,
     values: [source, subjects, token, dueAt, outcome],
   })
+  return rowCount === subjects.length
 }
 
 /** Gives a lease back: the host did not want to be asked now, which says nothing about the subjects. */

@@ -1,4 +1,4 @@
-import { runCommand, UsageError } from '../ops/cli.ts'
+import { runCommand } from '../ops/cli.ts'
 import { migrate } from './migrate.ts'
 import { openDatabase } from './open.ts'
 
@@ -12,10 +12,7 @@ a migration fails, when an applied one has changed since, or when the database i
 Reads DATABASE_URL: see .env.example.
 `
 
-await runCommand({ usage }, async ({ positionals }) => {
-  if (positionals.length > 0) {
-    throw new UsageError(`migrate takes no argument, got ${positionals[0]} (--help shows what it does)`)
-  }
+await runCommand({ usage }, async () => {
   const database = await openDatabase(process.env.DATABASE_URL)
   try {
     const ran = [...database.migrated, ...(await migrate(database.databaseUrl))]

@@ -9,10 +9,11 @@ export class UsageError extends Error {
  * Runs a command's body. `--help` prints `usage` and exits 0; a UsageError prints one line and exits 2; any other error
  * prints what failed and exits 1, with the stack when it is a fault of the program rather than of its surroundings.
  *
- * `args` are the arguments without node and script; `options` as for `parseArgs`, `help` is added.
+ * `args` are the arguments without node and script; `options` as for `parseArgs`, `help` is added; at most
+ * `maxPositionals` arguments (none unless given) are no options.
  */
 export async function runCommand<T extends NonNullable<ParseArgsConfig['options']>>(
-  command: { usage: string; options?: T; args?: string[] },
+  command: { usage: string; options?: T; args?: string[]; maxPositionals?: number },
   body: (input: {
     values: ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>>['values']
     positionals: string[]
@@ -24,6 +25,8 @@ export async function runCommand<T extends NonNullable<ParseArgsConfig['options'
       process.stdout.write(`${command.usage.trim()}\n`)
       return
     }
+    const surplus = positionals[command.maxPositionals ?? 0]
+    if (surplus !== undefined) throw new UsageError(`unexpected argument ${surplus} (--help shows what is there)`)
     await body({ values: values as never, positionals })
   } catch (error) {
     process.stderr.write(`${describeError(error)}\n`)

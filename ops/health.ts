@@ -16,13 +16,14 @@ export async function serveHealth(host: string, port: number, health: Health): P
   const server = createServer(async (req, res) => {
     const answer = (status: number, body: string, type = 'text/plain; charset=utf-8') =>
       res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
+    const path = req.url?.split('?')[0]
     try {
-      if (req.url === '/healthz') return answer(200, 'ok\n')
-      if (req.url === '/readyz') {
+      if (path === '/healthz') return answer(200, 'ok\n')
+      if (path === '/readyz') {
         const problem = await health.notReady()
         return problem === undefined ? answer(200, 'ready\n') : answer(503, `${problem}\n`)
       }
-      if (req.url === '/metrics') return answer(200, await health.metrics(), 'text/plain; version=0.0.4')
+      if (path === '/metrics') return answer(200, await health.metrics(), 'text/plain; version=0.0.4')
       return answer(404, 'here are /healthz, /readyz and /metrics\n')
     } catch (error) {
       return answer(500, `${(error as Error).message}\n`)

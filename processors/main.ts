@@ -24,7 +24,7 @@ The chain is a name, a label or a chain id of chains.config.ts. Configured by th
 /** How long the transaction in flight may take once the process is asked to stop. */
 const stopGraceMs = 10_000
 
-await runCommand({ usage }, async ({ positionals }) => {
+await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { env } = process
   const config = readConfig(positionals[0], env, await readJson(env.CHAINS_FILE))
   const { chain } = config

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { runMain } from '../tools/command.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+
+let database: TestDatabase
+let folder: string
+beforeEach(async () => {
+  database = await createTestDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'agent-directory-migrate-'))
+  await chmod(folder, 0o755)
+})
+afterEach(async () => {
+  await database.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('an empty database gets every migration, each named once, and then nothing', async () => {
+  await database.pool.query('drop schema public cascade; create schema public')
+  const files = (await readdir(new URL('../../db/migrations', import.meta.url))).filter((name) => name.endsWith('.sql'))
+  const { host, pathname } = new URL(database.url)
+  const first = await migrate(database.url)
+  expect(first.stdout).toBe(
+    [
+      ...files.sort().map((name) => `applied ${name}`),
+      `Postgres at ${host}${pathname}: ${files.length} applied`,
+      '',
+    ].join('\n'),
+  )
+  expect(first).toMatchObject({ code: 0, stderr: '' })
+  const second = await migrate(database.url)
+  expect(second).toMatchObject({ code: 0, stdout: `Postgres at ${host}${pathname}: nothing to do\n` })
+})
+
+test('a database that is newer than the program is refused by one line and exit code 1', async () => {
+  await database.pool.query(`insert into schema_migration (name, sha256) values ('9999_future.sql', 'x')`)
+  const { code, stdout, stderr } = await migrate(database.url)
+  expect(stderr).toBe('the database is newer than this program: it holds 9999_future.sql; update the program\n')
+  expect(stdout).toBe('')
+  expect(code).toBe(1)
+})
+
+test('an address that is none is refused by one line that does not repeat its password', async () => {
+  const { code, stderr } = await migrate('mysql://me:secret@host/database')
+  expect(stderr).toBe('DATABASE_URL must be postgres://user:password@host:port/database\n')
+  expect(code).toBe(1)
+})
+
+test('a server that is not there is named in one line', async () => {
+  const { code, stderr } = await migrate('postgres://me@127.0.0.1:1/database')
+  expect(stderr).toBe('connect ECONNREFUSED 127.0.0.1:1\n')
+  expect(code).toBe(1)
+})
+
+test('without DATABASE_URL the embedded database is created, migrated and left running for nobody', async () => {
+  const first = await migrate(undefined)
+  expect(first.stdout).toMatch(
+    /^applied 0001_chain\.sql\n[\s\S]*embedded Postgres in .*\.data\/postgres: \d+ applied\n$/,
+  )
+  expect(existsSync(join(folder, '.data/postgres/PG_VERSION'))).toBe(true)
+  expect(existsSync(join(folder, '.data/postgres/postmaster.pid'))).toBe(false)
+  const several = await Promise.all([1, 2, 3].map(() => migrate(undefined)))
+  expect(several.map(({ code, stdout }) => [code, stdout.split(': ')[1]])).toEqual(
+    Array(3).fill([0, 'nothing to do\n']),
+  )
+})
+
+function migrate(databaseUrl: string | undefined) {
+  return runMain('db/main.ts', [], { cwd: folder, env: { DATABASE_URL: databaseUrl } })
+}

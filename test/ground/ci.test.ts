@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { root } from '../tools/source-files.ts'
+
+const passedFile = { status: 'passed', assertionResults: [{}] }
+
+test('all tests and steps passed: the counts, and exit code 0', () => {
+  expect(count({ testResults: [passedFile], numPassedTests: 3, numFailedTests: 0 })).toEqual(['3 passed, 0 failed', 0])
+})
+
+test('failed tests, files that do not load and failed steps count alike', () => {
+  const unloaded = { status: 'failed', assertionResults: [] }
+  const report = { testResults: [passedFile, unloaded], numPassedTests: 3, numFailedTests: 2 }
+  expect(count(report, { exitCode: 1, steps: 1 })).toEqual(['3 passed, 4 failed', 1])
+})
+
+test('a run that ended badly without a failed test is a failure', () => {
+  const report = { testResults: [passedFile], numPassedTests: 3, numFailedTests: 0 }
+  expect(count(report, { exitCode: 1 })).toEqual(['3 passed, 1 failed', 1])
+})
+
+test('a run that left no report, or had no test, is a failure', () => {
+  expect(count(undefined, { exitCode: 137 })).toEqual(['0 passed, 1 failed', 1])
+  expect(count({ testResults: [], numPassedTests: 0, numFailedTests: 0 })).toEqual(['0 passed, 0 failed', 1])
+})
+
+/** Last line and exit code of the count. */
+function count(report: object | undefined, { exitCode = 0, steps = 0 } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-directory-ci-'))
+  const file = join(folder, 'results.json')
+  if (report) writeFileSync(file, JSON.stringify(report))
+  const script = join(root, '.ci/count.mjs')
+  const { stdout, status } = spawnSync(process.execPath, [script, file, String(exitCode), String(steps)], {
+    encoding: 'utf8',
+  })
+  rmSync(folder, { recursive: true })
+  return [stdout.trimEnd().split('\n').at(-1), status]
+}

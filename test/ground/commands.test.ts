@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { runMain } from '../tools/command.ts'
+
+/** Commands that run an entry of their own, by name. */
+const entries = Object.entries(scripts())
+  .map(([name, command]) => ({ name, entry: command.replace('exec node scripts/bootstrap.mjs ', '') }))
+  .filter(({ entry }) => entry.endsWith('main.ts') || entry.endsWith('mainnet.ts'))
+
+test('every command goes through the bootstrap, in place of the shell', () => {
+  for (const command of Object.values(scripts())) {
+    expect(command).toMatch(/^exec node scripts\/bootstrap\.mjs [\w/.-]+\.(ts|mjs)$/)
+  }
+})
+
+test.for(entries)('npm run $name -- --help says how it is used', async ({ name, entry }) => {
+  const { code, stdout, stderr } = await runMain(entry, ['--help'])
+  expect(stderr).toBe('')
+  expect(stdout).toMatch(new RegExp(`^.*npm (run )?${name}\\b`)) // in the first line
+  expect(code).toBe(0)
+})
+
+test.for(entries)('npm run $name -- --nonsense is one line and exit code 2', async ({ entry }) => {
+  const { code, stdout, stderr } = await runMain(entry, ['--nonsense'])
+  expect(stderr).toMatch(/^[^\n]*--nonsense[^\n]*--help[^\n]*\n$/)
+  expect(stdout).toBe('')
+  expect(code).toBe(2)
+})
+
+test.for(entries)('npm run $name -- nonsense is one line and exit code 2', async ({ entry }) => {
+  const { code, stderr } = await runMain(entry, ['nonsense'])
+  expect(stderr).toMatch(/^[^\n]*nonsense[^\n]*\n$/)
+  expect(code).toBe(2)
+})
+
+function scripts(): Record<string, string> {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).scripts
+}

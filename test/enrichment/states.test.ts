@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Removal } from '../../devnet/hub/state.ts'
+import type { Removal } from '../../devnet/hub/verifications.ts'
 import { wallet } from '../tools/chain-rows.ts'
 import { type Scene, startScene } from '../tools/scene.ts'
 

@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { storeVerifiedSet } from '../../enrichment/social-fids.ts'
+import { wallet } from '../tools/chain-rows.ts'
+import { type Scene, startScene } from '../tools/scene.ts'
+
+let scene: Scene
+beforeEach(async () => {
+  scene = await startScene()
+})
+afterEach(() => scene.stop())
+
+const day = 24 * 3_600_000
+const token = { chain: 'celo', id: 5 } as const
+
+/** FIDs from one on, every tenth of which verifies a wallet of its number; nothing of it is in the events any more. */
+function populate(count: number) {
+  scene.register(...Array.from({ length: count }, (_, index) => index + 1))
+  for (let fid = 10; fid <= count; fid += 10) scene.hub.state.addVerification(fid, wallet(fid))
+  scene.hub.state.forgetEvents()
+}
+async function stored(): Promise<string[]> {
+  const { rows } = await scene.database.pool.query(
+    `select fid || ' ' || ltrim(encode(address, 'hex'), '0') as pair from verified_address
+      where ended_at is null order by fid`,
+  )
+  return rows.map(({ pair }) => pair)
+}
+const expected = (count: number) =>
+  Array.from({ length: count / 10 }, (_, i) => `${10 * (i + 1)} ${(10 * (i + 1)).toString(16)}`)
+const asked = (part: string) => scene.hub.requests.filter((path) => path.includes(part))
+
+describe('a sweep', () => {
+  test('stores what every FID of every shard verifies, and asks singly only for those who verify', async () => {
+    populate(470)
+    await scene.settle()
+    expect(await stored()).toEqual(expected(470))
+    expect(asked('/v1/fids')).toHaveLength(6) // three pages in each of two shards
+    expect(asked('/user/bulk')).toHaveLength(6)
+    expect(asked('verificationsByFid')).toHaveLength(47)
+  })
+
+  test('asks for every FID singly where the hub does not answer in bulk', async () => {
+    scene.hub.faults.add({ kind: 'status', status: 404 }, { path: '/user/bulk' })
+    populate(60)
+    await scene.settle()
+    expect(await stored()).toEqual(expected(60))
+    expect(asked('/user/bulk')).toHaveLength(1)
+    expect(asked('verificationsByFid')).toHaveLength(60)
+  })
+
+  test('makes a token that comes later to a known address an agent without asking again', async () => {
+    populate(20)
+    await scene.settle()
+    await scene.rows.transfer(token, null, wallet(10), scene.clock.pass(1_000))
+    await scene.job.join()
+    expect(await scene.agent(10)).toMatchObject({ agent_status: 'active', chains: ['celo'] })
+  })
+
+  test('is done again after thirty days, and then asks singly for nobody who did not change', async () => {
+    populate(40)
+    await scene.settle()
+    const before = asked('verificationsByFid').length
+    scene.hub.state.removeVerification(20, wallet(20))
+    scene.hub.state.forgetEvents()
+    scene.clock.pass(2 * day)
+    await scene.settle()
+    expect(await stored()).toContain('20 14')
+    for (let days = 0; days < 32; days += 2) {
+      scene.clock.pass(2 * day)
+      await scene.settle()
+    }
+    expect(await stored()).not.toContain('20 14')
+    expect(asked('verificationsByFid')).toHaveLength(before + 1)
+  })
+
+  test('goes on after a page that failed, and loses none', async () => {
+    populate(470)
+    for (let failure = 0; failure < 5; failure++) {
+      scene.hub.faults.add({ kind: 'status', status: 500 }, { path: ['/v1/fids', '/user/bulk'][failure % 2] })
+      await scene.settle()
+      scene.clock.pass(60_000)
+    }
+    await scene.settle()
+    expect(await stored()).toEqual(expected(470))
+  })
+
+  test('begins anew when the hub does not know the page any more', async () => {
+    populate(470)
+    scene.hub.faults.add({ kind: 'status', status: 400 }, { path: 'pageToken' })
+    await scene.settle()
+    expect(await stored()).toEqual(expected(470))
+    expect(asked('/v1/fids')).toHaveLength(8)
+  })
+})
+
+describe('the event stream', () => {
+  test('finds a holder who verifies after the sweep', async () => {
+    populate(20)
+    await scene.settle()
+    await scene.rows.transfer(token, null, wallet(77), scene.clock.pass(1_000))
+    scene.hub.state.addVerification(11, wallet(77))
+    await scene.settle()
+    expect(await scene.agent(11)).toMatchObject({ agent_status: 'active' })
+    expect(asked('/v1/fids')).toHaveLength(2)
+  })
+
+  test('brings a changed profile and a new post of an agent, and nobody else’s', async () => {
+    populate(20)
+    await scene.rows.transfer(token, null, wallet(10), scene.clock.pass(1_000))
+    await scene.settle()
+    const changes = async () => (await scene.database.pool.query('select from agent_change')).rowCount
+    scene.hub.state.setProfile(10, { displayName: 'Ten' })
+    scene.hub.state.setProfile(11, { displayName: 'Eleven' })
+    await scene.settle()
+    const { rows } = await scene.database.pool.query('select display_name, changed_at from agent')
+    expect(rows[0].display_name).toBe('Ten')
+    expect((await scene.database.pool.query('select from social_profile')).rowCount).toBe(1)
+
+    const before = await changes()
+    const at = scene.clock.pass(5 * 60_000)
+    scene.hub.state.cast(10, 'hello')
+    await scene.settle()
+    const { rows: after } = await scene.database.pool.query('select last_message_at, changed_at from agent')
+    expect(after).toEqual([{ last_message_at: at, changed_at: rows[0].changed_at }])
+    expect(await changes()).toBe(before) // a post is activity, not a change
+  })
+
+  test('begins anew with a sweep after more than three days of silence', async () => {
+    populate(20)
+    await scene.settle()
+    scene.hub.state.removeVerification(10, wallet(10))
+    scene.hub.state.addVerification(15, wallet(15))
+    scene.hub.state.forgetEvents()
+    scene.clock.pass(4 * day)
+    await scene.settle()
+    expect(await stored()).toEqual(['15 f', '20 14'])
+  })
+
+  test('begins anew with a sweep when the hub refuses the id it stood at', async () => {
+    populate(20)
+    await scene.settle()
+    scene.hub.state.addVerification(15, wallet(15))
+    scene.hub.state.forgetEvents()
+    scene.hub.faults.add({ kind: 'status', status: 400 }, { path: '/v1/events?shard_index=2' })
+    await scene.settle()
+    expect(await stored()).toEqual(['10 a', '15 f', '20 14'])
+  })
+
+  test('begins anew with a sweep when it stands far above the head of the hub', async () => {
+    populate(20)
+    await scene.settle()
+    await scene.database.pool.query(`update source_cursor set position = '900000000000' where source = 'social_events'`)
+    scene.hub.state.addVerification(15, wallet(15))
+    scene.clock.pass(2 * 3_600_000)
+    await scene.settle()
+    expect(await stored()).toContain('15 f')
+  })
+
+  test('applies pages of events in their order, however many there are', async () => {
+    populate(20)
+    await scene.settle()
+    for (let turn = 0; turn < 150; turn++) {
+      scene.clock.pass(1_000)
+      scene.hub.state.addVerification(11, wallet(77))
+      scene.clock.pass(1_000)
+      scene.hub.state.removeVerification(11, wallet(77))
+    }
+    scene.clock.pass(1_000)
+    scene.hub.state.addVerification(11, wallet(77))
+    await scene.settle()
+    const { rows } = await scene.database.pool.query(
+      'select count(*) as made, count(ended_at) as ended from verified_address where fid = 11',
+    )
+    expect(rows).toEqual([{ made: 151, ended: 150 }])
+  })
+})
+
+test('an answer that was asked for before an event does not undo what the event said', async () => {
+  const pool = scene.database.pool
+  scene.register(10)
+  await scene.settle()
+  const askedAt = scene.clock.now()
+  scene.clock.pass(1_000)
+  scene.hub.state.addVerification(10, wallet(10))
+  await scene.settle()
+  const now = scene.clock.pass(1_000)
+  await storeVerifiedSet(pool, { fid: 10, live: [], askedAt, now })
+  expect(await stored()).toEqual(['10 a'])
+  scene.hub.state.removeVerification(10, wallet(10))
+  await scene.settle()
+  const { rows } = await pool.query('select address, verified_at from verified_address')
+  await storeVerifiedSet(pool, {
+    fid: 10,
+    live: [{ address: wallet(10), verifiedAt: rows[0].verified_at }],
+    askedAt,
+    now,
+  })
+  expect(await stored()).toEqual([])
+})
+
+test('with a key, holders are looked up by address and read before they are believed; nobody is swept', async () => {
+  await scene.stop()
+  scene = await startScene({ lookups: true })
+  populate(40)
+  scene.hub.state.addAccount({ fid: 41, custody: wallet(41) })
+  await scene.rows.transfer(token, null, wallet(10), scene.clock.pass(1_000))
+  await scene.rows.transfer({ chain: 'base', id: 1 }, null, wallet(41), scene.clock.now())
+  await scene.rows.transfer({ chain: 'base', id: 2 }, null, wallet(99), scene.clock.now())
+  await scene.settle()
+  expect(await scene.agent(10)).toMatchObject({ agent_status: 'active' })
+  expect(await stored()).toEqual(['10 a'])
+  expect(asked('/v1/fids')).toEqual([])
+  expect(asked('bulk-by-address')).toHaveLength(1)
+  expect(asked('bulk-by-address')[0]).toContain('address_types=verified_address')
+  // Who verifies later is found by the next look-up, a day later, when the events are gone.
+  scene.hub.state.addVerification(15, wallet(99))
+  scene.hub.state.forgetEvents()
+  scene.clock.pass(1.2 * day)
+  await scene.settle()
+  expect(await scene.agent(15)).toMatchObject({ agent_status: 'active' })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { eventPage, toChanges } from '../../social/events.ts'
+
+const [address, other] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`]
+const now = new Date('2026-03-01T00:00:00Z')
+const at = (seconds: number) => new Date(Date.UTC(2021, 0, 1) + seconds * 1000)
+const block = 9_254_285
+const id = block * 2 ** 14
+
+const message = (type: string, timestamp: number, body: object = {}, fid = 7) => ({
+  data: { type: `MESSAGE_TYPE_${type}`, fid, timestamp, ...body },
+})
+const add = (of: string, timestamp: number, protocol = 'PROTOCOL_ETHEREUM') =>
+  message('VERIFICATION_ADD_ETH_ADDRESS', timestamp, { verificationAddAddressBody: { address: of, protocol } })
+const remove = (of: string, timestamp: number) =>
+  message('VERIFICATION_REMOVE', timestamp, { verificationRemoveBody: { address: of, protocol: 'PROTOCOL_ETHEREUM' } })
+const bio = message('USER_DATA_ADD', 5, { userDataBody: { type: 'USER_DATA_TYPE_BIO', value: 'b' } })
+
+const confirmed = { type: 'HUB_EVENT_TYPE_BLOCK_CONFIRMED', blockConfirmedBody: { timestamp: 1_000 } }
+const merge = (message: object, ...deletedMessages: object[]) => ({
+  type: 'HUB_EVENT_TYPE_MERGE_MESSAGE',
+  mergeMessageBody: { message, deletedMessages },
+})
+const revoke = (message: object) => ({ type: 'HUB_EVENT_TYPE_REVOKE_MESSAGE', revokeMessageBody: { message } })
+const prune = (message: object) => ({ type: 'HUB_EVENT_TYPE_PRUNE_MESSAGE', pruneMessageBody: { message } })
+
+/** Changes of events of one block, activity left out. */
+function changesOf(...events: object[]) {
+  const numbered = events.map((event, index) => ({ id: id + index, blockNumber: block, shardIndex: 1, ...event }))
+  const { changes } = toChanges(eventPage.parse({ events: numbered }).events, id, 250, now)
+  return changes.filter(({ kind }) => kind !== 'activity')
+}
+
+describe('an event', () => {
+  test('of a verification opens it at the time it was signed', () => {
+    expect(changesOf(confirmed, merge(add(address, 900)))).toEqual([
+      { kind: 'verified', fid: 7, address, verifiedAt: at(900), at: at(1_000) },
+    ])
+  })
+
+  test('of a removal message ends the address’s verification when it was signed', () => {
+    const ended = { kind: 'unverified', fid: 7, address, at: at(950) }
+    expect(changesOf(confirmed, merge(remove(address, 950)))).toEqual([ended])
+  })
+
+  test.each([
+    ['revocation', revoke(add(address, 900))],
+    ['pruning', prune(add(address, 900))],
+  ])('of %s ends the one verification it names when its block was confirmed', (_, event) => {
+    const ended = { kind: 'unverified', fid: 7, address, verifiedAt: at(900) }
+    expect(changesOf(confirmed, event)).toEqual([{ ...ended, at: at(1_000) }])
+    expect(changesOf(event)).toEqual([{ ...ended, at: now }])
+  })
+
+  test('of a merge ends what it deleted, whatever was merged', () => {
+    expect(changesOf(confirmed, merge(bio, add(address, 900)))).toEqual([
+      { kind: 'unverified', fid: 7, address, verifiedAt: at(900), at: at(1_000) },
+      { kind: 'profile', fid: 7 },
+    ])
+  })
+
+  test('of a verification made again ends the old one before it opens the new', () => {
+    expect(changesOf(merge(add(address, 950), add(address, 900))).map(({ kind }) => kind)).toEqual([
+      'unverified',
+      'verified',
+    ])
+  })
+
+  test('that takes a removal away brings nothing back', () => {
+    expect(changesOf(revoke(remove(address, 950)), prune(remove(address, 950)), merge(bio, remove(other, 1)))).toEqual([
+      { kind: 'profile', fid: 7 },
+    ])
+  })
+
+  test('of another protocol is none of ours', () => {
+    const solana = add('7uFVJ36ZyqcAFGEHCPYNTtDtaSmmNpgzUsBvA72mSjEc', 900, 'PROTOCOL_SOLANA')
+    expect(changesOf(merge(solana), revoke(solana), prune(solana))).toEqual([])
+  })
+
+  test('of a name’s proof concerns who has it and who had it', () => {
+    const body = { usernameProof: { fid: 8 }, deletedUsernameProof: { fid: 7 } }
+    expect(changesOf({ type: 'HUB_EVENT_TYPE_MERGE_USERNAME_PROOF', mergeUsernameProofBody: body })).toEqual([
+      { kind: 'profile', fid: 8 },
+      { kind: 'profile', fid: 7 },
+    ])
+  })
+
+  test.each(['HUB_EVENT_TYPE_MERGE_ON_CHAIN_EVENT', 'HUB_EVENT_TYPE_MERGE_FAILURE', 'HUB_EVENT_TYPE_OF_TOMORROW'])(
+    'of type %s changes nothing',
+    (type) => {
+      expect(changesOf({ type, somethingBody: {} })).toEqual([])
+    },
+  )
+
+  test('with a verification of an unknown shape is refused, not passed over', () => {
+    const unknown = message('VERIFICATION_ADD_ETH_ADDRESS', 1, { verificationAddBody: { address } })
+    expect(() => changesOf(merge(unknown))).toThrow(/without a body/)
+  })
+})
+
+test('a page goes on behind its last event, and does not repeat what came before its first', () => {
+  const events = [5, 6, 9].map((id) => ({ id, blockNumber: 0, ...merge(bio) }))
+  const page = toChanges(eventPage.parse({ events }).events, 6, 3, now)
+  expect([page.next, page.more, page.changes.length]).toEqual([10, true, 4])
+  expect(toChanges([], 6, 3, now)).toEqual({ changes: [], next: 6, more: false })
+})

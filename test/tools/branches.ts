@@ -1,0 +1,43 @@
+import type { LocalAccount } from 'viem'
+import type { Call, DevChain, SendOptions } from '../../devnet/chain.ts'
+
+/** One transaction of a block. */
+export interface Act {
+  readonly from: LocalAccount
+  readonly call: Call
+  readonly options?: SendOptions
+}
+
+/** The transactions of each block, in order. */
+export type Branch = readonly (readonly Act[])[]
+
+export interface Fork {
+  /**
+   * Replaces everything above the fork by these blocks, one a list of transactions. The same blocks have the same
+   * hashes every time, so a chain can leave a branch and come back to it.
+   */
+  mine(branch: Branch): Promise<void>
+}
+
+const blockSeconds = 2n
+const baseFeePerGas = 1_000_000_000n
+
+/** Marks the chain's head as a point it can be rolled back to. From here on blocks are mined by branches alone. */
+export async function forkHere(chain: DevChain): Promise<Fork> {
+  const { client } = chain
+  const { timestamp } = await client.getBlock()
+  await client.setAutomine(false)
+  let snapshot = await client.snapshot()
+  return {
+    async mine(branch) {
+      await client.revert({ id: snapshot })
+      snapshot = await client.snapshot() // a snapshot can be used once
+      await client.setNextBlockBaseFeePerGas({ baseFeePerGas }) // the node keeps the fee of the branch it left
+      for (const [index, acts] of branch.entries()) {
+        for (const { from, call, options } of acts) await chain.send(from, call, options)
+        await client.setNextBlockTimestamp({ timestamp: timestamp + BigInt(index + 1) * blockSeconds })
+        await client.mine({ blocks: 1 })
+      }
+    },
+  }
+}

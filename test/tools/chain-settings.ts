@@ -1,0 +1,24 @@
+import type { DevChain } from '../../devnet/chain.ts'
+
+export interface SettingsOptions {
+  /** Blocks below the head that may still be replaced. */
+  readonly finality?: number
+  /** JSON-RPC address, when it is not the node's own. */
+  readonly rpc?: string
+}
+
+/** Content of CHAINS_FILE for a local chain: RPC alone, everything from block 0, the bridged dollar listed too. */
+export function chainSettings({ name, rpc, addresses }: DevChain, { finality = 3, ...other }: SettingsOptions = {}) {
+  const { registry, reputation, token, bridgedToken } = addresses
+  const tokens = token ? [token, bridgedToken] : []
+  const row = {
+    rpc: other.rpc ?? rpc,
+    portal: null,
+    gateway: null,
+    finality,
+    registry: { address: registry, fromBlock: 0 },
+    reputation: { address: reputation, fromBlock: 0 },
+    tokens: tokens.map((address) => ({ address, decimals: 6, fromBlock: 0 })),
+  }
+  return { [name]: row }
+}

@@ -1,5 +1,6 @@
 import { type ChainName, chainNames } from '../../chains.config.ts'
 import { type DevChain, startDevChain } from '../chain.ts'
+import { compileContracts } from '../contracts/compile.ts'
 import { type Hub, startHub } from '../hub/server.ts'
 import { HubState } from '../hub/state.ts'
 import { populateHub } from './hub.ts'
@@ -32,6 +33,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
   const state = new HubState()
   populateHub(state, world, startedAt)
 
+  await compileContracts() // once, and kept: seven chains that start at once would compile seven times
   const funded = walletsOfWorld(world).map(({ address }) => address)
   const genesisTime = genesisTimeOf(startedAt)
   const started = await Promise.allSettled([

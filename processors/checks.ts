@@ -4,6 +4,7 @@ import type { Queryable } from '../db/pool.ts'
 import { hasChainTables, readChainState } from '../db/queries/chain-state.ts'
 import { Refusal } from './refusal.ts'
 import type { SdkNode } from './sdk.ts'
+import { hideAddresses } from './sdk-log.ts'
 
 /** Throws unless the database is ready for this chain's rows. */
 export async function checkDatabase(db: Queryable, chain: ChainSettings): Promise<void> {
@@ -19,11 +20,22 @@ export async function checkDatabase(db: Queryable, chain: ChainSettings): Promis
 
 /** Throws unless the node is one of this chain. Waits for a node that does not answer. */
 export async function checkNode(node: SdkNode, chain: ChainSettings): Promise<void> {
-  const id = Number(await node.call<string>('eth_chainId'))
+  const id = Number(await askChainId(node, chain))
   if (id === chain.id) return
   const other = findChain(String(id))
   throw new Refusal(
     `the RPC endpoint of ${chain.name} answers chain id ${id}${other ? ` (${other})` : ''}, expected ${chain.id}; ` +
       'check the address',
   )
+}
+
+async function askChainId(node: SdkNode, { name }: ChainSettings): Promise<string> {
+  try {
+    return await node.call<string>('eth_chainId')
+  } catch (error) {
+    // The client has tried again as long as that made sense; the message can hold the address, and that a key.
+    throw new Refusal(
+      `the RPC endpoint of ${name} does not tell its chain id: ${hideAddresses((error as Error).message)}`,
+    )
+  }
 }

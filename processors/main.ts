@@ -40,15 +40,9 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
 
   const database = new ChainDatabase(databaseUrl, chain, progress)
   const source = createSource({ chain, portalKey: config.portalKey, log, progress, final: () => database.final })
-  if (source.node) await checkNode(source.node, chain)
-
   const health = createHealth(chain, progress, source.metrics.registry)
   const server = await serveHealth(config.host, config.metricsPort, health)
   source.metrics.port = portOf(server)
-  log.info(
-    { chainId: chain.id, metricsPort: source.metrics.port },
-    startLine(chain, source.description, description, progress),
-  )
 
   const stop = async (signal: string) => {
     log.info(`${signal}: stopping after the batch in flight`)
@@ -59,6 +53,10 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
+
+  const startedWith = { chainId: chain.id, metricsPort: source.metrics.port }
+  log.info(startedWith, startLine(chain, source.description, description, progress))
+  if (source.node) await checkNode(source.node, chain)
   source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, progress, log }))
 })
 

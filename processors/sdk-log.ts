@@ -15,10 +15,17 @@ export interface SdkLog extends Record<Level, Write>, Record<`is${Capitalize<Lev
 export function toSdkLog(log: Logger): SdkLog {
   const write = (level: Level, attributes: unknown, message?: string) => {
     if (attributes === undefined || attributes === null) return
-    if (typeof attributes === 'string') log[level](attributes)
-    else if (attributes instanceof Refusal) log[level](attributes.message)
-    else if (attributes instanceof Error) log[level]({ error: describe(attributes) }, message ?? attributes.message)
-    else log[level](withoutAddress(attributes), message)
+    const text = message && hideAddresses(message)
+    if (typeof attributes === 'string') {
+      log[level](hideAddresses(attributes))
+    } else if (attributes instanceof Refusal) {
+      log[level](attributes.message)
+    } else if (attributes instanceof Error) {
+      const error = describe(attributes)
+      log[level]({ error }, text ?? error.message)
+    } else {
+      log[level](withoutAddresses(attributes), text)
+    }
   }
   const perLevel = levels.flatMap((level) => [
     [level, (attributes: unknown, message?: string) => write(level, attributes, message)],
@@ -28,26 +35,28 @@ export function toSdkLog(log: Logger): SdkLog {
     ...Object.fromEntries(perLevel),
     child: (space: string | object, attributes?: object) => {
       const named = typeof space === 'string' ? { part: space, ...attributes } : space
-      return toSdkLog(log.child(withoutAddress(named)))
+      return toSdkLog(log.child(withoutAddresses(named)))
     },
     write: (level: number, attributes: unknown, message?: string) =>
       write(levels[level] ?? 'info', attributes, message),
   }
 }
 
-/**
- * Of what the SDK hangs on its errors only the block: the whole request and answer are too much for a log, and the
- * address can hold a key.
- */
-function describe(error: Error & { blockHeight?: number; blockHash?: string }) {
-  const { name, message, blockHeight, blockHash, stack } = error
-  return { type: name, message, blockHeight, blockHash, stack }
+/** The SDK hangs the whole request and answer on its errors: too much for a log. */
+function describe({ name, message, stack = '' }: Error) {
+  return { type: name, message: hideAddresses(message), stack: hideAddresses(stack) }
 }
 
-/** Many nodes are addressed with the key in the path. */
-function withoutAddress(attributes: object): object {
-  const { rpcUrl, ...rest } = attributes as { rpcUrl?: string }
-  return rpcUrl === undefined ? rest : { ...rest, rpc: hostOf(rpcUrl) }
+function withoutAddresses(attributes: object): object {
+  const entries = Object.entries(attributes)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'string' ? hideAddresses(value) : value]),
+  )
+}
+
+/** The text with hosts instead of whole addresses: many nodes are addressed with the key in the path. */
+export function hideAddresses(text: string): string {
+  return text.replace(/\b(?:https?|wss?):\/\/[^\s"'<>]+/g, (address) => URL.parse(address)?.host ?? 'an address')
 }
 
 export function hostOf(url: string): string {

@@ -9,7 +9,7 @@ import type { Progress } from './progress.ts'
 import { deepReorg, type FinalBlock, guardFinality } from './reorg.ts'
 import { type Fields, fields, request } from './request.ts'
 import { isAnswer, openSdk, type SdkArchive, type SdkInside, type SdkNode, type SdkSource } from './sdk.ts'
-import { hostOf, toSdkLog } from './sdk-log.ts'
+import { hideAddresses, hostOf, toSdkLog } from './sdk-log.ts'
 import { createTraceLookup } from './traces.ts'
 
 export interface SourceOptions {
@@ -47,7 +47,8 @@ export function createSource(options: SourceOptions) {
       node,
       tokens: new Set(chain.tokens.map(({ address }) => address)),
       isRefusal: isAnswer,
-      onRefusal: (txHash, error) => log.warn({ txHash }, `no trace, selector inferred: ${error.message}`),
+      onRefusal: (txHash, error) =>
+        log.warn({ txHash }, `no trace, selector inferred: ${hideAddresses(error.message)}`),
     }),
     metrics,
     description: describe(chain),

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type ChainSettings, readChains } from '../../chains.file.ts'
+import { RegistrationTransfer } from '../../db/model/registrationTransfer.model.ts'
+import { ChainDatabase } from '../../processors/database.ts'
+import { Progress } from '../../processors/progress.ts'
+import type { SettlementRow } from '../../processors/settlements.ts'
+import { writeSettlements, writeUnpaid } from '../../processors/writer.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { readChainTables } from '../tools/oracle.ts'
+import { paymentOf, selectors, token } from './calls.ts'
+
+let database: TestDatabase
+let chain: ChainDatabase
+let progress: Progress
+beforeEach(async () => {
+  database = await createTestDatabase()
+  progress = new Progress()
+  chain = open(readChains({ env: {} }).base)
+  await chain.connect()
+})
+afterEach(async () => {
+  await chain.close(0)
+  await database.drop()
+})
+
+function open(settings: ChainSettings) {
+  return new ChainDatabase(database.url, settings, progress)
+}
+
+const genesis = { height: -1, hash: '0x' }
+const block = (height: number, fork = 'a') => ({ height, hash: `0x${fork}${height}` })
+
+function rowsOf(height: number, count = 1): SettlementRow[] {
+  return Array.from({ length: count }, (_, logIndex) => {
+    const { payer, recipient, amount, nonce } = paymentOf(`${height}-${logIndex}`)
+    return {
+      chain: 'base',
+      blockNumber: height,
+      logIndex,
+      blockTimestamp: 1_700_000_000_000 + height * 2_000,
+      amount: amount + BigInt(logIndex),
+      token,
+      payer,
+      recipient,
+      facilitator: payer,
+      paymentNonce: nonce,
+      txHash: nonce,
+      selector: selectors.transfer,
+      selectorSource: 'c',
+    }
+  })
+}
+
+const tables = () => readChainTables(database.pool, 'base')
+const state = async () => JSON.parse((await tables()).chain_state[0] ?? 'null')
+
+test('final rows by COPY and hot rows by insert are the same rows, but for the id that undoes the hot ones', async () => {
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, (store) => writeSettlements(store, rowsOf(9, 3)))
+  const final = (await tables()).settlement
+  await database.pool.query('delete from settlement')
+  await chain.transactHot2({ baseHead: block(9), finalizedHead: block(9), newBlocks: [block(10)] }, (store) =>
+    writeSettlements(store, rowsOf(9, 3)),
+  )
+  expect((await tables()).settlement).toEqual(final)
+  expect(final).toHaveLength(3)
+  const { rows } = await database.pool.query('select id from settlement order by log_index')
+  expect(rows.map(({ id }) => id)).toEqual(['base-9-0', 'base-9-1', 'base-9-2'])
+})
+
+test('a batch larger than one piece of the COPY arrives whole, in every partition', async () => {
+  const rows = [...rowsOf(4_999_999, 3_000), ...rowsOf(5_000_000, 3_000)]
+  await chain.transact({ prevHead: genesis, nextHead: block(5_000_000) }, (store) => writeSettlements(store, rows))
+  const { rows: found } = await database.pool.query(
+    `select tableoid::regclass::text as partition, count(*)::int as rows, sum(amount)::text as amount
+       from settlement group by 1 order by 1`,
+  )
+  const amount = String(3_000 * 1_500_000 + (2_999 * 3_000) / 2)
+  expect(found).toEqual([
+    { partition: 'settlement_base_0000', rows: 3_000, amount },
+    { partition: 'settlement_base_0005', rows: 3_000, amount },
+  ])
+})
+
+test('rows, cursor and chain_state are written together or not at all', async () => {
+  const failing = chain.transact({ prevHead: genesis, nextHead: block(9) }, async (store) => {
+    await writeSettlements(store, rowsOf(9))
+    await writeUnpaid(store, 'base', [{ blockNumber: 9, token, count: 2 }])
+    throw new Error('on purpose')
+  })
+  await expect(failing).rejects.toThrow('on purpose')
+  expect(Object.values(await tables()).flat()).toEqual([])
+  const { rows } = await database.pool.query('select height from processor_base.status')
+  expect(rows).toEqual([{ height: -1 }])
+  expect(progress.indexedBlock).toBeUndefined()
+  expect(chain.final).toBeUndefined()
+
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, (store) => writeSettlements(store, rowsOf(9)))
+  expect(await state()).toMatchObject({ indexed_block: 9, finalized_block: 9, chain_id: 8453 })
+  expect(chain.final).toMatchObject(block(9))
+})
+
+test('chain_state names the last block, its time, the final block and the head as last seen', async () => {
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => {
+    progress.add([{ header: { ...block(9), timestamp: 1_700_000_018_000 }, logs: [], transactions: [] }], 0, [])
+  })
+  expect(await state()).toMatchObject({ indexed_at: '2023-11-14T22:13:38+00:00', head_block: 9 })
+  progress.seeHead(50)
+  const newBlocks = [block(10), block(11), block(12)]
+  await chain.transactHot2({ baseHead: block(9), finalizedHead: block(10), newBlocks }, async () => {})
+  expect(await state()).toMatchObject({ indexed_block: 12, indexed_at: null, finalized_block: 10, head_block: 50 })
+})
+
+test('a fork undoes the rows of the blocks it replaces, and chain_state follows', async () => {
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, (store) => writeSettlements(store, rowsOf(9)))
+  const hot = (fork: string, from: number, to: number) => {
+    const newBlocks = Array.from({ length: to - from + 1 }, (_, step) => block(from + step, fork))
+    return chain.transactHot2({ baseHead: block(from - 1), finalizedHead: block(9), newBlocks }, async (store, at) => {
+      const { height } = newBlocks[at]!
+      await writeSettlements(store, rowsOf(height))
+      await writeUnpaid(store, 'base', [{ blockNumber: height, token, count: 1 }])
+      await store.insert(transferAt(height))
+    })
+  }
+  await hot('a', 10, 14)
+  await hot('b', 12, 12)
+  const after = await tables()
+  const heights = (rows: string[]) => rows.map((row) => JSON.parse(row).block_number)
+  expect(heights(after.settlement)).toEqual([9, 10, 11, 12])
+  expect(heights(after.unpaid_authorization)).toEqual([10, 11, 12])
+  expect(heights(after.registration_transfer)).toEqual([10, 11, 12])
+  expect(await state()).toMatchObject({ indexed_block: 12, finalized_block: 9 })
+})
+
+function transferAt(blockNumber: number) {
+  const bytes = Buffer.alloc(20, blockNumber)
+  return new RegistrationTransfer({
+    id: `base-${blockNumber}-7`,
+    chain: 'base',
+    agentId: 0n,
+    from: null,
+    to: bytes,
+    blockNumber,
+    logIndex: 7,
+    blockTimestamp: new Date(0),
+    txHash: bytes,
+  })
+}
+
+test('of two writers with the same past exactly one writes, and the other is told', async () => {
+  const second = open(readChains({ env: {} }).base)
+  await second.connect()
+  const write = (writer: ChainDatabase) =>
+    writer.transact({ prevHead: genesis, nextHead: block(9) }, (store) =>
+      writeUnpaid(store, 'base', [{ blockNumber: 9, token, count: 1 }]),
+    )
+  const outcomes = await Promise.allSettled([write(chain), write(second)])
+  await second.close(0)
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect((await tables()).unpaid_authorization).toHaveLength(1)
+})
+
+test('closing lets the transaction in flight end, and begins none behind it', async () => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const first = chain.transact({ prevHead: genesis, nextHead: block(9) }, async (store) => {
+    await held
+    await writeSettlements(store, rowsOf(9))
+  })
+  const closed = chain.close(30_000)
+  let began = false
+  void chain.transact({ prevHead: block(9), nextHead: block(10) }, async () => {
+    began = true
+  })
+  release()
+  await Promise.all([first, closed])
+  expect((await tables()).settlement).toHaveLength(1)
+  expect(began).toBe(false)
+})
+
+test('closing does not wait longer than it may, and nothing half done is seen', async () => {
+  let entered = () => {}
+  const isIn = new Promise<void>((resolve) => {
+    entered = resolve
+  })
+  void chain
+    .transact({ prevHead: genesis, nextHead: block(9) }, async (store) => {
+      await writeSettlements(store, rowsOf(9))
+      entered()
+      await new Promise(() => {})
+    })
+    .catch(() => {})
+  await isIn
+  await chain.close(100)
+  expect((await tables()).settlement).toEqual([])
+})
+
+test('amounts of nothing and of all eight bytes survive the COPY', async () => {
+  const [row] = rowsOf(9) as [SettlementRow]
+  const rows = [0n, 1n, 2n ** 63n - 1n].map((amount, logIndex) => ({ ...row, amount, logIndex }))
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, (store) => writeSettlements(store, rows))
+  const { rows: found } = await database.pool.query('select amount::text from settlement order by log_index')
+  expect(found.map(({ amount }) => amount)).toEqual(['0', '1', '9223372036854775807'])
+})

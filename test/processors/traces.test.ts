@@ -1,0 +1,119 @@
+import type { Hex } from 'viem'
+import { describe, expect, test } from 'vitest'
+import type { SettlingTransaction } from '../../processors/settlements.ts'
+import { callsInArchive, callsInFrame, createTraceLookup, type FlatTrace } from '../../processors/traces.ts'
+import { addressFor, token } from './calls.ts'
+
+const wallet = addressFor('wallet')
+const implementation = addressFor('implementation')
+
+describe('calls in a call tree', () => {
+  const call = (to: string, input: string, more = {}) => ({ type: 'CALL', to, input, ...more })
+
+  test('are those of every depth, outermost first, in lowercase', () => {
+    const frame = call('0xAA', '0x01', {
+      calls: [call('0xBB', '0x02', { calls: [call('0xCC', '0xAB')] }), call('0xDD', '0x03')],
+    })
+    expect(callsInFrame(frame)).toEqual([
+      { to: '0xaa', input: '0x01' },
+      { to: '0xbb', input: '0x02' },
+      { to: '0xcc', input: '0xab' },
+      { to: '0xdd', input: '0x03' },
+    ])
+  })
+
+  test('without those that failed, and all that happened below them', () => {
+    const undone = call('0xbb', '0x02', { error: 'execution reverted', calls: [call(token, '0x03')] })
+    expect(callsInFrame(call('0xaa', '0x01', { calls: [undone] }))).toEqual([{ to: '0xaa', input: '0x01' }])
+  })
+
+  test('without what a proxy repeats, a static call asks, or a creation runs', () => {
+    const types = ['DELEGATECALL', 'STATICCALL', 'CALLCODE', 'CREATE2', 'SELFDESTRUCT']
+    const calls = types.map((type) => ({ type, to: implementation, input: '0x02' }))
+    expect(callsInFrame(call(token, '0x02', { calls }))).toEqual([{ to: token, input: '0x02' }])
+  })
+})
+
+describe('calls in an archive', () => {
+  const trace = (
+    traceAddress: number[],
+    to: string,
+    more: Partial<FlatTrace> & { callType?: string } = {},
+  ): FlatTrace => {
+    const { callType = 'call', ...rest } = more
+    return { transactionIndex: 3, traceAddress, type: 'call', action: { callType, to, input: '0x02' }, ...rest }
+  }
+
+  test('are those that are not below a failed one', () => {
+    const traces = [
+      trace([], wallet),
+      trace([0], '0xbb', { error: 'Reverted' }),
+      trace([0, 1], token),
+      trace([1], token),
+      trace([1, 0], implementation, { callType: 'delegatecall' }),
+    ]
+    expect(callsInArchive(traces)).toEqual([
+      { to: wallet, input: '0x02' },
+      { to: token, input: '0x02' },
+    ])
+  })
+
+  test('are none when the transaction itself failed', () => {
+    expect(callsInArchive([trace([], wallet, { error: 'Reverted' }), trace([0], token)])).toEqual([])
+  })
+})
+
+describe('the lookup', () => {
+  const settling = (height: number) =>
+    ({ block: { height }, transaction: { hash: '0x77', transactionIndex: 3 } }) as unknown as SettlingTransaction
+  const frame = { type: 'CALL', to: token, input: '0x0a' }
+  const refusal = new Error('the method debug_traceTransaction does not exist')
+  const base = { tokens: new Set([token]), isRefusal: (error: unknown) => error === refusal, onRefusal: () => {} }
+
+  test('asks the archive for the one block it needs, when the archive holds it', async () => {
+    const queries: object[] = []
+    const archive = {
+      query: async (query: object) => {
+        queries.push(query)
+        const traces: FlatTrace[] = [2, 3].map((transactionIndex) => ({
+          transactionIndex,
+          traceAddress: [],
+          type: 'call',
+          action: { callType: 'call', to: token, input: `0x0${transactionIndex}` },
+        }))
+        return [{ header: { number: 500 }, traces }]
+      },
+    }
+    const find = createTraceLookup({ ...base, archive, archiveHeight: () => 500 })
+    expect(await find(settling(500))).toEqual([{ to: token, input: '0x03' }])
+    expect(queries).toMatchObject([{ fromBlock: 500, toBlock: 500, traces: [{ callTo: [token], parents: true }] }])
+  })
+
+  test('asks the node for what the archive does not hold yet', async () => {
+    const asked: unknown[] = []
+    const node = {
+      call: async (method: string, params: unknown[]) => {
+        asked.push([method, params[0] as Hex])
+        return frame
+      },
+    }
+    const archive = { query: async () => Promise.reject(new Error('not for this block')) }
+    const find = createTraceLookup({ ...base, archive, archiveHeight: () => 499, node })
+    expect(await find(settling(500))).toEqual([{ to: token, input: '0x0a' }])
+    expect(asked).toEqual([['debug_traceTransaction', '0x77']])
+  })
+
+  test('knows nothing when nobody can be asked, or the node refuses, and says so', async () => {
+    expect(await createTraceLookup(base)(settling(500))).toBeUndefined()
+    const said: string[] = []
+    const node = { call: async () => Promise.reject(refusal) }
+    const onRefusal = (txHash: string, error: Error) => said.push(`${txHash} ${error.message}`)
+    expect(await createTraceLookup({ ...base, node, onRefusal })(settling(500))).toBeUndefined()
+    expect(said).toEqual([`0x77 ${refusal.message}`])
+  })
+
+  test('fails when the node does, so that no selector is guessed because of a broken line', async () => {
+    const node = { call: async () => Promise.reject(new Error('socket hang up')) }
+    await expect(createTraceLookup({ ...base, node })(settling(500))).rejects.toThrow('socket hang up')
+  })
+})

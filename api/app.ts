@@ -1,8 +1,10 @@
 import express, { type Express } from 'express'
 import type { Logger } from 'pino'
+import { answer } from './answer.ts'
 import { Cache } from './cache.ts'
 import type { Content } from './content.ts'
 import { cors } from './cors.ts'
+import { docsRoutes } from './docs/routes.ts'
 import { answerErrors } from './error-answer.ts'
 import { FirstProduced } from './first-produced.ts'
 import { giveHeaders } from './headers.ts'
@@ -10,7 +12,7 @@ import { healthRoutes } from './health.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { refuseMethod, refusePath } from './method.ts'
 import { createMetrics, type Watched } from './metrics.ts'
-import { answer, type Sources, type Total } from './route.ts'
+import type { Sources, Total } from './route.ts'
 import { routes } from './routes.ts'
 
 export interface ApiDeps extends Omit<Sources, 'totals' | 'bulkProduced'> {
@@ -47,6 +49,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(metrics.timeRequests)
   app.use(cors(deps.siteUrl))
   app.use(healthRoutes(deps, metrics.registry))
+  app.use(docsRoutes(deps.baseUrl))
   app.use(['/api', '/data', '/feed.atom'], limiter(deps.limiter))
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')

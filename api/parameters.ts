@@ -11,7 +11,7 @@ export const refusals = {
 /** Decimal digits only: no sign, point, exponent or other script. Larger than any fid can be: one nobody has. */
 export const fidParameter = z
   .string()
-  .regex(/^[0-9]*[1-9][0-9]*$/)
+  .refine((text) => /^[0-9]*[1-9][0-9]*$/.test(text))
   .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER))
   .meta({ description: 'The agent’s id in the social network.', override: { type: 'integer', minimum: 1 } })
 

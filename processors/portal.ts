@@ -74,6 +74,7 @@ export class Portal implements SdkArchive {
     const patience = new Patience(log)
     const blocks: PortalBlock[] = []
     const deadline = Date.now() + maxBatchMs
+    let isWaiting = false
     const isWhole = () => blocks.length > 0 && blocks.at(-1)?.header.number === toBlock
     for (let bytes = 0; bytes < maxBatchBytes && !isWhole(); ) {
       try {
@@ -84,7 +85,8 @@ export class Portal implements SdkArchive {
         } else if (blocks.length > 0) {
           break
         } else if (read === 'frontier') {
-          log.info(`waiting for block ${fromBlock}`)
+          if (!isWaiting) log.info(`the Portal does not have block ${fromBlock} yet: waiting for it`)
+          isWaiting = true
           await delay(frontierPauseMs)
         } else if (read === 'end') {
           throw new PortalFailure(`an answer from block ${fromBlock} on has no block`)

@@ -17,6 +17,8 @@ export class Progress {
   indexedBlock: number | undefined
   /** When the last transaction was committed, at first when the process started; milliseconds since 1970. */
   committedAt = Date.now()
+  /** When the source last told its head; milliseconds since 1970. */
+  headSeenAt = Date.now()
   readonly totals: Counts = { settlements: 0, unpaid: 0 }
 
   #counts: Counts = { settlements: 0, unpaid: 0 }
@@ -29,12 +31,13 @@ export class Progress {
 
   seeHead(block: number): void {
     this.headBlock = block
+    this.headSeenAt = Date.now()
   }
 
   /** Behind the head, but for a chain without a node all that is known of it. */
   seeArchive(block: number): void {
     this.archiveBlock = block
-    this.headBlock = Math.max(this.headBlock ?? block, block)
+    this.seeHead(Math.max(this.headBlock ?? block, block))
   }
 
   /** A transaction begins, perhaps once more for the same blocks. */

@@ -42,7 +42,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
     host,
     batch: 16,
     perRead: 1,
-    leaseMs: minute,
+    leaseMs: 20 * second,
     retry: { baseMs: Math.max(second, pollMs), capMs: minute },
 
     async read([subject]) {

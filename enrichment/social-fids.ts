@@ -32,7 +32,7 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
     host,
     batch: 8,
     perRead: 1,
-    leaseMs: 2 * minute,
+    leaseMs: minute,
     retry: { baseMs: minute, capMs: day },
 
     async read([subject]) {

@@ -26,7 +26,7 @@ export function socialShards({ social, host, now, sweeps }: ShardOptions): Sourc
     host,
     batch: 1,
     perRead: 1,
-    leaseMs: minute,
+    leaseMs: 20 * second,
     retry: { baseMs: 5 * second, capMs: 5 * minute },
 
     async read() {

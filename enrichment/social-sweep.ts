@@ -21,7 +21,7 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
     host,
     batch: 1,
     perRead: 1,
-    leaseMs: 5 * minute,
+    leaseMs: minute,
     retry: { baseMs: 10 * second, capMs: 10 * minute },
 
     async read([subject]) {

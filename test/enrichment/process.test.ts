@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Hub, startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { type AgentRow, storedAgents } from '../tools/agent-model.ts'
+import { type ChainRows, chainRows, wallet } from '../tools/chain-rows.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { type EnrichmentProcess, spawnEnrichment, until } from '../tools/enrichment-process.ts'
+
+let database: TestDatabase
+let hub: Hub
+let rows: ChainRows
+let env: Record<string, string>
+const running: EnrichmentProcess[] = []
+beforeEach(async () => {
+  database = await createTestDatabase()
+  hub = await startHub(new HubState(), { apiKey: 'key' })
+  rows = chainRows(database.pool)
+  env = { DATABASE_URL: database.url, HUB_URL: hub.url, HUB_POLL_SECONDS: '0.2' }
+})
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((job) => job.kill('SIGKILL')))
+  await hub.stop()
+  await database.drop()
+})
+
+function start(more: Record<string, string> = {}, ...args: string[]): EnrichmentProcess {
+  const job = spawnEnrichment({ ...env, ...more }, args)
+  running.push(job)
+  return job
+}
+const agents = () => storedAgents(database.pool)
+const anHourAgo = new Date(Date.now() - 3_600_000)
+
+describe('the job', () => {
+  test('says what is on and what is off and why, serves its health, and ends on SIGTERM', async () => {
+    const job = start()
+    await job.untilOutput(/"msg":"socialindex on/)
+    expect(job.output()).toMatch(/look-up by address off: NEYNAR_API_KEY is not set/)
+    const { metrics } = JSON.parse(job.output().split('\n')[0]!)
+    expect(await (await fetch(`http://${metrics}/readyz`)).text()).toBe('ready\n')
+    await until('the sweep was counted', async () => {
+      const text = await (await fetch(`http://${metrics}/metrics`)).text()
+      return /enrichment_reads_total\{source="social_sweep",outcome="ok"\} [1-9]/.test(text)
+    })
+    expect(await job.kill('SIGTERM')).toBe(0)
+  })
+
+  test('with a key says that nobody is swept, and does not print the key', async () => {
+    const job = start({ NEYNAR_URL: hub.url, NEYNAR_API_KEY: 'very-secret' })
+    await job.untilOutput(/look-up by address on .*sweep of all FIDs off/)
+    await job.kill('SIGTERM')
+    expect(job.output()).not.toContain('very-secret')
+  })
+
+  test('shows within its poll what changes at the hub, and goes on after the hub was away', async () => {
+    hub.state.addAccount({ fid: 7, custody: wallet(70), registeredAt: anHourAgo })
+    await rows.transfer({ chain: 'base', id: 0 }, null, wallet(1), anHourAgo)
+    start()
+    await until('the sweep was done', () => hub.requests.some((path) => path.startsWith('/v1/fids?shard_id=2')))
+    hub.state.addVerification(7, wallet(1))
+    await until('the agent was listed', async () => (await agents())[0]?.agent_status === 'active')
+    hub.faults.add({ kind: 'status', status: 503 }, { times: 3, path: '/v1/events' })
+    hub.state.removeVerification(7, wallet(1), 'revoke')
+    await until('the agent was historical', async () => (await agents())[0]?.agent_status === 'historical')
+  })
+
+  test.each([
+    [['--once', '--source', 'socialindex'], {}, 2, /--fid must be a positive integer/],
+    [['--once', '--fid', '7'], {}, 2, /--source must be one of: socialindex/],
+    [['--once', '--source', 'explorer', '--fid', '7'], {}, 2, /--source must be one of/],
+    [['--nonsense'], {}, 2, /--nonsense/],
+    [
+      [],
+      { HUB_URL: 'hub', HUB_POLL_SECONDS: 'often' },
+      1,
+      /HUB_URL must be an http\(s\) address\n {2}HUB_POLL_SECONDS must be/,
+    ],
+    [['--help'], {}, 0, /npm run enrichment/],
+  ])('%j with %j ends with %i', async (args, more, code, text) => {
+    const job = start(more, ...args)
+    expect(await job.untilExit()).toBe(code)
+    expect(job.output()).toMatch(text)
+  })
+
+  test('refuses a database without tables in one line', async () => {
+    await database.pool.query('drop schema public cascade; create schema public')
+    const job = start()
+    expect(await job.untilExit()).toBe(1)
+    expect(job.output()).toBe('the database is not ready: it has no tables yet; run `npm run migrate` first\n')
+  })
+
+  test('reads one account for a person, due or not', async () => {
+    hub.state.addAccount({ fid: 7, custody: wallet(70) })
+    hub.state.addVerification(7, wallet(1))
+    await rows.transfer({ chain: 'base', id: 0 }, null, wallet(1), anHourAgo)
+    for (let time = 0; time < 2; time++) {
+      const job = start({}, '--once', '--source', 'socialindex', '--fid', '7')
+      expect(await job.untilExit()).toBe(0)
+      expect(JSON.parse(job.output())).toEqual({
+        source: 'socialindex',
+        fid: 7,
+        outcome: 'ok',
+        listed: true,
+        claimed: false,
+        verified_addresses: [wallet(1)],
+      })
+    }
+    hub.faults.add({ kind: 'html' }, { times: 10 })
+    const job = start({}, '--once', '--source', 'socialindex', '--fid', '7')
+    expect(await job.untilExit()).toBe(1)
+    expect(job.output()).toMatch(/not JSON/)
+    expect(job.output()).toMatch(/"outcome":"bad_answer"/)
+  })
+})
+
+const kills = 5
+const accounts = 300
+
+test(`killed ${kills} times in the middle of its work, it loses nothing and does nothing twice`, async () => {
+  for (let fid = 1; fid <= accounts; fid++) {
+    hub.state.addAccount({ fid, custody: wallet(0xc000 + fid), registeredAt: anHourAgo })
+    if (fid % 3 === 0) hub.state.addVerification(fid, wallet(fid), { at: anHourAgo })
+    if (fid % 30 === 0) await rows.transfer({ chain: 'base', id: fid }, null, wallet(fid), anHourAgo)
+  }
+  hub.state.forgetEvents()
+  for (let kill = 0; kill < kills; kill++) {
+    const job = start()
+    await job.untilOutput(/socialindex on/)
+    const before = hub.requests.length
+    const wanted = 5 + kill * 10
+    await until('some requests were made', () => hub.requests.length >= Math.min(before + wanted, 990))
+    hub.state.removeVerification(3 * (kill + 1), wallet(3 * (kill + 1)), 'prune')
+    hub.state.addVerification(30 * (kill + 1) + 1, wallet(30 * (kill + 1)))
+    await rows.transfer({ chain: 'celo', id: kill }, null, wallet(30 * (kill + 1)), anHourAgo)
+    expect(await job.kill('SIGKILL')).toBe('SIGKILL')
+    // What the dead one had leased runs out.
+    await database.pool.query('update source_state set due_at = now() where lease_token is not null')
+  }
+  start()
+  const expected = [...hub.state.accounts.values()]
+    .flatMap(({ fid, verifications }) => [...verifications.keys()].map((key) => `${fid} ${key.split(':')[1]}`))
+    .sort()
+  const live = async () => {
+    const { rows } = await database.pool.query(
+      `select fid || ' 0x' || encode(address, 'hex') as pair from verified_address where ended_at is null`,
+    )
+    return rows.map(({ pair }) => pair).sort()
+  }
+  await until('all verifications were known', async () => (await live()).join() === expected.join())
+  const tokensOf = ({ holdings }: AgentRow) => holdings.filter(({ reason }) => reason === null).length
+  await until('every holder was an agent', async () => {
+    const listed = await agents()
+    return listed.filter((agent) => agent.fid % 30 === 0).length === accounts / 30
+  })
+  await until('both agents of each shared address had both tokens', async () => {
+    const listed = await agents()
+    return Array.from({ length: kills }, (_, kill) => 30 * (kill + 1)).every((fid) => {
+      return [fid, fid + 1].every((one) => {
+        const agent = listed.find((agent) => agent.fid === one)
+        return agent !== undefined && tokensOf(agent) === (agent.verified_addresses.length > 0 ? 2 : 0)
+      })
+    })
+  })
+  const { rows: twice } = await database.pool.query(
+    'select fid, address from verified_address group by fid, address having count(*) > 1',
+  )
+  expect(twice).toEqual([])
+}, 180_000)

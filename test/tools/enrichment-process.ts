@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** The real job in a process of its own. */
+export interface EnrichmentProcess {
+  /** Resolves once it has printed a match; throws when it ends before. */
+  untilOutput(pattern: RegExp): Promise<void>
+  /** Resolves with the exit code, or with the signal that ended it. */
+  untilExit(): Promise<number | NodeJS.Signals>
+  output(): string
+  /** Sends a signal and waits for the end. */
+  kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
+}
+
+const entry = fileURLToPath(new URL('../../enrichment/main.ts', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const deadlineMs = 60_000
+const pollMs = 20
+
+/** Runs `enrichment/main.ts` with these variables alone; its metrics port is a free one. */
+export function spawnEnrichment(env: Record<string, string>, args: readonly string[] = []): EnrichmentProcess {
+  const child = spawn(process.execPath, ['--import', 'tsx', entry, ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH, METRICS_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const untilExit = async () => {
+    await until('the job ended', () => endOf(child) !== undefined)
+    return endOf(child)!
+  }
+  return {
+    untilOutput: (pattern) =>
+      until(`the job printed ${pattern}`, () => {
+        if (!pattern.test(output) && endOf(child) !== undefined) throw new Error(`the job ended:\n${output}`)
+        return pattern.test(output)
+      }),
+    untilExit,
+    output: () => output,
+    kill: (signal) => {
+      child.kill(signal)
+      return untilExit()
+    },
+  }
+}
+
+/** Waits for a condition, a minute at most. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; await delay(pollMs)) {
+    if (await holds()) return
+  }
+  throw new Error(`${what}: not within ${deadlineMs} ms`)
+}
+
+function endOf(child: ChildProcess): number | NodeJS.Signals | undefined {
+  return child.exitCode ?? child.signalCode ?? undefined
+}

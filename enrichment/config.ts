@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseEgressAllow } from '../net/egress.ts'
 
 /** The public hub: hypersnap, which answers in bulk too. Its operators ask for a gentle pace. */
 const publicHub = { url: 'https://haatz.quilibrium.com', requestsPerSecond: 4 }
@@ -8,6 +9,21 @@ const namedHubRequestsPerSecond = 100
 const neynarRequestsPerSecond = 5
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+const withoutSlash = (url: string) => url.replace(/\/+$/, '')
+const httpUrls = z
+  .string()
+  .transform((text) => text.split(/[\s,]+/).filter((url) => url !== ''))
+  .pipe(z.array(httpUrl.transform(withoutSlash)).max(10, 'must be 10 addresses at most'))
+
+function parsedEgressAllow(text: string, context: z.RefinementCtx) {
+  try {
+    return parseEgressAllow(text)
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message.replace(/^EGRESS_ALLOW: /, '') })
+    return z.NEVER
+  }
+}
+
 const pollSeconds = 'must be a number of seconds from 0.1 to 3600'
 
 const environment = z.object({
@@ -16,6 +32,14 @@ const environment = z.object({
   HUB_POLL_SECONDS: z.coerce.number({ error: pollSeconds }).min(0.1, pollSeconds).max(3600, pollSeconds).default(30),
   NEYNAR_URL: httpUrl.default('https://api.neynar.com'),
   NEYNAR_API_KEY: z.string().optional(),
+  IPFS_GATEWAYS: httpUrls.default(['https://ipfs.io', 'https://dweb.link', 'https://w3s.link']),
+  ARWEAVE_URL: httpUrl.transform(withoutSlash).default('https://arweave.net'),
+  EGRESS_ALLOW: z.string().default('').transform(parsedEgressAllow),
+  SERVICE_NAME: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be lowercase letters, digits and hyphens, at most 63')
+    .default('agent-directory'),
+  SITE_URL: httpUrl.default('http://127.0.0.1:3000'),
   SETTLEMENT_OVERLOADS: z.enum(['spec', 'all'], 'must be spec or all').default('spec'),
   HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: z
@@ -47,6 +71,12 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     neynar: vars.NEYNAR_API_KEY
       ? { url: vars.NEYNAR_URL, apiKey: vars.NEYNAR_API_KEY, requestsPerSecond: neynarRequestsPerSecond }
       : undefined,
+    agentHosts: {
+      ipfsGateways: vars.IPFS_GATEWAYS,
+      arweaveUrl: vars.ARWEAVE_URL,
+      egressAllow: vars.EGRESS_ALLOW,
+      userAgent: `${vars.SERVICE_NAME}/1.0 (+${vars.SITE_URL})`,
+    },
     settlementOverloads: vars.SETTLEMENT_OVERLOADS,
     host: vars.HOST,
     metricsPort: vars.METRICS_PORT,

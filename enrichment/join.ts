@@ -11,6 +11,7 @@ import {
   takeAgents,
   unknownHolders,
 } from '../db/queries/join-events.ts'
+import { askForDocuments, hurryDocumentsOf } from '../db/queries/registration-documents.ts'
 import { addSubjects, askForSubjects, forgetSubjects } from '../db/queries/source-state.ts'
 import { refreshCountsOf } from './settlement-counts.ts'
 import { sourceNames } from './source.ts'
@@ -51,7 +52,8 @@ function route({ pool, now, lookups }: JoinOptions): Promise<number> {
       const subjects = (await unknownHolders(db, addresses)).map((address) => `address:${address}`)
       await addSubjects(db, sourceNames.lookup, subjects, { priority: 2, dueAt: now() })
     }
-    return addresses.length + tokens
+    if (tokens.length > 0) await askForDocuments(db, tokens, now())
+    return addresses.length + tokens.length
   })
 }
 
@@ -62,6 +64,8 @@ function derive({ pool, now }: JoinOptions): Promise<{ taken: number; changes: A
     if (fids.length === 0) return { taken: 0, changes: [] }
     const changes = await deriveAgents(db, { fids, chainOrder: chainNames, now: now() })
     const of = (kind: AgentChange['kind']) => changes.filter((change) => change.kind === kind).map(({ fid }) => fid)
+    const changed = changes.map(({ fid }) => fid)
+    if (changed.length > 0) await hurryDocumentsOf(db, changed)
     const subjects = (some: readonly number[]) => some.map((fid) => `fid:${fid}`)
     const soon = { priority: 2, dueAt: now() } as const
     await addSubjects(db, sourceNames.fids, subjects(of('listed')), soon)

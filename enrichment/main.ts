@@ -1,6 +1,7 @@
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { noteHoldersUnknownTo } from '../db/queries/join-events.ts'
+import { askForAllDocuments } from '../db/queries/registration-documents.ts'
 import { askForSubjects } from '../db/queries/source-state.ts'
 import { runCommand } from '../ops/cli.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
@@ -64,6 +65,7 @@ await runCommand({ usage, options }, async ({ values }) => {
 
   await askForSubjects(pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: now() })
   if (lookups) await noteHoldersUnknownTo(pool, sourceNames.lookup)
+  await askForAllDocuments(pool, now())
   const server = await serveHealth(config.host, config.metricsPort, { ...health, metrics: () => metrics.text() })
   log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
 

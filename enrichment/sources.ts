@@ -1,7 +1,12 @@
 import type pg from 'pg'
+import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createHub } from '../social/hub.ts'
 import { createNeynar } from '../social/neynar.ts'
 import type { SocialIndex } from '../social/social-index.ts'
+import { createAgentHosts } from './agent-hosts.ts'
+import { createGateways } from './agent-uri/gateways.ts'
+import { createResolver } from './agent-uri/resolve.ts'
+import { agentUris } from './agent-uri/source.ts'
 import type { Config } from './config.ts'
 import { createHost, type Host } from './host.ts'
 import { socialEvents } from './social-events.ts'
@@ -21,8 +26,13 @@ export interface Sources {
   close(): Promise<void>
 }
 
-/** The sources that this installation has. */
-export function createSources(config: Config, pool: pg.Pool, now: () => Date): Sources {
+/** The sources that this installation has. `politeness` is for hosts that are our own. */
+export function createSources(
+  config: Config,
+  pool: pg.Pool,
+  now: () => Date,
+  politeness?: DoorOptions['politeness'],
+): Sources {
   const { hub: hubSettings, neynar: neynarSettings } = config
   const hubHost = createHost({ name: 'hub', requestsPerSecond: hubSettings.requestsPerSecond, now })
   const neynarHost = neynarSettings && createHost({ name: 'neynar', ...neynarSettings, now })
@@ -32,6 +42,11 @@ export function createSources(config: Config, pool: pg.Pool, now: () => Date): S
   const { fidsByAddress } = social
   const sweeps = fidsByAddress === undefined
 
+  const { egressAllow, userAgent, ipfsGateways, arweaveUrl } = config.agentHosts
+  const agentHosts = createAgentHosts({ door: createDoor({ userAgent, egressAllow, politeness }), egressAllow, now })
+  const gateways = createGateways({ hosts: agentHosts, urls: ipfsGateways })
+  const resolve = createResolver({ hosts: agentHosts, gateways, arweaveUrl })
+
   const options = { pool, social, host: hubHost, now }
   const sources = [
     socialFids(options),
@@ -40,13 +55,17 @@ export function createSources(config: Config, pool: pg.Pool, now: () => Date): S
     ...(fidsByAddress && neynarHost
       ? [socialLookup({ social, fidsByAddress, host: neynarHost, now })]
       : [socialSweep(options)]),
+    agentUris({ pool, host: agentHosts.host, resolve, now }),
   ]
   return {
     sources,
-    hosts: neynarHost ? [hubHost, neynarHost] : [hubHost],
+    hosts: [hubHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host],
     lookups: !sweeps,
     description: describe(config, sweeps),
-    close: () => social.close(),
+    async close() {
+      agentHosts.host.stop()
+      await social.close()
+    },
   }
 }
 

@@ -75,7 +75,7 @@ digested as (
          case when d.reason is null then md5(row(
            r.agent_wallet, r.agent_uri, r.agent_uri_length, r.agent_uri_sha256, r.registered_block, r.registered_tx,
            extract(epoch from r.registered_at), extract(epoch from r.updated_at), r.updated_block,
-           u.uri_status, u.name, u.description, u.image, u.active, u.x402_support, u.services::text,
+           u.tried_uri_sha256, u.uri_status, u.name, u.description, u.image, u.active, u.x402_support, u.services::text,
            u.supported_trust::text,
            (select row(count(*), count(f.revoked_block)) from feedback f
              where f.chain = d.chain and f.agent_id = d.agent_id)

@@ -1,4 +1,5 @@
 import type { Queryable } from '../pool.ts'
+import type { Token } from './registration-documents.ts'
 
 /** Key of the advisory lock of the join. */
 const joinLock = 8_004_3010
@@ -50,9 +51,9 @@ select '0x' || encode(address, 'hex') as address from met order by address`,
   return rows.map(({ address }) => address)
 }
 
-/** Consumes events of tokens: their holders in the index are derived again. Returns how many tokens it were. */
-export async function routeTokens(db: Queryable, limit: number): Promise<number> {
-  const { rows } = await db.query<{ tokens: number }>({
+/** Consumes events of tokens: their holders in the index are derived again. Returns the tokens. */
+export async function routeTokens(db: Queryable, limit: number): Promise<Token[]> {
+  const { rows } = await db.query<Token>({
     name: 'route-tokens',
     text: `
 with taken as (
@@ -62,10 +63,10 @@ with taken as (
 met as (select distinct chain, agent_id from taken),
 routed as (
   insert into agent_event (fid) select distinct h.fid from met join agent_holding h using (chain, agent_id))
-select count(*) as tokens from met`,
+select chain, agent_id::text as "agentId" from met order by chain, agent_id`,
     values: [limit],
   })
-  return rows[0]?.tokens ?? 0
+  return rows
 }
 
 /** Consumes events of agents. Returns their FIDs, each once. */

@@ -18,7 +18,9 @@ select ${list(
     'owner_address', ${hex('h.held_by')},
     'agent_wallet', ${hex('r.agent_wallet')},
     'agent_uri', r.agent_uri,
-    'uri_status', coalesce(d.uri_status, case when coalesce(r.agent_uri_length, 0) = 0 then 'empty' else 'pending' end),
+    'uri_status', case when coalesce(r.agent_uri_length, 0) = 0 then 'empty'
+                       when d.tried_uri_sha256 <> uri_sha256(r) then 'pending'
+                       else coalesce(d.uri_status, 'pending') end,
     'name', d.name,
     'description', d.description,
     'image', d.image,

@@ -1,0 +1,97 @@
+import type { Door, Fetched, FetchOptions } from '../net/door.ts'
+import type { EgressAllow } from '../net/egress.ts'
+import { DoorError, type DoorReason } from '../net/errors.ts'
+import { createHost, type Host, HostClosed } from './host.ts'
+import { hour, minute, second } from './source.ts'
+
+export interface AgentHostsOptions {
+  readonly door: Door
+  readonly egressAllow: EgressAllow
+  readonly now: () => Date
+}
+
+/** The hosts that strangers named, each with its own wish to be left alone and its own breaker. */
+export interface AgentHosts {
+  /**
+   * As `Door.fetch`, with https tried where http is written. Throws HostClosed when the host is not to be asked now,
+   * which an answer 429 or 503 with Retry-After says as well; DoorError when there is no answer.
+   */
+  fetch(url: URL, options: FetchOptions): Promise<Fetched>
+  /** For the scheduler, which hears of no single host's failures; stopping it ends what is under way. */
+  readonly host: Host
+}
+
+/** Hosts remembered; the one not asked for longest is forgotten first. */
+const mostHosts = 10_000
+/** When a host asks to be left alone without saying for how long, and when our own line for it is full. */
+const restMs = minute
+const shortestRestMs = second
+const longestRestMs = hour
+/** Failures that are the host's own. */
+const outOfOrder: readonly DoorReason[] = ['dns_error', 'connect_error', 'tls_error', 'timeout', 'broken_answer']
+
+export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions): AgentHosts {
+  const all = createHost({ name: 'agents', requestsPerSecond: Number.POSITIVE_INFINITY, now })
+  const known = new Map<string, Host>()
+
+  /** Kept in the order of their last use. The pace is the door's. */
+  function hostOf(name: string): Host {
+    const host = known.get(name) ?? createHost({ name, requestsPerSecond: Number.POSITIVE_INFINITY, now })
+    known.delete(name)
+    known.set(name, host)
+    if (known.size > mostHosts) known.delete(known.keys().next().value as string)
+    return host
+  }
+
+  async function fetch(url: URL, options: FetchOptions): Promise<Fetched> {
+    const target = secured(url, egressAllow)
+    const host = hostOf(target.host)
+    await all.slot()
+    await host.slot()
+    const later = (why: string, ms: number) => new HostClosed(why, new Date(now().getTime() + ms))
+    try {
+      const fetched = await door.fetch(target, options)
+      const asked = restOf(fetched, now())
+      if (asked !== undefined) {
+        host.restFor(asked)
+        throw later(`${target.host} asks to be left alone`, asked)
+      }
+      if (fetched.status >= 500) host.failed()
+      else host.succeeded()
+      return fetched
+    } catch (error) {
+      if (!(error instanceof DoorError)) throw error
+      if (error.checkStatus === null) throw later(error.message, restMs)
+      if (outOfOrder.includes(error.reason)) host.failed()
+      throw error
+    }
+  }
+
+  return {
+    fetch,
+    host: {
+      ...all,
+      stop() {
+        all.stop()
+        door.close()
+      },
+    },
+  }
+}
+
+/** Plain http is for exceptions an operator made; everybody else is asked by https. */
+function secured(url: URL, egressAllow: EgressAllow): URL {
+  if (url.protocol !== 'http:' || egressAllow.has(`${url.hostname}:${url.port || 80}`)) return url
+  const secure = new URL(url)
+  secure.protocol = 'https:'
+  return secure
+}
+
+/** Milliseconds an answer asks us to stay away for; undefined: it does not. Source: RFC 9110 10.2.3, RFC 6585 4. */
+function restOf({ status, headers }: Fetched, now: Date): number | undefined {
+  const text = headers.get('retry-after')?.trim()
+  if (status !== 429 && !(status === 503 && text)) return undefined
+  if (!text) return restMs
+  const ms = /^\d+$/.test(text) ? Number(text) * second : Date.parse(text) - now.getTime()
+  return Number.isNaN(ms) ? restMs : Math.min(longestRestMs, Math.max(shortestRestMs, ms))
+}

@@ -1,0 +1,69 @@
+import { type Cid, parseCid } from './cid.ts'
+import { readDataUri } from './data-uri.ts'
+import { maxDocumentBytes } from './registration-file.ts'
+
+/** What an agentURI is, judged by its text. */
+export type Form =
+  /** The document itself. */
+  | { readonly kind: 'inline'; readonly bytes: Uint8Array }
+  | { readonly kind: 'web'; readonly url: URL }
+  /** `path` begins with a slash or is empty. `gateway` is the address somebody wrote instead of the identifier. */
+  | { readonly kind: 'ipfs'; readonly cid: Cid; readonly path: string; readonly gateway?: URL }
+  | { readonly kind: 'arweave'; readonly path: string }
+  /** Nothing to read, and why: a word of `uri_status` (CONTRACT.md 3). */
+  | { readonly kind: 'nothing'; readonly status: 'empty' | 'unsupported' | 'invalid' }
+
+/** Never throws. */
+export function parseForm(uri: string): Form {
+  const text = uri.trim().replace(/^"(.*)"$/s, '$1')
+  if (text === '') return nothing('empty')
+  if (/^data:/i.test(text)) {
+    const bytes = readDataUri(text)
+    return bytes && bytes.length <= maxDocumentBytes ? { kind: 'inline', bytes } : nothing('invalid')
+  }
+  if (text.startsWith('{')) return { kind: 'inline', bytes: Buffer.from(text) }
+  if (/^https?:\/\//i.test(text)) return webForm(text)
+  if (/^ipfs:\/\//i.test(text)) return ipfsForm(text.slice('ipfs://'.length))
+  if (/^\/?ipfs\//.test(text) || parseCid(text.split('/', 1)[0]!)) return ipfsForm(text.replace(/^\//, ''))
+  if (/^ar:\/\//i.test(text)) return arweaveForm(text.slice('ar://'.length))
+  const isName = /^[^\s/]+\.eth$/i.test(text)
+  const hasScheme = /^[a-z][a-z0-9+.-]*:/i.test(text)
+  return nothing(isName || hasScheme ? 'unsupported' : 'invalid')
+}
+
+function webForm(text: string): Form {
+  const url = URL.parse(text)
+  if (!url || isPlaceholder(url)) return nothing('invalid')
+  const [label = '', system] = url.hostname.split('.')
+  const subdomain = system === 'ipfs' ? parseCid(label) : undefined
+  if (subdomain) return { kind: 'ipfs', cid: subdomain, path: pathOf(url.pathname), gateway: url }
+  if (!url.pathname.startsWith('/ipfs/')) return { kind: 'web', url }
+  const form = ipfsForm(url.pathname.slice(1))
+  return form.kind === 'ipfs' ? { ...form, gateway: url } : { kind: 'web', url }
+}
+
+function ipfsForm(text: string): Form {
+  const [first = '', ...rest] = text.replace(/^ipfs\//, '').split('/')
+  const [name = ''] = first.split(/[?#]/, 1)
+  const cid = parseCid(name)
+  return cid ? { kind: 'ipfs', cid, path: pathOf(`/${rest.join('/')}`) } : nothing('invalid')
+}
+
+function arweaveForm(path: string): Form {
+  return /^[A-Za-z0-9_-]{43}(\/|$)/.test(path) ? { kind: 'arweave', path: `/${path}` } : nothing('invalid')
+}
+
+function pathOf(path: string): string {
+  return path === '/' ? '' : path
+}
+
+/** Addresses of templates that nobody filled in; no request could reach the agent by them. */
+function isPlaceholder({ hostname, href }: URL): boolean {
+  return (
+    /(^|\.)example(\.(com|net|org))?$/.test(hostname) || /your-?_?domain/i.test(hostname) || /%7B\w+%7D/i.test(href)
+  )
+}
+
+function nothing(status: 'empty' | 'unsupported' | 'invalid'): Form {
+  return { kind: 'nothing', status }
+}

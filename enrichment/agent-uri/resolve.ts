@@ -1,0 +1,105 @@
+import type { Fetched } from '../../net/door.ts'
+import { DoorError } from '../../net/errors.ts'
+import { parseJson } from '../../net/json.ts'
+import type { AgentHosts } from '../agent-hosts.ts'
+import { second } from '../source.ts'
+import { type Form, parseForm } from './form.ts'
+import type { Gateways } from './gateways.ts'
+import { maxDocumentBytes, type RegistrationFile, toRegistrationFile } from './registration-file.ts'
+
+export interface ResolverOptions {
+  readonly hosts: AgentHosts
+  readonly gateways: Gateways
+  /** Base address of an Arweave gateway. */
+  readonly arweaveUrl: string
+}
+
+/** What an agentURI leads to. `settled`: the same URI will lead to the same for ever. */
+export type Resolved =
+  | { readonly status: 'ok'; readonly file: RegistrationFile; readonly settled: boolean; readonly version?: Version }
+  /** The host says that it is what it was at the given version. */
+  | { readonly status: 'unchanged' }
+  /** There is nothing, by the word of whoever wrote it. */
+  | { readonly status: 'empty' | 'unsupported' | 'invalid'; readonly settled: boolean }
+  /** No file this time: nobody answers, or what answers is no registration file. */
+  | { readonly status: 'failed'; readonly word: 'unreachable' | 'invalid'; readonly reason: string }
+
+/** By which a host recognises what it sent before. */
+export interface Version {
+  readonly etag: string | null
+  readonly lastModified: string | null
+}
+
+export type Resolve = (uri: string, known?: Version) => Promise<Resolved>
+
+const timeoutMs = 10 * second
+const redirects = 3
+
+/** Throws HostClosed when whoever has the document is not to be asked now. */
+export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions): Resolve {
+  return async (uri, known) => {
+    const form = parseForm(uri)
+    if (form.kind === 'nothing') return { status: form.status, settled: true }
+    if (form.kind === 'inline') return inline(form.bytes)
+    try {
+      const fetched = await fetchForm(form, known)
+      return fetched ? remote(fetched, form.kind !== 'web') : failed('unreachable', 'no gateway has it')
+    } catch (error) {
+      if (!(error instanceof DoorError)) throw error
+      const answered = ['not_json', 'too_large', 'encoded'].includes(error.reason)
+      return failed(answered ? 'invalid' : 'unreachable', error.message)
+    }
+  }
+
+  function fetchForm(form: Exclude<Form, { kind: 'nothing' | 'inline' }>, known: Version | undefined) {
+    if (form.kind === 'ipfs') return gateways.read(form, form.gateway)
+    const options = { maxBytes: maxDocumentBytes, timeoutMs, redirects }
+    if (form.kind === 'web') return hosts.fetch(form.url, { ...options, headers: conditions(known) })
+    // A gateway sends each transaction to a host of its own below it.
+    const mayRedirect = (from: URL, to: URL) => to.host === from.host || to.hostname.endsWith(`.${from.hostname}`)
+    return hosts.fetch(new URL(`${arweaveUrl}${form.path}`), { ...options, mayRedirect })
+  }
+}
+
+function inline(bytes: Uint8Array): Resolved {
+  try {
+    return read(parseJson(bytes), true) ?? { status: 'invalid', settled: true }
+  } catch (error) {
+    if (!(error instanceof DoorError)) throw error
+    return { status: 'invalid', settled: true }
+  }
+}
+
+function remote({ status, headers, body, url }: Fetched, settled: boolean): Resolved {
+  if (status === 304) return { status: 'unchanged' }
+  if (status !== 200) return failed('unreachable', `${url} answers ${status}`)
+  const resolved = read(parseJson(body), settled)
+  if (!resolved) return failed('invalid', `${url} sends JSON that is no registration file`)
+  const version = { etag: sendable(headers.get('etag')), lastModified: sendable(headers.get('last-modified')) }
+  return resolved.status === 'ok' ? { ...resolved, version } : resolved
+}
+
+/** `{}` is a file of somebody who has nothing to say; undefined: not a registration file. */
+function read(value: unknown, settled: boolean): Extract<Resolved, { settled: boolean }> | undefined {
+  const file = toRegistrationFile(value)
+  if (file) return { status: 'ok', file, settled }
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return isEmpty ? { status: 'empty', settled } : undefined
+}
+
+/** What can be sent back as it is; a host that names its versions oddly has none. */
+function sendable(value: string | undefined): string | null {
+  return value !== undefined && /^[\x20-\x7e]{1,256}$/.test(value) ? value : null
+}
+
+function failed(word: 'unreachable' | 'invalid', reason: string): Resolved {
+  return { status: 'failed', word, reason }
+}
+
+function conditions(known: Version | undefined): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...(known?.etag && { 'if-none-match': known.etag }),
+    ...(known?.lastModified && { 'if-modified-since': known.lastModified }),
+  }
+}

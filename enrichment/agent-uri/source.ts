@@ -1,0 +1,86 @@
+import type pg from 'pg'
+import {
+  forgetDocument,
+  noteUnread,
+  readRegistrationUri,
+  storeDocument,
+  type Token,
+} from '../../db/queries/registration-documents.ts'
+import type { LeasedSubject } from '../../db/queries/source-state.ts'
+import type { Host } from '../host.ts'
+import { day, minute, type Reading, type Source, sourceNames } from '../source.ts'
+import type { RegistrationFile } from './registration-file.ts'
+import type { Resolve } from './resolve.ts'
+
+export interface AgentUriOptions {
+  readonly pool: pg.Pool
+  readonly host: Host
+  readonly resolve: Resolve
+  readonly now: () => Date
+}
+
+/** How long a file on somebody's host counts as read: of an agent of the index, and of anybody else. */
+const ttlMs = { held: day, others: 7 * day }
+
+/**
+ * Reads what the agentURIs of registrations lead to. A host's bad day moves `uri_status` and keeps the content; what
+ * stands in the URI itself, or is named by its hash, is never read again until the URI changes.
+ */
+export function agentUris({ pool, host, resolve, now }: AgentUriOptions): Source {
+  return {
+    name: sourceNames.agentUri,
+    host,
+    batch: 20,
+    perRead: 1,
+    leaseMs: 3 * minute,
+    retry: { baseMs: minute, capMs: 7 * day },
+
+    async read([subject]): Promise<Reading> {
+      const token = tokenOf(subject!)
+      const known = await readRegistrationUri(pool, token)
+      if (!known) return { outcome: 'gone', write: (db) => forgetDocument(db, token).then(() => undefined) }
+      const { uri, uriSha256, held, version } = known
+      // Only length and hash of a URI beyond the limit are kept.
+      const resolved = uri === null ? ({ status: 'invalid', settled: true } as const) : await resolve(uri, version)
+      const nextMs = held ? ttlMs.held : ttlMs.others
+
+      if (resolved.status === 'failed' || resolved.status === 'unchanged') {
+        const failed = resolved.status === 'failed'
+        return {
+          outcome: failed ? resolved.word : 'ok',
+          failed,
+          async write(db) {
+            await noteUnread(db, { token, uriSha256, uriStatus: failed ? resolved.word : 'ok', now: now() })
+            return failed ? 0 : nextMs
+          },
+        }
+      }
+      const file = resolved.status === 'ok' ? resolved.file : nothing
+      const newVersion = resolved.status === 'ok' ? resolved.version : undefined
+      return {
+        outcome: resolved.status,
+        async write(db) {
+          const document = { token, uriSha256, uriStatus: resolved.status, ...file, version: newVersion }
+          await storeDocument(db, document, now())
+          return resolved.settled ? undefined : nextMs
+        },
+      }
+    },
+  }
+}
+
+const nothing: RegistrationFile = {
+  name: null,
+  description: null,
+  image: null,
+  active: null,
+  x402Support: null,
+  services: [],
+  supportedTrust: [],
+}
+
+/** The token of a subject `token:base:12`. */
+function tokenOf({ subject }: LeasedSubject): Token {
+  const [, chain = '', agentId = ''] = subject.split(':')
+  return { chain, agentId }
+}

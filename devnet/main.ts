@@ -62,7 +62,7 @@ async function run(folder: string, seed: string) {
   const processes = new ProcessFile(processFile)
   const stack = createStack({ logFolder: join(folder, 'logs'), processes, say: report.say })
   const onStop = () => report.say('stopping; once more ends everything at once')
-  await untilSignalled((teardown) => start(folder, seed, stack, report, teardown), { kill: stack.kill, onStop })
+  await untilSignalled((teardown) => start(folder, seed, stack, report, teardown), onStop)
   report.say('stopped')
 }
 

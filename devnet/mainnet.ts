@@ -63,7 +63,7 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
     await untilAnswering(`${api}/healthz`, teardown.signal)
     say(`ready ${api}`)
   }
-  await untilSignalled(start, { kill: stack.kill, onStop: () => say('stopping; once more ends everything at once') })
+  await untilSignalled(start, () => say('stopping; once more ends everything at once'))
   say('stopped')
 }
 

@@ -10,6 +10,8 @@ export interface FreshDatabase {
   readonly description: string
   /** Leaves the server; it ends when it is ours alone. */
   stop(): Promise<void>
+  /** The same without waiting: the server ends with its last connection. */
+  kill(): void
 }
 
 const suffix = '_devnet'
@@ -28,7 +30,12 @@ export async function createFreshDatabase(stateFolder: string, databaseUrl?: str
     url.pathname = encodeURIComponent(name)
     await recreate(databaseUrl, name)
     await migrate(url.href)
-    return { url: url.href, description: `Postgres at ${url.host}, database ${name}`, stop: async () => {} }
+    return {
+      url: url.href,
+      description: `Postgres at ${url.host}, database ${name}`,
+      stop: async () => {},
+      kill: () => {},
+    }
   }
   const dataFolder = join(stateFolder, 'postgres')
   // What a power cut could lose is a toy world, made anew at the next start.
@@ -37,7 +44,12 @@ export async function createFreshDatabase(stateFolder: string, databaseUrl?: str
     await recreate(server.databaseUrl, embeddedName)
     const url = server.urlOf(embeddedName)
     await migrate(url)
-    return { url, description: `embedded Postgres, database ${embeddedName}`, stop: () => server.stop() }
+    return {
+      url,
+      description: `embedded Postgres, database ${embeddedName}`,
+      stop: () => server.stop(),
+      kill: () => process.kill(server.pid, 'SIGTERM'), // to Postgres: end once nobody is connected
+    }
   } catch (error) {
     await server.stop()
     throw error

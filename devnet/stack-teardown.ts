@@ -5,6 +5,8 @@ export class Interrupted extends Error {
 
 export interface Stoppable {
   stop(): Promise<void>
+  /** Ends it without waiting, when somebody is tired of that; what has none ends with this process. */
+  kill?(): void
 }
 
 /** What has been started, to be stopped in the opposite order. */
@@ -34,26 +36,31 @@ export class Teardown {
   /** Stops everything, also when stopping one thing fails; then throws that failure. */
   async stopAll() {
     const failures: unknown[] = []
-    for (let one = this.owned.pop(); one; one = this.owned.pop()) {
-      await one.stop().catch((error) => failures.push(error))
-    }
+    for (const one of [...this.owned].reverse()) await one.stop().catch((error) => failures.push(error))
     if (failures.length > 0) throw failures[0]
+  }
+
+  killAll() {
+    for (const one of this.owned) {
+      try {
+        one.kill?.()
+      } catch {
+        // gone already; the others are not spared for that
+      }
+    }
   }
 }
 
 /**
  * Starts, waits for SIGINT, SIGTERM or SIGHUP, stops: whatever was started is stopped, also when the start fails or is
- * interrupted half-way, and when this process itself fails later, which is thrown. A second signal calls `kill` and
- * ends this process with exit code 1.
+ * interrupted half-way, and when this process itself fails later, which is thrown. A second signal kills
+ * everything and ends this process with exit code 1.
  */
-export async function untilSignalled(
-  start: (teardown: Teardown) => Promise<void>,
-  { kill, onStop }: { kill: () => void; onStop: () => void },
-): Promise<void> {
+export async function untilSignalled(start: (teardown: Teardown) => Promise<void>, onStop: () => void): Promise<void> {
   const teardown = new Teardown()
   const onSignal = () => {
     if (teardown.signal.aborted) {
-      kill()
+      teardown.killAll()
       process.exit(1)
     }
     teardown.interrupt()

@@ -133,3 +133,14 @@ export async function storedAgents(db: Queryable): Promise<AgentRow[]> {
   )
   return rows
 }
+
+/** The FIDs that a mirror has when it followed `agent_change` from the beginning. Throws when it was told nonsense. */
+export async function followedFids(db: Queryable): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number; kind: string }>('select fid, kind from agent_change order by seq')
+  const followed = new Set<number>()
+  for (const { fid, kind } of rows) {
+    if (kind === 'upsert') followed.add(fid)
+    else if (!followed.delete(fid)) throw new Error(`fid ${fid} was delisted without having been listed`)
+  }
+  return [...followed].sort((a, b) => a - b)
+}

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import { readChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
-import { runCommand, UsageError } from '../ops/cli.ts'
+import { runCommand } from '../ops/cli.ts'
 import { portOf } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { createApp } from './app.ts'
@@ -22,10 +22,8 @@ Reads DATABASE_URL, REDIS_URL, HOST, PORT, BASE_URL, SITE_URL, SERVICE_NAME, TRU
 LIMIT_PER_DAY, SETTLEMENT_OVERLOADS, CHAINS_FILE, LOG_LEVEL: see .env.example.
 `
 
-await runCommand({ usage }, async ({ positionals }) => {
-  if (positionals.length > 0) throw new UsageError(`api takes no argument, got ${positionals[0]} (--help shows more)`)
-  const chainsFile = process.env.CHAINS_FILE ? JSON.parse(await readFile(process.env.CHAINS_FILE, 'utf8')) : undefined
-  const config = readConfig(process.env, chainsFile)
+await runCommand({ usage }, async () => {
+  const config = readConfig(process.env, readChainsFile(process.env.CHAINS_FILE))
   const log = createLogger('api', config.logLevel)
   const opened = await openDatabase(config.databaseUrl)
   const pool = createPool({

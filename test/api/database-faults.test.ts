@@ -1,0 +1,104 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { boundedDatabase, connectTimeoutMs, poolConnections, statementTimeoutMs } from '../../api/database.ts'
+import { createPool } from '../../db/pool.ts'
+import { failure, startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { seedAgent } from '../tools/seed.ts'
+import { startTcpLink, type TcpLink } from '../tools/tcp-link.ts'
+import { until } from '../tools/until.ts'
+
+/** CONTRACT: whatever the database does, an answer comes within 10 s. */
+const longestAnswerMs = 10_000
+
+let database: TestDatabase
+let link: TcpLink
+let pool: pg.Pool
+let api: TestApi
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await seedAgent(database.pool, { fid: 1 })
+  const url = new URL(database.url)
+  link = await startTcpLink(Number(url.port))
+  url.port = String(link.port)
+  pool = createPool({
+    databaseUrl: url.href,
+    name: 'api under test',
+    max: poolConnections,
+    statementTimeoutMs,
+    connectTimeoutMs,
+  })
+  api = await startApi(database, { pool, database: boundedDatabase(pool), now: () => now })
+})
+afterAll(async () => {
+  await api.stop()
+  await link.close()
+  await pool.end()
+  await database.drop()
+})
+
+/** Moved between questions, so that no answer comes from memory. */
+let now = Date.now()
+const ask = async (path = '/api/agent/1') => {
+  now += 60_000
+  const start = performance.now()
+  const response = await api.get(path)
+  return { response, ms: performance.now() - start }
+}
+const serves = () =>
+  until('the API serves again', async () => (await ask()).response.status === 200 && (await ask()).response.ok)
+
+/** Every one of many different questions ends in time with the body of an internal error, and without a detail. */
+async function expectFailures(count: number) {
+  const paths = Array.from({ length: count }, (_, n) => `/api/agent/${n + 1}`)
+  const answers = await Promise.all([...paths, '/api/discovery', '/api/stats', '/feed.atom'].map(ask))
+  for (const { response, ms } of answers) {
+    expect(await failure(response)).toEqual({ status: 500, error: 'ERR_INTERNAL' })
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(ms).toBeLessThan(longestAnswerMs)
+  }
+}
+
+test('tables locked by somebody else: 500 in time for everybody, and 200 once the lock is gone', async () => {
+  const locker = await database.pool.connect()
+  await locker.query('begin; lock table agent, agent_change in access exclusive mode')
+  try {
+    await expectFailures(60)
+    expect((await api.get('/healthz')).status).toBe(200)
+  } finally {
+    await locker.query('rollback')
+    locker.release()
+  }
+  await serves()
+})
+
+test('a database that is frozen: 500 in time, not ready, and 200 once it thaws', async () => {
+  await serves()
+  link.freeze()
+  await expectFailures(60)
+  const ready = await api.get('/readyz')
+  expect([ready.status, await ready.text()]).toEqual([503, 'the database does not answer\n'])
+  const metrics = await api.get('/metrics')
+  expect([metrics.status, (await metrics.text()).includes('indexer_lag_seconds{')]).toEqual([200, false])
+  link.thaw()
+  await serves()
+})
+
+test('a database that is away: 500 at once, and 200 once it is back', async () => {
+  await serves()
+  await link.cut()
+  await expectFailures(60)
+  await link.mend()
+  await serves()
+})
+
+test('requests beyond those that may wait for a connection are refused at once', async () => {
+  await serves()
+  link.freeze()
+  const asked = Array.from({ length: 600 }, (_, n) => ask(`/api/agent/${n + 1}`))
+  const answers = await Promise.all(asked)
+  expect(answers.every(({ response, ms }) => response.status === 500 && ms < longestAnswerMs)).toBe(true)
+  expect(pool.totalCount).toBeLessThanOrEqual(poolConnections)
+  link.thaw()
+  await serves()
+})

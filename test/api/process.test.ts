@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../ops/ports.ts'
+import { runMain } from '../tools/command.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { seedAgent } from '../tools/seed.ts'
+import { until } from '../tools/until.ts'
+
+const entry = fileURLToPath(new URL('../../api/main.ts', import.meta.url))
+let database: TestDatabase
+let child: ChildProcess | undefined
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await seedAgent(database.pool, { fid: 1 })
+})
+afterEach(() => void child?.kill('SIGKILL'))
+afterAll(() => database.drop())
+
+/** The real process, serving; its lines as they come. */
+async function start(env: Record<string, string> = {}) {
+  const port = await freePort()
+  child = spawn(process.execPath, ['--import', 'tsx', entry], {
+    env: { PATH: process.env.PATH, DATABASE_URL: database.url, PORT: String(port), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const lines: { msg?: string }[] = []
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    lines.push(
+      ...chunk
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    )
+  })
+  const url = `http://127.0.0.1:${port}`
+  const answers = () =>
+    fetch(`${url}/readyz`)
+      .then(({ ok }) => ok)
+      .catch(() => false)
+  await until('the API is ready', answers)
+  return { url, lines, exit: once(child, 'exit') }
+}
+
+test('SIGTERM lets the requests in flight end, takes no new ones, and ends with 0', async () => {
+  const { url, exit } = await start()
+  const locker = await database.pool.connect()
+  await locker.query('begin; lock table agent in access exclusive mode')
+  const asked = Array.from({ length: 20 }, (_, n) => fetch(`${url}/api/agent/${n + 1}`))
+  await until('the requests wait for the lock', async () => {
+    const { rows } = await database.pool.query('select count(*) as n from pg_locks where not granted')
+    return rows[0].n >= 10
+  })
+  child?.kill('SIGTERM')
+  await until('new connections are refused', () =>
+    fetch(`${url}/healthz`)
+      .then(() => false)
+      .catch(() => true),
+  )
+  await locker.query('rollback')
+  locker.release()
+  const statuses = (await Promise.all(asked)).map((response) => response.status).sort()
+  expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 404)])
+  expect(await exit).toEqual([0, null])
+})
+
+test('without REDIS_URL one line at the start says that limits are this process’s own', async () => {
+  const { url, lines } = await start({ LIMIT_PER_MINUTE: '2' })
+  expect(lines.map((line) => line.msg)).toContain('REDIS_URL is unset: limits are counted in this process alone')
+  const statuses = []
+  for (let n = 0; n < 3; n++) statuses.push((await fetch(`${url}/api/agent/1`)).status)
+  expect(statuses).toEqual([200, 200, 429])
+})
+
+test('an error nobody is told about is logged with the id of its request', async () => {
+  const { url, lines } = await start()
+  await database.pool.query('alter table agent rename to elsewhere')
+  const response = await fetch(`${url}/api/agent/1`)
+  await database.pool.query('alter table elsewhere rename to agent')
+  expect([response.status, await response.json()]).toEqual([500, { error: 'ERR_INTERNAL' }])
+  const requestId = response.headers.get('x-request-id')
+  await until('the log names it', () => lines.some((line) => (line as { requestId?: string }).requestId === requestId))
+  expect(lines.map((line) => line.msg)).toContain('relation "agent" does not exist')
+})
+
+test('every bad variable is named at once, and nothing listens', async () => {
+  const env = {
+    ...{ PORT: '70000', REDIS_URL: 'localhost:6379', BASE_URL: 'api.example', TRUST_PROXY_HOPS: 'yes' },
+    ...{ LIMIT_PER_DAY: '0', SETTLEMENT_OVERLOADS: 'some', LOG_LEVEL: 'loud', RPC_BASE: 'base', SERVICE_NAME: 'A b' },
+  }
+  const { code, stderr } = await runMain('api/main.ts', [], { env })
+  expect(code).toBe(1)
+  for (const name of Object.keys(env)) expect(stderr).toContain(`${name} must be`)
+})
+
+test('--help explains, a word too many is one line and exit code 2', async () => {
+  expect(await runMain('api/main.ts', ['--help'])).toMatchObject({ code: 0, stderr: '' })
+  const wrong = await runMain('api/main.ts', ['base'])
+  expect([wrong.code, wrong.stderr.trim().split('\n')]).toEqual([
+    2,
+    [expect.stringContaining('unexpected argument base')],
+  ])
+})

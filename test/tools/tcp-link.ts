@@ -1,0 +1,64 @@
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { freePort } from '../../ops/ports.ts'
+
+/** A line to a server of this machine that can go bad. */
+export interface TcpLink {
+  readonly port: number
+  /** Connections stay, and nothing passes in either direction. */
+  freeze(): void
+  thaw(): void
+  /** Ends every connection and refuses new ones. */
+  cut(): Promise<void>
+  mend(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startTcpLink(targetPort: number): Promise<TcpLink> {
+  const port = await freePort()
+  const sockets = new Set<Socket>()
+  let frozen = false
+  const accept = (client: Socket) => {
+    const server = connect(targetPort, '127.0.0.1')
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(from)
+      from.on('data', (data) => to.write(data))
+      from.on('error', () => {})
+      from.on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+      if (frozen) from.pause()
+    }
+  }
+  let listener = await listen(port, accept)
+  const cut = async () => {
+    const closed = new Promise((resolve) => listener.close(resolve))
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+  return {
+    port,
+    freeze() {
+      frozen = true
+      for (const socket of sockets) socket.pause()
+    },
+    thaw() {
+      frozen = false
+      for (const socket of sockets) socket.resume()
+    },
+    cut,
+    async mend() {
+      listener = await listen(port, accept)
+    },
+    close: cut,
+  }
+}
+
+async function listen(port: number, accept: (client: Socket) => void): Promise<Server> {
+  const server = createServer(accept)
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return server
+}

@@ -6,7 +6,7 @@ import { wallet } from '../tools/chain-rows.ts'
 import { type Scene, startScene } from '../tools/scene.ts'
 
 const fids = [1, 2, 3, 4, 5, 6, 7, 8]
-const turns = 60
+const turns = 240
 const workers = 3
 const token = (fid: number) => ({ chain: fid % 2 ? 'base' : 'gnosis', id: fid }) as const
 

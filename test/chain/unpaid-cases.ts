@@ -1,6 +1,6 @@
 import { encodeFunctionData, parseSignature } from 'viem'
 import { dollarAbi } from '../../devnet/chain-abi.ts'
-import { aggregate, pay, transferDollars } from '../../devnet/chain-payments.ts'
+import { aggregate, mint, pay, transferDollars } from '../../devnet/chain-payments.ts'
 import { type SettlementCase, selectors } from './settlement-case.ts'
 
 /** What moves no money by an authorization, however much it looks like it. */
@@ -80,6 +80,16 @@ export const unpaidCases: SettlementCase[] = [
         settlements: [{ authorization, selector: selectors.transfer, source: 'calldata' }],
         unpaid: { [token]: 1 },
       }
+    },
+  },
+  {
+    name: 'an approval beside a plain transfer of somebody else',
+    async act({ chain, payer, merchant, facilitator, authorize }) {
+      const { bridgedToken: token, batcher } = chain.addresses
+      await chain.execute(facilitator, mint(chain, batcher, 52n, token))
+      const approval = await authorize(payer, { to: merchant.address, value: 52n, token, kind: 'approve' })
+      const calls = [pay(approval), transferDollars(chain, merchant.address, 52n, token)]
+      return { hash: await chain.send(facilitator, aggregate(chain, calls)), settlements: [], unpaid: { [token]: 1 } }
     },
   },
 ]

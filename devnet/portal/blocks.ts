@@ -1,3 +1,5 @@
+import type { Query } from './query.ts'
+
 /** A block as the SQD Network stores it: hex in lowercase, quantities as hex, numbers as JSON numbers, time in seconds. */
 export interface Block {
   readonly header: Header
@@ -69,15 +71,15 @@ export interface BlockSource {
   /** Last block of the chunk that holds block `number`: what one worker scans at a time. */
   chunkEnd(number: number): number
   /**
-   * The finished answer for one whole chunk, when the source keeps one, so that a benchmark measures the client.
-   * Undefined: the server makes it from `blocks`.
+   * The finished lines of a range for a query, when the source keeps them, so that a benchmark measures the client.
+   * Undefined: the server makes them from `blocks`.
    */
-  prepared?(query: unknown, first: number, last: number): PreparedChunk | undefined
+  prepared?(query: Query, first: number, last: number): Promise<PreparedLines | undefined>
 }
 
-export interface PreparedChunk {
-  /** Complete lines, each ended by a newline; the first and the last block of the chunk are among them. */
-  readonly lines: Buffer
-  /** The same as one gzip member. */
+export interface PreparedLines {
+  /** Complete lines, each ended by a newline, in one gzip member; the first and the last block are among them. */
   readonly gzip: Buffer
+  /** The same, unpacked. */
+  lines(): Buffer
 }

@@ -51,7 +51,7 @@ export async function answerStream(
 async function* partsOf(dataset: Dataset, query: Query, to: number): AsyncGenerator<StreamPart> {
   const { source } = dataset
   for (const { first, last } of chunksOfAnswer(dataset, query.fromBlock, to)) {
-    const prepared = source.prepared?.(query, first, last)
+    const prepared = await source.prepared?.(query, first, last)
     if (prepared) yield prepared
     else yield* linesOfChunk(source, query, first, last)
   }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip as gzipWithCallback } from 'node:zlib'
+import type { PreparedLines } from './blocks.ts'
 import type { Fault } from './faults.ts'
 
 const gzip = promisify(gzipWithCallback)
@@ -12,8 +13,8 @@ const gzipLevel = 1
 
 type CutFault = Extract<Fault, { kind: 'cut' }>
 
-/** A line of text without its line break, or finished bytes of many lines. */
-export type StreamPart = string | { readonly lines: Buffer; readonly gzip: Buffer }
+/** A line of text without its line break, or many finished ones. */
+export type StreamPart = string | PreparedLines
 
 /**
  * Writes NDJSON, compressed as one gzip member a piece when the client accepts gzip, and waits whenever the client
@@ -25,15 +26,13 @@ export async function sendLines(
   { compress, fault }: { compress: boolean; fault?: Fault },
 ): Promise<void> {
   let piece = ''
-  const write = async (plain: Buffer, compressed?: Buffer) => {
-    if (res.destroyed || plain.length === 0) return
-    const bytes = compress ? (compressed ?? (await gzip(plain, { level: gzipLevel }))) : plain
-    if (!res.write(bytes)) await drained(res)
+  const write = async (bytes: Buffer) => {
+    if (!res.destroyed && !res.write(bytes)) await drained(res)
   }
   const flush = async () => {
-    const text = piece
+    const plain = Buffer.from(piece)
     piece = ''
-    await write(Buffer.from(text))
+    if (plain.length > 0) await write(compress ? await gzip(plain, { level: gzipLevel }) : plain)
   }
 
   let lines = 0
@@ -41,7 +40,7 @@ export async function sendLines(
     if (res.destroyed) return
     if (typeof part !== 'string') {
       await flush()
-      await write(part.lines, part.gzip)
+      await write(compress ? part.gzip : part.lines())
       continue
     }
     if (fault?.kind === 'silence' && lines === fault.lines) return await flush()
@@ -93,7 +92,7 @@ async function* withFault(parts: AsyncIterable<StreamPart>, fault: Fault | undef
   let held: string | undefined
   let line = 0
   for await (const part of parts) {
-    const texts = typeof part === 'string' ? [part] : part.lines.toString().split('\n').slice(0, -1)
+    const texts = typeof part === 'string' ? [part] : part.lines().toString().split('\n').slice(0, -1)
     for (const text of texts) {
       const at = line++
       if (fault.kind === 'line' && at === fault.line) {

@@ -1,5 +1,4 @@
 import { request } from 'node:http'
-import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Trace } from '../../devnet/portal/blocks.ts'
 import type { MemorySource } from '../../devnet/portal/memory-source.ts'
@@ -183,20 +182,20 @@ describe('a stream', () => {
   test('refuses a body that is not JSON', async () => {
     expect((await send('POST', `${portal.url}/datasets/toy/stream`, { body: '{' })).status).toBe(400)
   })
+})
 
-  test('sends a prepared chunk as it is, next to lines made on the way', async () => {
-    const lines = Buffer.from('{"header":{"number":0}}\n{"header":{"number":9}}\n')
-    const prepared = {
-      ...source,
-      prepared: (_: unknown, first: number) => (first === 0 ? { lines, gzip: gzipSync(lines) } : undefined),
-    }
-    const server = await startPortal({ datasets: { toy: prepared } })
-    for (const encoding of ['gzip', 'identity'] as const) {
-      const { lines } = await stream(server.url, { fromBlock: 0, toBlock: 12, fields: numbers }, { encoding })
-      expect(lines.map((line) => line.header.number)).toEqual([0, 9, 10, 12])
-    }
-    await server.stop()
-  })
+test('blocks that are not final yet are in /stream alone', async () => {
+  const hot = toySource()
+  hot.append([block(30, false), block(31, false)], { final: false })
+  const server = await startPortal({ datasets: { toy: hot }, noContentAfterMs: 20 })
+  const body = { type: 'evm', fromBlock: 30, fields: numbers }
+  const all = await send('POST', `${server.url}/datasets/toy/stream`, { body })
+  expect(all.text).toBe('{"header":{"number":30}}\n{"header":{"number":31}}\n')
+  expect(all.headers).toMatchObject({ 'x-sqd-head-number': '31', 'x-sqd-finalized-head-number': '29' })
+  expect((await stream(server.url, body)).status).toBe(204)
+  const metadata = await send('GET', `${server.url}/datasets/toy/metadata`)
+  expect(JSON.parse(metadata.text).real_time).toBe(true)
+  await server.stop()
 })
 
 test('a stream of a hundred thousand blocks waits for a slow reader and holds no more than a few pieces', async () => {

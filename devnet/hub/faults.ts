@@ -29,8 +29,8 @@ export interface FaultScope {
   readonly path?: string
 }
 
-interface Planned {
-  readonly fault: Fault
+interface Planned<F> {
+  readonly fault: F
   readonly path: string
   left: number
 }
@@ -41,12 +41,12 @@ export interface Answer {
 }
 
 /** The faults a server is told to have. The oldest that fits a request is used. */
-export class Faults {
-  private planned: Planned[] = []
+export class Faults<F = Fault> {
+  private planned: Planned<F>[] = []
   /** Requests that were answered with a fault. */
   hits = 0
 
-  add(fault: Fault, { times = 1, path = '' }: FaultScope = {}) {
+  add(fault: F, { times = 1, path = '' }: FaultScope = {}) {
     this.planned.push({ fault, path, left: times })
   }
 
@@ -54,12 +54,12 @@ export class Faults {
     this.planned = []
   }
 
-  list(): readonly { fault: Fault; path: string; left: number }[] {
+  list(): readonly { fault: F; path: string; left: number }[] {
     return this.planned
   }
 
   /** The fault for this request, used up once. */
-  take(url: string): Fault | undefined {
+  take(url: string): F | undefined {
     const found = this.planned.find(({ path }) => url.includes(path))
     if (!found) return undefined
     this.hits++
@@ -117,7 +117,13 @@ async function sendHuge(response: ServerResponse, bytes: number) {
   const piece = Buffer.alloc(64 * 1024, ' ')
   for (let sent = 0; sent <= bytes && !response.destroyed; sent += piece.length) {
     if (!response.write(piece)) {
-      await new Promise<void>((resolve) => response.once('drain', resolve).once('close', resolve))
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          response.off('drain', wake).off('close', wake)
+          resolve()
+        }
+        response.on('drain', wake).on('close', wake)
+      })
     }
   }
   response.end('{}')

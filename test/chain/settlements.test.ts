@@ -1,7 +1,11 @@
 import { type Hash, type Hex, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chains } from '../../chains.config.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain.ts'
 import { dollarAbi } from '../../devnet/chain-abi.ts'
+import { memorySource } from '../../devnet/portal/memory-source.ts'
+import { readBlocks } from '../../devnet/portal/rpc-blocks.ts'
+import { type Portal, startPortal } from '../../devnet/portal/server.ts'
 import { type ChainIndex, indexChain } from '../tools/chain-index.ts'
 import { describeDifference } from '../tools/oracle.ts'
 import { type RpcProxy, startRpcProxy } from '../tools/rpc-proxy.ts'
@@ -15,6 +19,7 @@ const cases = [...directCases, ...batchCases, ...contractCases, ...unpaidCases]
 const allCases = [...cases, ...tracedUnpaidCases]
 /** Blocks; more than the cases mine, so that a processor that is there when they are mined sees each of them hot. */
 const finality = 100
+const { dataset } = chains.base
 
 let chain: DevChain
 /** Saw every block when it was hot. */
@@ -24,6 +29,10 @@ let late: ChainIndex
 /** As `late`, from a node without traces. */
 let traceless: ChainIndex
 let proxy: RpcProxy
+/** As `late`, from a Portal and from a v2 archive, without a node. */
+let fromPortal: ChainIndex
+let fromArchive: ChainIndex
+let portal: Portal
 const outcomes = new Map<string, CaseOutcome | Error>()
 
 beforeAll(async () => {
@@ -39,12 +48,17 @@ beforeAll(async () => {
   proxy = await startRpcProxy(chain.rpc, (method) => /^(debug|trace)_/.test(method))
   traceless = await indexChain(chain, { finality, rpc: proxy.url })
   late = await indexChain(chain, { finality })
-  for (const index of [live, late, traceless]) await index.untilHead()
+  const blocks = await readBlocks(chain.rpc, 0, Number(await chain.client.getBlockNumber()))
+  portal = await startPortal({ datasets: { [dataset]: memorySource({ blocks }) } })
+  fromPortal = await indexChain(chain, { rpc: null, portal: portal.url })
+  fromArchive = await indexChain(chain, { rpc: null, gateway: portal.gatewayUrl(dataset) })
+  for (const index of [live, late, traceless, fromPortal, fromArchive]) await index.untilHead()
 })
 
 afterAll(async () => {
-  for (const index of [live, late, traceless]) await index?.close()
+  for (const index of [live, late, traceless, fromPortal, fromArchive]) await index?.close()
   await proxy?.close()
+  await portal?.stop()
   await chain?.stop()
 })
 
@@ -68,6 +82,15 @@ describe('from a node with traces', () => {
     expect(await hotShare(late)).toBe(0)
     expect(describeDifference(await live.tables(), await late.tables())).toBe('')
   })
+})
+
+test.each([
+  ['a Portal', () => fromPortal],
+  ['a v2 archive', () => fromArchive],
+])('%s leaves the very rows that the node leaves', async (_, index) => {
+  // An archive holds nothing but final blocks, so the states differ in how far back that is.
+  const rows = { ...(await index().tables()), chain_state: [] }
+  expect(describeDifference(rows, { ...(await live.tables()), chain_state: [] })).toBe('')
 })
 
 describe('from a node without traces', () => {

@@ -3,18 +3,23 @@ import type { DevChain } from '../../devnet/chain.ts'
 export interface SettingsOptions {
   /** Blocks below the head that may still be replaced. */
   readonly finality?: number
-  /** JSON-RPC address, when it is not the node's own. */
-  readonly rpc?: string
+  /** JSON-RPC address, when it is not the node's own; null: history only. */
+  readonly rpc?: string | null
+  /** Address of a Portal. Default: none. */
+  readonly portal?: string
+  /** Address of a v2 archive. Default: none. */
+  readonly gateway?: string
 }
 
-/** Content of CHAINS_FILE for a local chain: RPC alone, everything from block 0, the bridged dollar listed too. */
-export function chainSettings({ name, rpc, addresses }: DevChain, { finality = 3, ...other }: SettingsOptions = {}) {
+/** Content of CHAINS_FILE for a local chain: RPC alone unless told otherwise, everything from block 0, the bridged dollar listed too. */
+export function chainSettings({ name, rpc, addresses }: DevChain, { finality = 3, ...sources }: SettingsOptions = {}) {
   const { registry, reputation, token, bridgedToken } = addresses
   const tokens = token ? [token, bridgedToken] : []
   const row = {
-    rpc: other.rpc ?? rpc,
+    rpc,
     portal: null,
     gateway: null,
+    ...sources,
     finality,
     registry: { address: registry, fromBlock: 0 },
     reputation: { address: reputation, fromBlock: 0 },

@@ -50,12 +50,17 @@ export function wordParameter<const W extends string>(words: readonly W[], fallb
     .meta({ description, override: { type: 'string', enum: [...words], default: fallback } })
 }
 
+const flags = new Map<unknown, boolean>([
+  ['true', true],
+  ['false', false],
+])
+
 /** `true` or `false`; anything else is no filter. */
 export function flagParameter(description: string) {
   return z
     .unknown()
     .optional()
-    .transform((value) => ({ true: true, false: false })[String(first(value))] ?? null)
+    .transform((value) => flags.get(first(value)) ?? null)
     .meta({ description, override: { type: 'string', enum: ['true', 'false'] } })
 }
 

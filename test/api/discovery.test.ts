@@ -94,6 +94,8 @@ test.each([
   ['?page=99999999999999999999&limit=100', { page: 1_000_000, offset: 99_999_900, count: 0, total: 95 }],
   ['?page=2&page=3', { page: 2 }],
   ['?sort=cheapest&claimed=maybe&spec=1&codehost=yes&colour=red', { total: 95 }],
+  ['?sort=constructor&claimed=toString&spec=__proto__&codehost=valueOf&chain=__proto__&__proto__=1', { total: 0 }],
+  ['?sort=constructor&claimed=toString&spec=__proto__&codehost=valueOf', { total: 95 }],
 ])('%s gives %j', async (query, shown) => {
   expect(await read(query)).toMatchObject(shown)
 })

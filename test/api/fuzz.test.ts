@@ -1,0 +1,123 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { Pool } from 'undici'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openApiDocument } from '../../api/openapi.ts'
+import { routes } from '../../api/routes.ts'
+import { errorBody } from '../../api/schemas/error.ts'
+import { chainNames } from '../../chains.config.ts'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { type FuzzRequest, fuzzRequests } from '../tools/fuzz-requests.ts'
+import { addressOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
+
+const runs = 2_000
+const requestsPerRun = 50
+
+let database: TestDatabase
+let api: TestApi
+let client: Pool
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { pool } = database
+  for (let fid = 1; fid <= 40; fid++) {
+    const address = addressOf(`agent ${fid}`)
+    const chain = chainNames[fid % chainNames.length] ?? 'base'
+    await seedAgent(pool, {
+      fid,
+      addresses: [address],
+      chains: [chain],
+      claimMethod: fid % 3 ? null : 'jfs',
+      bio: 'bio',
+    })
+    await seedRegistration(pool, { chain, id: fid, owner: address })
+    await seedHolding(pool, { fid, chain, id: fid, by: address })
+    if (chain !== 'gnosis') await seedSettlement(pool, { chain, recipient: address, block: fid, at: new Date() })
+  }
+  for (let n = 41; n <= 60; n++) await seedRegistration(pool, { chain: 'base', id: n, owner: addressOf(`agent ${n}`) })
+  api = await startApi(database)
+  client = new Pool(api.url, { connections: 16, pipelining: 1 })
+})
+afterAll(async () => {
+  await client.destroy()
+  await api.stop()
+  await database.drop()
+})
+
+test(`of ${runs * requestsPerRun} generated requests none gets a 5xx, and every body is what the document says`, async () => {
+  const seen = new Map<number, number>()
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fuzzRequests(), { minLength: requestsPerRun, maxLength: requestsPerRun }),
+      async (batch) => {
+        const statuses = await Promise.all(batch.map(judgeByName))
+        for (const status of statuses) seen.set(status, (seen.get(status) ?? 0) + 1)
+      },
+    ),
+    { numRuns: runs, endOnFailure: true }, // the request is named: nothing to shrink
+  )
+  // All kinds of answers were met: else the generator would prove little.
+  for (const status of [200, 204, 304, 400, 404]) expect(seen.get(status)).toBeGreaterThan(100)
+}, 600_000)
+
+/** The failure, with the request that met it. */
+async function judgeByName(request: FuzzRequest): Promise<number> {
+  try {
+    return await judge(request)
+  } catch (cause) {
+    throw new Error(`${JSON.stringify(request)}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+async function judge(request: FuzzRequest): Promise<number> {
+  const { method, path, headers, body } = request
+  const mayHaveBody = ['POST', 'PUT', 'PATCH', 'DELETE'].includes(method)
+  const answer = await client.request({
+    method: method as 'GET',
+    path,
+    headers,
+    body: mayHaveBody ? (body ?? null) : null,
+  })
+  const bytes = Buffer.from(await answer.body.arrayBuffer())
+  const { statusCode: status } = answer
+  expect(status).toBeLessThan(500)
+  expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  if (method === 'HEAD' || status === 204 || status === 304) {
+    expect(bytes.length).toBe(0)
+    return status
+  }
+  const text = decode(bytes, answer.headers['content-encoding'] as string | undefined)
+  if (status !== 200) {
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(validatorOf(request, status)(JSON.parse(text))).toBe(true)
+  } else if (String(answer.headers['content-type']).startsWith('application/json')) {
+    expect(validatorOf(request, status)(JSON.parse(text))).toBe(true)
+  }
+  return status
+}
+
+function decode(bytes: Buffer, encoding: string | undefined): string {
+  if (encoding === 'br') return brotliDecompressSync(bytes).toString()
+  return (encoding === 'gzip' ? gunzipSync(bytes) : bytes).toString()
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+ajv.addSchema({ $id: 'document', ...openApiDocument() })
+const patterns = routes.map(({ path }) => ({
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
+  pointer: path.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D'),
+}))
+const validators = new Map<string, (body: unknown) => boolean>()
+
+/** What the document says of this answer; what it does not know is an error like any other. */
+function validatorOf({ method, path: target }: FuzzRequest, status: number): (body: unknown) => boolean {
+  const [path = ''] = target.split('?')
+  if (path === '/openapi.json' && status === 200) return () => true
+  const found = patterns.find(({ pattern }) => method === 'GET' && pattern.test(path))
+  if (!found) return (body) => errorBody.safeParse(body).success
+  const pointer = `document#/paths/${found.pointer}/get/responses/${status}/content/application~1json/schema`
+  const known = validators.get(pointer) ?? (ajv.compile({ $ref: pointer }) as ValidateFunction)
+  validators.set(pointer, known as (body: unknown) => boolean)
+  return known as (body: unknown) => boolean
+}

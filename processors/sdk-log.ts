@@ -42,9 +42,10 @@ export function toSdkLog(log: Logger): SdkLog {
   }
 }
 
-/** The SDK hangs the whole request and answer on its errors: too much for a log. */
-function describe({ name, message, stack = '' }: Error) {
-  return { type: name, message: hideAddresses(message), stack: hideAddresses(stack) }
+/** Of what the SDK hangs on its errors only the block: the whole request and answer are too much for a log. */
+function describe(error: Error & { blockHeight?: number; blockHash?: string }) {
+  const { name, message, blockHeight, blockHash, stack = '' } = error
+  return { type: name, message: hideAddresses(message), blockHeight, blockHash, stack: hideAddresses(stack) }
 }
 
 function withoutAddresses(attributes: object): object {

@@ -101,7 +101,7 @@ describe('a Portal that sends what cannot be the chain stops the processor with 
     [
       'a block whose logs are not what logs are',
       (faults) => faults.add({ kind: 'line', line: 3, replace: withBrokenLog }, { skip: 1 }),
-      /invalid value at \/logs\/0\/topics.*1053/,
+      /"blockHeight":1053.*invalid value at \/logs\/0\/topics/,
     ],
     [
       'a block that it was not asked for',

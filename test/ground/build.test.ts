@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { listFiles, root } from '../tools/source-files.ts'
+
+/** Inside the project, so that the packages are found from there. */
+mkdirSync(join(root, '.data'), { recursive: true })
+const dist = mkdtempSync(join(root, '.data/build-'))
+const mains = listFiles().filter((path) => /^(db|processors|enrichment|api)\/(main|graphql)\.ts$/.test(path))
+const built = mains.map((path) => ({ main: path.replace(/\.ts$/, '.js') }))
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const build = spawnSync(process.execPath, ['scripts/build.mjs', '--out', dist], { cwd: root, encoding: 'utf8' })
+  expect(build.stdout + build.stderr).toContain(
+    `processes: ${built
+      .map(({ main }) => main)
+      .sort()
+      .join(', ')}`,
+  )
+})
+afterAll(async () => {
+  rmSync(dist, { recursive: true, force: true })
+  await database.drop()
+})
+
+test.for(built)('$main runs from the build without a loader', ({ main }) => {
+  expect(run(main, '--help')).toMatchObject({ stderr: '', status: 0 })
+})
+
+test('the build carries the migrations along', async () => {
+  await database.pool.query('drop schema public cascade; create schema public')
+  const { stdout, status } = run('db/main.js')
+  expect(stdout).toMatch(/^applied 0001_chain\.sql\n/)
+  expect(status).toBe(0)
+})
+
+test('the local world and the tests stay out of the build', () => {
+  const folders = readdirSync(dist)
+  expect(folders.filter((name) => ['devnet', 'test', 'bench'].includes(name))).toEqual([])
+})
+
+function run(main: string, ...args: string[]) {
+  const env = { PATH: process.env.PATH, DATABASE_URL: database.url }
+  return spawnSync(process.execPath, [join(dist, main), ...args], { cwd: dist, env, encoding: 'utf8' })
+}

@@ -62,7 +62,8 @@ async function run(folder: string, seed: string) {
   const processes = new ProcessFile(processFile)
   const stack = createStack({ logFolder: join(folder, 'logs'), processes, say: report.say })
   const onStop = () => report.say('stopping; once more ends everything at once')
-  await untilSignalled((teardown) => start(folder, seed, stack, report, teardown), onStop)
+  const exit = () => process.exit(1)
+  await untilSignalled((teardown) => start(folder, seed, stack, report, teardown), { onStop, exit })
   report.say('stopped')
 }
 

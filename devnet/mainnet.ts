@@ -63,7 +63,8 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
     await untilAnswering(`${api}/healthz`, teardown.signal)
     say(`ready ${api}`)
   }
-  await untilSignalled(start, () => say('stopping; once more ends everything at once'))
+  const onStop = () => say('stopping; once more ends everything at once')
+  await untilSignalled(start, { onStop, exit: () => process.exit(1) })
   say('stopped')
 }
 

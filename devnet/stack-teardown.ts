@@ -54,14 +54,17 @@ export class Teardown {
 /**
  * Starts, waits for SIGINT, SIGTERM or SIGHUP, stops: whatever was started is stopped, also when the start fails or is
  * interrupted half-way, and when this process itself fails later, which is thrown. A second signal kills
- * everything and ends this process with exit code 1.
+ * everything and calls `exit`, which has to end this process.
  */
-export async function untilSignalled(start: (teardown: Teardown) => Promise<void>, onStop: () => void): Promise<void> {
+export async function untilSignalled(
+  start: (teardown: Teardown) => Promise<void>,
+  { onStop, exit }: { onStop: () => void; exit: () => never },
+): Promise<void> {
   const teardown = new Teardown()
   const onSignal = () => {
     if (teardown.signal.aborted) {
       teardown.killAll()
-      process.exit(1)
+      exit()
     }
     teardown.interrupt()
     onStop()

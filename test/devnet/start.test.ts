@@ -5,19 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import {
-  createPublicClient,
-  createWalletClient,
-  defineChain,
-  encodeFunctionData,
-  type Hex,
-  http,
-  parseAbi,
-  parseSignature,
-} from 'viem'
+import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainNames, chains } from '../../chains.config.ts'
+import { type Devnet, payByHand } from '../tools/devnet.ts'
 import { descendantsOf, stillRunning } from '../tools/processes.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -26,23 +18,6 @@ const readyMs = 180_000
 const endMs = 40_000
 /** From a block to the API. */
 const visibleMs = 10_000
-
-/** What `devnet.json` holds, as far as it is used here. */
-interface Devnet {
-  readonly api: string
-  readonly graphql: null
-  readonly database_url: string
-  readonly chains: Record<string, { rpc: string; chain_id: number; registry: Hex; token: Hex | null; batcher: Hex }>
-  readonly hub: string
-  readonly funder_private_key: Hex
-  readonly agents: {
-    fid: number
-    handle: string | null
-    addresses: { address: Hex; private_key: Hex }[]
-    app_keys: { public_key: Hex; private_key: Hex }[]
-    chains: string[]
-  }[]
-}
 
 const folder = mkdtempSync(join(tmpdir(), 'start-test-'))
 const running: ChildProcess[] = []
@@ -147,7 +122,7 @@ describe('once it says ready', () => {
       const { agents } = devnet()
       const agent = agents[0] as Devnet['agents'][number]
       const recipient = agent.addresses[0]?.address as Hex
-      const hash = await payByHand(name, recipient, 1_234_567n)
+      const hash = await payByHand(devnet(), name, recipient, 1_234_567n)
       const find = async () => {
         const { body } = await get<Settlements>(`/api/agent/${agent.fid}/settlements?limit=100`)
         return body.settlements.find(({ tx_hash }) => tx_hash === hash)
@@ -210,49 +185,3 @@ describe('once it says ready', () => {
     }
   })
 })
-
-/** As anybody would, with the keys of devnet.json alone: signs an EIP-3009 authorization and broadcasts it. */
-async function payByHand(name: 'base' | 'celo', to: Hex, value: bigint): Promise<Hex> {
-  const { chains: places, funder_private_key } = devnet()
-  const { rpc, chain_id, token } = places[name] as Devnet['chains'][string]
-  const account = privateKeyToAccount(funder_private_key)
-  const chain = defineChain({
-    id: chain_id,
-    name,
-    nativeCurrency: { name: 'coin', symbol: 'COIN', decimals: 18 },
-    rpcUrls: { default: { http: [rpc] } },
-  })
-  const nonce: Hex = `0x${'7e'.repeat(32)}`
-  const message = { from: account.address, to, value, validAfter: 0n, validBefore: 4_102_444_800n, nonce }
-  const signature = await account.signTypedData({
-    domain: {
-      name: name === 'celo' ? 'USDC' : 'USD Coin',
-      version: '2',
-      chainId: chain_id,
-      verifyingContract: token as Hex,
-    },
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'TransferWithAuthorization',
-    message,
-  })
-  const { r, s, yParity } = parseSignature(signature)
-  const data = encodeFunctionData({
-    abi: parseAbi([
-      'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
-    ]),
-    args: [account.address, to, value, 0n, message.validBefore, nonce, yParity + 27, r, s],
-  })
-  const wallet = createWalletClient({ account, chain, transport: http(rpc) })
-  const hash = await wallet.sendTransaction({ to: token as Hex, data })
-  await createPublicClient({ chain, transport: http(rpc), pollingInterval: 100 }).waitForTransactionReceipt({ hash })
-  return hash
-}

@@ -1,0 +1,78 @@
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeFunctionData,
+  type Hex,
+  http,
+  parseAbi,
+  parseSignature,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+
+/** What `devnet.json` holds, as far as tests use it. */
+export interface Devnet {
+  readonly api: string
+  readonly graphql: null
+  readonly database_url: string
+  readonly chains: Record<string, { rpc: string; chain_id: number; registry: Hex; token: Hex | null; batcher: Hex }>
+  readonly hub: string
+  readonly funder_private_key: Hex
+  readonly agents: {
+    fid: number
+    handle: string | null
+    addresses: { address: Hex; private_key: Hex }[]
+    app_keys: { public_key: Hex; private_key: Hex }[]
+    chains: string[]
+  }[]
+}
+
+/** As anybody would, with the keys of devnet.json alone: signs an EIP-3009 authorization and broadcasts it. */
+export async function payByHand(
+  { chains: places, funder_private_key }: Devnet,
+  name: 'base' | 'celo',
+  to: Hex,
+  value: bigint,
+): Promise<Hex> {
+  const { rpc, chain_id, token } = places[name] as Devnet['chains'][string]
+  const account = privateKeyToAccount(funder_private_key)
+  const chain = defineChain({
+    id: chain_id,
+    name,
+    nativeCurrency: { name: 'coin', symbol: 'COIN', decimals: 18 },
+    rpcUrls: { default: { http: [rpc] } },
+  })
+  const nonce: Hex = `0x${'7e'.repeat(32)}`
+  const message = { from: account.address, to, value, validAfter: 0n, validBefore: 4_102_444_800n, nonce }
+  const signature = await account.signTypedData({
+    domain: {
+      name: name === 'celo' ? 'USDC' : 'USD Coin',
+      version: '2',
+      chainId: chain_id,
+      verifyingContract: token as Hex,
+    },
+    types: {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'TransferWithAuthorization',
+    message,
+  })
+  const { r, s, yParity } = parseSignature(signature)
+  const data = encodeFunctionData({
+    abi: parseAbi([
+      'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+    ]),
+    args: [account.address, to, value, 0n, message.validBefore, nonce, yParity + 27, r, s],
+  })
+  const wallet = createWalletClient({ account, chain, transport: http(rpc) })
+  const hash = await wallet.sendTransaction({ to: token as Hex, data })
+  await createPublicClient({ chain, transport: http(rpc), pollingInterval: 100 }).waitForTransactionReceipt({ hash })
+  return hash
+}

@@ -1,0 +1,108 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { chainNames, chains } from '../../chains.config.ts'
+import { readExample } from '../tools/settings.ts'
+import { root } from '../tools/source-files.ts'
+
+const documents = ['README.md', 'CONTRIBUTING.md']
+const readme = read('README.md')
+const { scripts } = JSON.parse(read('package.json'))
+const { paths } = JSON.parse(read('openapi.json'))
+const commands = documents.flatMap((file) =>
+  [...read(file).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block]) =>
+    (block as string)
+      .trim()
+      .split('\n')
+      .map((command) => ({ file, command })),
+  ),
+)
+
+test('there are commands to look at', () => {
+  expect(commands.length).toBeGreaterThan(15)
+})
+
+test.for(commands)('$file: $command', ({ command }) => {
+  expect(problemOf(command)).toBeUndefined()
+})
+
+test.for(documents)('%s: links and named files lead somewhere', (file) => {
+  const links = [...read(file).matchAll(/\]\((?!http)([^)]+)\)/g)].map((match) => match[1] as string)
+  const folders = [...read(file).matchAll(/`([a-z]+\/|[\w/.-]+\.(?:ts|mjs|yml|yaml|graphql))`/g)].map(
+    (match) => match[1] as string,
+  )
+  const missing = [...links, ...folders].filter((path) => !existsSync(join(root, path)) && path !== 'main.ts')
+  expect(missing.filter((path) => path !== 'dist/')).toEqual([])
+})
+
+test.for(documents)('%s: commands within the text exist', (file) => {
+  const named = [...read(file).matchAll(/`(?:npm run |npm )([\w:]+)/g)].map((match) => match[1] as string)
+  expect(named.filter((name) => !scripts[name] && !['ci', 'install', 'run'].includes(name))).toEqual([])
+})
+
+test('the endpoints of the README are those of the API', () => {
+  const listed = tableOf('## Endpoints').flatMap(([path]) =>
+    [...(path as string).matchAll(/`([^`]+)`/g)].map((match) => match[1]),
+  )
+  const served = Object.keys(paths).map((path) => path.replace(/\{(\w+)\}/g, ':$1'))
+  expect(listed.filter((path) => !['/openapi.json', '/docs'].includes(path as string))).toEqual(served)
+})
+
+test('the chains of the README are those of the table', () => {
+  const rows = chainNames.map((name) => {
+    const { label, id, tokens } = chains[name]
+    return [name, label, String(id), 'yes', tokens.length > 0 ? 'yes' : 'no']
+  })
+  expect(tableOf('## Chains')).toEqual(rows)
+})
+
+test('the variables of the README are those of .env.example', () => {
+  const names = tableOf('## Configuration').flatMap(([variables]) => (variables as string).split(', '))
+  const listed = readExample().map(({ name }) => name)
+  expect(names.sort()).toEqual(listed.sort())
+})
+
+/** Undefined for a command that a test or CI runs, or whose every part exists. */
+function problemOf(command: string): string | undefined {
+  const [program, ...args] = command.split(' ')
+  const exists = (path: string | undefined) =>
+    path && existsSync(join(root, path)) ? undefined : `there is no ${path}`
+  const isKnown = (known: boolean) => (known ? undefined : `${command} is not known to work`)
+  switch (program) {
+    case 'npm':
+      if (args[0] === 'ci') return undefined
+      return isKnown(Boolean(scripts[(args[0] === 'run' ? args[1] : args[0]) as string]))
+    case 'npx':
+      return args[0] === 'vitest' && args[1] === 'run' ? exists(args[2]) : isKnown(false)
+    case 'node':
+      return exists(args[0]?.replace(/^dist\//, '').replace(/\.js$/, '.ts'))
+    case 'cp':
+      return exists(args[0])
+    case 'curl':
+      return isKnown(Boolean(paths[new URL(args[0] as string).pathname]))
+    case 'docker':
+      return args[0] === 'compose' ? exists('docker-compose.yml') : isKnown(false)
+    default:
+      return isKnown(false)
+  }
+}
+
+/** Cells of the first table below a heading, without its head. */
+function tableOf(heading: string): string[][] {
+  const lines = readme.slice(readme.indexOf(`${heading}\n`)).split('\n')
+  const first = lines.findIndex((line) => line.startsWith('|'))
+  const rows = lines.slice(
+    first,
+    lines.findIndex((line, index) => index > first && !line.startsWith('|')),
+  )
+  return rows.slice(2).map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}

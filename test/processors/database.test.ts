@@ -100,14 +100,24 @@ test('rows, cursor and chain_state are written together or not at all', async ()
 })
 
 test('chain_state names the last block, its time, the final block and the head as last seen', async () => {
-  await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => {
-    progress.add([{ header: { ...block(9), timestamp: 1_700_000_018_000 }, logs: [], transactions: [] }], 0, [])
-  })
-  expect(await state()).toMatchObject({ indexed_at: '2023-11-14T22:13:38+00:00', head_block: 9 })
+  const mapped = (height: number) => {
+    const header = { ...block(height), timestamp: 1_700_000_000_000 + height * 1_000 }
+    progress.add([{ header, logs: [], transactions: [] }], 0, [])
+  }
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => mapped(9))
+  expect(await state()).toMatchObject({ indexed_at: '2023-11-14T22:13:29+00:00', head_block: 9 })
+
   progress.seeHead(50)
   const newBlocks = [block(10), block(11), block(12)]
-  await chain.transactHot2({ baseHead: block(9), finalizedHead: block(10), newBlocks }, async () => {})
-  expect(await state()).toMatchObject({ indexed_block: 12, indexed_at: null, finalized_block: 10, head_block: 50 })
+  await chain.transactHot2({ baseHead: block(9), finalizedHead: block(10), newBlocks }, async (_, from, to) => {
+    for (const { height } of newBlocks.slice(from, to)) mapped(height)
+  })
+  const hot = { indexed_block: 12, indexed_at: '2023-11-14T22:13:32+00:00', finalized_block: 10, head_block: 50 }
+  expect(await state()).toMatchObject(hot)
+
+  // Passing over blocks below everything that is asked for: nothing of them is known but number and hash.
+  await chain.transact({ prevHead: block(10), nextHead: block(40) }, async () => {})
+  expect(await state()).toMatchObject({ indexed_block: 40, indexed_at: null })
 })
 
 test('a fork undoes the rows of the blocks it replaces, and chain_state follows', async () => {

@@ -64,6 +64,11 @@ describe('a call in the calldata', () => {
     expect(find(batcher, `0x1${call.slice(2)}0`)).toBeUndefined()
   })
 
+  test('is found when its nonce is zeros, as are the digits in front of it', () => {
+    const zeros = paymentOf('zeros', { nonce: padHex('0x', { size: 32 }) })
+    expect(find(batcher, batchOf([token, callOf('receiveBytes', zeros)]), zeros)).toBe(selectors.receiveBytes)
+  })
+
   test('is found with dirt in front of the addresses, which older compilers ignore', () => {
     const call = callOf('transfer', payment)
     const dirty = `${call.slice(0, 10)}ff${call.slice(12, 74)}ff${call.slice(76)}` as Hex

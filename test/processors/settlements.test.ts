@@ -17,12 +17,14 @@ interface Given {
   readonly from?: Hex
   readonly input?: Hex
   readonly logs: ChainLog[]
+  readonly tokens?: readonly string[]
   readonly calls?: () => Promise<TokenCall[] | undefined>
 }
 
-async function settled({ to = batcher, from = facilitator, input = '0x12345678', logs, calls = neverAsked }: Given) {
+async function settled({ to = batcher, from = facilitator, input = '0x12345678', logs, ...given }: Given) {
+  const { calls = neverAsked, tokens = [token] } = given
   const transaction = { transactionIndex: 0, hash: `0x${'22'.repeat(32)}`, from, to, input }
-  const { settlements, unpaid } = await settle('base', new Set([token]), { block, transaction, logs }, calls)
+  const { settlements, unpaid } = await settle('base', new Set(tokens), { block, transaction, logs }, calls)
   const short = settlements.map((row) => [row.logIndex, row.amount, row.selector, row.selectorSource] as const)
   return { settlements, short, unpaid: unpaid.map(({ logIndex }) => logIndex) }
 }
@@ -84,6 +86,22 @@ describe('an authorization is paired', () => {
       logs: [used(payment, 1), moved(payment, 2, addressFor('another token')), moved(other, 3)],
     })
     expect(short).toEqual([])
+    expect(unpaid).toEqual([1])
+  })
+
+  test('with a transfer of its own token, when another listed one moved first', async () => {
+    const bridged = addressFor('bridged dollar')
+    const { settlements } = await settled({
+      tokens: [token, bridged],
+      input: callOf('transfer', payment),
+      logs: [used(payment, 1), moved(payment, 2, bridged), moved(payment, 3)],
+    })
+    expect(settlements.map((row) => [row.token, row.recipient])).toEqual([[token, payment.recipient]])
+    const { unpaid } = await settled({
+      tokens: [token, bridged],
+      input: callOf('transfer', payment),
+      logs: [used(payment, 1), moved(payment, 2, bridged)],
+    })
     expect(unpaid).toEqual([1])
   })
 

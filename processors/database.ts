@@ -4,8 +4,10 @@ import { DataSource } from 'typeorm'
 import type { ChainSettings } from '../chains.file.ts'
 import * as entities from '../db/model/index.ts'
 import { writeChainState } from '../db/queries/chain-state.ts'
+import { lockCursor } from '../db/queries/processor-cursor.ts'
 import { checkConnection, connectionOf } from './connection.ts'
 import type { Progress } from './progress.ts'
+import { Refusal } from './refusal.ts'
 import type { FinalBlock } from './reorg.ts'
 
 type FinalInfo = Parameters<TypeormDatabase['transact']>[0]
@@ -23,12 +25,17 @@ const connectTimeoutMs = 10_000
  * cursor: whoever reads `chain_state` sees the rows that belong to it.
  *
  * READ COMMITTED: under SERIALIZABLE the processors of different chains abort each other although they share no row.
- * The cursor's nonce keeps a second processor of the same chain from writing at either level.
+ *
+ * A second processor of the same chain must not write, and the SDK's cursor does not see to that: it keeps two from
+ * writing at once, but in turns each undoes the other's hot blocks and writes them again. So every transaction also
+ * requires that the cursor was last moved by this process.
  */
 export class ChainDatabase extends TypeormDatabase {
   /** Newest block whose rows will not be undone; undefined before the first is written. */
   final: FinalBlock | undefined
   #dataSource: DataSource | undefined
+  /** How often the cursor has been moved, as far as this process knows. */
+  #moves = 0
   #running: Promise<unknown> = Promise.resolve()
   #closing = false
 
@@ -58,6 +65,7 @@ export class ChainDatabase extends TypeormDatabase {
 
   override async connect(): Promise<StoredChain> {
     const stored = await super.connect()
+    this.#moves = stored.nonce
     if (stored.height >= 0) this.final = { height: stored.height, hash: stored.hash }
     return stored
   }
@@ -66,7 +74,7 @@ export class ChainDatabase extends TypeormDatabase {
     const { height } = info.nextHead
     return this.#run(height, info.nextHead, () =>
       super.transact(info, async (store) => {
-        this.progress.begin()
+        await this.#begin(store)
         const result = await map(store)
         await this.#moveState(store, height, height)
         return result
@@ -79,7 +87,7 @@ export class ChainDatabase extends TypeormDatabase {
     const { height } = info.newBlocks[last] ?? info.baseHead
     return this.#run(height, info.finalizedHead, () =>
       super.transactHot2(info, async (store, from, to) => {
-        if (from === 0) this.progress.begin()
+        if (from === 0) await this.#begin(store)
         const result = await map(store, from, to)
         if (to > last) await this.#moveState(store, height, info.finalizedHead.height)
         return result
@@ -107,8 +115,18 @@ export class ChainDatabase extends TypeormDatabase {
     if (this.#closing) return new Promise(() => {})
     this.#running = work()
     await this.#running
+    this.#moves++
     this.final = final
     this.progress.commit(height)
+  }
+
+  /** Throws when somebody else has moved the cursor since this process did. */
+  async #begin(store: Store) {
+    this.progress.begin()
+    const moves = await lockCursor(connectionOf(store), stateSchema(this.settings))
+    if (moves === this.#moves) return
+    const { name } = this.settings
+    throw new Refusal(`another processor of ${name} has written to this database; only one may run`)
   }
 
   /** Past the change tracking: a reorg does not undo the record, the transaction that repairs it writes it anew. */

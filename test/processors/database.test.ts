@@ -169,6 +169,23 @@ test('of two writers with the same past exactly one writes, and the other is tol
   expect((await tables()).unpaid_authorization).toHaveLength(1)
 })
 
+test('a writer that finds the cursor moved by somebody else keeps nothing, even where it would fit', async () => {
+  const hot = (writer: ChainDatabase, from: number) =>
+    writer.transactHot2({ baseHead: block(from - 1), finalizedHead: block(9), newBlocks: [block(from)] }, (store) =>
+      writeSettlements(store, rowsOf(from)),
+    )
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => {})
+  const second = open(readChains({ env: {} }).base)
+  await second.connect()
+  await hot(chain, 10)
+  const after = await tables()
+  await expect(hot(second, 10)).rejects.toThrow('another processor of base has written to this database')
+  expect(await tables()).toEqual(after)
+  await second.close(0)
+  await hot(chain, 11)
+  expect((await tables()).settlement).toHaveLength(2)
+})
+
 test('closing lets the transaction in flight end, and begins none behind it', async () => {
   let release = () => {}
   const held = new Promise<void>((resolve) => {

@@ -159,6 +159,7 @@ create table agent_event (
   seq bigint generated always as identity primary key,
   fid bigint not null
 );
+create index agent_event_fid on agent_event (fid);
 create function note_agents() returns trigger language plpgsql as $$
 begin
   insert into agent_event (fid) select distinct fid from added;

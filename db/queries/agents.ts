@@ -17,6 +17,9 @@ export interface AgentChange {
  * Rules: a holding counts when its address verifies or verified the FID, unless the verification had ended before the
  * token came. It is current when the address has the token and is verified now. A verification that ended while the
  * address had the token ends the holding. A transfer to oneself is none.
+ *
+ * `offset 0` and `limit 1` keep rows looked up one by one: while the tables fill for the first time the planner does not
+ * know how large they are, and would read them whole for every batch of agents.
  */
 export async function deriveAgents(
   db: Queryable,
@@ -39,7 +42,12 @@ held as (
          n.block_number, n.block_timestamp, n.tx_hash, n."to", m.ended_at,
          not m.live and (n.block_number is null or n.block_timestamp > m.ended_at) as unverified
     from member m
-    join registration_transfer t on t."to" = m.address and t."from" is distinct from t."to"
+   cross join lateral (
+      select t.chain, t.agent_id, t.block_number, t.log_index, t.block_timestamp
+        from registration_transfer t
+       where t."to" = m.address and t."from" is distinct from t."to"
+      offset 0
+    ) t
     left join lateral (
       select n.block_number, n.block_timestamp, n.tx_hash, n."to"
         from registration_transfer n
@@ -81,8 +89,12 @@ digested as (
              where f.chain = d.chain and f.agent_id = d.agent_id)
          )::text) else md5(row(r.registered_block, extract(epoch from r.registered_at))::text) end::uuid as token_digest
     from derived d
-    left join registration r using (chain, agent_id)
-    left join registration_document u using (chain, agent_id)
+    left join lateral (
+      select * from registration r where r.chain = d.chain and r.agent_id = d.agent_id limit 1
+    ) r on true
+    left join lateral (
+      select * from registration_document u where u.chain = d.chain and u.agent_id = d.agent_id limit 1
+    ) u on true
 ),`
 
 const agents = `
@@ -128,6 +140,7 @@ wanted as (
    where h.fid is not null or c.claimed_at is not null
 ),`
 
+const holdingKey = 'fid, chain, agent_id, acquired_block, acquired_log_index'
 const holdingColumns = `held_by, acquired_at, released_block, released_at, released_tx, transferred_to, to_fid, reason,
                 token_digest`
 const visibleColumns = `handle, display_name, bio, pfp_url, chains, verified_addresses, claimed, claim_method, claimed_at,
@@ -138,16 +151,16 @@ const of = (table: string, columns: string) => columns.replaceAll(/\w+/g, (colum
 const writes = `
 lost as (
   delete from agent_holding h
-   where h.fid = any ($1::bigint[])
-     and not exists (select from derived d
-                      where (d.fid, d.chain, d.agent_id, d.acquired_block, d.acquired_log_index)
-                          = (h.fid, h.chain, h.agent_id, h.acquired_block, h.acquired_log_index))
+   using (select ${holdingKey} from agent_holding where fid = any ($1::bigint[])
+          except
+          select ${holdingKey} from derived) g
+   where (${of('h', holdingKey)}) = (${of('g', holdingKey)})
   returning h.fid
 ),
 stored as (
-  insert into agent_holding as h (fid, chain, agent_id, acquired_block, acquired_log_index, ${holdingColumns})
-  select fid, chain, agent_id, acquired_block, acquired_log_index, ${holdingColumns} from digested
-      on conflict (fid, chain, agent_id, acquired_block, acquired_log_index) do update
+  insert into agent_holding as h (${holdingKey}, ${holdingColumns})
+  select ${holdingKey}, ${holdingColumns} from digested
+      on conflict (${holdingKey}) do update
      set (${holdingColumns}) = row(${of('excluded', holdingColumns)})
    where (${of('h', holdingColumns)}) is distinct from (${of('excluded', holdingColumns)})
   returning h.fid
@@ -155,8 +168,7 @@ stored as (
 compared as (
   select w.*,
          w.added or (${of('w', visibleColumns)}) is distinct from (${of('a', visibleColumns)})
-           or exists (select from lost l where l.fid = w.fid)
-           or exists (select from stored s where s.fid = w.fid) as visible
+           or w.fid in (select fid from lost) or w.fid in (select fid from stored) as visible
     from wanted w
     left join agent a using (fid)
 ),

@@ -7,9 +7,16 @@ const joinLock = 8_004_3010
 /**
  * Makes the join the work of one transaction at a time: what is routed has been derived or will be, and `agent_change`
  * grows in the order of commits.
+ *
+ * Its statements look a few rows up by key. While tables fill for the first time, the planner does not know that they
+ * are large, and would read them whole; so the transaction is told not to.
  */
 export async function lockJoin(db: Queryable): Promise<void> {
-  await db.query({ name: 'lock-join', text: 'select pg_advisory_xact_lock($1)', values: [joinLock] })
+  await db.query({
+    name: 'lock-join',
+    text: `select pg_advisory_xact_lock($1), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
+    values: [joinLock],
+  })
 }
 
 /** Whether anything waits to be joined: events of addresses, of tokens, of agents; each counted up to a thousand. */
@@ -69,15 +76,13 @@ select chain, agent_id::text as "agentId" from met order by chain, agent_id`,
   return rows
 }
 
-/** Consumes events of agents. Returns their FIDs, each once. */
+/** Consumes all events of the agents that have waited longest. Returns their FIDs, each once. */
 export async function takeAgents(db: Queryable, limit: number): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>({
     name: 'take-agents',
     text: `
-with taken as (
-  delete from agent_event
-   where seq in (select seq from agent_event order by seq limit $1 for update skip locked)
-  returning fid)
+with first as (select fid from agent_event order by seq limit $1),
+taken as (delete from agent_event where fid in (select fid from first) returning fid)
 select distinct fid from taken order by fid`,
     values: [limit],
   })

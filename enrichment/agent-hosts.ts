@@ -17,8 +17,34 @@ export interface AgentHosts {
    * which an answer 429 or 503 with Retry-After says as well; DoorError when there is no answer.
    */
   fetch(url: URL, options: FetchOptions): Promise<Fetched>
+  /** The address that is asked for this one: plain http is for exceptions an operator made. */
+  secured(url: URL): URL
   /** For the scheduler, which hears of no single host's failures; stopping it ends what is under way. */
   readonly host: Host
+}
+
+/** By which a host recognises what it sent before. */
+export interface Version {
+  readonly etag: string | null
+  readonly lastModified: string | null
+}
+
+/** What can be sent back as it is; a host that names its versions oddly has none. */
+export function versionOf({ headers }: Fetched): Version {
+  const sendable = (name: string) => {
+    const value = headers.get(name)
+    return value !== undefined && /^[\x20-\x7e]{1,256}$/.test(value) ? value : null
+  }
+  return { etag: sendable('etag'), lastModified: sendable('last-modified') }
+}
+
+/** Headers of a request for JSON that is not the known version (RFC 9110 13). */
+export function conditionsOf(known: Version | undefined): Record<string, string> {
+  return {
+    accept: 'application/json',
+    ...(known?.etag && { 'if-none-match': known.etag }),
+    ...(known?.lastModified && { 'if-modified-since': known.lastModified }),
+  }
 }
 
 /** Hosts remembered; the one not asked for longest is forgotten first. */
@@ -56,8 +82,7 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
         host.restFor(asked)
         throw later(`${target.host} asks to be left alone`, asked)
       }
-      if (fetched.status >= 500) host.failed()
-      else host.succeeded()
+      host.succeeded() // a status 5xx may be one page's alone
       return fetched
     } catch (error) {
       if (!(error instanceof DoorError)) throw error
@@ -69,6 +94,7 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
 
   return {
     fetch,
+    secured: (url) => secured(url, egressAllow),
     host: {
       ...all,
       stop() {
@@ -79,7 +105,6 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
   }
 }
 
-/** Plain http is for exceptions an operator made; everybody else is asked by https. */
 function secured(url: URL, egressAllow: EgressAllow): URL {
   if (url.protocol !== 'http:' || egressAllow.has(`${url.hostname}:${url.port || 80}`)) return url
   const secure = new URL(url)

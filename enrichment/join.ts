@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { chainNames } from '../chains.config.ts'
 import { inTransaction } from '../db/pool.ts'
+import { askForSpecs, forgetSpecs } from '../db/queries/agent-specs.ts'
 import { type AgentChange, deriveAgents } from '../db/queries/agents.ts'
 import {
   countEvents,
@@ -70,6 +71,8 @@ function derive({ pool, now }: JoinOptions): Promise<{ taken: number; changes: A
     const soon = { priority: 2, dueAt: now() } as const
     await addSubjects(db, sourceNames.fids, subjects(of('listed')), soon)
     await forgetSubjects(db, sourceNames.fids, subjects(of('delisted')))
+    await askForSpecs(db, fids, now())
+    if (of('delisted').length > 0) await forgetSpecs(db, of('delisted'))
     const claimed = changes.filter(({ claimChanged }) => claimChanged).map(({ fid }) => fid)
     if (claimed.length > 0) {
       await askForSubjects(db, sourceNames.fids, subjects(claimed), soon)

@@ -7,7 +7,7 @@ import { type Pass, readGroup } from './scheduler.ts'
 import { minute, type Source, sourceNames } from './source.ts'
 
 /** Sources that read one FID. */
-const ofFids: readonly string[] = [sourceNames.fids]
+const ofFids: readonly string[] = [sourceNames.fids, sourceNames.specs]
 
 /** Parses what a person asked for. Throws UsageError. */
 export function parseOnce({ source, fid }: { source?: string; fid?: string }): { source: string; fid: number } {

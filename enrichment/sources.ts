@@ -15,6 +15,7 @@ import { socialLookup } from './social-lookup.ts'
 import { socialShards } from './social-shards.ts'
 import { socialSweep } from './social-sweep.ts'
 import type { Source } from './source.ts'
+import { specs } from './specs/source.ts'
 
 export interface Sources {
   readonly sources: readonly Source[]
@@ -56,6 +57,7 @@ export function createSources(
       ? [socialLookup({ social, fidsByAddress, host: neynarHost, now })]
       : [socialSweep(options)]),
     agentUris({ pool, host: agentHosts.host, resolve, now }),
+    specs({ pool, hosts: agentHosts, now }),
   ]
   return {
     sources,

@@ -9,7 +9,7 @@ export interface AgentChange {
 }
 
 /**
- * Derives agents from verifications, transfers, claims and profiles as they are, all from one snapshot: `agent`,
+ * Derives agents from verifications, transfers, claims, profiles and documents as they are, all from one snapshot: `agent`,
  * `agent_holding` and `agent_change` of each FID are brought to it whole. What has not changed is not written.
  *
  * Call under `lockJoin`. `chainOrder` is the chain table's. Returns the FIDs with a visible change.
@@ -125,14 +125,23 @@ wanted as (
          coalesce(h.registered_at, c.claimed_at) as registered_at,
          coalesce(h.listed_at, c.claimed_at) as listed_at,
          h.registry_event_at, p.last_message_at,
+         coalesce(k.spec_check_status, 'unchecked') as spec_check_status,
+         coalesce(k.spec_check_status = 'found', false) as has_spec, d.spec_digest, d.last_alive_at,
          lower(concat_ws(E'\\n', p.handle, p.display_name, a.oli)) as search,
          a.fid is null as added, coalesce(a.claimed, false) <> (c.claimed_at is not null) as claim_changed,
-         a.last_message_at is distinct from p.last_message_at as active,
+         (a.last_message_at, a.last_alive_at) is distinct from (p.last_message_at, d.last_alive_at) as active,
          a.changed_at
     from unnest($1::bigint[]) as s (fid)
     left join summed h using (fid)
     left join social_profile p using (fid)
+    left join agent_spec_check k using (fid)
     left join agent a using (fid)
+   cross join lateral (
+      select md5(string_agg(row(kind, url, title, version, skills, tools, path_count, content_sha256, domain_verified,
+                                last_check_status)::text, ',' order by kind, url))::uuid as spec_digest,
+             max(last_alive_at) as last_alive_at
+        from agent_spec where agent_spec.fid = s.fid
+   ) d
    cross join lateral (
       select min(claimed_at) as claimed_at, (array_agg(method order by claimed_at desc, method, nonce))[1] as method
         from claim where claim.fid = s.fid
@@ -144,7 +153,7 @@ const holdingKey = 'fid, chain, agent_id, acquired_block, acquired_log_index'
 const holdingColumns = `held_by, acquired_at, released_block, released_at, released_tx, transferred_to, to_fid, reason,
                 token_digest`
 const visibleColumns = `handle, display_name, bio, pfp_url, chains, verified_addresses, claimed, claim_method, claimed_at,
-                agent_status, registered_at, listed_at, registry_event_at, search`
+                agent_status, registered_at, listed_at, registry_event_at, search, spec_check_status, has_spec, spec_digest`
 
 const of = (table: string, columns: string) => columns.replaceAll(/\w+/g, (column) => `${table}.${column}`)
 
@@ -173,13 +182,13 @@ compared as (
     left join agent a using (fid)
 ),
 put as (
-  insert into agent (fid, ${visibleColumns}, last_message_at, changed_at)
-  select fid, ${visibleColumns}, last_message_at, case when visible then $3::timestamptz else changed_at end
+  insert into agent (fid, ${visibleColumns}, last_message_at, last_alive_at, changed_at)
+  select fid, ${visibleColumns}, last_message_at, last_alive_at, case when visible then $3::timestamptz else changed_at end
     from compared
    where visible or active
       on conflict (fid) do update
-     set (${visibleColumns}, last_message_at, changed_at)
-       = row(${of('excluded', `${visibleColumns}, last_message_at, changed_at`)})
+     set (${visibleColumns}, last_message_at, last_alive_at, changed_at)
+       = row(${of('excluded', `${visibleColumns}, last_message_at, last_alive_at, changed_at`)})
 ),
 delisted as (
   delete from agent a

@@ -66,11 +66,45 @@ select ${list(
   left join registration r using (chain, agent_id)
  where h.fid = a.fid and h.reason is not null`
 
-const specs = `json_build_object(
-  'last_alive_at', ${isoTime('a.last_alive_at')},
-  'last_check_at', null,
-  'last_check_status', null,
-  'documents', '[]'::json
+const specDocuments = `
+select ${list(
+  `json_build_object(
+    'kind', s.kind,
+    'url', s.url,
+    'version', s.version,
+    'title', s.title,
+    'skills', to_json(s.skills),
+    'tools', to_json(s.tools),
+    'path_count', s.path_count,
+    'domain_verified', s.domain_verified,
+    'content_sha256', encode(s.content_sha256, 'hex'),
+    'first_seen_at', ${isoTime('s.first_seen_at')},
+    'last_alive_at', ${isoTime('s.last_alive_at')},
+    'last_check_at', ${isoTime('s.last_check_at')},
+    'last_check_status', s.last_check_status,
+    'http_status', s.http_status,
+    'latency_ms', s.latency_ms,
+    'consecutive_failures', s.consecutive_failures
+  )`,
+  's.kind, s.url',
+)}
+  from agent_spec s where s.fid = a.fid`
+
+/** Liveness is that of the best document: alive now before alive once, then the one seen alive last. */
+const specs = `(
+select json_build_object(
+  'last_alive_at', ${isoTime('best.last_alive_at')},
+  'last_check_at', ${isoTime('best.last_check_at')},
+  'last_check_status', best.last_check_status,
+  'documents', (${specDocuments})
+)
+  from (select) as one
+  left join lateral (
+    select s.last_alive_at, s.last_check_at, s.last_check_status
+      from agent_spec s where s.fid = a.fid
+     order by s.consecutive_failures = 0 desc, s.last_alive_at desc nulls last, s.kind, s.url
+     limit 1
+  ) best on true
 )`
 
 /** What a profile is made of: name and expression over the agent `a`, with `paid` and `source` beside it. */

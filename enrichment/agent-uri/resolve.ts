@@ -1,7 +1,7 @@
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
-import type { AgentHosts } from '../agent-hosts.ts'
+import { type AgentHosts, conditionsOf, type Version, versionOf } from '../agent-hosts.ts'
 import { second } from '../source.ts'
 import { type Form, parseForm } from './form.ts'
 import type { Gateways } from './gateways.ts'
@@ -23,12 +23,6 @@ export type Resolved =
   | { readonly status: 'empty' | 'unsupported' | 'invalid'; readonly settled: boolean }
   /** No file this time: nobody answers, or what answers is no registration file. */
   | { readonly status: 'failed'; readonly word: 'unreachable' | 'invalid'; readonly reason: string }
-
-/** By which a host recognises what it sent before. */
-export interface Version {
-  readonly etag: string | null
-  readonly lastModified: string | null
-}
 
 export type Resolve = (uri: string, known?: Version) => Promise<Resolved>
 
@@ -54,7 +48,7 @@ export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions)
   function fetchForm(form: Exclude<Form, { kind: 'nothing' | 'inline' }>, known: Version | undefined) {
     if (form.kind === 'ipfs') return gateways.read(form, form.gateway)
     const options = { maxBytes: maxDocumentBytes, timeoutMs, redirects }
-    if (form.kind === 'web') return hosts.fetch(form.url, { ...options, headers: conditions(known) })
+    if (form.kind === 'web') return hosts.fetch(form.url, { ...options, headers: conditionsOf(known) })
     // A gateway sends each transaction to a host of its own below it.
     const mayRedirect = (from: URL, to: URL) => to.host === from.host || to.hostname.endsWith(`.${from.hostname}`)
     return hosts.fetch(new URL(`${arweaveUrl}${form.path}`), { ...options, mayRedirect })
@@ -70,13 +64,13 @@ function inline(bytes: Uint8Array): Resolved {
   }
 }
 
-function remote({ status, headers, body, url }: Fetched, settled: boolean): Resolved {
+function remote(fetched: Fetched, settled: boolean): Resolved {
+  const { status, body, url } = fetched
   if (status === 304) return { status: 'unchanged' }
   if (status !== 200) return failed('unreachable', `${url} answers ${status}`)
   const resolved = read(parseJson(body), settled)
   if (!resolved) return failed('invalid', `${url} sends JSON that is no registration file`)
-  const version = { etag: sendable(headers.get('etag')), lastModified: sendable(headers.get('last-modified')) }
-  return resolved.status === 'ok' ? { ...resolved, version } : resolved
+  return resolved.status === 'ok' ? { ...resolved, version: versionOf(fetched) } : resolved
 }
 
 /** `{}` is a file of somebody who has nothing to say; undefined: not a registration file. */
@@ -87,19 +81,6 @@ function read(value: unknown, settled: boolean): Extract<Resolved, { settled: bo
   return isEmpty ? { status: 'empty', settled } : undefined
 }
 
-/** What can be sent back as it is; a host that names its versions oddly has none. */
-function sendable(value: string | undefined): string | null {
-  return value !== undefined && /^[\x20-\x7e]{1,256}$/.test(value) ? value : null
-}
-
 function failed(word: 'unreachable' | 'invalid', reason: string): Resolved {
   return { status: 'failed', word, reason }
-}
-
-function conditions(known: Version | undefined): Record<string, string> {
-  return {
-    accept: 'application/json',
-    ...(known?.etag && { 'if-none-match': known.etag }),
-    ...(known?.lastModified && { 'if-modified-since': known.lastModified }),
-  }
 }

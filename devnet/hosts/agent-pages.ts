@@ -1,0 +1,79 @@
+import { type ChainName, chains } from '../../chains.config.ts'
+import type { Page, Pages } from './web-host.ts'
+
+export interface PublishedAgent {
+  readonly name: string
+  readonly description: string
+  /** Of the host these pages are for. */
+  readonly url: string
+  /** Content of its registration file. */
+  readonly registration: object
+  readonly tokens: readonly { readonly chain: ChainName; readonly agentId: bigint | number }[]
+  /** Asks for payment where others ask for a name. */
+  readonly x402: boolean
+}
+
+/** What an agent that takes itself seriously publishes on its own host. */
+export function pagesOf(agent: PublishedAgent): Pages {
+  const pages: Pages = new Map()
+  pages.set('/', { body: `<!doctype html><title>${escaped(agent.name)}</title><p>${escaped(agent.description)}` })
+  pages.set('/.well-known/agent-registration.json', { body: { ...agent.registration, registrations: tokensOf(agent) } })
+  pages.set('/.well-known/agent-card.json', { body: cardOf(agent) })
+  pages.set('/openapi.json', { body: openApiOf(agent) })
+  pages.set('/mcp', (method, body) => answerMcp(agent, method, body))
+  if (agent.x402) pages.set('/.well-known/x402', { body: manifestOf(agent) })
+  return pages
+}
+
+function tokensOf({ tokens }: PublishedAgent) {
+  return tokens.map(({ chain, agentId }) => ({
+    agentId: Number(agentId),
+    agentRegistry: `eip155:${chains[chain].id}:${chains[chain].registry.address}`,
+  }))
+}
+
+function cardOf({ name, description, url }: PublishedAgent) {
+  return {
+    protocolVersion: '0.3.0',
+    name,
+    description,
+    url: `${url}/a2a`,
+    preferredTransport: 'JSONRPC',
+    version: '1.0.0',
+    capabilities: { streaming: false },
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [
+      { id: 'answer', name: 'Answer questions', description: 'Answers what it is asked.', tags: ['text'] },
+      { id: 'quote', name: 'Quote a price', description: 'Says what an answer costs.', tags: ['x402'] },
+    ],
+  }
+}
+
+function openApiOf({ name, description, url }: PublishedAgent) {
+  const answer = { responses: { 200: { description: 'An answer.' }, 402: { description: 'Payment is required.' } } }
+  return {
+    openapi: '3.1.0',
+    info: { title: `${name} API`, version: '1.0.0', description },
+    servers: [{ url }],
+    paths: { '/answer': { get: answer }, '/quote': { get: answer } },
+  }
+}
+
+function manifestOf({ url }: PublishedAgent) {
+  return { version: 1, x402Version: 2, resources: [`${url}/answer`, `${url}/quote`], ownershipProofs: [] }
+}
+
+/** A server that knows how to say who it is; a request that is not JSON-RPC is refused. */
+function answerMcp({ name, x402 }: PublishedAgent, method: string, body: string): Page {
+  if (method !== 'POST') return { status: 405, headers: { allow: 'POST' }, body: { error: 'Method Not Allowed' } }
+  if (x402) return { status: 401, headers: { 'www-authenticate': 'Bearer' }, body: { error: 'unauthorized' } }
+  const isInitialize = /"method":\s*"initialize"/.test(body)
+  if (!isInitialize) return { status: 400, body: { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'no' } } }
+  const result = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name, version: '1.0.0' } }
+  return { body: { jsonrpc: '2.0', id: 1, result } }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}

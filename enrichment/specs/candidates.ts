@@ -1,0 +1,93 @@
+import type { Service } from '../agent-uri/registration-file.ts'
+import type { SpecKind } from './kinds.ts'
+import { isSharedPlatform } from './site.ts'
+
+/** A place where a document may lie. */
+export interface Candidate {
+  readonly kind: SpecKind
+  readonly url: URL
+  /** Named by the agent's registration; else it is where such documents usually lie. */
+  readonly declared: boolean
+  /** Asked with `initialize`: an MCP endpoint that has no card. */
+  readonly session: boolean
+}
+
+export interface Candidates {
+  /** Places for one document each, the likeliest first; the next is tried when there is none. */
+  readonly groups: readonly (readonly Candidate[])[]
+  /** Origins whose proof of belonging is looked for. */
+  readonly origins: readonly URL[]
+}
+
+export interface CandidateInputs {
+  readonly services: readonly Service[]
+  /** Of the social network. */
+  readonly profileUrl: string | null
+  /** What an address is asked by: https, unless an operator made an exception. */
+  readonly secured: (url: URL) => URL
+}
+
+const mostHosts = 4
+
+/** Where to look for an agent's documents: what it names first, then the usual places on its own hosts. */
+export function candidatesOf({ services, profileUrl, secured }: CandidateInputs): Candidates {
+  const endpoints = services.flatMap(({ name, endpoint }) => {
+    const url = toUrl(endpoint)
+    return url ? [{ name: name?.toLowerCase() ?? '', url: secured(url) }] : []
+  })
+  const profile = toUrl(profileUrl)
+  const pages = [...endpoints.map(({ url }) => url), ...(profile ? [secured(profile)] : [])]
+  const hosts = [...new Set(pages.map(({ host }) => host))].slice(0, mostHosts)
+  const own = pages.filter((url) => hosts.includes(url.host) && !isSharedPlatform(url))
+  const origins = [...new Map(own.map((url) => [url.origin, new URL(url.origin)])).values()]
+
+  const declared = endpoints.filter(({ url }) => hosts.includes(url.host)).map(({ name, url }) => declaredAt(name, url))
+  const usual = origins.flatMap((origin) =>
+    usualPlaces.map(([kind, paths]) => paths.map((path) => at(kind, origin, path))),
+  )
+  return { groups: withoutRepeats([...declared, ...usual]), origins }
+}
+
+const usualPlaces: readonly (readonly [SpecKind, readonly string[]])[] = [
+  ['a2a', ['/.well-known/agent-card.json', '/.well-known/agent.json']], // the second before A2A 0.3
+  ['openapi', ['/openapi.json', '/.well-known/openapi.json']],
+  ['x402', ['/.well-known/x402', '/.well-known/x402.json']],
+  ['mcp', ['/.well-known/mcp/server-card.json', '/.well-known/mcp.json']],
+]
+
+function at(kind: SpecKind, origin: URL, path: string): Candidate {
+  return { kind, url: new URL(path, origin), declared: false, session: false }
+}
+
+/** What an endpoint promises by its name, or by its path when the name says nothing. */
+function declaredAt(name: string, url: URL): Candidate[] {
+  const isJson = url.pathname.endsWith('.json')
+  const declared = (kind: SpecKind, at: URL, session = false) => ({ kind, url: at, declared: true, session })
+  if (/openapi|swagger/.test(name) || /(openapi|swagger)\.json$/.test(url.pathname)) return [declared('openapi', url)]
+  if (/\bmcp\b/.test(name)) return [declared('mcp', url, !isJson)]
+  if (/x402/.test(name)) return [declared('x402', url)]
+  if (isJson && (/a2a|card/.test(name) || /\/agent(-card)?\.json$/.test(url.pathname))) return [declared('a2a', url)]
+  if (!/a2a/.test(name)) return []
+  const card = new URL(url)
+  card.pathname = `${url.pathname.replace(/\/$/, '')}/.well-known/agent-card.json`
+  card.search = ''
+  return [declared('a2a', card), declared('a2a', url)]
+}
+
+/** Templates that nobody filled in are no addresses. */
+function toUrl(text: string | null): URL | undefined {
+  if (text === null || !/^https?:\/\//i.test(text) || /[{}]/.test(text)) return undefined
+  const url = URL.parse(text)
+  if (url?.username !== '' || url.password !== '') return undefined
+  url.hash = ''
+  return url
+}
+
+function withoutRepeats(groups: readonly (readonly Candidate[])[]): Candidate[][] {
+  const seen = new Set<string>()
+  const isNew = ({ kind, url }: Candidate) => {
+    const key = `${kind} ${url.href}`
+    return !seen.has(key) && seen.add(key)
+  }
+  return groups.map((group) => group.filter(isNew)).filter((group) => group.length > 0)
+}

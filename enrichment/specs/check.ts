@@ -1,0 +1,101 @@
+import type { AgentHosts } from '../agent-hosts.ts'
+import { HostClosed } from '../host.ts'
+import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
+import type { KnownDocument } from './document.ts'
+import { type HeldToken, proves } from './domain-proof.ts'
+import { type Check, isAlive, isOutOfReach, placeOf, probe } from './probe.ts'
+
+/** What one look at all of an agent's places brought. */
+export interface CheckUp {
+  /** Places that were asked, in no order. */
+  readonly checks: readonly Check[]
+  /** Keys of all places where a document of this agent may lie, asked or not. */
+  readonly places: ReadonlySet<string>
+  /** By host: whether it says that the agent is its own; hosts nobody knows about are left out. */
+  readonly proofs: ReadonlyMap<string, boolean>
+  /** A host that was not to be asked, and may be asked again then. */
+  readonly closedUntil: Date | undefined
+}
+
+export interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
+  readonly tokens: readonly HeldToken[]
+  readonly known: readonly KnownDocument[]
+}
+
+/** Requests of one look, at most. */
+const mostRequests = 12
+
+/**
+ * Looks at every place where an agent's documents may lie: hosts side by side, the places of one in turn, those with a
+ * known document first. A host out of reach is not asked twice. Never throws for what hosts do.
+ */
+export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise<CheckUp> {
+  const { groups, origins } = candidatesOf({ ...inputs, secured: hosts.secured })
+  const known = new Map(inputs.known.map((document) => [`${document.kind} ${document.url}`, document]))
+  const isKnown = (candidate: Candidate) => known.has(placeOf(candidate))
+  const rank = (group: readonly Candidate[]) => (group[0]?.declared ? 0 : group.some(isKnown) ? 1 : 2)
+  const ordered = [...groups].sort((a, b) => rank(a) - rank(b))
+
+  const checks: Check[] = []
+  const proofs = new Map<string, boolean>()
+  let closedUntil: Date | undefined
+  let left = mostRequests
+
+  async function lookAt(host: string) {
+    const own = ordered.filter((group) => group[0]?.url.host === host)
+    const settled = new Set<string>()
+    for (const group of own) {
+      const [first] = group
+      if (!first || (settled.has(first.kind) && !first.declared)) continue
+      if (await tryGroup([...group].sort((a, b) => Number(isKnown(b)) - Number(isKnown(a))))) settled.add(first.kind)
+      // Not before: a host out of reach is found out by then. Not last: the proof must not be what the limit cuts off.
+      if (group === own[0]) for (const origin of origins.filter((one) => one.host === host)) await prove(origin)
+    }
+  }
+
+  /** Whether a document of the kind was found. Throws OutOfReach. */
+  async function tryGroup(group: readonly Candidate[]): Promise<boolean> {
+    for (const candidate of group) {
+      if (left-- <= 0) return false
+      const check = await probe(hosts, candidate, known.get(placeOf(candidate))?.version)
+      checks.push(check)
+      if (isAlive(check)) return true
+      if (isOutOfReach(check.status)) throw new OutOfReach(check)
+    }
+    return false
+  }
+
+  async function prove(origin: URL) {
+    if (left-- <= 0) return
+    const proof = await proves(hosts, origin, inputs.tokens)
+    if (proof !== undefined) proofs.set(origin.host, proof)
+  }
+
+  async function visit(host: string) {
+    try {
+      await lookAt(host)
+    } catch (error) {
+      if (error instanceof OutOfReach) {
+        for (const candidate of ordered.flat()) {
+          const counts = candidate.url.host === host && (candidate.declared || isKnown(candidate))
+          const asked = checks.some((check) => placeOf(check.candidate) === placeOf(candidate))
+          if (counts && !asked) checks.push({ ...error.check, candidate, latencyMs: null })
+        }
+      } else if (error instanceof HostClosed) {
+        if (closedUntil === undefined || error.until < closedUntil) closedUntil = error.until
+      } else throw error
+    }
+  }
+
+  await Promise.all([...new Set(ordered.flatMap((group) => group.map(({ url }) => url.host)))].map(visit))
+  return { checks, places: new Set(ordered.flat().map(placeOf)), proofs, closedUntil }
+}
+
+/** The rest of the host need not be tried. */
+class OutOfReach extends Error {
+  override readonly name = 'OutOfReach'
+
+  constructor(readonly check: Check) {
+    super(check.status)
+  }
+}

@@ -1,0 +1,79 @@
+import type { StoredSpec } from '../../db/queries/agent-specs.ts'
+import { hour } from '../source.ts'
+import type { CheckUp } from './check.ts'
+import type { SpecKind } from './kinds.ts'
+import { type Check, isAlive, isOutOfReach, placeOf, type SpecStatus } from './probe.ts'
+
+/** A document of an agent with the history of its checks. */
+export interface KnownDocument extends StoredSpec {
+  readonly kind: SpecKind
+  readonly lastCheckStatus: SpecStatus
+}
+
+/** Words of `spec_check_status` (CONTRACT.md 3), once a look was taken. */
+export type SpecStanding = 'found' | 'not_found' | 'unreachable' | 'invalid'
+
+/** A document is dead after so many failures in a row and so long without a sign of life. */
+const deadly = { failures: 5, silentMs: 72 * hour }
+
+/**
+ * An agent's documents after a look. One that fails keeps its content and its place until it is dead, and for ever when
+ * the agent declares it; one that lies nowhere any more, as the agent names other places, is dropped.
+ */
+export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, now: Date): KnownDocument[] {
+  const before = new Map(known.map((document) => [`${document.kind} ${document.url}`, document]))
+  const checked = look.checks.flatMap((check) => {
+    const document = before.get(placeOf(check.candidate))
+    return document || check.candidate.declared || isAlive(check) ? [documentAfter(document, check, now)] : []
+  })
+  const asked = new Set(look.checks.map(({ candidate }) => placeOf(candidate)))
+  const unasked = [...before].filter(([place]) => look.places.has(place) && !asked.has(place))
+  return [...checked, ...unasked.map(([, document]) => document)]
+    .filter((document) => document.declared || !isDead(document, now))
+    .map((document) => {
+      const domainVerified = look.proofs.get(new URL(document.url).host) ?? document.domainVerified
+      return { ...document, domainVerified }
+    })
+}
+
+function documentAfter(before: KnownDocument | undefined, check: Check, now: Date): KnownDocument {
+  const { candidate, found, status, httpStatus, latencyMs } = check
+  const alive = isAlive(check)
+  return {
+    kind: candidate.kind,
+    url: candidate.url.href,
+    declared: candidate.declared,
+    content: found?.content ?? before?.content,
+    sha256: found?.sha256 ?? before?.sha256 ?? null,
+    version: found?.version ?? before?.version,
+    domainVerified: before?.domainVerified ?? false,
+    firstSeenAt: before?.firstSeenAt ?? now,
+    lastAliveAt: alive ? now : (before?.lastAliveAt ?? null),
+    lastCheckAt: now,
+    lastCheckStatus: status,
+    httpStatus,
+    latencyMs,
+    consecutiveFailures: alive ? 0 : (before?.consecutiveFailures ?? 0) + 1,
+  }
+}
+
+function isDead({ consecutiveFailures, lastAliveAt }: KnownDocument, now: Date): boolean {
+  const silentMs = lastAliveAt ? now.getTime() - lastAliveAt.getTime() : Number.POSITIVE_INFINITY
+  return consecutiveFailures >= deadly.failures && silentMs > deadly.silentMs
+}
+
+/** Whether a document counts as there: it gave a sign of life and is not dead. */
+export function stands(document: KnownDocument, now: Date): boolean {
+  return document.lastAliveAt !== null && !isDead(document, now)
+}
+
+/** What a look says of the agent as a whole. */
+export function standingOf(documents: readonly KnownDocument[], { checks }: CheckUp, now: Date): SpecStanding {
+  if (documents.some((document) => stands(document, now))) return 'found'
+  const declared = documents.filter((document) => document.declared)
+  const wrong: readonly SpecStatus[] = ['not_json', 'schema_mismatch', 'too_large', 'redirect_refused']
+  if (declared.some(({ lastCheckStatus }) => wrong.includes(lastCheckStatus))) return 'invalid'
+  const silent = (status: SpecStatus) => isOutOfReach(status) || status === 'http_5xx'
+  if (declared.some(({ lastCheckStatus }) => silent(lastCheckStatus))) return 'unreachable'
+  return checks.length > 0 && checks.every(({ status }) => silent(status)) ? 'unreachable' : 'not_found'
+}

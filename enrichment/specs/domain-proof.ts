@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { ChainName } from '../../chains.config.ts'
+import { chains } from '../../chains.config.ts'
+import { DoorError } from '../../net/errors.ts'
+import { parseJson } from '../../net/json.ts'
+import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'
+import { second } from '../source.ts'
+import { isSameSite } from './site.ts'
+
+/** A token that an agent has now; the id in decimal. */
+export interface HeldToken {
+  readonly chain: ChainName
+  readonly agentId: string
+}
+
+const path = '/.well-known/agent-registration.json'
+const options = { maxBytes: 256 * 1024, timeoutMs: 10 * second, redirects: 3, mayRedirect: isSameSite, ports: [8443] }
+
+const entry = z.object({ agentId: z.union([z.number(), z.string()]), agentRegistry: z.string() })
+const file = z.object({ registrations: z.array(z.unknown()) })
+
+/**
+ * Whether an origin says that one of these tokens is its own. Undefined: it says neither, as with an error or a page
+ * instead of the file. Throws HostClosed when the host is not to be asked.
+ *
+ * Source: ERC-8004, "Endpoint Domain Verification".
+ */
+export async function proves(
+  hosts: AgentHosts,
+  origin: URL,
+  tokens: readonly HeldToken[],
+): Promise<boolean | undefined> {
+  try {
+    const { status, body } = await hosts.fetch(new URL(path, origin), { ...options, headers: conditionsOf(undefined) })
+    if (status === 404 || status === 410) return false
+    return status === 200 ? names(parseJson(body), tokens) : undefined
+  } catch (error) {
+    if (error instanceof DoorError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Whether a registration file lists one of the tokens, by chain, registry and id. Undefined: it is no registration file.
+ */
+export function names(value: unknown, tokens: readonly HeldToken[]): boolean | undefined {
+  const parsed = file.safeParse(value)
+  if (!parsed.success) return undefined
+  const wanted = new Set(tokens.map(({ chain, agentId }) => key(agentId, registryOf(chain))))
+  return parsed.data.registrations.some((one) => {
+    const { data } = entry.safeParse(one)
+    return data !== undefined && wanted.has(key(String(data.agentId), data.agentRegistry.toLowerCase()))
+  })
+}
+
+/** CAIP-10 address of a chain's identity registry. */
+function registryOf(chain: ChainName): string {
+  return `eip155:${chains[chain].id}:${chains[chain].registry.address}`
+}
+
+const key = (agentId: string, registry: string) => `${registry}#${agentId}`

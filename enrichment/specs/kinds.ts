@@ -1,0 +1,24 @@
+import { toA2aCard } from './a2a.ts'
+import type { SpecContent } from './content.ts'
+import { toMcpCard } from './mcp.ts'
+import { toOpenApi } from './openapi.ts'
+import { toX402Manifest } from './x402.ts'
+
+/** Machine-readable documents an agent may publish about itself. */
+export type SpecKind = 'a2a' | 'mcp' | 'openapi' | 'x402'
+
+/** Reads a parsed JSON value as a document of the kind. Undefined: it is none. Never throws. */
+export const readContent: Record<SpecKind, (value: unknown) => SpecContent | undefined> = {
+  a2a: toA2aCard,
+  mcp: toMcpCard,
+  openapi: toOpenApi,
+  x402: toX402Manifest,
+}
+
+/** Bytes of a document at most; whole catalogues of an x402 seller have been seen with 800 kB. */
+export const maxSpecBytes: Record<SpecKind, number> = {
+  a2a: 256 * 1024,
+  mcp: 256 * 1024,
+  openapi: 2 * 1024 * 1024,
+  x402: 2 * 1024 * 1024,
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { type SpecContent, shortText } from './content.ts'
+
+const version = z.union([z.string(), z.number()])
+const list = z.array(z.union([z.string(), z.record(z.string(), z.unknown())]))
+
+/** Manifests differ: a list of addresses, of offers as the discovery API sends them, or of ways to pay for one. */
+const manifest = z
+  .object({
+    x402Version: version.optional(),
+    version: version.optional(),
+    name: z.string().optional(),
+    resources: list.optional(),
+    items: list.optional(),
+    accepts: list.optional(),
+  })
+  .refine((fields) => (fields.x402Version ?? fields.version) !== undefined)
+
+/** What an agent sells for x402 payments. Source: x402 specification v2, 8; the files in the field have more shapes. */
+export function toX402Manifest(value: unknown): SpecContent | undefined {
+  const parsed = manifest.safeParse(value)
+  if (!parsed.success) return undefined
+  const { x402Version, version, name, resources, items, accepts } = parsed.data
+  const offers = resources ?? items ?? accepts
+  if (!offers) return undefined
+  return {
+    title: shortText(name),
+    version: shortText(x402Version ?? version),
+    skills: [],
+    tools: [],
+    pathCount: offers.length,
+  }
+}

@@ -72,7 +72,9 @@ test('of two that start at once one installs and the other waits for it', async 
 })
 
 test('a failed install is one line and exit code 1', async () => {
-  await writeFile(join(toy, 'package.json'), JSON.stringify({ dependencies: { other: '1.0.0' } }))
+  const lock = await readFile(join(toy, 'package-lock.json'), 'utf8')
+  const otherHash = `sha512-${Buffer.alloc(64).toString('base64')}`
+  await writeFile(join(toy, 'package-lock.json'), lock.replace(/sha512-[^"]+/, otherHash))
   const { code, stdout, stderr } = await bootstrap().ended
   expect(stderr).toMatch(/npm ci failed \(exit code \d+\); what it said is above\n$/)
   expect(stdout).toBe('')

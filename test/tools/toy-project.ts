@@ -14,6 +14,7 @@ const run = promisify(execFile)
 export const shell: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|VITEST)/.test(name))),
   PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+  npm_config_cache: join(root, '.data/npm-cache'), // the user who runs the tests may have no home
 }
 
 /**

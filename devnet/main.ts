@@ -76,8 +76,8 @@ async function start(
 ) {
   const [database, running] = await together(
     createFreshDatabase(folder, process.env.DATABASE_URL).then((made) => teardown.own(made)),
-    startWorld({ seed, hubPort: usualPorts.hub, firstChainPort: usualPorts.firstChain }).then((made) =>
-      teardown.own(made),
+    startWorld({ seed, hubPort: usualPorts.hub, firstChainPort: usualPorts.firstChain, agentHosts: true }).then(
+      (made) => teardown.own(made),
     ),
   )
   report.stage('started', `${database.description}; ${chainNames.length} chains; a hub of the social network`)
@@ -122,12 +122,18 @@ async function start(
   report.say(`  payments    ${firstProfile(running, api)}/settlements`)
   report.say(`  all agents  ${api}/api/discovery`)
   report.say(`  the hub     ${running.hub.url}/control changes who verifies which address, and makes it fail`)
+  report.say(`  their hosts agent_hosts in the file below; /control of each makes it fail`)
   report.say(`  keys, RPC   ${relative('.', description)}`)
   report.say(`ready ${api}`)
 }
 
 /** What every process of the stack is told, beside its own METRICS_PORT. */
-function environment({ chains, hub }: RunningWorld, { url }: FreshDatabase, port: number, chainsFile: string) {
+function environment(
+  { chains, hub, agentHosts }: RunningWorld,
+  { url }: FreshDatabase,
+  port: number,
+  chainsFile: string,
+) {
   const address = `http://127.0.0.1:${port}`
   return {
     ...withoutSources(process.env),
@@ -136,6 +142,11 @@ function environment({ chains, hub }: RunningWorld, { url }: FreshDatabase, port
     CHAINS_FILE: chainsFile,
     HUB_URL: hub.url,
     HUB_POLL_SECONDS: String(hubPollSeconds),
+    ...(agentHosts && {
+      IPFS_GATEWAYS: agentHosts.gateway.url,
+      ARWEAVE_URL: agentHosts.gateway.url,
+      EGRESS_ALLOW: agentHosts.names.join(','),
+    }),
     PORT: String(port),
     BASE_URL: address,
     SITE_URL: address,

@@ -11,7 +11,7 @@ export interface Places {
  * Content of `devnet.json`: where everything is, and the keys of this toy world, so that anybody can try claims and
  * payments by hand. What does not exist yet is null.
  */
-export function describeWorld({ world, chains, hub }: RunningWorld, { api, databaseUrl }: Places) {
+export function describeWorld({ world, chains, hub, agentHosts }: RunningWorld, { api, databaseUrl }: Places) {
   return {
     api,
     site: api,
@@ -27,7 +27,17 @@ export function describeWorld({ world, chains, hub }: RunningWorld, { api, datab
     explorer: null,
     identity: null,
     codehost: null,
-    agent_hosts: null,
+    agent_hosts: agentHosts
+      ? {
+          ipfs_gateway: agentHosts.gateway.url,
+          agents: Object.fromEntries(
+            world.people.agents.flatMap((person, index) => {
+              const url = agentHosts.hostOf(person, index)
+              return url ? [[person.fid, url]] : []
+            }),
+          ),
+        }
+      : null,
     funder_private_key: world.funder.privateKey,
     agents: world.people.agents.map(({ fid, profile, verified, appKey }) => {
       const own = verified.map(({ wallet }) => wallet)

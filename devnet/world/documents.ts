@@ -1,4 +1,7 @@
 import { gzipSync } from 'node:zlib'
+import { rawCid } from '../hosts/gateway.ts'
+import type { AgentHost } from './identities.ts'
+import type { Person } from './people.ts'
 
 export interface DocumentOptions {
   readonly name: string
@@ -6,6 +9,16 @@ export interface DocumentOptions {
   /** Base address of this agent's own host; null: it has none. */
   readonly host: string | null
   readonly x402: boolean
+}
+
+/** What an agent of the world says of itself. */
+export function documentOptions(person: Person, index: number, agentHost: AgentHost): DocumentOptions {
+  return {
+    name: person.profile.displayName ?? `agent ${person.fid}`,
+    description: person.profile.bio ?? '',
+    host: agentHost(person, index),
+    x402: index % 2 === 0,
+  }
 }
 
 /** A registration file as ERC-8004 describes it, without the parts that only its host could prove. */
@@ -70,7 +83,7 @@ export function toAgentUri(kind: UriKind, options: DocumentOptions): string {
     case 'not-base64':
       return `data:application/json;base64,${json}`
     case 'ipfs':
-      return 'ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy'
+      return `ipfs://${rawCid(json)}`
     case 'junk':
       return 'cd'
     case 'nul':

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { type ChainName, chainNames } from '../../chains.config.ts'
 import type { Metadata } from '../chain-identity.ts'
 import type { Deed } from './deeds.ts'
-import { toAgentUri, type UriKind, uriKinds } from './documents.ts'
+import { documentOptions, toAgentUri, type UriKind, uriKinds } from './documents.ts'
 import type { Wallet } from './keys.ts'
 import { lateAgent, movingAgent, type People, type Person, sharingAgents, type VerifiedWallet } from './people.ts'
 import type { Random } from './random.ts'
@@ -65,12 +65,7 @@ export function planIdentities(
   agentHost: AgentHost,
 ): PlannedIdentities {
   const uriOf = (person: Person, index: number, kind: UriKind) =>
-    toAgentUri(kind, {
-      name: person.profile.displayName ?? `agent ${person.fid}`,
-      description: person.profile.bio ?? '',
-      host: agentHost(person, index),
-      x402: index % 2 === 0,
-    })
+    toAgentUri(kind, documentOptions(person, index, agentHost))
   const wishes = agents.flatMap((person, index) => wishesOf(random, person, index, uriOf))
   applyFates(wishes, agents, strangers)
 

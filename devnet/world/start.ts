@@ -1,6 +1,7 @@
 import { type ChainName, chainNames } from '../../chains.config.ts'
 import { type DevChain, startDevChain } from '../chain.ts'
 import { compileContracts } from '../contracts/compile.ts'
+import { type AgentHosts, startAgentHosts } from '../hosts/agent-hosts.ts'
 import { type Hub, startHub } from '../hub/server.ts'
 import { HubState } from '../hub/state.ts'
 import { populateHub } from './hub.ts'
@@ -14,6 +15,8 @@ export interface WorldOptions {
   /** Ports to take when they are free: one for the hub, seven in a row for the chains. */
   readonly hubPort?: number
   readonly firstChainPort?: number
+  /** Whether agents have web hosts that answer; else their addresses lead nowhere. Default: no. */
+  readonly agentHosts?: boolean
 }
 
 /** A world whose chains and hub answer. */
@@ -21,15 +24,18 @@ export interface RunningWorld {
   readonly world: World
   readonly chains: Readonly<Record<ChainName, DevChain>>
   readonly hub: Hub
+  readonly agentHosts: AgentHosts | undefined
   /** Lays the past on the chains, which then go on by themselves. To be called once. */
   layPast(options: Omit<PastOptions, 'startedAt'>): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts seven chains and a hub for the world of a seed. Nothing has happened on the chains yet. */
+/** Starts seven chains, a hub and agents' hosts for the world of a seed. Nothing has happened on the chains yet. */
 export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
   const { seed, startedAt = new Date(), hubPort, firstChainPort } = options
-  const world = planWorld(seed)
+  const agentHosts = options.agentHosts ? await startAgentHosts() : undefined
+  const world = planWorld(seed, agentHosts?.hostOf)
+  agentHosts?.publish(world)
   const state = new HubState()
   populateHub(state, world, startedAt)
 
@@ -44,6 +50,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
     }),
   ])
   const stop = async () => {
+    await agentHosts?.stop()
     await Promise.all(started.map((one) => (one.status === 'fulfilled' ? one.value.stop() : undefined)))
   }
   const failed = started.find((one) => one.status === 'rejected')
@@ -60,6 +67,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
     world,
     chains,
     hub,
+    agentHosts,
     layPast: (options) => layPast(chains, world, { ...options, startedAt }),
     stop,
   }

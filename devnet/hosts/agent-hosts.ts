@@ -1,0 +1,53 @@
+import { documentOptions, registrationDocument } from '../world/documents.ts'
+import type { AgentHost } from '../world/identities.ts'
+import type { World } from '../world/plan.ts'
+import { agentWords } from '../world/texts.ts'
+import { pagesOf } from './agent-pages.ts'
+import { type IpfsGateway, startGateway } from './gateway.ts'
+import { startWebHost, type WebHost } from './web-host.ts'
+
+/** The web hosts of the agents of a world, and a gateway to what they keep on IPFS. */
+export interface AgentHosts {
+  readonly gateway: IpfsGateway
+  /** For planning the world: the base address of an agent's host. */
+  readonly hostOf: AgentHost
+  /** Puts up what the agents of a world publish. */
+  publish(world: World): void
+  /** As in EGRESS_ALLOW: the one way to hosts on this machine. */
+  readonly names: readonly string[]
+  stop(): Promise<void>
+}
+
+/** Every third agent has no host of its own, and the host of one in seven has nothing to say. */
+const hasHost = (index: number) => index % 3 !== 2
+const isSilent = (index: number) => index % 7 === 6
+
+/** Starts the hosts, each on a port of its own, with nothing on them yet. */
+export async function startAgentHosts(): Promise<AgentHosts> {
+  const gateway = await startGateway()
+  const hosts = new Map<number, WebHost>()
+  for (const index of agentWords.keys()) if (hasHost(index)) hosts.set(index, await startWebHost())
+  const hostOf: AgentHost = (_, index) => hosts.get(index)?.url ?? null
+  return {
+    gateway,
+    hostOf,
+    publish(world) {
+      for (const [index, person] of world.people.agents.entries()) {
+        const options = documentOptions(person, index, hostOf)
+        gateway.add(JSON.stringify(registrationDocument(options)))
+        const host = hosts.get(index)
+        if (!host || isSilent(index)) continue
+        const own = person.verified.map(({ wallet }) => wallet.address as string)
+        const tokens = world.tokens.filter(({ owner }) => owner !== null && own.includes(owner))
+        const registration = registrationDocument(options)
+        for (const [path, page] of pagesOf({ ...options, url: host.url, registration, tokens })) {
+          host.pages.set(path, page)
+        }
+      }
+    },
+    names: [gateway, ...hosts.values()].map(({ name }) => name),
+    async stop() {
+      await Promise.all([gateway, ...hosts.values()].map((host) => host.stop()))
+    },
+  }
+}

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { readChainsFile } from '../chains.file.ts'
 import { migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
-import { runCommand, UsageError } from '../ops/cli.ts'
+import { runCommand } from '../ops/cli.ts'
 import { withLock } from '../ops/lock.mjs'
 import { createStack } from './stack.ts'
 import { endLeftovers, ProcessFile } from './stack-processes.ts'
@@ -24,9 +25,7 @@ const stateFolder = '.data'
 const answerMs = 120_000
 const pollMs = 500
 
-await runCommand({ usage }, async ({ positionals }) => {
-  if (positionals.length > 0)
-    throw new UsageError(`start:mainnet takes no argument, got ${positionals[0]} (try --help)`)
+await runCommand({ usage }, async () => {
   if (existsSync('.env')) process.loadEnvFile('.env')
   mkdirSync(stateFolder, { recursive: true })
   const folder = realpathSync(stateFolder)
@@ -66,15 +65,6 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
   const onStop = () => say('stopping; once more ends everything at once')
   await untilSignalled(start, { onStop, exit: () => process.exit(1) })
   say('stopped')
-}
-
-function readChainsFile(path: string | undefined): unknown {
-  if (!path) return undefined
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'))
-  } catch (cause) {
-    throw new Error(`CHAINS_FILE ${path} is not readable JSON: ${(cause as Error).message}`, { cause })
-  }
 }
 
 async function untilAnswering(url: string, signal: AbortSignal) {

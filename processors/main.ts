@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import type { ChainSettings } from '../chains.file.ts'
+import { type ChainSettings, readChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { readChainState } from '../db/queries/chain-state.ts'
@@ -26,7 +25,7 @@ const stopGraceMs = 10_000
 
 await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { env } = process
-  const config = readConfig(positionals[0], env, await readJson(env.CHAINS_FILE))
+  const config = readConfig(positionals[0], env, readChainsFile(env.CHAINS_FILE))
   const { chain } = config
   const log = createLogger(`processor-${chain.name}`, config.logLevel)
 
@@ -73,13 +72,4 @@ async function check(databaseUrl: string, chain: ChainSettings, progress: Progre
 function startLine(chain: ChainSettings, source: string, database: string, { indexedBlock }: Progress) {
   const from = indexedBlock === undefined ? `from block ${firstBlock(chain)}` : `resuming after block ${indexedBlock}`
   return `indexing ${chain.name} ${from}; ${source}; ${database}`
-}
-
-async function readJson(path: string | undefined): Promise<unknown> {
-  if (!path) return undefined
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch (error) {
-    throw new Error(`CHAINS_FILE ${path} is not readable JSON: ${(error as Error).message}`)
-  }
 }

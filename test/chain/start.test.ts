@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain.ts'
 import { forkHere } from '../tools/branches.ts'
 import { cleanTables, indexChain, startProcessor, untilSame } from '../tools/chain-index.ts'
@@ -9,6 +10,9 @@ import { startTcpProxy } from '../tools/tcp-proxy.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 5 // blocks
+/** How many blocks two processors may contest, and how long each. */
+const contestedBlocks = 15
+const contestMs = 2_000
 
 let chain: DevChain
 beforeAll(async () => {
@@ -17,67 +21,64 @@ beforeAll(async () => {
 })
 afterAll(() => chain?.stop())
 
-test('a node of another chain is refused with one line, and nothing is written', async () => {
+test('a node of another chain is refused with one line behind the start line, and nothing is written', async () => {
   const database = await createTestDatabase()
-  const { base: settings } = chainSettings(chain)
-  const chainsFile = { optimism: settings }
+  onTestFinished(() => database.drop())
+  const chainsFile = { optimism: chainSettings(chain).base }
   const processor = await spawnProcessor({ chain: 'optimism', databaseUrl: database.url, chainSettings: chainsFile })
-  try {
-    expect(await processor.untilExit()).toBe(1)
-    expect(processor.output().trim()).toMatch(/^[^\n]*optimism[^\n]*chain id 8453 \(base\), expected 10[^\n]*$/)
-    const { rows } = await database.pool.query('select from chain_state')
-    expect(rows).toEqual([])
-  } finally {
-    await processor.stop()
-    await database.drop()
-  }
+  onTestFinished(() => processor.stop())
+
+  expect(await processor.untilExit()).toBe(1)
+  const [, ...lines] = processor.output().trim().split('\n')
+  expect(lines).toEqual([expect.stringMatching(/optimism answers chain id 8453 \(base\), expected 10/)])
+  const { rows } = await database.pool.query('select from chain_state')
+  expect(rows).toEqual([])
 })
 
 test('a second processor of a chain says so and ends, and the first goes on', async () => {
   const fork = await forkHere(chain)
   const first = await indexChain(chain, { finality })
-  try {
-    await first.untilHead()
-    const second = await startProcessor(chain, first.database, { finality })
-    try {
-      expect(await second.untilExit()).toBe(1)
-      expect(second.output().trim()).toMatch(/^[^\n]*another processor of base is running on this database[^\n]*$/)
-    } finally {
-      await second.stop()
-    }
-    await fork.mine(await trafficBranch(chain, 'with a second processor', 3))
-    await untilSame(first, chain, await cleanTables(chain, { finality }))
-  } finally {
-    await first.close()
-  }
+  onTestFinished(() => first.close())
+  await first.untilHead()
+  const second = await startProcessor(chain, first.database, { finality })
+  onTestFinished(() => second.stop())
+
+  expect(await second.untilExit()).toBe(1)
+  expect(second.output().trim()).toMatch(/^[^\n]*another processor of base is running on this database[^\n]*$/)
+  await fork.mine(await trafficBranch(chain, 'with a second processor', 3))
+  await untilSame(first, chain, await cleanTables(chain, { finality }))
 })
 
 test('two processors that both believe to be alone: one survives, and the rows are right', async () => {
-  const fork = await forkHere(chain)
   const database = await createTestDatabase()
+  onTestFinished(() => database.drop())
   const proxy = await startTcpProxy(Number(new URL(database.url).port))
+  onTestFinished(() => proxy.close())
   const throughProxy = new URL(database.url)
   throughProxy.port = String(proxy.port)
   const first = await startProcessor(chain, { ...database, url: throughProxy.href }, { finality })
+  onTestFinished(() => first.stop())
   await first.untilIndexed(Number(await chain.client.getBlockNumber()))
   proxy.loseServerSide(await lockPort(database))
   const second = await startProcessor(chain, database, { finality })
-  try {
-    await second.untilOutput(/processing blocks from/) // from here on it has its own idea of the cursor
-    await fork.mine(await trafficBranch(chain, 'with two processors', 4))
-    const ends = [first.untilExit(), second.untilExit()]
-    expect(await Promise.race(ends)).toBe(1)
-    const survivor = (await Promise.race([ends[0], 'alive'])) === 'alive' ? first : second
-    await untilSame({ database, processor: survivor }, chain, await cleanTables(chain, { finality }))
-    await survivor.kill('SIGTERM')
-    expect(await Promise.all(ends)).toContain(0)
-  } finally {
-    await first.stop()
-    await second.stop()
-    await proxy.close()
-    await database.drop()
+  onTestFinished(() => second.stop())
+
+  const ends = [first.untilExit(), second.untilExit()]
+  // Each has its own idea of the cursor once it is running; from then on a new block is one too many for the loser.
+  for (let block = 0; block < contestedBlocks && !(await within(Promise.race(ends), contestMs)); block++) {
+    await (await forkHere(chain)).mine(await trafficBranch(chain, `contested ${block}`, 1))
   }
+  expect(await within(Promise.race(ends), 0)).toBe(1)
+  const survivor = (await within(ends[0], 0)) ? second : first
+  await untilSame({ database, processor: survivor }, chain, await cleanTables(chain, { finality }))
+  await survivor.kill('SIGTERM')
+  expect(await Promise.all(ends)).toContain(0)
 })
+
+/** What a promise gives in time; undefined when it does not. */
+function within<T>(promise: Promise<T> | undefined, milliseconds: number): Promise<T | undefined> {
+  return Promise.race([promise, delay(milliseconds, undefined)])
+}
 
 /** The port from which the session that keeps other processors away comes to the server. */
 async function lockPort({ pool }: TestDatabase): Promise<number> {

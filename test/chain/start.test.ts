@@ -13,6 +13,7 @@ const finality = 5 // blocks
 /** How many blocks two processors may contest, and how long each. */
 const contestedBlocks = 15
 const contestMs = 2_000
+const timeout = 180_000
 
 let chain: DevChain
 beforeAll(async () => {
@@ -35,7 +36,7 @@ test('a node of another chain is refused with one line behind the start line, an
   expect(rows).toEqual([])
 })
 
-test('a second processor of a chain says so and ends, and the first goes on', async () => {
+test('a second processor of a chain says so and ends, and the first goes on', { timeout }, async () => {
   const fork = await forkHere(chain)
   const first = await indexChain(chain, { finality })
   onTestFinished(() => first.close())
@@ -49,7 +50,7 @@ test('a second processor of a chain says so and ends, and the first goes on', as
   await untilSame(first, chain, await cleanTables(chain, { finality }))
 })
 
-test('two processors that both believe to be alone: one survives, and the rows are right', async () => {
+test('two processors that both believe to be alone: one survives, and the rows are right', { timeout }, async () => {
   const database = await createTestDatabase()
   onTestFinished(() => database.drop())
   const proxy = await startTcpProxy(Number(new URL(database.url).port))
@@ -63,7 +64,7 @@ test('two processors that both believe to be alone: one survives, and the rows a
   const second = await startProcessor(chain, database, { finality })
   onTestFinished(() => second.stop())
 
-  const ends = [first.untilExit(), second.untilExit()]
+  const ends = [first.untilExit(timeout), second.untilExit(timeout)]
   // Each has its own idea of the cursor once it is running; from then on a new block is one too many for the loser.
   for (let block = 0; block < contestedBlocks && !(await within(Promise.race(ends), contestMs)); block++) {
     await (await forkHere(chain)).mine(await trafficBranch(chain, `contested ${block}`, 1))

@@ -77,9 +77,11 @@ function hubHeaders({ hub, neynar }: Config): Record<string, string> {
   return neynar && hostname.endsWith('.neynar.com') ? { 'x-api-key': neynar.apiKey } : {}
 }
 
-function describe({ hub, neynar, hubPollMs }: Config, sweeps: boolean): string {
+function describe({ hub, neynar, hubPollMs, agentHosts }: Config, sweeps: boolean): string {
   const found = sweeps
     ? 'sweep of all FIDs on; look-up by address off: NEYNAR_API_KEY is not set'
     : `look-up by address on (${new URL(neynar!.url).host}); sweep of all FIDs off: it is not needed beside the look-up`
-  return `socialindex on (${new URL(hub.url).host}, events every ${hubPollMs / 1_000} s); ${found}`
+  const gateways = agentHosts.ipfsGateways.map((url) => new URL(url).host).join(', ')
+  const documents = `agent_uri and spec_discovery on (IPFS from ${gateways || 'nowhere: IPFS_GATEWAYS is empty'})`
+  return `socialindex on (${new URL(hub.url).host}, events every ${hubPollMs / 1_000} s); ${found}; ${documents}`
 }

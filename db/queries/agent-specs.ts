@@ -40,16 +40,18 @@ const columns = `declared, has_content, title, version, skills, tools, path_coun
        consecutive_failures`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
+/** Tokens of one agent looked at; some holders have thousands. */
+const mostTokens = 100
+
 /** Services of the tokens an agent has now, one token after the other, and the page its account names. */
 const inputsOf = (fid: string) => `
 select coalesce((select json_agg(service order by h.chain, h.agent_id, place)
-                   from agent_holding h
+                   from (${tokensOf(fid)}) h
                    join registration_document d using (chain, agent_id),
-                        json_array_elements(d.services) with ordinality as s (service, place)
-                  where h.fid = ${fid} and h.reason is null), '[]') as services,
+                        json_array_elements(d.services) with ordinality as s (service, place)), '[]') as services,
        coalesce((select json_agg(json_build_object('chain', h.chain, 'agentId', h.agent_id::text)
                                  order by h.chain, h.agent_id)
-                   from agent_holding h where h.fid = ${fid} and h.reason is null), '[]') as tokens,
+                   from (${tokensOf(fid)}) h), '[]') as tokens,
        (select profile_url from social_profile p where p.fid = ${fid}) as "profileUrl"`
 
 /** What to look at for an agent, and what is known. Undefined: it is not in the index. */
@@ -113,6 +115,11 @@ insert into agent_spec_check (fid, spec_check_status, checked_at) values ($1, $2
     on conflict (fid) do update set spec_check_status = excluded.spec_check_status, checked_at = excluded.checked_at`,
     values: [fid, status, now],
   })
+}
+
+function tokensOf(fid: string): string {
+  return `select chain, agent_id from agent_holding where fid = ${fid} and reason is null
+           order by chain, agent_id limit ${mostTokens}`
 }
 
 /** Asks for a look at agents of the index where there is something else to look at than when one was last asked for. */

@@ -28,6 +28,7 @@ export interface CandidateInputs {
 }
 
 const mostHosts = 4
+const mostDeclared = 12
 
 /** Where to look for an agent's documents: what it names first, then the usual places on its own hosts. */
 export function candidatesOf({ services, profileUrl, secured }: CandidateInputs): Candidates {
@@ -41,7 +42,11 @@ export function candidatesOf({ services, profileUrl, secured }: CandidateInputs)
   const own = pages.filter((url) => hosts.includes(url.host) && !isSharedPlatform(url))
   const origins = [...new Map(own.map((url) => [url.origin, new URL(url.origin)])).values()]
 
-  const declared = endpoints.filter(({ url }) => hosts.includes(url.host)).map(({ name, url }) => declaredAt(name, url))
+  const declared = endpoints
+    .filter(({ url }) => hosts.includes(url.host))
+    .map(({ name, url }) => declaredAt(name, url))
+    .filter((group) => group.length > 0)
+    .slice(0, mostDeclared)
   const usual = origins.flatMap((origin) =>
     usualPlaces.map(([kind, paths]) => paths.map((path) => at(kind, origin, path))),
   )

@@ -75,5 +75,7 @@ export function standingOf(documents: readonly KnownDocument[], { checks }: Chec
   if (declared.some(({ lastCheckStatus }) => wrong.includes(lastCheckStatus))) return 'invalid'
   const silent = (status: SpecStatus) => isOutOfReach(status) || status === 'http_5xx'
   if (declared.some(({ lastCheckStatus }) => silent(lastCheckStatus))) return 'unreachable'
-  return checks.length > 0 && checks.every(({ status }) => silent(status)) ? 'unreachable' : 'not_found'
+  // A host nobody may ask, such as one of a template, has nothing as far as we can tell.
+  const askable = checks.filter(({ status }) => status !== 'blocked')
+  return askable.length > 0 && askable.every(({ status }) => silent(status)) ? 'unreachable' : 'not_found'
 }

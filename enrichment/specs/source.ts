@@ -39,7 +39,7 @@ export function specs({ pool, hosts, now }: SpecsOptions): Source {
       const documents = documentsAfter(known, look, at)
       const standing = standingOf(documents, look, at)
       const outOfReach = checks.length > 0 && checks.every(({ status }) => isOutOfReach(status))
-      const failed = outOfReach || standing === 'unreachable'
+      const failed = standing === 'unreachable' || (standing === 'found' && outOfReach)
       return {
         outcome: failed ? 'unreachable' : standing === 'found' ? 'ok' : checks.length === 0 ? 'empty' : standing,
         failed,

@@ -1,16 +1,30 @@
 import type pg from 'pg'
-import type { Queryable } from '../db/pool.ts'
+import { createPool, type Queryable } from '../db/pool.ts'
 
 /** Connections of one API process: more gain nothing on few cores and cost the server memory. */
-export const poolConnections = 10
+const poolConnections = 10
 /** Waiting for a connection, milliseconds. Together with `answerTimeoutMs` below the 10 s any request may take. */
-export const connectTimeoutMs = 3_000
+const connectTimeoutMs = 3_000
 /** The server cancels a statement after this many milliseconds: a lock, a plan gone wrong. */
-export const statementTimeoutMs = 5_000
+const statementTimeoutMs = 5_000
 /** This side gives up on a server that does not even cancel: frozen, or gone without a word. */
 const answerTimeoutMs = 6_000
 /** Requests waiting for a connection at once; the next one is refused rather than queued. */
 const maxWaiting = 256
+
+/**
+ * What a connection of the API is told first: rankings sum up in memory instead of on disk, and no statement here is
+ * long enough to be worth compiling.
+ */
+const connectionSettings = `set work_mem = '32MB'; set jit = off`
+
+/** The connections of an API process. */
+export function createApiPool(databaseUrl: string): pg.Pool {
+  const pool = createPool({ databaseUrl, name: 'api', max: poolConnections, statementTimeoutMs, connectTimeoutMs })
+  // A connection that breaks right here fails the request that wanted it; there is nobody else to tell.
+  pool.on('connect', (client) => void client.query(connectionSettings).catch(() => {}))
+  return pool
+}
 
 /**
  * The pool as requests use it: every wait has an end, and a database in trouble gathers no crowd. A connection whose

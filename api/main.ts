@@ -1,12 +1,11 @@
 import { readChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
-import { createPool } from '../db/pool.ts'
 import { runCommand } from '../ops/cli.ts'
 import { portOf } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { boundedDatabase, connectTimeoutMs, poolConnections, statementTimeoutMs } from './database.ts'
+import { boundedDatabase, createApiPool } from './database.ts'
 import { MemoryStore } from './limits/memory.ts'
 import { FusedRedisStore } from './limits/redis.ts'
 import { connectRedis } from './limits/sender.ts'
@@ -26,13 +25,7 @@ await runCommand({ usage }, async () => {
   const config = readConfig(process.env, readChainsFile(process.env.CHAINS_FILE))
   const log = createLogger('api', config.logLevel)
   const opened = await openDatabase(config.databaseUrl)
-  const pool = createPool({
-    databaseUrl: opened.databaseUrl,
-    name: 'api',
-    max: poolConnections,
-    statementTimeoutMs,
-    connectTimeoutMs,
-  })
+  const pool = createApiPool(opened.databaseUrl)
   const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined
   if (!redis) log.info('REDIS_URL is unset: limits are counted in this process alone')
   const store = redis

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { boundedDatabase, connectTimeoutMs, poolConnections, statementTimeoutMs } from '../../api/database.ts'
-import { createPool } from '../../db/pool.ts'
+import { boundedDatabase, createApiPool } from '../../api/database.ts'
 import { failure, startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { seedAgent } from '../tools/seed.ts'
@@ -21,13 +20,7 @@ beforeAll(async () => {
   const url = new URL(database.url)
   link = await startTcpLink(Number(url.port))
   url.port = String(link.port)
-  pool = createPool({
-    databaseUrl: url.href,
-    name: 'api under test',
-    max: poolConnections,
-    statementTimeoutMs,
-    connectTimeoutMs,
-  })
+  pool = createApiPool(url.href)
   api = await startApi(database, { pool, database: boundedDatabase(pool), now: () => now })
 })
 afterAll(async () => {
@@ -98,7 +91,7 @@ test('requests beyond those that may wait for a connection are refused at once',
   const asked = Array.from({ length: 600 }, (_, n) => ask(`/api/agent/${n + 1}`))
   const answers = await Promise.all(asked)
   expect(answers.every(({ response, ms }) => response.status === 500 && ms < longestAnswerMs)).toBe(true)
-  expect(pool.totalCount).toBeLessThanOrEqual(poolConnections)
+  expect(pool.totalCount).toBeLessThanOrEqual(10)
   link.thaw()
   await serves()
 })

@@ -4,22 +4,19 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readArguments } from './arguments.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Read at run time, not imported, so the compiler does not carry them along. */
 const data = ['db/migrations']
 
-const [option, folder, ...rest] = process.argv.slice(2)
-if (option === '--help') {
-  console.log(
-    'npm run build [-- --out <folder>]\n\nCompiles the processes into the folder (dist), to be run as "node dist/<room>/main.js".',
-  )
-} else if ((option !== undefined && option !== '--out') || (option === '--out' && !folder) || rest.length > 0) {
-  console.error(`npm run build takes --out <folder> at most, not ${process.argv.slice(2).join(' ')}`)
-  process.exitCode = 2
-} else {
-  build(resolve(root, folder ?? 'dist'))
-}
+const usage = `
+npm run build [-- --out <folder>]
+
+Compiles the processes into the folder (dist), to be run as "node dist/<room>/main.js".
+`
+const values = readArguments(usage, { out: { type: 'string' } })
+if (values) build(resolve(root, values.out ?? 'dist'))
 
 /** @param {string} dist */
 function build(dist) {

@@ -2,6 +2,7 @@ import express, { type Express } from 'express'
 import type { Logger } from 'pino'
 import { answer } from './answer.ts'
 import { Cache } from './cache.ts'
+import type { ClaimDeps } from './claim/claim.ts'
 import type { Content } from './content.ts'
 import { cors } from './cors.ts'
 import { docsRoutes } from './docs/routes.ts'
@@ -13,6 +14,7 @@ import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { refuseMethod, refusePath } from './method.ts'
 import { createMetrics, type Watched } from './metrics.ts'
 import type { Sources, Total } from './route.ts'
+import { claimRoutes } from './routes/claim.ts'
 import { routes } from './routes.ts'
 
 export interface ApiDeps extends Omit<Sources, 'totals' | 'bulkProduced'> {
@@ -20,6 +22,11 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'bulkProduced'> {
   readonly log: Logger
   readonly trustProxyHops: number
   readonly limiter: LimiterOptions
+  /** Absent: the service takes no claims; for those who measure its reads. */
+  readonly claims?: Omit<ClaimDeps, keyof Sources | 'now' | 'accepted'> & {
+    /** Brings an agent up to date after its claim; the claim itself is stored already. */
+    readonly derive: (fid: number) => Promise<void>
+  }
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Why this process should get no more requests; undefined while it should. */
@@ -51,6 +58,15 @@ export function createApp(deps: ApiDeps): Express {
   app.use(healthRoutes(deps, metrics.registry))
   app.use(docsRoutes(deps.baseUrl))
   app.use(['/api', '/data', '/feed.atom'], limiter(deps.limiter))
+  const { claims } = deps
+  if (claims) {
+    const accepted = async (fid: number) => {
+      await claims.derive(fid).catch((err) => deps.log.warn({ err, fid }, 'a claimed agent follows with the join'))
+      cache.clear()
+      sources.totals.clear()
+    }
+    app.use(claimRoutes({ ...sources, ...claims, now: deps.now, accepted }))
+  }
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
     app.get(path, answer(route, sources, cache, metrics.countRead))

@@ -73,6 +73,12 @@ export class Cache<V extends Sized> {
     }
   }
 
+  /** Forgets everything; what is being loaded answers those who wait for it and nobody after them. */
+  clear(): void {
+    this.#entries.clear()
+    this.#bytes = 0
+  }
+
   get bytes(): number {
     return this.#bytes
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readChains } from '../chains.file.ts'
+import { parseEgressAllow } from '../net/egress.ts'
 
 const whole = (minimum: number, maximum: number) =>
   z
@@ -11,6 +12,18 @@ const whole = (minimum: number, maximum: number) =>
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+
+/** The public hub: hypersnap. */
+const publicHub = 'https://haatz.quilibrium.com'
+
+function parsedEgressAllow(text: string, context: z.RefinementCtx) {
+  try {
+    return parseEgressAllow(text)
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message.replace(/^EGRESS_ALLOW: /, '') })
+    return z.NEVER
+  }
+}
 
 const environment = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
@@ -26,6 +39,11 @@ const environment = z.object({
   TRUST_PROXY_HOPS: whole(0, 16).default(0),
   LIMIT_PER_MINUTE: whole(1, 1_000_000_000).default(60),
   LIMIT_PER_DAY: whole(1, 1_000_000_000).default(2000),
+  HUB_URL: httpUrl.default(publicHub),
+  NEYNAR_API_KEY: z.string().optional(),
+  EGRESS_ALLOW: z.string().default('').transform(parsedEgressAllow),
+  CLAIM_WINDOW_SECONDS: whole(1, 86_400).default(900),
+  CLAIM_WELL_KNOWN_HOST_LINK: z.enum(['on', 'off'], 'must be on or off').default('on'),
   SETTLEMENT_OVERLOADS: z.enum(['spec', 'all'], 'must be spec or all').default('spec'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a level of pino, such as info')
@@ -60,9 +78,20 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     trustProxyHops: vars.TRUST_PROXY_HOPS,
     limits: { perMinute: vars.LIMIT_PER_MINUTE, perDay: vars.LIMIT_PER_DAY },
     settlementOverloads: vars.SETTLEMENT_OVERLOADS,
+    hub: { url: vars.HUB_URL, headers: hubHeaders(vars.HUB_URL, vars.NEYNAR_API_KEY) },
+    egressAllow: vars.EGRESS_ALLOW,
+    claims: {
+      windowSeconds: vars.CLAIM_WINDOW_SECONDS,
+      hostLinkRequired: vars.CLAIM_WELL_KNOWN_HOST_LINK === 'on',
+    },
     logLevel: vars.LOG_LEVEL,
     chains,
   }
+}
+
+/** Neynar's own hub wants the key as well; nobody else's gets it. */
+function hubHeaders(url: string, neynarKey: string | undefined): Record<string, string> {
+  return neynarKey && new URL(url).hostname.endsWith('.neynar.com') ? { 'x-api-key': neynarKey } : {}
 }
 
 function collect<T>(problems: string[], read: () => T): T | undefined {

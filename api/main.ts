@@ -4,6 +4,9 @@ import { runCommand } from '../ops/cli.ts'
 import { portOf } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { createApp } from './app.ts'
+import { deriveClaimed } from './claim/accept.ts'
+import { createMemoryCounter, createRedisCounter } from './claim/attempts.ts'
+import { createWitnesses } from './claim/world.ts'
 import { readConfig } from './config.ts'
 import { boundedDatabase, createApiPool } from './database.ts'
 import { MemoryStore } from './limits/memory.ts'
@@ -18,7 +21,8 @@ Serves the directory over HTTP: JSON under /api, the feed at /feed.atom, the bul
 /healthz, /readyz and /metrics for the operator. Stops on SIGTERM once the requests in flight are answered.
 
 Reads DATABASE_URL, REDIS_URL, HOST, PORT, BASE_URL, SITE_URL, SERVICE_NAME, TRUST_PROXY_HOPS, LIMIT_PER_MINUTE,
-LIMIT_PER_DAY, SETTLEMENT_OVERLOADS, CHAINS_FILE, LOG_LEVEL: see .env.example.
+LIMIT_PER_DAY, SETTLEMENT_OVERLOADS, HUB_URL, NEYNAR_API_KEY, EGRESS_ALLOW, CLAIM_WINDOW_SECONDS,
+CLAIM_WELL_KNOWN_HOST_LINK, CHAINS_FILE, RPC_<CHAIN>, LOG_LEVEL: see .env.example.
 `
 
 await runCommand({ usage }, async () => {
@@ -31,6 +35,7 @@ await runCommand({ usage }, async () => {
   const store = redis
     ? new FusedRedisStore(redis.send, config.limits, Date.now)
     : new MemoryStore(config.limits, Date.now)
+  const witnesses = createWitnesses(config)
   let stopping = false
   const app = createApp({
     ...config,
@@ -39,6 +44,13 @@ await runCommand({ usage }, async () => {
     log,
     now: Date.now,
     limiter: { limits: config.limits, store, now: Date.now },
+    claims: {
+      ...config.claims,
+      ...witnesses,
+      egressAllow: config.egressAllow,
+      attempts: redis ? createRedisCounter(redis.send) : createMemoryCounter(Date.now),
+      derive: (fid) => deriveClaimed(pool, fid, new Date()),
+    },
     notReady: () => (stopping ? 'the process is stopping' : undefined),
   })
   const server = createHttpServer(app)
@@ -55,6 +67,7 @@ await runCommand({ usage }, async () => {
   stopping = true
   log.info('stopping')
   await drain(server)
+  await witnesses.close()
   await pool.end()
   await redis?.stop()
   await opened.close()

@@ -1,0 +1,62 @@
+import type { Hex } from 'viem'
+import { z } from 'zod'
+import type { Registries } from '../../social/key-registry.ts'
+import { JsonProblem, parseStrictJson } from './strict-json.ts'
+import type { Wallets } from './wallets.ts'
+
+const text = z.string().min(1).max(4_096)
+const association = z.object({ header: text, payload: text, signature: text })
+const header = z.object({
+  fid: z.int().positive(),
+  type: z.enum(['custody', 'auth']),
+  key: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/)
+    .toLowerCase(),
+})
+const payload = z.object({ domain: z.string() })
+
+/** Where the registries are, and contract wallets that are a FID's custody. */
+const optimism = 10
+
+/**
+ * Whether a domain manifest's account association says that `host` belongs to `fid`, and is signed by the fid's
+ * custody address or one of its auth addresses. False for what is no association at all. Throws when the chain has to
+ * say and does not answer.
+ *
+ * Source: Farcaster mini apps, "accountAssociation", a JSON Farcaster Signature with EIP-191 signatures.
+ */
+export async function isAssociated(
+  value: unknown,
+  { fid, host }: { fid: number; host: string },
+  { registries, wallets }: { registries: Registries; wallets: Wallets },
+): Promise<boolean> {
+  const parts = association.safeParse(value)
+  if (!parts.success) return false
+  const head = header.safeParse(parseSegment(parts.data.header))
+  const body = payload.safeParse(parseSegment(parts.data.payload))
+  const signature = signatureOf(parts.data.signature)
+  if (!head.success || !body.success || !signature) return false
+  if (head.data.fid !== fid || body.data.domain.toLowerCase() !== host) return false
+  const key = head.data.key as Hex
+  const signed = `${parts.data.header}.${parts.data.payload}`
+  if (!(await wallets.signed({ address: key, chainId: optimism }, signed, signature))) return false
+  return head.data.type === 'custody' ? registries.isCustody(fid, key) : registries.isAuthAddress(fid, key)
+}
+
+function parseSegment(segment: string): unknown {
+  try {
+    return parseStrictJson(Buffer.from(segment, 'base64url'))
+  } catch (error) {
+    if (error instanceof JsonProblem) return undefined
+    throw error
+  }
+}
+
+/** The bytes in base64 of either alphabet; older tools encoded the hex text instead. Both are in wide use. */
+function signatureOf(encoded: string): Hex | undefined {
+  const bytes = Buffer.from(encoded, 'base64url') // takes both alphabets, padded or not
+  if (bytes.length === 0) return undefined
+  const hex = bytes.toString('latin1')
+  return /^0x([0-9a-fA-F]{2})+$/.test(hex) ? (hex as Hex) : `0x${bytes.toString('hex')}`
+}

@@ -1,0 +1,71 @@
+import type { RedisReply } from 'rate-limit-redis'
+import { ApiError } from '../errors.ts'
+
+/** Attempts at claiming that reach the limiter: of a client, and of fetches from a host. */
+export const limits = { client: 10, host: 6 } as const
+export const windowSeconds = 600
+
+/** Counts attempts in windows that begin with the first of them. */
+export interface AttemptCounter {
+  /** Counts one; the attempts of the window so far, this one included, and the milliseconds the window has left. */
+  count(key: string): Promise<{ readonly attempts: number; readonly leftMs: number }>
+}
+
+/** Throws ERR_RATE_LIMITED from the attempt after the last allowed one on. */
+export async function countAttempt(counter: AttemptCounter, kind: keyof typeof limits, name: string): Promise<void> {
+  const { attempts, leftMs } = await counter.count(`${kind}:${name}`)
+  if (attempts <= limits[kind]) return
+  throw new ApiError('ERR_RATE_LIMITED', `at most ${limits[kind]} claims a ${kind} in ${windowSeconds / 60} minutes`, {
+    limits: { attempts: limits[kind], windowSeconds },
+    retryAfterSeconds: Math.ceil(leftMs / 1_000),
+  })
+}
+
+/** Names remembered; beyond, the oldest window is forgotten. */
+const maxNames = 100_000
+
+/** Counts in this process. */
+export function createMemoryCounter(now: () => number): AttemptCounter {
+  const windows = new Map<string, { attempts: number; endsAt: number }>()
+  return {
+    async count(key) {
+      const time = now()
+      let window = windows.get(key)
+      if (!window || window.endsAt <= time) {
+        windows.delete(key) // the map keeps the order in which windows began
+        window = { attempts: 0, endsAt: time + windowSeconds * 1_000 }
+        windows.set(key, window)
+        const [oldest] = windows.keys()
+        if (windows.size > maxNames && oldest !== undefined) windows.delete(oldest)
+      }
+      window.attempts += 1
+      return { attempts: window.attempts, leftMs: window.endsAt - time }
+    },
+  }
+}
+
+const script = `
+local attempts = redis.call('INCR', KEYS[1])
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+  left = tonumber(ARGV[1])
+end
+return { attempts, left }`
+
+/** What a client is told to wait while Redis is away. */
+const retryAfterSeconds = 5
+
+/** Counts in Redis, for all processes. Throws ERR_RATE_LIMITER_UNAVAILABLE when Redis does not answer. */
+export function createRedisCounter(send: (...command: string[]) => Promise<RedisReply>): AttemptCounter {
+  return {
+    async count(key) {
+      const command = ['EVAL', script, '1', `claim:${key}`, String(windowSeconds * 1_000)]
+      const reply = await send(...command).catch((cause) => {
+        throw new ApiError('ERR_RATE_LIMITER_UNAVAILABLE', undefined, { retryAfterSeconds }, { cause })
+      })
+      const [attempts, leftMs] = reply as [number, number]
+      return { attempts, leftMs }
+    },
+  }
+}

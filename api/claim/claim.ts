@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { type ClaimOutcome, claimState, findClaim, insertClaim } from '../../db/queries/claims.ts'
+import { ApiError } from '../errors.ts'
+import { type AttemptCounter, countAttempt } from './attempts.ts'
+import { type ClaimMethod, methods, readRequest } from './request.ts'
+import { type ClaimWorld, checkWindow, type DecodedProof } from './verifier.ts'
+
+export interface ClaimDeps extends ClaimWorld {
+  readonly attempts: AttemptCounter
+  /** Told of every claim that was stored, before its claimant is; must not throw. */
+  readonly accepted: (fid: number) => Promise<void>
+}
+
+export interface ClaimAttempt {
+  readonly body: Uint8Array
+  /** `X-FID`. */
+  readonly fidHeader: string | undefined
+  /** Every check, and nothing stored. */
+  readonly dryRun: boolean
+  /** Who asks, as the limiter knows clients. It is not stored. */
+  readonly client: string
+}
+
+/** The body of a 200. */
+export interface ClaimAnswer {
+  readonly ok: true
+  readonly fid: number
+  readonly method: ClaimMethod
+  /** Of the fid; after a dry run, what it was before. */
+  readonly claimed: boolean
+  readonly claimed_at: string | null
+  readonly nonce: string
+  readonly verified_addresses: readonly string[]
+  readonly agent_status: string
+  readonly profile_url: string
+  readonly dry_run?: true
+}
+
+interface Attempt {
+  readonly fid: number
+  readonly method: ClaimMethod
+  readonly proof: DecodedProof
+  readonly proofSha256: Buffer
+}
+
+/**
+ * Judges claims, cheap checks before dear ones, so that a flood costs little: shape, method, fid, decoding, what the
+ * proof is bound to, its time, its nonce, the limiter, the signature, the world as it is now. A nonce is used up by an
+ * accepted claim alone: otherwise a stranger could burn the owner's.
+ *
+ * Refusals are ApiErrors; any other error means that somebody who had to be asked did not answer.
+ */
+export function createClaims(deps: ClaimDeps): (attempt: ClaimAttempt) => Promise<ClaimAnswer> {
+  const underWay = new Map<string, Promise<unknown>>()
+
+  return async ({ body, fidHeader, dryRun, client }) => {
+    const receivedAt = new Date(deps.now())
+    const request = readRequest(body, fidHeader)
+    const proof = methods[request.method](request.body, request.fid, deps)
+    const proofSha256 = createHash('sha256').update(proof.identity).digest()
+    const attempt: Attempt = { fid: request.fid, method: request.method, proof, proofSha256 }
+    if (proof.timestamp !== undefined) checkWindow(proof.timestamp, deps)
+    const decide = async () => {
+      await refuseUsed(attempt, deps)
+      return judge(attempt, { receivedAt, dryRun, client }, deps)
+    }
+    // Copies of a claim that is being judged wait for it: mostly, what becomes of it decides about them too.
+    const copyOf = proofSha256.toString('hex')
+    const first = underWay.get(copyOf)
+    if (first) return first.catch(() => {}).then(decide)
+    const decided = decide()
+    underWay.set(copyOf, decided)
+    return decided.finally(() => underWay.delete(copyOf))
+  }
+}
+
+async function judge(
+  attempt: Attempt,
+  { receivedAt, dryRun, client }: { receivedAt: Date; dryRun: boolean; client: string },
+  deps: ClaimDeps,
+): Promise<ClaimAnswer> {
+  const { fid, method, proof } = attempt
+  await countAttempt(deps.attempts, 'client', client)
+  if (proof.host !== undefined) await countAttempt(deps.attempts, 'host', proof.host)
+  const verified = await proof.verify()
+  if (dryRun) {
+    const { claimedAt, agentStatus } = await claimState(deps.database, fid)
+    const outcome = { claimedAt, agentStatus, verifiedAddresses: verified.verifiedAddresses }
+    return { ...answer(attempt, outcome, deps), dry_run: true }
+  }
+  const outcome = await insertClaim(deps.database, {
+    ...{ fid, method, nonce: proof.nonce, proofSha256: attempt.proofSha256, receivedAt },
+    ...{ proof: verified.proof, signer: verified.signer, hostLink: verified.hostLink },
+    signedAt: verified.signedAt === undefined ? null : new Date(verified.signedAt),
+    claimedAt: new Date(deps.now()),
+    verifiedAddresses: verified.verifiedAddresses,
+  })
+  if (!outcome) {
+    await refuseUsed(attempt, deps)
+    throw new Error(`the claim of fid ${fid} was neither stored nor found`)
+  }
+  await deps.accepted(fid)
+  return answer(attempt, outcome, deps)
+}
+
+/** Throws ERR_NONCE_USED, with what the claim came to when it is sent again by whoever has the very proof. */
+async function refuseUsed(attempt: Attempt, deps: ClaimDeps): Promise<void> {
+  const { fid, method, proof, proofSha256 } = attempt
+  const key = { fid, method, nonce: proof.nonce }
+  const used = await findClaim(deps.database, key)
+  if (!used) return
+  const replay = used.proofSha256.equals(proofSha256) && { replay: true, original: answer(attempt, used, deps) }
+  throw new ApiError('ERR_NONCE_USED', 'a claim needs a nonce that was not used yet', { ...key, ...replay })
+}
+
+function answer(
+  { fid, method, proof }: Attempt,
+  outcome: Omit<ClaimOutcome, 'claimedAt' | 'verifiedAddresses'> & {
+    readonly claimedAt: Date | null
+    readonly verifiedAddresses: readonly string[]
+  },
+  { siteUrl }: ClaimDeps,
+): ClaimAnswer {
+  return {
+    ok: true,
+    fid,
+    method,
+    claimed: outcome.claimedAt !== null,
+    claimed_at: outcome.claimedAt?.toISOString() ?? null,
+    nonce: proof.nonce,
+    verified_addresses: outcome.verifiedAddresses,
+    agent_status: outcome.agentStatus,
+    profile_url: `${siteUrl}/agent/${fid}`,
+  }
+}

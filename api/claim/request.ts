@@ -1,0 +1,69 @@
+import { ApiError, invalidRequest } from '../errors.ts'
+import { refusals } from '../parameters.ts'
+import { decodeEip191 } from './eip191.ts'
+import { decodeJfs } from './jfs.ts'
+import { JsonProblem, parseStrictJson } from './strict-json.ts'
+import type { ClaimBody, Decode } from './verifier.ts'
+import { decodeWellKnown } from './well-known.ts'
+
+/** The methods that are accepted, each by its verifier. */
+export const methods = {
+  eip191: decodeEip191,
+  jfs: decodeJfs,
+  'well-known': decodeWellKnown,
+} as const satisfies Record<string, Decode>
+
+export type ClaimMethod = keyof typeof methods
+export const methodNames = Object.keys(methods) as ClaimMethod[]
+
+export interface ClaimRequest {
+  readonly method: ClaimMethod
+  readonly fid: number
+  readonly body: ClaimBody
+}
+
+/** Shape, method, fid: in this order. Throws ApiError. */
+export function readRequest(bytes: Uint8Array, fidHeader: string | undefined): ClaimRequest {
+  const body = readObject(bytes)
+  return { method: readMethod(body), fid: readFid(body, fidHeader), body }
+}
+
+function readObject(bytes: Uint8Array): ClaimBody {
+  let value: unknown
+  try {
+    value = parseStrictJson(bytes)
+  } catch (error) {
+    if (error instanceof JsonProblem) throw invalidRequest('body', error.message)
+    throw error
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidRequest('body', 'must be a JSON object')
+  }
+  return value as ClaimBody
+}
+
+function readMethod({ method }: ClaimBody): ClaimMethod {
+  if (typeof method !== 'string') throw invalidRequest('method', `must be one of ${methodNames.join(', ')}`)
+  const known = methodNames.find((name) => name === method)
+  if (known) return known
+  throw new ApiError('ERR_METHOD_UNSUPPORTED', `method must be one of ${methodNames.join(', ')}`, {
+    supported: methodNames,
+  })
+}
+
+function readFid(body: ClaimBody, header: string | undefined): number {
+  const inHeader = header === undefined ? undefined : fidOf(/^[0-9]+$/.test(header) ? Number(header) : undefined)
+  const inBody = 'fid' in body ? fidOf(body.fid) : undefined
+  if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody) {
+    const fields = { expected_fid: inHeader, actual_fid: inBody }
+    throw new ApiError('ERR_FID_MISMATCH', 'the header X-FID and the body must name the same fid', fields)
+  }
+  const fid = inHeader ?? inBody
+  if (fid === undefined) throw invalidRequest('fid', 'must be given, in the body or in the header X-FID')
+  return fid
+}
+
+function fidOf(value: unknown): number {
+  if (!Number.isSafeInteger(value) || (value as number) <= 0) throw refusals.fid()
+  return value as number
+}

@@ -1,0 +1,107 @@
+import type { Hex } from 'viem'
+import { z } from 'zod'
+import type { Queryable } from '../../db/pool.ts'
+import type { Door } from '../../net/door.ts'
+import type { EgressAllow } from '../../net/egress.ts'
+import type { Registries } from '../../social/key-registry.ts'
+import type { SocialIndex } from '../../social/social-index.ts'
+import { ApiError } from '../errors.ts'
+import type { Terms } from './message.ts'
+import { parseTimestamp } from './timestamp.ts'
+import type { Wallets } from './wallets.ts'
+
+/** The fields of a claim's body, known to be an object and no more. */
+export type ClaimBody = Readonly<Record<string, unknown>>
+
+/** What a proof is checked against: the terms of this service, and the world as it is now. */
+export interface ClaimWorld extends Terms {
+  readonly database: Queryable
+  readonly social: Pick<SocialIndex, 'verifications' | 'profile'>
+  readonly registries: Registries
+  readonly wallets: Wallets
+  readonly door: Pick<Door, 'fetchJson'>
+  readonly egressAllow: EgressAllow
+  /** Seconds before and after the server's time that a signed time may lie, inclusive. */
+  readonly windowSeconds: number
+  /** Whether a manifest's host must be tied to the fid. */
+  readonly hostLinkRequired: boolean
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/**
+ * One method of claiming. Decoding looks at the body alone: its shape, that it names the fid, that it was made for
+ * this service. Throws ApiError.
+ */
+export type Decode = (body: ClaimBody, fid: number, world: ClaimWorld) => DecodedProof
+
+export interface DecodedProof {
+  readonly nonce: string
+  /** The time that was signed, as sent; undefined when the proof itself carries none. */
+  readonly timestamp: string | undefined
+  /** Two proofs are the same when this text is. */
+  readonly identity: string
+  /** Whom we would have to ask; counted by the claim limiter. */
+  readonly host?: string
+  /**
+   * The signature, then the world: the verified set, the key registry, the manifest. Throws ApiError when the proof
+   * does not hold, any other error when somebody we must ask does not answer.
+   */
+  verify(): Promise<VerifiedProof>
+}
+
+export interface VerifiedProof {
+  /** As received, with what was fetched for it. */
+  readonly proof: unknown
+  readonly signer: string
+  readonly signedAt: number | undefined
+  /** The fid's verified set now, lowercase, sorted. */
+  readonly verifiedAddresses: readonly string[]
+  readonly hostLink: string | null
+}
+
+export const nonceText = z.string('must be a string').regex(/^[A-Za-z0-9]{8,64}$/, 'must be 8 to 64 letters and digits')
+
+export const timestampText = z
+  .string('must be a string')
+  .refine(
+    (text) => parseTimestamp(text) !== undefined,
+    'must be ISO 8601 with a zone, such as 2026-11-20T04:00:00.000Z',
+  )
+
+/** Throws ERR_PAYLOAD_INVALID naming every field that is wrong; `within` is what the paths begin with. */
+export function parseFields<S extends z.ZodType>(schema: S, value: unknown, within = ''): z.output<S> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const fields = parsed.error.issues.map(({ path, message }) => ({
+    path: [...(within ? [within] : []), ...path.map(String)].join('.'),
+    problem: message,
+  }))
+  throw invalidFields(fields)
+}
+
+export function invalidFields(fields: readonly { path: string; problem: string }[]): ApiError {
+  const detail = fields.map(({ path, problem }) => `${path} ${problem}`).join('; ')
+  return new ApiError('ERR_PAYLOAD_INVALID', detail, { fields })
+}
+
+/** Throws ERR_SIG_EXPIRED when a signed time is too long ago or too far ahead. */
+export function checkWindow(
+  timestamp: string,
+  { windowSeconds, now }: Pick<ClaimWorld, 'windowSeconds' | 'now'>,
+): void {
+  const time = now()
+  const apart = Math.abs(time - (parseTimestamp(timestamp) as number))
+  if (apart <= windowSeconds * 1_000) return
+  throw new ApiError('ERR_SIG_EXPIRED', `the timestamp must lie within ${windowSeconds} seconds of the server's time`, {
+    timestamp,
+    server_time: new Date(time).toISOString(),
+    window_seconds: windowSeconds,
+  })
+}
+
+/** The verified set as the network tells it now, lowercase, sorted. Throws SocialError. */
+export async function verifiedSet({ social }: Pick<ClaimWorld, 'social'>, fid: number): Promise<Hex[]> {
+  const verifications = await social.verifications(fid)
+  return verifications.map(({ address }) => address as Hex).sort()
+}

@@ -1,0 +1,105 @@
+import {
+  type Address,
+  BaseError,
+  encodeDeployData,
+  encodeFunctionData,
+  erc6492SignatureValidatorAbi,
+  erc6492SignatureValidatorByteCode,
+  type Hex,
+  hashMessage,
+  numberToHex,
+  parseAbi,
+  RpcRequestError,
+  recoverAddress,
+} from 'viem'
+import type { ChainClient } from '../../social/chain-client.ts'
+
+/** Whether accounts have signed texts (EIP-191, version 0x45). */
+export interface Wallets {
+  /**
+   * True: the account's key signed the text, or its contract on the chain says so. Throws when the chain would have to
+   * say and does not answer: an outage must not look like a bad signature.
+   *
+   * `address` is lowercase; `signature` any hex. A key's signature is taken in its one canonical form: 65 bytes, low s,
+   * v 27 or 28.
+   */
+  signed(account: { address: Hex; chainId: number }, text: string, signature: Hex): Promise<boolean>
+}
+
+/** Half the order of secp256k1: above it every signature has a twin below. Source: EIP-2. */
+const highestS = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+/** Ends a signature of a contract that is not there yet. Source: ERC-6492. */
+const undeployedMark = '6492'.repeat(16)
+/** Source: ERC-1271. */
+const validAnswer = '0x1626ba7e'
+const signatureAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+/** Of a contract's check, the deployment of an ERC-6492 wallet included. */
+const mostGas = 10_000_000n
+
+/** `chainOf`: undefined when there is no such chain. */
+export function createWallets(chainOf: (chainId: number) => ChainClient | undefined): Wallets {
+  return {
+    async signed({ address, chainId }, text, signature) {
+      const hash = hashMessage(text)
+      if (await signedByKey(address, hash, signature)) return true
+      const chain = chainOf(chainId)
+      if (!chain) return false
+      const client = chain.client()
+      // Asked first: it throws when the node is away.
+      const code = await client.getCode({ address, blockTag: 'latest' })
+      if (signature.toLowerCase().endsWith(undeployedMark)) {
+        return isOne(await call(client, { data: deployedCheck(address, hash, signature) }))
+      }
+      if (!code) return false
+      const args = [hash, signature] as const
+      const data = encodeFunctionData({ abi: signatureAbi, functionName: 'isValidSignature', args })
+      const answer = await call(client, { to: address, data })
+      return answer?.slice(0, validAnswer.length) === validAnswer && answer.length >= 66
+    },
+  }
+}
+
+async function signedByKey(address: Hex, hash: Hex, signature: Hex): Promise<boolean> {
+  if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return false
+  const s = BigInt(`0x${signature.slice(66, 130)}`)
+  const v = Number.parseInt(signature.slice(130), 16)
+  if (s > highestS || (v !== 27 && v !== 28)) return false
+  try {
+    return (await recoverAddress({ hash, signature })).toLowerCase() === address
+  } catch {
+    return false // no point of the curve
+  }
+}
+
+/** Runs the validator of ERC-6492 as if it were being created: it deploys the wallet, asks it, and leaves no trace. */
+function deployedCheck(address: Address, hash: Hex, signature: Hex): Hex {
+  return encodeDeployData({
+    abi: erc6492SignatureValidatorAbi,
+    bytecode: erc6492SignatureValidatorByteCode,
+    args: [address, hash, signature],
+  })
+}
+
+const isOne = (answer: Hex | undefined) => /^0x0*1$/.test(answer ?? '')
+
+/** What a call returns; undefined when the contract refused to answer. Throws when the node did. */
+async function call(
+  client: ReturnType<ChainClient['client']>,
+  transaction: { to?: Address; data: Hex },
+): Promise<Hex | undefined> {
+  try {
+    const params = [{ ...transaction, gas: numberToHex(mostGas) }, 'latest'] as const
+    return await client.request({ method: 'eth_call', params: [...params] })
+  } catch (error) {
+    if (refusedByContract(error)) return undefined
+    throw error
+  }
+}
+
+/** JSON-RPC has a code for reverts alone; for other ends of a call nodes have words. */
+function refusedByContract(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false
+  const answer = error.walk((cause) => cause instanceof RpcRequestError) as RpcRequestError | null
+  if (!answer) return false
+  return answer.code === 3 || /revert|EVM error|out of ?gas|opcode|stack (over|under)flow|jump/i.test(answer.details)
+}

@@ -1,0 +1,135 @@
+import type { Hex } from 'viem'
+import { z } from 'zod'
+import { DoorError } from '../../net/errors.ts'
+import { ApiError } from '../errors.ts'
+import { findHostLink } from './host-link.ts'
+import { parseTimestamp } from './timestamp.ts'
+import {
+  type ClaimWorld,
+  checkWindow,
+  type Decode,
+  invalidFields,
+  nonceText,
+  parseFields,
+  timestampText,
+  verifiedSet,
+} from './verifier.ts'
+
+const mostHostCharacters = 260
+
+const request = z.object({
+  host: z
+    .string('must be a string')
+    .max(mostHostCharacters, `must be at most ${mostHostCharacters} characters`)
+    .toLowerCase()
+    .refine((host) => URL.parse(`https://${host}/`)?.host === host, 'must be a host name, without scheme or path'),
+  nonce: nonceText,
+})
+
+const mostAddresses = 25
+const address = z
+  .string('must be a string')
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
+  .toLowerCase()
+
+const manifestShape = z.object({
+  service: z.string('must be a string'),
+  host: z.string('must be a string').toLowerCase(),
+  addresses: z
+    .array(address, 'must be a list of addresses')
+    .min(1, 'must name an address')
+    .max(mostAddresses, `must name at most ${mostAddresses} addresses`)
+    .refine((all) => new Set(all).size === all.length, 'must name each address once'),
+  nonce: z.string('must be a string').optional(),
+  timestamp: timestampText.optional(),
+  accountAssociation: z.unknown(),
+})
+
+const manifestBytes = 64 * 1024
+const manifestTimeoutMs = 4_000
+
+/** A document on the claimant's host that names the fid and its addresses. */
+export const decodeWellKnown: Decode = (body, fid, world) => {
+  const { host, nonce } = parseFields(request, body)
+  return {
+    nonce,
+    timestamp: undefined,
+    identity: JSON.stringify(['well-known', fid, host, nonce]),
+    host,
+
+    async verify() {
+      const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
+      const manifest = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
+      const said = readManifest(manifest, { fid, host, nonce }, world)
+      const verifiedAddresses = await verifiedSet(world, fid)
+      const unverified = said.addresses.filter((one) => !verifiedAddresses.includes(one as Hex)).sort()
+      if (unverified.length > 0) {
+        const detail = `fid ${fid} must verify every address of the manifest`
+        throw new ApiError('ERR_MANIFEST_ADDRESS_UNVERIFIED', detail, { fid, unverified })
+      }
+      const subject = { fid, host, verifiedAddresses, association: said.accountAssociation, urlOf }
+      const link = world.hostLinkRequired ? await findHostLink(subject, world) : null
+      if (link === undefined) {
+        const detail =
+          `${host} must be linked to fid ${fid}: by an accountAssociation, the profile's URL, ` +
+          'or the agentURI or a service of a token that a verified address holds'
+        throw new ApiError('ERR_FID_MISMATCH', detail, { expected_fid: fid, actual_fid: null })
+      }
+      return {
+        proof: { host, nonce, manifest },
+        signer: host,
+        signedAt: said.timestamp === undefined ? undefined : parseTimestamp(said.timestamp),
+        verifiedAddresses,
+        hostLink: link,
+      }
+    },
+  }
+}
+
+/** Plain http is for hosts the operator named, which are his own and have no certificates. */
+function schemeOf(host: string, { egressAllow }: ClaimWorld): 'http' | 'https' {
+  return egressAllow.has(host) && !host.endsWith(':443') ? 'http' : 'https'
+}
+
+async function fetchManifest(url: string, host: string, { door }: ClaimWorld): Promise<unknown> {
+  const fetched = await door
+    .fetchJson(url, { maxBytes: manifestBytes, timeoutMs: manifestTimeoutMs })
+    .catch((cause: unknown) => {
+      if (cause instanceof DoorError) throw unreadable(url, host, cause)
+      throw cause
+    })
+  if (fetched.status !== 200) throw unreadable(url, host)
+  return fetched.json
+}
+
+/** One detail for every failure: telling a blocked address from a closed port would map our own network. */
+function unreadable(url: string, host: string, cause?: Error): ApiError {
+  const detail = `there must be a JSON document at ${url}, without redirects`
+  return new ApiError('ERR_MANIFEST_FETCH_FAILED', detail, { host }, { cause })
+}
+
+function readManifest(
+  manifest: unknown,
+  { fid, host, nonce }: { fid: number; host: string; nonce: string },
+  world: ClaimWorld,
+): z.output<typeof manifestShape> {
+  const said = parseFields(manifestShape, manifest, 'manifest')
+  const named = (manifest as { fid?: unknown }).fid
+  if (named !== fid) {
+    const actual = Number.isSafeInteger(named) && (named as number) > 0 ? named : null
+    throw new ApiError('ERR_FID_MISMATCH', `the manifest must be for fid ${fid}`, {
+      expected_fid: fid,
+      actual_fid: actual,
+    })
+  }
+  const problems = [
+    ...(said.service === world.serviceName ? [] : [mustBe('service', world.serviceName)]),
+    ...(said.host === host ? [] : [mustBe('host', host)]),
+    ...(said.nonce === undefined || said.nonce === nonce ? [] : [mustBe('nonce', nonce)]),
+  ]
+  if (problems.length > 0) throw invalidFields(problems)
+  if (said.timestamp !== undefined) checkWindow(said.timestamp, world)
+  return said
+}
+
+const mustBe = (field: string, value: string) => ({ path: `manifest.${field}`, problem: `must be ${value}` })

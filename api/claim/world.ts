@@ -1,0 +1,53 @@
+import { type ChainName, chainNames } from '../../chains.config.ts'
+import type { ChainSettings } from '../../chains.file.ts'
+import { createDoor, type DoorOptions } from '../../net/door.ts'
+import type { EgressAllow } from '../../net/egress.ts'
+import { createChainClient } from '../../social/chain-client.ts'
+import { createHub } from '../../social/hub.ts'
+import { createRegistries } from '../../social/key-registry.ts'
+import type { ClaimWorld } from './verifier.ts'
+import { createWallets } from './wallets.ts'
+
+export interface WorldSettings {
+  readonly chains: Record<ChainName, Pick<ChainSettings, 'id' | 'rpc' | 'social'>>
+  readonly hub: { readonly url: string; readonly headers: Record<string, string> }
+  readonly egressAllow: EgressAllow
+  readonly serviceName: string
+  readonly siteUrl: string
+  /** For hosts that have to resolve without name servers. */
+  readonly lookup?: DoorOptions['lookup']
+}
+
+/** Whom claims are checked with. */
+export type Witnesses = Pick<ClaimWorld, 'social' | 'registries' | 'wallets' | 'door'> & {
+  close(): Promise<void>
+}
+
+/** A claimant waits for the answer, and other questions are asked before and after this one. */
+const hubTimeoutMs = 3_000
+/** A claimant is waiting too; the attempts a host gets are bounded by the claim limiter. */
+const politeness = { intervalMs: 100, maxWaiting: 6, maxWaitMs: 2_000 }
+
+/** Connects when first asked; nothing is asked for being created. */
+export function createWitnesses(settings: WorldSettings): Witnesses {
+  const { chains, egressAllow, serviceName, siteUrl, lookup } = settings
+  const clients = new Map(chainNames.map((name) => [chains[name].id, createChainClient(name, chains[name].rpc)]))
+  const home = chainNames.find((name) => chains[name].social)
+  if (!home) throw new Error('no chain of the table has the social network’s registries')
+  const { id, social: registries } = chains[home]
+  const hub = createHub({ ...settings.hub, timeoutMs: hubTimeoutMs })
+  const door = createDoor({ userAgent: `${serviceName}/1.0 (+${siteUrl})`, egressAllow, politeness, lookup })
+  return {
+    social: hub,
+    registries: createRegistries(
+      clients.get(id) as ReturnType<typeof createChainClient>,
+      registries as NonNullable<typeof registries>,
+    ),
+    wallets: createWallets((chainId) => clients.get(chainId)),
+    door,
+    async close() {
+      door.close()
+      await Promise.all([hub.close(), ...[...clients.values()].map((client) => client.close())])
+    },
+  }
+}

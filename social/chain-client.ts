@@ -1,0 +1,34 @@
+import { createPublicClient, http, type PublicClient, webSocket } from 'viem'
+
+/** Milliseconds for one answer of a node; tried once more when it was none. */
+const answerTimeoutMs = 2_000
+const retries = 1
+const retryDelayMs = 100
+
+export interface ChainClient {
+  /** Throws when there is no address to ask. */
+  client(): PublicClient
+  close(): Promise<void>
+}
+
+/** A reader of one chain. It connects when first used; `name` is the chain's, for the error when `rpc` is null. */
+export function createChainClient(name: string, rpc: string | null): ChainClient {
+  let made: PublicClient | undefined
+  return {
+    client() {
+      if (rpc === null) throw new Error(`${name}: no RPC address is set, so its contracts cannot be asked`)
+      const options = { timeout: answerTimeoutMs, retryCount: retries, retryDelay: retryDelayMs }
+      // Answers are never kept: a key revoked a moment ago must not be found.
+      made ??= createPublicClient({
+        cacheTime: 0,
+        transport: rpc.startsWith('ws') ? webSocket(rpc, { ...options, reconnect: false }) : http(rpc, options),
+      })
+      return made
+    },
+    async close() {
+      if (!made || !rpc?.startsWith('ws')) return
+      const socket = (made.transport as unknown as { getRpcClient(): Promise<{ close(): void }> }).getRpcClient()
+      await socket.then((open) => open.close()).catch(() => {}) // never connected: nothing to close
+    },
+  }
+}

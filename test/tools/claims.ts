@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { type Hex, type LocalAccount, numberToHex } from 'viem'
+import type { ApiDeps } from '../../api/app.ts'
+import { deriveClaimed } from '../../api/claim/accept.ts'
+import { type AttemptCounter, createMemoryCounter } from '../../api/claim/attempts.ts'
+import { createWitnesses } from '../../api/claim/world.ts'
+import { readChains } from '../../chains.file.ts'
+import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain.ts'
+import { addAppKey, registerFid } from '../../devnet/chain-farcaster.ts'
+import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
+import { type Hub, startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { parseEgressAllow } from '../../net/egress.ts'
+import { startApi, type TestApi } from './api.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+
+export const baseUrl = 'https://api.agents.example'
+export const siteUrl = 'https://agents.example'
+export const serviceName = 'agent-directory'
+
+/** An account of the network with what proves control of it. */
+export interface Claimant {
+  readonly fid: number
+  readonly custody: LocalAccount
+  /** Verified for the fid. */
+  readonly account: LocalAccount
+  readonly address: Hex
+  readonly appKey: { readonly publicKey: Hex; readonly secret: Uint8Array }
+}
+
+/** An API that takes claims, with everybody it asks: Postgres, an Optimism, a hub, a claimant's web host. */
+export interface ClaimStage {
+  readonly database: TestDatabase
+  readonly chain: DevChain
+  readonly hub: Hub
+  readonly host: WebHost
+  readonly clock: { now: number }
+  readonly api: TestApi
+  /** Another process' worth of API over the same world; nothing is shared but what `overrides` shares. */
+  another(overrides?: StageOverrides): Promise<TestApi>
+  /** A new account with one verified address, an app key and a custody address on chain. */
+  claimant(): Promise<Claimant>
+  stop(): Promise<void>
+}
+
+export interface StageOverrides {
+  readonly rpc?: string | null
+  readonly hubUrl?: string
+  readonly attempts?: AttemptCounter
+  readonly hostLinkRequired?: boolean
+  readonly database?: TestDatabase
+}
+
+/** Starts at the real time; `clock.now` moves it. Client addresses come from X-Forwarded-For. */
+export async function startClaimStage(): Promise<ClaimStage> {
+  const database = await createTestDatabase()
+  const chain = await startDevChain('optimism')
+  const clock = { now: Date.now() }
+  const hub = await startHub(new HubState(() => new Date(clock.now)))
+  const host = await startWebHost()
+  const running: { stop(): Promise<void> }[] = []
+  let lastFid = 100
+
+  async function another(overrides: StageOverrides = {}): Promise<TestApi> {
+    const { rpc = chain.rpc, hubUrl = hub.url, hostLinkRequired = true } = overrides
+    const { attempts = createMemoryCounter(() => clock.now) } = overrides
+    const egressAllow = parseEgressAllow(host.name)
+    const chains = readChains({ env: {} })
+    const witnesses = createWitnesses({
+      chains: { ...chains, optimism: { ...chains.optimism, rpc } },
+      hub: { url: hubUrl, headers: {} },
+      ...{ egressAllow, serviceName, siteUrl },
+    })
+    const { pool } = overrides.database ?? database
+    const claims: ApiDeps['claims'] = {
+      ...{ ...witnesses, egressAllow, attempts, windowSeconds: 900, hostLinkRequired },
+      derive: (fid) => deriveClaimed(pool, fid, new Date(clock.now)),
+    }
+    const api = await startApi(overrides.database ?? database, { trustProxyHops: 1, now: () => clock.now, claims })
+    running.push({ stop: () => witnesses.close() }, api)
+    return api
+  }
+
+  return {
+    ...{ database, chain, hub, host, clock, another },
+    api: await another(),
+    async claimant() {
+      lastFid += 1
+      const fid = lastFid
+      const [custody, account] = [accountOf(`custody ${fid}`), accountOf(`verified ${fid}`)]
+      const appKey = appKeyOf(`app key ${fid}`)
+      hub.state.addAccount({ fid, custody: custody.address, appKey: appKey.publicKey })
+      hub.state.addVerification(fid, account.address)
+      await chain.execute(funder, registerFid(BigInt(fid), custody.address))
+      await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
+      return { fid, custody, account, address: account.address.toLowerCase() as Hex, appKey }
+    },
+    async stop() {
+      for (const part of running.reverse()) await part.stop()
+      await Promise.all([hub.stop(), host.stop(), chain.stop()])
+      await database.drop()
+    },
+  }
+}
+
+export function appKeyOf(text: string): Claimant['appKey'] {
+  const secret = createHash('sha256').update(text).digest()
+  return { publicKey: `0x${Buffer.from(ed25519.getPublicKey(secret)).toString('hex')}`, secret }
+}
+
+let nonces = 0
+/** One that was not used before. */
+export const freshNonce = () => `nonce${numberToHex(++nonces, { size: 8 }).slice(2)}`
+
+let clients = 0
+/** An address nobody has used before, so that only tests about the limiter meet it. */
+export const freshClient = () => `2001:db8:${(++clients).toString(16)}::1`
+
+export interface PostOptions {
+  readonly client?: string
+  readonly query?: string
+  readonly headers?: Record<string, string>
+}
+
+/** Posts a claim; a string is sent as it is. */
+export function post(api: TestApi, body: unknown, { client = freshClient(), query = '', headers }: PostOptions = {}) {
+  return api.get(`/api/claim${query}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': client, ...headers },
+    body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+  })
+}
+
+export interface EipOptions {
+  readonly fid?: number
+  readonly nonce?: string
+  readonly timestamp?: string
+  readonly address?: string
+  readonly chainId?: number
+  readonly signer?: LocalAccount
+}
+
+/** A signed eip191 claim, written independently of the server's code. */
+export async function eip191Claim(stage: Pick<ClaimStage, 'clock'>, claimant: Claimant, options: EipOptions = {}) {
+  const { fid = claimant.fid, nonce = freshNonce(), timestamp = new Date(stage.clock.now).toISOString() } = options
+  const { address = claimant.account.address, chainId = 10, signer = claimant.account } = options
+  const message = `agents.example wants you to sign in with your Ethereum account:
+${address}
+
+Claim FID ${fid} on agent-directory.
+
+URI: https://api.agents.example/api/claim
+Version: 1
+Chain ID: ${chainId}
+Nonce: ${nonce}
+Issued At: ${timestamp}
+Resources:
+- farcaster://fid/${fid}`
+  const signature = await signer.signMessage({ message })
+  const chain = chainId === 10 ? {} : { chain_id: chainId }
+  return { method: 'eip191', fid: claimant.fid, address, nonce, timestamp, ...chain, signature }
+}
+
+const segment = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+
+/** A token of a key over any header and payload; text is taken as it is. */
+export function tokenOf(secret: Uint8Array, header: unknown, payload: unknown): string {
+  const signed = `${segment(header)}.${segment(payload)}`
+  return `${signed}.${Buffer.from(ed25519.sign(Buffer.from(signed), secret)).toString('base64url')}`
+}
+
+/** A signed jfs claim; `header` and `payload` replace fields. */
+export function jfsClaim(
+  stage: Pick<ClaimStage, 'clock'>,
+  { fid, appKey }: Claimant,
+  { header = {}, payload = {} }: { header?: object; payload?: object } = {},
+) {
+  const head = { fid, type: 'app_key', key: appKey.publicKey, ...header }
+  const timestamp = new Date(stage.clock.now).toISOString()
+  const said = { aud: baseUrl, action: 'claim', fid, nonce: freshNonce(), timestamp, ...payload }
+  return { method: 'jfs', fid, jfs: tokenOf(appKey.secret, head, said) }
+}

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,6 +20,7 @@ const endMs = 40_000
 const visibleMs = 10_000
 
 const folder = mkdtempSync(join(tmpdir(), 'start-test-'))
+chmodSync(folder, 0o755) // as root the database runs as another user, who has to reach its data
 const running: ChildProcess[] = []
 afterAll(async () => {
   const left = running.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)

@@ -13,7 +13,7 @@ export interface Page {
 }
 
 /** By path, without the query; a function is asked with the request's method and body. */
-export type Pages = Map<string, Page | ((method: string, body: string) => Page)>
+export type Pages = Map<string, Page | ((method: string, body: string) => Page | Promise<Page>)>
 
 export interface HostRequest {
   readonly method: string
@@ -54,7 +54,7 @@ export async function startWebHost({ port }: { port?: number } = {}): Promise<We
     requests.push({ method, path, headers })
     if (requests.length > keptRequests) requests.shift()
     const page = pages.get(pathname)
-    const found = typeof page === 'function' ? page(method, body) : page
+    const found = typeof page === 'function' ? await page(method, body) : page
     const fault = faults.take(path)
     if (!fault) return sendPage(request, response, found ?? notFound)
     await sendFaulty(request, response, { status: found?.status ?? 200, body: found?.body ?? {} }, fault)

@@ -46,7 +46,7 @@ export function toRegistrationFile(value: unknown): RegistrationFile | undefined
     services: [...servicesOf(fields.get('services')), ...servicesOf(fields.get('endpoints'))].slice(0, mostServices),
     supportedTrust: trustOf(fields.get('supportedtrust') ?? fields.get('supportedtrusts') ?? fields.get('trustmodels')),
   }
-  const saysSo = /e(ip|rc)-?8004/i.test(String(fields.get('type')))
+  const saysSo = /e(ip|rc)-?8004/i.test(textOf(fields.get('type'), longest.url) ?? '')
   return saysSo || file.name !== null || file.description !== null || file.services.length > 0 ? file : undefined
 }
 

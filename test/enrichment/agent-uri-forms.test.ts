@@ -1,4 +1,5 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
 import { decodeAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
 import { type Form, parseForm } from '../../enrichment/agent-uri/form.ts'
@@ -101,4 +102,44 @@ test('a document that would inflate beyond the limit is none, in whatever way it
     expect(told(parseForm(`data:application/json;enc=${name};base64,${base64(packed)}`))).toBe('invalid')
   }
   expect(told(parseForm(`data:application/json,${'x'.repeat(maxDocumentBytes + 1)}`))).toBe('invalid')
+})
+
+test('no text is too odd to be told, and no JSON too odd to be read into storable texts', () => {
+  const uri = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.tuple(
+      fc.constantFrom('data:', 'data:application/json,', 'data:;base64,', 'data:;enc=gzip;base64,', 'ipfs://', 'ar://'),
+      fc.string({ unit: 'binary' }),
+    ),
+    fc.tuple(fc.constantFrom('https://', 'http://[', '{', 'ipfs/', 'Qm', 'baf', '"'), fc.string()),
+  )
+  fc.assert(
+    fc.property(uri, (text) => {
+      expect(parseForm([text].flat().join('')).kind).toBeTypeOf('string')
+    }),
+    { numRuns: 500 },
+  )
+  const key = fc.constantFrom(
+    'name',
+    'Name',
+    'services',
+    'endpoints',
+    'endpoint',
+    'url',
+    'x402',
+    'supportedTrusts',
+    'type',
+  )
+  const text = fc.string({ unit: 'binary', maxLength: 20 })
+  const leaf = fc.oneof(text, fc.jsonValue({ maxDepth: 1 }))
+  const entry = fc.dictionary(key, leaf, { maxKeys: 4 })
+  const file = fc.dictionary(key, fc.oneof(leaf, entry, fc.array(entry, { maxLength: 4 })), { maxKeys: 8 })
+  fc.assert(
+    fc.property(file, (value) => {
+      const read = JSON.stringify(toRegistrationFile(value) ?? null)
+      // What Postgres takes as JSON and text: no escaped NUL, no lone surrogate.
+      expect(read).not.toMatch(/(?<!\\)(\\\\)*\\u(0000|d[89a-f])/i)
+    }),
+    { numRuns: 500 },
+  )
 })

@@ -3,6 +3,7 @@ import { rawCid } from '../../devnet/hosts/gateway.ts'
 import type { HostFault } from '../../devnet/hosts/host-faults.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { createClock } from '../tools/enrichment-job.ts'
+import { until } from '../tools/until.ts'
 import { mint, profileOf, setUri, startAgentsJob, startGateways, startHosts } from './agents-job.ts'
 
 const source = 'agent_uri'
@@ -228,4 +229,41 @@ test('a registration that a reorganisation undid leaves no document', async () =
   clock.pass(2 * hour)
   expect(await job.read(source)).toContain('gone')
   expect([await stateOf(id), await documentOf(id)]).toEqual([undefined, undefined])
+})
+
+test('a URI that changes while it is being read is read anew, and the old answer is not stored', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const id = newId()
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  host.pages.set('/old.json', () => released.then(() => ({ body: { name: 'old' } })))
+  host.pages.set('/new.json', { body: { name: 'new' } })
+  await mint(pool, { id, fid: id, uri: `${host.url}/old.json` })
+  await job.join()
+  const reading = job.read(source)
+  await until('the old URI is asked for', () => host.requests.some((request) => request.path === '/old.json'))
+  await setUri(pool, id, `${host.url}/new.json`)
+  await job.join()
+  release()
+  expect(await reading).toEqual(['lease_lost', 'ok'])
+  expect((await documentOf(id)).name).toBe('new')
+})
+
+test('several workers share the tokens: each is asked for once', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
+  const workers = Array.from({ length: 3 }, () => startAgentsJob({ database, clock, hosts: [host] }))
+  const ids = Array.from({ length: 60 }, newId)
+  for (const id of ids) {
+    host.pages.set(`/${id}.json`, { body: { name: `agent ${id}` } })
+    await mint(pool, { id, uri: `${host.url}/${id}.json` })
+  }
+  await workers[0]!.join()
+  await Promise.all(workers.map((worker) => worker.read(source)))
+  expect(host.requests.map((request) => request.path).sort()).toEqual(ids.map((id) => `/${id}.json`).sort())
+  expect((await Promise.all(ids.map(documentOf))).map(({ name }) => name)).toEqual(ids.map((id) => `agent ${id}`))
 })

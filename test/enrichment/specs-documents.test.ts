@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { names } from '../../enrichment/specs/domain-proof.ts'
 import { readContent, type SpecKind } from '../../enrichment/specs/kinds.ts'
@@ -88,4 +89,34 @@ test('a domain names a token by chain, registry and id, whatever type the id has
   expect(
     names({ registrations: [null, 5, { agentId: null, agentRegistry: registry }] }, [{ chain: 'base', agentId: '0' }]),
   ).toBe(false)
+})
+
+test('no JSON is too odd to be told from a document', () => {
+  const key = fc.constantFrom(
+    'name',
+    'skills',
+    'url',
+    'serverInfo',
+    'tools',
+    'openapi',
+    'info',
+    'paths',
+    'version',
+    'items',
+  )
+  const text = fc.string({ unit: 'binary', maxLength: 20 })
+  const leaf = fc.oneof(text, fc.jsonValue({ maxDepth: 1 }))
+  const entry = fc.dictionary(key, leaf, { maxKeys: 4 })
+  const file = fc.dictionary(key, fc.oneof(leaf, entry, fc.array(entry, { maxLength: 4 })), { maxKeys: 8 })
+  fc.assert(
+    fc.property(file, (value) => {
+      const read = JSON.stringify([
+        ...kinds.map((kind) => readContent[kind](value)),
+        toMcpServer(value),
+        names(value, []),
+      ])
+      expect(read).not.toMatch(/(?<!\\)(\\\\)*\\u(0000|d[89a-f])/i)
+    }),
+    { numRuns: 500 },
+  )
 })

@@ -208,11 +208,15 @@ test('content comes from whichever gateway has it, and not from one that sends s
   lying.pages.set(`/ipfs/${cid}`, { body: { name: 'a lie' } })
   const [id, missing] = [newId(), newId()]
   await mint(pool, { id, fid: id, uri: `ipfs://${cid}` })
-  await mint(pool, { id: missing, fid: missing, uri: `ipfs://${rawCid('nowhere')}` })
   await job.join()
   await job.read(source)
   expect(await documentOf(id)).toMatchObject({ uri_status: 'ok', name: 'from the third' })
   expect(await stateOf(id)).toBeUndefined()
+
+  silent.faults.clear()
+  await mint(pool, { id: missing, fid: missing, uri: `ipfs://${rawCid('nowhere')}` })
+  await job.join()
+  await job.read(source)
   expect(await documentOf(missing)).toMatchObject({ uri_status: 'unreachable', name: null })
 })
 

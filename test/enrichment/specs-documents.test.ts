@@ -107,7 +107,16 @@ test('no JSON is too odd to be told from a document', () => {
   const text = fc.string({ unit: 'binary', maxLength: 20 })
   const leaf = fc.oneof(text, fc.jsonValue({ maxDepth: 1 }))
   const entry = fc.dictionary(key, leaf, { maxKeys: 4 })
-  const file = fc.dictionary(key, fc.oneof(leaf, entry, fc.array(entry, { maxLength: 4 })), { maxKeys: 8 })
+  const any = fc.dictionary(key, fc.oneof(leaf, entry, fc.array(entry, { maxLength: 4 })), { maxKeys: 8 })
+  const card = fc.record({
+    name: text,
+    url: text,
+    version: leaf,
+    skills: fc.array(fc.oneof(leaf, entry), { maxLength: 4 }),
+  })
+  const info = fc.record({ title: text, version: leaf })
+  const server = fc.record({ serverInfo: fc.record({ name: text }), tools: fc.array(leaf, { maxLength: 4 }) })
+  const file = fc.oneof(any, card, server, fc.record({ openapi: fc.constant('3.1.0'), info, paths: entry }))
   fc.assert(
     fc.property(file, (value) => {
       const read = JSON.stringify([

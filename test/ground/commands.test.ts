@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { runMain } from '../tools/command.ts'
+import { root } from '../tools/source-files.ts'
 
 const entries = Object.entries(scripts()).map(([name, command]) => ({
   name,
@@ -33,6 +35,12 @@ test.for(strict)('npm run $name -- nonsense is one line and exit code 2', async 
   const { code, stderr } = await runMain(entry, ['nonsense'])
   expect(stderr).toMatch(/^[^\n]*nonsense[^\n]*\n$/)
   expect(code).toBe(2)
+})
+
+test('without redis-server, and no way to install it, npm test says in one line what to install', () => {
+  const test = spawnSync(process.execPath, ['scripts/test.mjs'], { cwd: root, env: { PATH: '' }, encoding: 'utf8' })
+  expect(test.stderr).toMatch(/^the tests need redis-server on the path: [^\n]*apt-get install redis-server[^\n]*\n$/)
+  expect(test).toMatchObject({ stdout: '', status: 1 })
 })
 
 function scripts(): Record<string, string> {

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm'
 import type { ChainSettings } from '../chains.file.ts'
 import * as entities from '../db/model/index.ts'
 import { writeChainState } from '../db/queries/chain-state.ts'
+import { noteFinalBlock } from '../db/queries/final-blocks.ts'
 import { lockCursor } from '../db/queries/processor-cursor.ts'
 import { checkConnection, connectionOf } from './connection.ts'
 import type { Progress } from './progress.ts'
@@ -76,7 +77,7 @@ export class ChainDatabase extends TypeormDatabase {
       super.transact(info, async (store) => {
         await this.#begin(store)
         const result = await map(store)
-        await this.#moveState(store, height, height)
+        await this.#moveState(store, height, info.nextHead)
         return result
       }),
     )
@@ -89,7 +90,7 @@ export class ChainDatabase extends TypeormDatabase {
       super.transactHot2(info, async (store, from, to) => {
         if (from === 0) await this.#begin(store)
         const result = await map(store, from, to)
-        if (to > last) await this.#moveState(store, height, info.finalizedHead.height)
+        if (to > last) await this.#moveState(store, height, info.finalizedHead)
         return result
       }),
     )
@@ -130,13 +131,14 @@ export class ChainDatabase extends TypeormDatabase {
   }
 
   /** Past the change tracking: a reorg does not undo the record, the transaction that repairs it writes it anew. */
-  async #moveState(store: Store, indexedBlock: number, finalizedBlock: number) {
+  async #moveState(store: Store, indexedBlock: number, final: FinalBlock) {
+    await noteFinalBlock(connectionOf(store), this.settings.name, final)
     await writeChainState(connectionOf(store), {
       chain: this.settings.name,
       chainId: this.settings.id,
       indexedBlock,
       indexedAt: this.progress.timestampOf(indexedBlock),
-      finalizedBlock,
+      finalizedBlock: final.height,
       headBlock: Math.max(this.progress.headBlock ?? indexedBlock, indexedBlock),
     })
   }

@@ -5,7 +5,9 @@ import { events as identityEvents } from '../abi/generated/identity-registry.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import { Feedback } from '../db/model/feedback.model.ts'
 import { Registration } from '../db/model/registration.model.ts'
+import { withoutBackfilled } from './backfilled.ts'
 import type { ChainBlock } from './block.ts'
+import { connectionOf } from './connection.ts'
 import { applyFeedbackEvents, feedbackEvents } from './feedback.ts'
 import type { Progress } from './progress.ts'
 import { registrationEvents } from './registration-events.ts'
@@ -36,7 +38,8 @@ export function createHandler({ chain, findCalls, progress, log }: Mapping): (ba
   return async ({ store, blocks }) => {
     await writeRegistrations(store, chain, blocks)
     await writeFeedback(store, chain, blocks)
-    const { settlements, unpaid } = await settleBlocks(chain.name, tokens, blocks, findCalls)
+    const settled = await settleBlocks(chain.name, tokens, blocks, findCalls)
+    const { settlements, unpaid } = await withoutBackfilled(connectionOf(store), chain, settled)
     await writeSettlements(store, settlements)
     await writeUnpaid(store, chain.name, unpaid)
     warnOfUpgrades(chain, blocks, log)

@@ -1,6 +1,7 @@
 import { type ChainSettings, readChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
+import { backfillsWithin } from '../db/queries/backfill.ts'
 import { readChainState } from '../db/queries/chain-state.ts'
 import { runCommand } from '../ops/cli.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
@@ -12,7 +13,7 @@ import { createHandler } from './handler.ts'
 import { createHealth } from './health.ts'
 import { lockForProcessor } from './lock.ts'
 import { Progress } from './progress.ts'
-import { firstBlock } from './request.ts'
+import { type Backfilled, firstBlock } from './request.ts'
 import { createSource } from './source.ts'
 
 const usage = `
@@ -22,6 +23,7 @@ The chain is a name, a label or a chain id of chains.config.ts. Configured by th
 `
 /** How long the transaction in flight may take once the process is asked to stop. */
 const stopGraceMs = 10_000
+const maxBlock = 2_147_483_647
 
 await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { env } = process
@@ -31,14 +33,15 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
 
   const { databaseUrl, description, close: closeDatabase } = await openDatabase(config.databaseUrl)
   const progress = new Progress()
-  await check(databaseUrl, chain, progress)
+  const backfilled = await check(databaseUrl, chain, progress)
   const lock = await lockForProcessor(databaseUrl, chain, (error) => {
     log.fatal(`lost the connection that keeps other processors of ${chain.name} away: ${error.message}`)
     process.exit(1)
   })
 
   const database = new ChainDatabase(databaseUrl, chain, progress)
-  const source = createSource({ chain, portalKey: config.portalKey, log, progress, final: () => database.final })
+  const { portalKey } = config
+  const source = createSource({ chain, portalKey, log, progress, final: () => database.final, backfilled })
   const health = createHealth(chain, progress, source.metrics.registry)
   const server = await serveHealth(config.host, config.metricsPort, health)
   source.metrics.port = portOf(server)
@@ -54,22 +57,31 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   process.once('SIGINT', stop)
 
   const startedWith = { chainId: chain.id, metricsPort: source.metrics.port }
-  log.info(startedWith, startLine(chain, source.description, description, progress))
+  log.info(startedWith, startLine(chain, source.description, description, progress, backfilled))
   if (source.node) await checkNode(source.node, chain)
   source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, progress, log }))
 })
 
-async function check(databaseUrl: string, chain: ChainSettings, progress: Progress) {
+/** Returns the ranges whose settlements a backfill loads. */
+async function check(databaseUrl: string, chain: ChainSettings, progress: Progress): Promise<Backfilled> {
   const pool = createPool({ databaseUrl, name: `processor ${chain.name} start`, max: 1 })
   try {
     await checkDatabase(pool, chain)
     progress.resume((await readChainState(pool, chain.name))?.indexedBlock)
+    return await backfillsWithin(pool, chain.name, 0, maxBlock)
   } finally {
     await pool.end()
   }
 }
 
-function startLine(chain: ChainSettings, source: string, database: string, { indexedBlock }: Progress) {
-  const from = indexedBlock === undefined ? `from block ${firstBlock(chain)}` : `resuming after block ${indexedBlock}`
+function startLine(
+  chain: ChainSettings,
+  source: string,
+  database: string,
+  { indexedBlock }: Progress,
+  backfilled: Backfilled,
+) {
+  const first = firstBlock(chain, backfilled)
+  const from = indexedBlock === undefined ? `from block ${first}` : `resuming after block ${indexedBlock}`
   return `indexing ${chain.name} ${from}; ${source}; ${database}`
 }

@@ -25,7 +25,7 @@ export class PortalFailure extends Error {
 export class Patience {
   #failures = 0
 
-  constructor(private readonly log: Logger) {}
+  constructor(private readonly log: Pick<Logger, 'warn'>) {}
 
   /** Throws instead of waiting when there have been too many, and what no other attempt will change. */
   async afterFailure(error: Error): Promise<void> {

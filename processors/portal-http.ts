@@ -1,7 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
-import { pipeline, type Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { pipeline, type Readable, type TransformOptions } from 'node:stream'
+import { createGunzip, type ZlibOptions } from 'node:zlib'
 
 export interface PortalRequest {
   readonly url: URL
@@ -17,6 +17,9 @@ export interface PortalAnswer {
   /** Unpacked. Whoever does not read it to its end destroys it. */
   readonly body: Readable
 }
+
+/** What is unpacked at a time, and how much of it waits for a reader that is busy. */
+const unpacking: ZlibOptions & TransformOptions = { chunkSize: 256 * 1024, readableHighWaterMark: 2 * 1024 * 1024 }
 
 /** No answer, or no further piece of one, for so long: the connection is given up. */
 export const silenceMs = 30_000
@@ -72,5 +75,5 @@ export async function textOf({ body }: PortalAnswer, maxLength: number): Promise
 function unpack(response: http.IncomingMessage): Readable {
   if (response.headers['content-encoding'] !== 'gzip') return response
   // The reader of the unpacked stream sees its errors, those of the connection included.
-  return pipeline(response, createGunzip(), () => {})
+  return pipeline(response, createGunzip(unpacking), () => {})
 }

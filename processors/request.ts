@@ -3,6 +3,7 @@ import { events as token } from '../abi/generated/dollar-token.ts'
 import { events as identity } from '../abi/generated/identity-registry.ts'
 import { events as reputation } from '../abi/generated/reputation-registry.ts'
 import type { ChainSettings } from '../chains.file.ts'
+import { gapsBetween } from './backfilled.ts'
 
 /** What a row needs and nothing else: every further field is downloaded for each of 1e8 transactions. */
 export const fields = {
@@ -13,9 +14,13 @@ export const fields = {
 
 export type Fields = typeof fields
 
+/** Ranges of blocks whose settlements are not asked for, because a backfill loads them. */
+export type Backfilled = readonly { readonly fromBlock: number; readonly toBlock: number }[]
+
 /** The first block any of a chain's contracts is asked from. */
-export function firstBlock({ registry, reputation, tokens }: ChainSettings): number {
-  return Math.min(registry.fromBlock, reputation.fromBlock, ...tokens.map(({ fromBlock }) => fromBlock))
+export function firstBlock({ registry, reputation, tokens }: ChainSettings, backfilled: Backfilled): number {
+  const settlements = tokens.map(({ fromBlock }) => gapsBetween(fromBlock, backfilled)[0]?.from ?? fromBlock)
+  return Math.min(registry.fromBlock, reputation.fromBlock, ...settlements)
 }
 
 /**
@@ -24,7 +29,7 @@ export function firstBlock({ registry, reputation, tokens }: ChainSettings): num
  * Settlements are asked by AuthorizationUsed, with the transaction and all its logs: every successful call leaves that
  * log, at any depth and from any sender, and a failed one leaves none.
  */
-export function request(processor: EvmBatchProcessor<Fields>, chain: ChainSettings): void {
+export function request(processor: EvmBatchProcessor<Fields>, chain: ChainSettings, backfilled: Backfilled): void {
   const { Registered, URIUpdated, MetadataSet, Transfer, Upgraded } = identity
   processor.addLog({
     address: [chain.registry.address],
@@ -39,13 +44,15 @@ export function request(processor: EvmBatchProcessor<Fields>, chain: ChainSettin
     range: { from: chain.reputation.fromBlock },
   })
   for (const { address, fromBlock } of chain.tokens) {
-    processor.addLog({
-      address: [address],
-      topic0: topics(token.AuthorizationUsed),
-      transaction: true,
-      transactionLogs: true,
-      range: { from: fromBlock },
-    })
+    for (const range of gapsBetween(fromBlock, backfilled)) {
+      processor.addLog({
+        address: [address],
+        topic0: topics(token.AuthorizationUsed),
+        transaction: true,
+        transactionLogs: true,
+        range,
+      })
+    }
   }
 }
 

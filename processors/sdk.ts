@@ -12,6 +12,13 @@ export interface SdkInside {
   getHotDataSource(): SdkSource & SdkHotSource
   getArchiveDataSource(): SdkSource & { readonly client: SdkArchive }
   getPrometheusServer(): SdkMetrics
+  getBatchRequests(): SdkRequest[]
+}
+
+/** What is asked for in a range of blocks; `to` undefined: without an end. */
+export interface SdkRequest {
+  readonly range: { readonly from: number; readonly to?: number }
+  readonly request: unknown
 }
 
 /** The SDK's JSON-RPC client: retries what is worth it and rejects with what the node answered. */
@@ -22,6 +29,10 @@ export interface SdkNode {
 /** A source of blocks. */
 export interface SdkSource {
   getBlockHash(height: number): Promise<string | undefined>
+  getFinalizedHeight(): Promise<number>
+  /** Ascending; with `stopOnHead` what is not final yet is not waited for. */
+  // biome-ignore lint/suspicious/noExplicitAny: the blocks' shape follows from the fields that were asked for
+  getFinalizedBlocks(requests: SdkRequest[], stopOnHead: boolean): AsyncIterable<{ readonly blocks: any[] }>
 }
 
 export interface SdkHotSource {
@@ -51,15 +62,20 @@ const names = [
   'getHotDataSource',
   'getArchiveDataSource',
   'getPrometheusServer',
+  'getBatchRequests',
 ] as const satisfies (keyof SdkInside)[]
 
 /** A processor, and the same object as seen from inside. */
 export function openSdk(): { processor: EvmBatchProcessor; inside: SdkInside } {
   const processor = new EvmBatchProcessor()
-  const inside = processor as unknown as SdkInside
+  const inside = insideOf(processor)
   const missing = names.filter((name) => typeof inside[name] !== 'function')
   if (missing.length > 0) throw new Error(`@subsquid/evm-processor of this version has no ${missing.join(', ')}`)
   return { processor, inside }
+}
+
+export function insideOf(processor: object): SdkInside {
+  return processor as SdkInside
 }
 
 /** Whether the node answered a call and said no. Its other failures, a broken connection say, are worth another try. */

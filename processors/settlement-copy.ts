@@ -4,9 +4,9 @@ import type { SettlementRow } from './settlements.ts'
 const epochOffsetMs = 946_684_800_000n
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 /** Signature, flags, length of the header's extension. */
-const header = Buffer.concat([signature, Buffer.alloc(8)])
+export const copyHeader = Buffer.concat([signature, Buffer.alloc(8)])
 /** A field count of -1. */
-const trailer = Buffer.from([0xff, 0xff])
+export const copyTrailer = Buffer.from([0xff, 0xff])
 
 const columns = 13
 const lengthBytes = 4
@@ -21,7 +21,7 @@ const pieceBytes = 256 * 1024
  * Source: PostgreSQL documentation, COPY, "Binary Format".
  */
 export function* encodeSettlements(rows: readonly SettlementRow[]): Generator<Buffer> {
-  yield header
+  yield copyHeader
   for (let from = 0; from < rows.length; ) {
     const chainBytes = Buffer.byteLength((rows[from] as SettlementRow).chain)
     const count = Math.min(rows.length - from, Math.floor(pieceBytes / (fixedRowBytes + chainBytes)))
@@ -31,10 +31,11 @@ export function* encodeSettlements(rows: readonly SettlementRow[]): Generator<Bu
     yield piece
     from += count
   }
-  yield trailer
+  yield copyTrailer
 }
 
-function writeRow(piece: Buffer, start: number, row: SettlementRow): number {
+/** Writes one row and returns where it ends. */
+export function writeRow(piece: Buffer, start: number, row: SettlementRow): number {
   let at = piece.writeInt16BE(columns, start)
   at = piece.writeBigInt64BE(row.amount, piece.writeInt32BE(8, at))
   at = piece.writeBigInt64BE((BigInt(row.blockTimestamp) - epochOffsetMs) * 1000n, piece.writeInt32BE(8, at))

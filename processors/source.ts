@@ -7,7 +7,7 @@ import { Portal } from './portal.ts'
 import { PortalService } from './portal-service.ts'
 import type { Progress } from './progress.ts'
 import { deepReorg, type FinalBlock, guardFinality } from './reorg.ts'
-import { type Fields, fields, request } from './request.ts'
+import { type Backfilled, type Fields, fields, request } from './request.ts'
 import { isAnswer, openSdk, type SdkArchive, type SdkInside, type SdkNode, type SdkSource } from './sdk.ts'
 import { hideAddresses, hostOf, toSdkLog } from './sdk-log.ts'
 import { createTraceLookup } from './traces.ts'
@@ -20,6 +20,7 @@ export interface SourceOptions {
   readonly progress: Progress
   /** Newest block whose rows will not be undone. */
   readonly final: () => FinalBlock | undefined
+  readonly backfilled: Backfilled
 }
 
 type Processor = EvmBatchProcessor<Fields>
@@ -36,7 +37,7 @@ export function createSource(options: SourceOptions) {
   const metrics = useOwnMetricsPage(inside)
   const archive = useArchive(processor, inside, options)
   const node = useNode(processor, inside, options)
-  request(processor, chain)
+  request(processor, chain, options.backfilled)
   return {
     processor,
     /** The chain's node; undefined: history only. */

@@ -1,0 +1,90 @@
+import { availableParallelism } from 'node:os'
+import { chainNames, findChain } from '../../chains.config.ts'
+import { type ChainSettings, readChains } from '../../chains.file.ts'
+import { UsageError } from '../../ops/cli.ts'
+import type { SourceAddress } from './job.ts'
+import { sourceOf } from './sources.ts'
+
+/** The command line as it was parsed; `--help` is not in it. */
+export interface Arguments {
+  readonly chain?: string
+  readonly from?: string
+  readonly to?: string
+  readonly workers?: string
+  readonly verify?: boolean
+  readonly portal?: string
+  readonly gateway?: string
+}
+
+export interface BackfillConfig {
+  readonly chain: ChainSettings
+  readonly tokens: readonly string[]
+  readonly fromBlock: number
+  /** Inclusive. */
+  readonly toBlock: number
+  /** Processes at a time. */
+  readonly workers: number
+  readonly source: SourceAddress
+  /** Only compare what is loaded. */
+  readonly verify: boolean
+  /** Another source to compare with. */
+  readonly second: SourceAddress | undefined
+  /** Undefined: the embedded server. */
+  readonly databaseUrl: string | undefined
+}
+
+const maxWorkers = 256
+const maxBlock = 2_147_483_646
+
+/** What the command is to do. Throws a UsageError that names the first bad argument. */
+export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unknown): BackfillConfig {
+  if (given.chain === undefined) throw new UsageError('--chain is missing (--help shows what is there)')
+  const name = findChain(given.chain)
+  if (!name) throw new UsageError(`--chain ${given.chain} is not a chain; chains are ${chainNames.join(', ')}`)
+  const fromBlock = integer('--from', given.from, 0, maxBlock)
+  const toBlock = integer('--to', given.to, fromBlock, maxBlock)
+  const workers =
+    given.workers === undefined ? availableParallelism() : integer('--workers', given.workers, 1, maxWorkers)
+  const chain = readChains({ env, file })[name]
+  if (chain.tokens.length === 0) throw new UsageError(`--chain ${name} has no settlements, only registrations`)
+  const key = env.PORTAL_API_KEY || undefined
+  const verify = given.verify ?? false
+  const { portal, gateway } = given
+  if (!verify && (portal || gateway)) throw new UsageError('--portal and --gateway are second sources for --verify')
+  if (portal && gateway) throw new UsageError('--portal and --gateway exclude each other')
+  return {
+    chain,
+    tokens: chain.tokens.map(({ address }) => address),
+    fromBlock,
+    toBlock,
+    workers,
+    source: sourceOf(chain, key),
+    verify,
+    second: secondSource(chain, portal, gateway, key),
+    databaseUrl: env.DATABASE_URL || undefined,
+  }
+}
+
+function secondSource(
+  chain: ChainSettings,
+  portal: string | undefined,
+  gateway: string | undefined,
+  key: string | undefined,
+): SourceAddress | undefined {
+  if (gateway) return { kind: 'archive', url: httpAddress('--gateway', gateway) }
+  if (portal) return { kind: 'portal', url: httpAddress('--portal', portal), dataset: chain.dataset, key }
+  return undefined
+}
+
+function httpAddress(option: string, text: string): string {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${option} must be an http(s) address`)
+  return text
+}
+
+function integer(option: string, text: string | undefined, least: number, most: number): number {
+  if (text === undefined) throw new UsageError(`${option} is missing (--help shows what is there)`)
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number
+  throw new UsageError(`${option} ${text} must be a whole number from ${least} to ${most}`)
+}

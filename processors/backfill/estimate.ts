@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { BlockEncoder } from './block-encoder.ts'
+import type { BackfillConfig } from './config.ts'
+import type { History } from './history.ts'
+import { RangeReader } from './range-reader.ts'
+
+export interface Estimate {
+  readonly settlements: number
+  readonly bytes: number
+}
+
+/** Blocks that are looked at, in so many places spread over the range. */
+const [places, blocksPerPlace] = [8, 100]
+/** Of a settlement with its share of key and index, as measured. */
+const bytesPerSettlement = 290
+/** The source may take this long; a load that cannot be estimated can still be loaded. */
+const patienceMs = 10_000
+
+/** What is likely to come: payments are counted in a few places. Undefined: the source did not answer in time. */
+export async function estimate(history: History, config: BackfillConfig): Promise<Estimate | undefined> {
+  const { fromBlock, toBlock, chain, tokens } = config
+  const blocks = toBlock - fromBlock + 1
+  const length = Math.min(blocksPerPlace, Math.max(1, Math.floor(blocks / places)))
+  const starts = Array.from({ length: Math.min(places, blocks) }, (_, place) =>
+    Math.min(fromBlock + Math.floor(((place + 0.5) * blocks) / places), toBlock - length + 1),
+  )
+  const readers = starts.map((start) => new RangeReader(history, start, start + length - 1, { warn: () => {} }))
+  const counting = async (reader: RangeReader) => {
+    const encoder = new BlockEncoder(chain.name, new Set(tokens), async () => undefined)
+    while (!reader.isDone) await reader.advance(encoder)
+    return encoder.pages.settlements
+  }
+  const late = new AbortController()
+  const counted = await Promise.race([
+    Promise.all(readers.map(counting)),
+    delay(patienceMs, undefined, { signal: late.signal }).catch(() => undefined),
+  ])
+  late.abort()
+  for (const reader of readers) reader.close()
+  if (!counted) return undefined
+  const found = counted.reduce((sum, count) => sum + count, 0)
+  const settlements = Math.round((found * blocks) / (starts.length * length))
+  return { settlements, bytes: settlements * bytesPerSettlement }
+}

@@ -1,0 +1,38 @@
+import type { ChainName } from '../../chains.config.ts'
+
+/** What a worker is told to load. */
+export interface Job {
+  readonly kind: 'load'
+  readonly databaseUrl: string
+  readonly chain: ChainName
+  readonly tokens: readonly string[]
+  readonly hasTraces: boolean
+  /** Where the history is read. */
+  readonly source: SourceAddress
+  /** JSON-RPC address for traces where the archive has none; null: none. */
+  readonly rpc: string | null
+  /** Newest final block of the source. */
+  readonly finalHeight: number
+  readonly backfillId: number
+  /** First block of the shard. */
+  readonly firstBlock: number
+  /** Tables that stand aside for partitions, ascending; blocks outside go into `settlement`. */
+  readonly aside: readonly AsideTable[]
+}
+
+export interface AsideTable {
+  readonly table: string
+  readonly firstBlock: number
+  readonly lastBlock: number
+}
+
+export type SourceAddress =
+  | { readonly kind: 'portal'; readonly url: string; readonly dataset: string; readonly key: string | undefined }
+  | { readonly kind: 'archive'; readonly url: string }
+
+/** What a worker tells. */
+export type Report =
+  | { readonly kind: 'committed'; readonly nextBlock: number; readonly settlements: number }
+  | { readonly kind: 'warning'; readonly text: string }
+  | { readonly kind: 'failed'; readonly text: string }
+  | { readonly kind: 'done' }

@@ -1,0 +1,120 @@
+import type pg from 'pg'
+import { completeBackfill, readShards, type Shard } from '../../db/queries/backfill.ts'
+import { type AsidePartition, readAside } from '../../db/queries/settlement-partitions.ts'
+import type { BackfillConfig } from './config.ts'
+import { type Display, openDisplay, type ShardProgress } from './display.ts'
+import type { Job, Report } from './job.ts'
+import { placePartition } from './partitions.ts'
+import type { Worker } from './workers.ts'
+
+export interface Load {
+  readonly config: BackfillConfig
+  readonly pool: pg.Pool
+  readonly databaseUrl: string
+  readonly backfillId: number
+  readonly finalHeight: number
+  /** A process that has no work yet. */
+  readonly nextWorker: () => Worker
+  readonly out: NodeJS.WriteStream
+}
+
+/** Loads what is left of a backfill, places its partitions as they get full, and completes it. */
+export async function runLoad(load: Load): Promise<void> {
+  const { pool, backfillId, config, out } = load
+  const shards = (await readShards(pool, backfillId)).map(toProgress)
+  const aside = await readAside(pool, backfillId)
+  const display = openDisplay(config.chain.name, shards, out)
+  try {
+    const placing = new Placing(load, shards, aside, display)
+    const waiting = shards.filter(({ firstBlock, lastBlock, nextBlock }) => nextBlock <= lastBlock && firstBlock >= 0)
+    const lanes = Array.from({ length: Math.min(config.workers, waiting.length) }, async () => {
+      for (let shard = waiting.shift(); shard; shard = waiting.shift()) {
+        await runShard(load, shard, aside, display)
+        placing.check()
+      }
+    })
+    placing.check()
+    await Promise.all(lanes)
+    await placing.finish()
+    await completeBackfill(pool, backfillId)
+  } finally {
+    display.stop()
+  }
+}
+
+function toProgress({ firstBlock, lastBlock, nextBlock, settlements }: Shard): ShardProgress {
+  return { firstBlock, lastBlock, nextBlock, settlements, added: 0, blocks: 0, startedAt: undefined }
+}
+
+async function runShard(load: Load, shard: ShardProgress, aside: readonly AsidePartition[], display: Display) {
+  const { config, databaseUrl, backfillId, finalHeight } = load
+  const { chain, tokens, source } = config
+  const job: Job = {
+    kind: 'load',
+    databaseUrl,
+    chain: chain.name,
+    tokens,
+    hasTraces: chain.hasTraces,
+    source,
+    rpc: chain.rpc,
+    finalHeight,
+    backfillId,
+    firstBlock: shard.firstBlock,
+    aside: aside.map(({ aside: table, firstBlock, lastBlock }) => ({ table, firstBlock, lastBlock })),
+  }
+  shard.startedAt = Date.now()
+  const report = (message: Report) => {
+    if (message.kind === 'warning') display.line(message.text)
+    if (message.kind !== 'committed') return
+    shard.blocks += message.nextBlock - shard.nextBlock
+    shard.nextBlock = message.nextBlock
+    shard.settlements += message.settlements
+    shard.added += message.settlements
+    display.update()
+  }
+  await load.nextWorker().run(job, report)
+}
+
+/** Places partitions, one after the other, once every shard is through with their blocks. */
+class Placing {
+  #waiting: AsidePartition[]
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(
+    private readonly load: Load,
+    private readonly shards: readonly ShardProgress[],
+    aside: readonly AsidePartition[],
+    private readonly display: Display,
+  ) {
+    this.#waiting = [...aside]
+  }
+
+  check(): void {
+    const full = this.#waiting.filter((partition) => this.#isFull(partition))
+    this.#waiting = this.#waiting.filter((partition) => !full.includes(partition))
+    for (const partition of full) this.#running = this.#running.then(() => this.#place(partition))
+    this.#running.catch(() => {}) // `finish` tells
+  }
+
+  async finish(): Promise<void> {
+    this.check()
+    await this.#running
+  }
+
+  #isFull({ firstBlock, lastBlock }: AsidePartition): boolean {
+    return this.shards.every(
+      (shard) =>
+        shard.firstBlock > lastBlock ||
+        shard.lastBlock < firstBlock ||
+        shard.nextBlock > Math.min(lastBlock, shard.lastBlock),
+    )
+  }
+
+  async #place(partition: AsidePartition) {
+    const { pool, config } = this.load
+    const began = Date.now()
+    await placePartition(pool, config.chain.name, partition)
+    const seconds = ((Date.now() - began) / 1000).toFixed(1)
+    this.display.line(`${partition.partition} is indexed and in its place (${seconds} s)`)
+  }
+}

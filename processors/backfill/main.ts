@@ -1,0 +1,151 @@
+import { readChainsFile } from '../../chains.file.ts'
+import { openDatabase } from '../../db/open.ts'
+import { createPool } from '../../db/pool.ts'
+import { backfillsWithin, readShards, tryLockBackfill } from '../../db/queries/backfill.ts'
+import { runCommand, UsageError } from '../../ops/cli.ts'
+import { checkDatabase } from '../checks.ts'
+import { Refusal } from '../refusal.ts'
+import { certificateOf, joinCertificates, printCertificate } from './certificate.ts'
+import { claimRange } from './claim.ts'
+import { type BackfillConfig, readConfig } from './config.ts'
+import { estimate } from './estimate.ts'
+import { runLoad } from './load.ts'
+import { openHistory } from './sources.ts'
+import { certifySource, differences, tallyTable } from './verify.ts'
+import { startWorker, type Worker } from './workers.ts'
+
+const usage = `
+npm run backfill -- --chain <chain> --from <block> --to <block> [--workers <n>]
+npm run backfill -- --chain <chain> --from <block> --to <block> --verify [--portal <url> | --gateway <url>]
+
+Loads the settlements of a range of final blocks, both ends included, from the Portal or the chain's archive, with as
+many processes as workers (default: one a core). Registrations and feedback are not loaded: the chain's processor
+reads them from the registry's first block on, and leaves the settlements of the range alone from now on.
+
+May be killed at any time: the same command goes on where it stood. Ranges of several backfills, and what a processor
+has indexed itself, must not overlap. A partition that was empty is shown to readers when it is full and indexed.
+Ends with a certificate of what was loaded.
+
+--verify   compares the table with the certificate, and with a second source: the Portal or the archive named. Ends
+           with 1 when something differs.
+
+Reads DATABASE_URL, CHAINS_FILE, PORTAL_URL, PORTAL_API_KEY, GATEWAY_<CHAIN>, RPC_<CHAIN>: see .env.example.
+`
+const options = {
+  chain: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  workers: { type: 'string' },
+  verify: { type: 'boolean' },
+  portal: { type: 'string' },
+  gateway: { type: 'string' },
+} as const
+
+await runCommand({ usage, options }, async ({ values }) => {
+  const { env } = process
+  const config = readConfig(values, env, readChainsFile(env.CHAINS_FILE))
+  const workers = config.verify ? [] : Array.from({ length: config.workers }, startWorker)
+  const stop = (signal: NodeJS.Signals) => {
+    for (const worker of workers) worker.kill()
+    process.stderr.write(`${signal}: stopped; the same command goes on behind the last batch\n`)
+    process.exit(signal === 'SIGINT' ? 130 : 143)
+  }
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  try {
+    const database = await openDatabase(config.databaseUrl)
+    const connections = { databaseUrl: database.databaseUrl, name: `backfill ${config.chain.name}`, max: 4 }
+    const pool = createPool(connections)
+    try {
+      await checkDatabase(pool, config.chain)
+      if (config.verify) await verify(pool, database.databaseUrl, config)
+      else await load(pool, database.databaseUrl, config, workers)
+    } finally {
+      await pool.end()
+      await database.close()
+    }
+  } finally {
+    for (const worker of workers) worker.kill()
+  }
+})
+
+async function load(
+  pool: ReturnType<typeof createPool>,
+  databaseUrl: string,
+  config: BackfillConfig,
+  workers: Worker[],
+): Promise<void> {
+  const { chain, fromBlock, toBlock, tokens, source } = config
+  const history = openHistory(source, tokens)
+  const finalHeight = await history.finalHeight()
+  if (toBlock > finalHeight) {
+    throw new UsageError(
+      `--to ${toBlock} is not final yet: the newest final block of ${history.name} is ${finalHeight}`,
+    )
+  }
+  const expected = await estimate(history, config)
+  const { id, isNew, isComplete } = await claimRange(pool, chain, config, config.workers)
+  const session = await pool.connect()
+  try {
+    if (!(await tryLockBackfill(session, id))) {
+      throw new Refusal(`another process runs the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`)
+    }
+    const task = `the settlements of blocks ${fromBlock} to ${toBlock} of ${chain.name} from ${history.name}`
+    if (isComplete) console.log(`all ${task} are loaded already`)
+    else {
+      console.log(`${isNew ? 'loading' : 'going on with'} ${task}; ${describe(expected)}`)
+      const spare = [...workers]
+      const nextWorker = () => {
+        const ready = spare.pop()
+        if (ready) return ready
+        const worker = startWorker()
+        workers.push(worker)
+        return worker
+      }
+      await runLoad({ config, pool, databaseUrl, backfillId: id, finalHeight, nextWorker, out: process.stdout })
+    }
+    const shards = await readShards(pool, id)
+    for (const shard of shards) console.log(`certificate: ${printCertificate(chain.name, certificateOf(shard))}`)
+    if (shards.length > 1) console.log(`in all: ${printCertificate(chain.name, joinCertificates(shards))}`)
+  } finally {
+    session.release()
+  }
+}
+
+function describe(expected: { settlements: number; bytes: number } | undefined): string {
+  if (!expected) return 'the source is too slow to estimate how many'
+  const megabytes = Math.ceil(expected.bytes / 1024 ** 2)
+  return `about ${expected.settlements} of them, ${megabytes} MB in the database`
+}
+
+async function verify(pool: ReturnType<typeof createPool>, databaseUrl: string, config: BackfillConfig): Promise<void> {
+  const { chain, fromBlock, toBlock, tokens, second } = config
+  const name = `the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`
+  const ranges = await backfillsWithin(pool, chain.name, fromBlock, toBlock)
+  const range = ranges.find((one) => one.fromBlock === fromBlock && one.toBlock === toBlock)
+  if (!range) {
+    const known = ranges.map((one) => `${one.fromBlock} to ${one.toBlock}`).join(', ')
+    throw new Refusal(
+      `there is no backfill of exactly these blocks of ${chain.name}${known ? `; there is ${known}` : ''}`,
+    )
+  }
+  if (!range.completedAt) throw new Refusal(`${name} is not complete; run it to its end first`)
+  const problems: string[] = []
+  const shards = await readShards(pool, range.id)
+  const warn = (text: string) => console.error(text)
+  const history = second && openHistory(second, tokens)
+  for (const shard of shards) {
+    const certified = certificateOf(shard)
+    const line = printCertificate(chain.name, certified)
+    const table = await tallyTable(databaseUrl, chain.name, shard)
+    const wrong = table ? differences(certified, table) : ['a row has another shape than those that were loaded']
+    console.log(`the table ${wrong.length === 0 ? 'holds' : 'does not hold'} ${line}`)
+    problems.push(...wrong.map((text) => `the table: ${text}`))
+    if (!history) continue
+    const other = differences(certified, await certifySource(history, config, shard, warn))
+    console.log(`${history.name} ${other.length === 0 ? 'says the same' : 'says something else'}`)
+    problems.push(...other.map((text) => `${history.name}: ${text}`))
+  }
+  joinCertificates(shards)
+  if (problems.length > 0) throw new Refusal(`${name} does not hold: ${problems.join('; ')}`)
+}

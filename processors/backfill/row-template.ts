@@ -1,0 +1,71 @@
+import type { ChainName } from '../../chains.config.ts'
+import { writeRow } from '../settlement-copy.ts'
+
+/** A row of a chain as COPY takes it, all zeros, and where its values stand: every value has a fixed length. */
+export interface RowTemplate {
+  readonly bytes: Buffer
+  readonly amount: number
+  readonly timestamp: number
+  readonly block: number
+  readonly logIndex: number
+  readonly selector: number
+  readonly token: number
+  readonly payer: number
+  readonly recipient: number
+  readonly facilitator: number
+  readonly nonce: number
+  readonly txHash: number
+}
+
+/** Bytes of the field count, and of each value's length in front of it. */
+const [countBytes, lengthBytes] = [2, 4]
+
+export function rowTemplate(chain: ChainName): RowTemplate {
+  const address = `0x${'00'.repeat(20)}`
+  const hash = `0x${'00'.repeat(32)}`
+  const bytes = Buffer.alloc(maxRowBytes)
+  const length = writeRow(bytes, 0, {
+    chain,
+    blockNumber: 0,
+    logIndex: 0,
+    blockTimestamp: 0,
+    amount: 0n,
+    token: address,
+    payer: address,
+    recipient: address,
+    facilitator: address,
+    paymentNonce: hash,
+    txHash: hash,
+    selector: '0x00000000',
+    selectorSource: 'c',
+  })
+  let at = countBytes
+  const value = (size: number) => {
+    const start = at + lengthBytes
+    at = start + size
+    return start
+  }
+  const [amount, timestamp, block, logIndex] = [value(8), value(8), value(4), value(4)]
+  value(Buffer.byteLength(chain))
+  value(1) // how the selector was found: in the calldata
+  const [selector, token, payer, recipient, facilitator] = [value(4), value(20), value(20), value(20), value(20)]
+  const [nonce, txHash] = [value(32), value(32)]
+  if (at !== length) throw new Error(`a settlement's row has ${length} bytes, the template ${at}`)
+  return {
+    bytes: bytes.subarray(0, length),
+    amount,
+    timestamp,
+    block,
+    logIndex,
+    selector,
+    token,
+    payer,
+    recipient,
+    facilitator,
+    nonce,
+    txHash,
+  }
+}
+
+/** More than any row has. */
+const maxRowBytes = 1024

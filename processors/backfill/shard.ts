@@ -1,0 +1,114 @@
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { readShards, type Shard } from '../../db/queries/backfill.ts'
+import { Refusal } from '../refusal.ts'
+import type { FindCalls } from '../settlements.ts'
+import { BatchWriter } from './batch-writer.ts'
+import { BlockEncoder } from './block-encoder.ts'
+import type { History } from './history.ts'
+import type { Job } from './job.ts'
+import { Slices } from './slices.ts'
+
+/** A batch is committed when it has so many settlements, and when it is so old. */
+const maxBatchSettlements = 50_000
+const maxBatchMs = 5_000
+const connectTimeoutMs = 10_000
+
+export interface ShardOptions {
+  readonly job: Job
+  readonly history: History
+  readonly findCalls: FindCalls
+  readonly log: Pick<Logger, 'warn'>
+  /** Batches that are committed: how far the shard is, and how many rows more. */
+  readonly committed: (nextBlock: number, settlements: number) => void
+}
+
+/** Loads what is left of a shard. Rejects when the database or the source fails; then it can be called again. */
+export async function loadShard(options: ShardOptions): Promise<void> {
+  const { databaseUrl, chain, firstBlock, backfillId } = options.job
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: `backfill ${chain} from ${firstBlock}`,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+  })
+  client.on('error', () => {}) // the statement in flight says so, or the next one
+  await client.connect()
+  try {
+    const shard = (await readShards(client, backfillId)).find((one) => one.firstBlock === firstBlock)
+    if (!shard)
+      throw new Refusal(`backfill ${backfillId} of ${chain} has no shard from block ${firstBlock} on any more`)
+    let { nextBlock, lastHash } = shard
+    while (nextBlock <= shard.lastBlock) {
+      lastHash = await loadPart(client, shard, partAt(options.job, shard, nextBlock), lastHash, options)
+      nextBlock = partAt(options.job, shard, nextBlock).lastBlock + 1
+    }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+interface Part {
+  readonly table: string
+  readonly firstBlock: number
+  readonly lastBlock: number
+}
+
+/** The blocks from one on that go into one table. */
+function partAt({ aside }: Job, shard: Shard, block: number): Part {
+  const within = aside.find(({ firstBlock, lastBlock }) => firstBlock <= block && block <= lastBlock)
+  if (within) {
+    return { table: within.table, firstBlock: block, lastBlock: Math.min(within.lastBlock, shard.lastBlock) }
+  }
+  const next = aside.find(({ firstBlock }) => firstBlock > block)
+  return {
+    table: 'settlement',
+    firstBlock: block,
+    lastBlock: Math.min((next?.firstBlock ?? Infinity) - 1, shard.lastBlock),
+  }
+}
+
+/** Returns the hash of the part's last block. */
+async function loadPart(
+  client: pg.Client,
+  { firstBlock }: Shard,
+  part: Part,
+  lastHash: string | null,
+  { job, history, findCalls, log, committed }: ShardOptions,
+): Promise<string> {
+  const { chain, tokens, backfillId } = job
+  const slices = new Slices(history, part.firstBlock, part.lastBlock, lastHash, log)
+  const encoder = new BlockEncoder(chain, new Set(tokens), findCalls)
+  const writer = new BatchWriter(client, chain, part.table, (step) => committed(step.nextBlock, step.settlements))
+  try {
+    while (!slices.isDone) {
+      const from = slices.next
+      const deadline = Date.now() + maxBatchMs
+      do {
+        await slices.advance(encoder)
+        await writer.write(encoder.pages.takeFull())
+      } while (!slices.isDone && encoder.pages.settlements < maxBatchSettlements && Date.now() < deadline)
+      if (slices.next === from) continue // an answer that failed
+      const { pages, tally } = encoder.pages.takeAll()
+      await writer.write(pages)
+      const { hash = '', parentHash = '' } = slices.first ?? {}
+      await writer.end({
+        unpaid: encoder.unpaid.splice(0),
+        step: {
+          backfillId,
+          firstBlock,
+          from,
+          nextBlock: slices.next,
+          parentHash,
+          firstHash: hash,
+          lastHash: slices.lastHash ?? '',
+          ...tally,
+        },
+      })
+    }
+    await writer.close()
+    return slices.lastHash ?? ''
+  } finally {
+    slices.close()
+  }
+}

@@ -1,0 +1,69 @@
+import type { Logger } from 'pino'
+import type { History } from './history.ts'
+import { type BlockSink, RangeReader } from './range-reader.ts'
+
+/** Ranges that are asked for at a time: one is read while the answer to the next arrives. */
+const inFlight = 2
+/** A slice ends before a multiple of so many blocks, where the archives' own chunks are likely to end too. */
+const alignment = 10_000
+const [firstSliceBlocks, largestSliceBlocks] = [2 * alignment, 64 * alignment]
+/** A slice that came to less is followed by longer ones, one that came to more by shorter ones; bytes, unpacked. */
+const [smallSliceBytes, largeSliceBytes] = [4 * 1024 * 1024, 64 * 1024 * 1024]
+
+/** Reads a long range slice by slice, the next one ahead. */
+export class Slices {
+  #readers: RangeReader[] = []
+  #blocks = firstSliceBlocks
+  /** First block that has not been asked for. */
+  #unasked: number
+  #lastHash: Buffer | undefined
+  /** Of the first block that was read. */
+  first: RangeReader['first']
+
+  /** `lastHash`: of the block before `next`, when it is known, in lowercase hex. */
+  constructor(
+    private readonly history: History,
+    public next: number,
+    private readonly toBlock: number,
+    lastHash: string | null,
+    private readonly log: Pick<Logger, 'warn'>,
+  ) {
+    this.#unasked = next
+    this.#lastHash = lastHash === null ? undefined : Buffer.from(lastHash)
+  }
+
+  get isDone(): boolean {
+    return this.next > this.toBlock
+  }
+
+  /** Hash of the block before `next`, in lowercase hex. */
+  get lastHash(): string | undefined {
+    return this.#lastHash?.toString()
+  }
+
+  /** Hands over the blocks of the next piece. Rejects as a RangeReader does. */
+  async advance(sink: BlockSink): Promise<void> {
+    while (this.#readers.length < inFlight && this.#unasked <= this.toBlock) this.#ask()
+    const reader = this.#readers[0] as RangeReader
+    reader.lastHash ??= this.#lastHash
+    await reader.advance(sink)
+    this.next = reader.next
+    this.#lastHash = reader.lastHash
+    this.first ??= reader.first
+    if (!reader.isDone) return
+    this.#readers.shift()
+    if (reader.bytes < smallSliceBytes) this.#blocks = Math.min(2 * this.#blocks, largestSliceBlocks)
+    if (reader.bytes > largeSliceBytes) this.#blocks = Math.max(this.#blocks / 2, alignment)
+  }
+
+  close(): void {
+    for (const reader of this.#readers.splice(0)) reader.close()
+  }
+
+  #ask() {
+    const aligned = Math.floor((this.#unasked + this.#blocks) / alignment) * alignment - 1
+    const last = Math.min(Math.max(aligned, this.#unasked), this.toBlock)
+    this.#readers.push(new RangeReader(this.history, this.#unasked, last, this.log))
+    this.#unasked = last + 1
+  }
+}

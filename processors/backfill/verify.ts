@@ -1,0 +1,130 @@
+import type { Readable } from 'node:stream'
+import pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import type { Shard } from '../../db/queries/backfill.ts'
+import { copySettlementsOut } from '../../db/queries/settlement-copy.ts'
+import { copyHeader } from '../settlement-copy.ts'
+import { BlockEncoder } from './block-encoder.ts'
+import type { Certificate } from './certificate.ts'
+import type { BackfillConfig } from './config.ts'
+import type { History } from './history.ts'
+import { addTally, emptyTally, RowPages, type Tally } from './row-pages.ts'
+import { rowTemplate } from './row-template.ts'
+import { Slices } from './slices.ts'
+import { findCallsIn } from './sources.ts'
+
+/** Rows of one block that the check holds at a time. */
+const maxRowsOfBlock = 100_000
+
+/**
+ * What the table holds of a range. Undefined: a row has another shape than a settlement of a final block, so it is not
+ * what was loaded.
+ */
+export async function tallyTable(
+  databaseUrl: string,
+  chain: BackfillConfig['chain']['name'],
+  { firstBlock, lastBlock }: Pick<Shard, 'firstBlock' | 'lastBlock'>,
+): Promise<Tally | undefined> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: `backfill ${chain} verify` })
+  await client.connect()
+  try {
+    const stream: Readable = client.query(copyTo(copySettlementsOut('settlement', chain, firstBlock, lastBlock)))
+    return await tallyRows(stream, rowTemplate(chain))
+  } finally {
+    await client.end()
+  }
+}
+
+async function tallyRows(stream: Readable, template: ReturnType<typeof rowTemplate>): Promise<Tally | undefined> {
+  const rowBytes = template.bytes.length
+  const pages = new RowPages(rowBytes)
+  let sum = emptyTally()
+  let rest: Buffer = Buffer.alloc(0)
+  let isBegun = false
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    let text = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
+    if (!isBegun) {
+      if (text.length < copyHeader.length) {
+        rest = text
+        continue
+      }
+      text = text.subarray(copyHeader.length)
+      isBegun = true
+    }
+    const whole = Math.floor(text.length / rowBytes)
+    for (let row = 0; row < whole; row++) if (!hasShape(text, row * rowBytes, template)) return undefined
+    // The last block may go on in the next piece.
+    let complete = 0
+    for (let from = 0, row = 1; row <= whole; row++) {
+      const block = text.readInt32BE(from * rowBytes + template.block)
+      if (row < whole && text.readInt32BE(row * rowBytes + template.block) === block) continue
+      if (row === whole) break
+      add(pages, text.subarray(from * rowBytes, row * rowBytes), template)
+      from = row
+      complete = row
+    }
+    rest = text.subarray(complete * rowBytes)
+    if (rest.length > maxRowsOfBlock * rowBytes) return undefined
+    sum = addTally(sum, pages.takeAll().tally)
+  }
+  // What is left is the last block and the mark of the end.
+  const rows = (rest.length - endBytes) / rowBytes
+  if (!Number.isInteger(rows) || rows < 0) return undefined
+  for (let row = 0; row < rows; row++) if (!hasShape(rest, row * rowBytes, template)) return undefined
+  if (rows > 0) add(pages, rest.subarray(0, rows * rowBytes), template)
+  return addTally(sum, pages.takeAll().tally)
+}
+
+/** A field count of -1. */
+const endBytes = 2
+
+function add(pages: RowPages, rows: Buffer, { bytes, amount }: ReturnType<typeof rowTemplate>) {
+  const count = rows.length / bytes.length
+  const { page, at } = pages.open(count)
+  page.set(rows, at)
+  pages.close(count, amount)
+}
+
+/** Whether the values of a row have the lengths that they must have. */
+function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTemplate>): boolean {
+  if (text.readInt16BE(row) !== bytes.readInt16BE(0)) return false
+  for (let at = 2; at < bytes.length; ) {
+    const length = bytes.readInt32BE(at)
+    if (text.readInt32BE(row + at) !== length) return false
+    at += 4 + length
+  }
+  return true
+}
+
+/** What a source says of a shard's blocks now. */
+export async function certifySource(
+  history: History,
+  config: BackfillConfig,
+  shard: Shard,
+  warn: (text: string) => void,
+) {
+  const { chain, tokens } = config
+  const { firstBlock, lastBlock } = shard
+  const sources = { ...chain, chain: chain.name, tokens, finalHeight: lastBlock }
+  const encoder = new BlockEncoder(chain.name, new Set(tokens), findCallsIn(history, sources, warn))
+  const slices = new Slices(history, firstBlock, lastBlock, null, { warn } as never)
+  let sum = emptyTally()
+  try {
+    while (!slices.isDone) {
+      await slices.advance(encoder)
+      encoder.unpaid = []
+      sum = addTally(sum, encoder.pages.takeAll().tally)
+    }
+  } finally {
+    slices.close()
+  }
+  return { firstBlock, lastBlock, firstHash: slices.first?.hash ?? '', lastHash: slices.lastHash ?? '', ...sum }
+}
+
+/** What differs, in words; empty: nothing. */
+export function differences(expected: Certificate, found: Tally & Partial<Certificate>): string[] {
+  const names = ['settlements', 'amount', 'checksum', 'firstHash', 'lastHash'] as const
+  return names
+    .filter((name) => found[name] !== undefined && found[name] !== expected[name])
+    .map((name) => `${name} is ${found[name]}, certified ${expected[name]}`)
+}

@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describeError } from '../../../ops/cli.ts'
+import { Refusal } from '../../refusal.ts'
+import type { Job, Report } from '../job.ts'
+import { loadShard } from '../shard.ts'
+import { findCallsIn, openHistory } from '../sources.ts'
+
+/** A process of a backfill: started by it, told by it what to load, and ended with it. */
+
+/** Attempts in a row, while the database is away. */
+const maxAttempts = 30
+const pauseMs = 1_000
+
+process.on('disconnect', () => process.exit(1)) // nobody is left to work for
+process.on('SIGINT', () => {}) // a terminal signals all processes; the backfill ends this one
+process.once('message', (job: Job) => {
+  run(job).then(
+    () => process.exit(0),
+    (error: Error) => {
+      const failed: Report = { kind: 'failed', text: describeError(error) }
+      process.send?.(failed, () => process.exit(1))
+    },
+  )
+})
+
+async function run(job: Job): Promise<void> {
+  const warn = (text: string) => tell({ kind: 'warning', text })
+  const history = openHistory(job.source, job.tokens)
+  const findCalls = findCallsIn(history, job, warn)
+  let failures = 0
+  const committed = (nextBlock: number, settlements: number) => {
+    failures = 0
+    tell({ kind: 'committed', nextBlock, settlements })
+  }
+  for (;;) {
+    try {
+      await loadShard({ job, history, findCalls, log: { warn } as never, committed })
+      break
+    } catch (error) {
+      if (!isConnectionLost(error) || ++failures === maxAttempts) throw error
+      warn(`the database: ${(error as Error).message}; attempt ${failures} of ${maxAttempts}`)
+      await delay(pauseMs)
+    }
+  }
+  await new Promise<void>((resolve) => process.send?.({ kind: 'done' } satisfies Report, () => resolve()))
+}
+
+/** A server that stops, starts or cannot be reached; also a disk that is full, until somebody makes room. */
+function isConnectionLost(error: unknown): boolean {
+  if (error instanceof Refusal) return false
+  const { code = '', message } = error as NodeJS.ErrnoException
+  if (/^(57P0[123]|08...|53100|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code)) return true
+  return /connection (terminated|error)|timeout expired|not queryable|Connection terminated/i.test(message)
+}
+
+function tell(report: Report): void {
+  process.send?.(report)
+}

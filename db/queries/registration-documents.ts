@@ -24,7 +24,8 @@ select '${source}', 'token:' || r.chain || ':' || r.agent_id, $1,
    and (coalesce(r.agent_uri_length, 0) > 0 or d.chain is not null)
  order by r.chain, r.agent_id
     on conflict (source, subject) do update
-   set due_at = least(s.due_at, excluded.due_at), priority = greatest(s.priority, excluded.priority), lease_token = null`
+   set due_at = least(s.due_at, excluded.due_at), priority = greatest(s.priority, excluded.priority),
+       lease_token = null`
 
 /** Of these tokens. A lease on one of them ends: what is being read may be of the URI before. */
 export async function askForDocuments(db: Queryable, tokens: readonly Token[], now: Date): Promise<void> {

@@ -18,7 +18,7 @@ export interface GatewayOptions {
 
 export interface Gateways {
   /**
-   * Content from whichever gateway answers first. `last` is an address to try after all of them. Undefined: none has it.
+   * Content from whichever gateway answers first. `last` is tried after all of them. Undefined: none has it.
    * Throws HostClosed when no gateway may be asked now. Content is compared with its identifier where that is possible
    * (one raw block); else the gateway is believed.
    */

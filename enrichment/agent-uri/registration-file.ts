@@ -26,11 +26,11 @@ const mostServices = 50
 const mostTrust = 20
 
 /**
- * Reads a parsed JSON value as an ERC-8004 registration file, with the keys that older and mistaken files use: any case,
- * `endpoints`, `supportedTrusts`, entries keyed `url` or `serviceEndpoint`, lists written as objects or plain texts.
+ * Reads a parsed JSON value as an ERC-8004 registration file, with the keys that older and mistaken files use: any
+ * case, `endpoints`, `supportedTrusts`, entries keyed `url` or `serviceEndpoint`, lists written as objects or texts.
  *
- * Undefined: no such file, as its type does not say so and it has neither name nor description nor service. Never throws. What the file says
- * about tokens and wallets is left out: only the chain can.
+ * Undefined: no such file, as its type does not say so and it has neither name nor description nor service. Never
+ * throws. What the file says about tokens and wallets is left out: only the chain can.
  *
  * Source: ERC-8004, "Agent URI and Agent Registration File".
  */

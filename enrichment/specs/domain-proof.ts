@@ -41,7 +41,7 @@ export async function proves(
 }
 
 /**
- * Whether a registration file lists one of the tokens, by chain, registry and id. Undefined: it is no registration file.
+ * Whether a registration file lists one of the tokens, by chain, registry and id. Undefined: it is no such file.
  */
 export function names(value: unknown, tokens: readonly HeldToken[]): boolean | undefined {
   const parsed = file.safeParse(value)

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { type ChainName, chainNames, chains } from '../../chains.config.ts'
 import { agentProfile } from '../../db/queries/profile.ts'
+import { pagesOf } from '../../devnet/hosts/agent-pages.ts'
 import { type IpfsGateway, startGateway } from '../../devnet/hosts/gateway.ts'
 import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
 import { readConfig } from '../../enrichment/config.ts'
@@ -105,3 +106,47 @@ const registries = Object.fromEntries(chainNames.map((name) => [name, chains[nam
   ChainName,
   string
 >
+
+/** What is stored of a token's document. */
+export async function documentOf(pool: pg.Pool, id: number) {
+  const { rows } = await pool.query(
+    `select uri_status, name, description, active, x402_support, services, supported_trust
+       from registration_document where agent_id = $1`,
+    [id],
+  )
+  return rows[0]
+}
+
+/** How reading a token's URI stands; undefined: it is not to be read. */
+export async function stateOf(pool: pg.Pool, id: number) {
+  const { rows } = await pool.query(
+    `select due_at, priority, last_attempt_at, last_success_at, last_outcome, failures
+       from source_state where source = 'agent_uri' and subject = $1`,
+    [`token:base:${id}`],
+  )
+  return rows[0]
+}
+
+/** An agent of the index whose registration names what its host publishes; its token has the number of its FID. */
+export async function publish(
+  pool: pg.Pool,
+  host: WebHost,
+  fid: number,
+  { x402 = false, services = ['A2A', 'MCP'] } = {},
+) {
+  const endpoints = { A2A: '/.well-known/agent-card.json', MCP: '/mcp', web: '/' }
+  const registration = {
+    name: `agent ${fid}`,
+    services: services.map((name) => ({ name, endpoint: `${host.url}${endpoints[name as keyof typeof endpoints]}` })),
+  }
+  const tokens = [{ chain: 'base', agentId: fid }] as const
+  const pages = pagesOf({ name: `agent ${fid}`, description: '', url: host.url, registration, tokens, x402 })
+  for (const [path, page] of pages) host.pages.set(path, page)
+  await mint(pool, { id: fid, fid, uri: JSON.stringify(registration) })
+}
+
+/** What the profile shows of an agent's documents. */
+export async function specsOf(pool: pg.Pool, fid: number) {
+  const { agent_specs, spec_check_status, last_seen_at, last_spec_discovery_at } = await profileOf(pool, fid)
+  return { ...agent_specs, spec_check_status, last_seen_at, last_spec_discovery_at }
+}

@@ -34,8 +34,8 @@ function ensureRedis() {
   console.error('installing redis-server with apt-get …')
   const apt = (/** @type {string[]} */ ...words) => {
     const lock = ['-q', '-o', `DPkg::Lock::Timeout=${aptLockSeconds}`]
-    // Run level 1: the package must not start a server of its own.
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+    // The package must not start a server of its own: one word for sysvinit, one for systemd.
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1', SYSTEMD_OFFLINE: '1' }
     return spawnSync('apt-get', [...lock, ...words], { env, stdio: ['ignore', 2, 2] }).status === 0
   }
   const install = ['install', '-y', '--no-install-recommends', 'redis-server']

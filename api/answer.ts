@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { Cache } from './cache.ts'
+import type { Cache, CacheAnswer } from './cache.ts'
 import { Content, chooseEncoding } from './content.ts'
 import { ApiError } from './errors.ts'
 import { refusals } from './parameters.ts'
@@ -10,15 +10,9 @@ export type CacheObserver = (path: string, hit: boolean) => void
 
 /** Parse, ask the cache or the database, answer. */
 export function answer(route: Route, sources: Sources, cache: Cache<Content>, onRead: CacheObserver): RequestHandler {
-  const { freshSeconds, maxAgeSeconds, missing = 'there is nothing at this path' } = route
+  const { maxAgeSeconds, missing = 'there is nothing at this path' } = route
   return async (req, res) => {
-    const input = parse(route, req)
-    const revision = route.revision ? await route.revision(sources) : ''
-    const key = `${route.path} ${JSON.stringify(input)} ${revision}`
-    const { value, hit, ageSeconds } = await cache.get(key, freshSeconds * 1_000, async () => {
-      const body = await route.read(input as never, sources)
-      return body === undefined ? undefined : new Content(route.answer.type, Buffer.from(body))
-    })
+    const { key, value, hit, ageSeconds } = await readThrough(route, parse(route, req), sources, cache)
     onRead(route.path, hit)
     if (!value) throw new ApiError('ERR_NOT_FOUND', missing)
     if (hit) res.setHeader('Age', String(ageSeconds))
@@ -28,6 +22,22 @@ export function answer(route: Route, sources: Sources, cache: Cache<Content>, on
   }
 }
 
+/** What a route answers to parsed parameters, from memory while that is fresh. `value` undefined: 404. */
+export async function readThrough(
+  route: Route,
+  input: Record<string, unknown>,
+  sources: Sources,
+  cache: Cache<Content>,
+): Promise<CacheAnswer<Content> & { readonly key: string }> {
+  const revision = route.revision ? await route.revision(sources) : ''
+  const key = `${route.path} ${JSON.stringify(input)} ${revision}`
+  const answered = await cache.get(key, route.freshSeconds * 1_000, async () => {
+    const body = await route.read(input as never, sources)
+    return body === undefined ? undefined : new Content(route.answer.type, Buffer.from(body))
+  })
+  return { key, ...answered }
+}
+
 /** The same bytes for everybody, for as long as the process lives. */
 export function answerAlways(content: Content, maxAgeSeconds: number): RequestHandler {
   return (req, res) => sendContent(req, res, content, maxAgeSeconds)
@@ -35,15 +45,15 @@ export function answerAlways(content: Content, maxAgeSeconds: number): RequestHa
 
 /** 200 in the encoding the client likes best, or 304 when it has that already. */
 async function sendContent(req: Request, res: Response, content: Content, maxAgeSeconds: number): Promise<void> {
-  const { body, encoding, etag } = await content.in(chooseEncoding(req.headers['accept-encoding']))
+  const { body, length, encoding, etag } = await content.in(chooseEncoding(req.headers['accept-encoding']))
   res.setHeader('Cache-Control', `public, max-age=${maxAgeSeconds}`)
   res.setHeader('ETag', etag)
   res.setHeader('Vary', 'Accept-Encoding')
   if (holds(req.headers['if-none-match'], etag)) return void res.writeHead(304).end()
   res.setHeader('Content-Type', content.type)
-  res.setHeader('Content-Length', body.length)
+  res.setHeader('Content-Length', length)
   if (encoding !== 'identity') res.setHeader('Content-Encoding', encoding)
-  res.end(body)
+  res.end(body, 'latin1')
 }
 
 /**

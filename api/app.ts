@@ -55,9 +55,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(giveHeaders)
   app.use(metrics.timeRequests)
   app.use(cors(deps.siteUrl))
-  app.use(healthRoutes(deps, metrics.registry))
-  app.use(docsRoutes(deps.baseUrl))
-  app.use(['/api', '/data', '/feed.atom'], limiter(deps.limiter))
+  app.use(limiter(deps.limiter))
   const { claims } = deps
   if (claims) {
     const accepted = async (fid: number) => {
@@ -72,6 +70,8 @@ export function createApp(deps: ApiDeps): Express {
     app.get(path, answer(route, sources, cache, metrics.countRead))
     app.all(path, refuseMethod(['GET', 'HEAD']))
   }
+  app.use(healthRoutes(deps, metrics.registry))
+  app.use(docsRoutes(deps.baseUrl))
   app.use(refusePath)
   app.use(answerErrors(deps.log))
   return app

@@ -13,17 +13,16 @@ const answerTimeoutMs = 6_000
 const maxWaiting = 256
 
 /**
- * What a connection of the API is told first: rankings sum up in memory instead of on disk, and no statement here is
- * long enough to be worth compiling.
+ * How a connection of the API is opened: rankings sum up in memory instead of on disk, and no statement here is long
+ * enough to be worth compiling.
  */
-const connectionSettings = `set work_mem = '32MB'; set jit = off`
+const connectionSettings = '-c work_mem=32MB -c jit=off'
 
 /** The connections of an API process. */
 export function createApiPool(databaseUrl: string): pg.Pool {
-  const pool = createPool({ databaseUrl, name: 'api', max: poolConnections, statementTimeoutMs, connectTimeoutMs })
-  // A connection that breaks right here fails the request that wanted it; there is nobody else to tell.
-  pool.on('connect', (client) => void client.query(connectionSettings).catch(() => {}))
-  return pool
+  const url = new URL(databaseUrl)
+  url.searchParams.set('options', connectionSettings)
+  return createPool({ databaseUrl: url.href, name: 'api', max: poolConnections, statementTimeoutMs, connectTimeoutMs })
 }
 
 /**

@@ -1,14 +1,10 @@
-import type { ApiError } from '../errors.ts'
-
 /** Clients remembered as refused; beyond, the oldest is asked about again. */
 const maxDenied = 100_000
 
 export interface Denial {
-  readonly error: ApiError
-  /** Name and policy of the limit, as in its headers. */
-  readonly name: string
-  readonly policy: string
-  /** Milliseconds since the epoch. */
+  /** The limit that was exceeded. */
+  readonly name: 'minute' | 'day'
+  /** End of its window, milliseconds since the epoch. */
   readonly until: number
 }
 

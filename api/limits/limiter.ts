@@ -1,62 +1,82 @@
-import type { RequestHandler } from 'express'
-import { type Options, rateLimit, type Store } from 'express-rate-limit'
-import { ApiError, type ErrorCode } from '../errors.ts'
+import type { Request, RequestHandler, Response } from 'express'
+import { rateLimit, type Store } from 'express-rate-limit'
+import { ApiError } from '../errors.ts'
 import { clientOf } from './client.ts'
-import { DenyList } from './deny-list.ts'
-import { currentRequest, DayStore, dayMs, type Limits, metered, minuteMs, nextUtcMidnight } from './window.ts'
+import { type Denial, DenyList } from './deny-list.ts'
+import { CountedWindow, daySeconds, type Limits, minuteMs, nextUtcMidnight } from './window.ts'
 
 export interface LimiterOptions {
   readonly limits: Limits
-  /** Counts both windows; tells the day's hits by `currentRequest().day`. */
+  /** Counts both windows; the end it gives is a CountedWindow. */
   readonly store: Store
+  /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
 /** Told to everybody who exceeds the minute, whatever is left of it: SPEC, "Limits". */
 const minuteRetryAfterSeconds = 60
 
-/** The two limits of a client, in the order they are judged. Refusals are thrown as ApiErrors. */
-export function limiter({ limits, store, now }: LimiterOptions): RequestHandler[] {
+/** What is limited: the API, the bulk data and the feed, whatever lies below them. */
+const meteredPath = /^\/(api|data|feed\.atom)(\/|$)/
+
+/** The two limits of a client, the minute before the day. Refusals are passed on as ApiErrors. */
+export function limiter({ limits, store, now }: LimiterOptions): RequestHandler {
   const denied = new DenyList()
-  const judge = (name: string, windowMs: number, limit: number, counts: Store, code: ErrorCode, wait: () => number) =>
-    rateLimit({
-      ...common,
-      identifier: name,
-      windowMs,
-      limit,
-      store: counts,
-      retryAfter: wait,
-      handler(req, res, next) {
-        const retryAfterSeconds = wait()
-        const error = new ApiError(code, `at most ${limit} requests a ${name}`, { limits, retryAfterSeconds })
-        const until = (req as { rateLimit?: { resetTime?: Date } }).rateLimit?.resetTime?.getTime() ?? 0
-        const policy = String([res.getHeader('RateLimit-Policy')].flat().at(-1))
-        denied.add(currentRequest().client, { error, name, policy, until })
-        next(error)
-      },
-    })
-  const midnight = () => Math.ceil((nextUtcMidnight(now()) - now()) / 1_000)
-  return [
-    (req, res, next) => {
-      const client = clientOf(req.ip)
-      const denial = denied.find(client, now())
-      if (!denial) return metered.run({ client, day: 0 }, next)
-      const { error, name, policy, until } = denial
-      const resetSeconds = Math.ceil((until - now()) / 1_000)
+  const secondsTo = (time: number) => Math.max(0, Math.ceil((time - now()) / 1_000))
+
+  const refuse = (res: Response, denial: Denial) => {
+    const { name, until } = denial
+    const limit = name === 'minute' ? limits.perMinute : limits.perDay
+    const windowSeconds = name === 'minute' ? minuteMs / 1_000 : daySeconds
+    res.setHeader('RateLimit-Policy', `"${name}"; q=${limit}; w=${windowSeconds}`)
+    res.setHeader('RateLimit', `"${name}"; r=0; t=${secondsTo(until)}`)
+    const retryAfterSeconds = name === 'minute' ? minuteRetryAfterSeconds : secondsTo(until)
+    const code = name === 'minute' ? 'ERR_RATE_LIMIT' : 'ERR_RATE_LIMIT_DAILY'
+    return new ApiError(code, `at most ${limit} requests a ${name}`, { limits, retryAfterSeconds })
+  }
+  const deny = (res: Response, denial: Denial) => {
+    denied.add(res.locals.client, denial)
+    return refuse(res, denial)
+  }
+
+  const minute = rateLimit({
+    store,
+    windowMs: minuteMs,
+    limit: limits.perMinute,
+    keyGenerator: (_req, res) => (res as Response).locals.client,
+    handler: (req, res, next) => next(deny(res, { name: 'minute', until: windowOf(req).getTime() })),
+    // Its own headers know one window; ours are written with both.
+    standardHeaders: false,
+    legacyHeaders: false,
+    // Its warnings are about headers any client can send; ours are the hops of TRUST_PROXY_HOPS.
+    validate: { xForwardedForHeader: false, forwardedHeader: false },
+  })
+  const policy = `"minute"; q=${limits.perMinute}; w=${minuteMs / 1_000}, "day"; q=${limits.perDay}; w=${daySeconds}`
+
+  return (req, res, next) => {
+    if (!meteredPath.test(req.path)) return next()
+    const client = clientOf(req.ip)
+    const denial = denied.find(client, now())
+    if (denial) return next(refuse(res, denial))
+    res.locals.client = client
+    minute(req, res, (error) => {
+      if (error) return next(error)
+      const { remaining } = infoOf(req)
+      const { dayHits } = windowOf(req)
+      const midnight = nextUtcMidnight(now())
+      if (dayHits > limits.perDay) return next(deny(res, { name: 'day', until: midnight }))
+      const minuteLeft = `"minute"; r=${remaining}; t=${secondsTo(windowOf(req).getTime())}`
+      res.setHeader('RateLimit', `${minuteLeft}, "day"; r=${limits.perDay - dayHits}; t=${secondsTo(midnight)}`)
       res.setHeader('RateLimit-Policy', policy)
-      res.setHeader('RateLimit', `"${name}"; r=0; t=${resetSeconds}`)
-      if (error.code === 'ERR_RATE_LIMIT') return next(error)
-      next(new ApiError(error.code, error.detail, { limits, retryAfterSeconds: midnight() }))
-    },
-    judge('minute', minuteMs, limits.perMinute, store, 'ERR_RATE_LIMIT', () => minuteRetryAfterSeconds),
-    judge('day', dayMs, limits.perDay, new DayStore(now), 'ERR_RATE_LIMIT_DAILY', midnight),
-  ]
+      next()
+    })
+  }
 }
 
-const common: Partial<Options> = {
-  keyGenerator: () => currentRequest().client,
-  standardHeaders: 'draft-8',
-  legacyHeaders: false,
-  // Its warnings are about headers any client can send; ours are the hops of TRUST_PROXY_HOPS.
-  validate: { xForwardedForHeader: false, forwardedHeader: false },
+const infoOf = (req: unknown) => (req as Request & { rateLimit: { remaining: number; resetTime: Date } }).rateLimit
+
+function windowOf(req: unknown): CountedWindow {
+  const { resetTime } = infoOf(req)
+  if (resetTime instanceof CountedWindow) return resetTime
+  throw new Error('the store of the limiter does not tell the hits of the day')
 }

@@ -1,5 +1,5 @@
 import type { ClientRateLimitInfo, Store } from 'express-rate-limit'
-import { currentRequest, type Limits, minuteMs, utcDay } from './window.ts'
+import { CountedWindow, type Limits, minuteMs, utcDay } from './window.ts'
 
 /** Clients remembered; beyond, the one not seen for the longest time starts anew. About 150 bytes each. */
 const maxClients = 500_000
@@ -30,10 +30,11 @@ export class MemoryStore implements Store {
     if (client.minuteEndsAt <= now) Object.assign(client, { minuteHits: 0, minuteEndsAt: now + minuteMs })
     if (client.day !== day) Object.assign(client, { dayHits: 0, day })
     client.minuteHits += 1
-    if (client.minuteHits <= this.#limits.perMinute) client.dayHits += 1
+    const passes = client.minuteHits <= this.#limits.perMinute
+    if (passes) client.dayHits += 1
     this.#remember(key, client)
-    currentRequest().day = client.minuteHits <= this.#limits.perMinute ? client.dayHits : 0
-    return { totalHits: client.minuteHits, resetTime: new Date(client.minuteEndsAt) }
+    const resetTime = new CountedWindow(client.minuteEndsAt, passes ? client.dayHits : 0)
+    return { totalHits: client.minuteHits, resetTime }
   }
 
   decrement() {}

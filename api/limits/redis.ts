@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ClientRateLimitInfo } from 'express-rate-limit'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import { ApiError } from '../errors.ts'
-import { currentRequest, type Limits, minuteMs, nextUtcMidnight, utcDay } from './window.ts'
+import { CountedWindow, type Limits, minuteMs, nextUtcMidnight, utcDay } from './window.ts'
 
 /** Sends one command and gives its reply; rejects soon when there is none. */
 export type SendCommand = (...command: string[]) => Promise<RedisReply>
@@ -49,9 +49,8 @@ export class FusedRedisStore extends RedisStore {
     const reply = await this.#run(client, now).catch((cause) => {
       throw new ApiError('ERR_RATE_LIMITER_UNAVAILABLE', undefined, { retryAfterSeconds }, { cause })
     })
-    const [minute, left, day] = reply as number[]
-    currentRequest().day = day as number
-    return { totalHits: minute as number, resetTime: new Date(now + (left as number)) }
+    const [minute, left, day] = reply as [number, number, number]
+    return { totalHits: minute, resetTime: new CountedWindow(now + left, day) }
   }
 
   async #run(client: string, now: number): Promise<RedisReply> {

@@ -70,10 +70,9 @@ class MissedReply extends Error {}
 
 function inTime<T>(reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new MissedReply(`Redis did not answer within ${replyTimeoutMs} ms`)),
-      replyTimeoutMs,
-    )
+    const miss = () => reject(new MissedReply(`Redis did not answer within ${replyTimeoutMs} ms`))
+    // When this process was busy for so long, the reply may lie in the socket: it is read before setImmediate runs.
+    const timer = setTimeout(() => setImmediate(miss), replyTimeoutMs)
     reply.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

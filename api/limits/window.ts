@@ -1,6 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import type { ClientRateLimitInfo, Store } from 'express-rate-limit'
-
 export interface Limits {
   readonly perMinute: number
   /** Of a UTC day. */
@@ -8,42 +5,23 @@ export interface Limits {
 }
 
 export const minuteMs = 60_000
-export const dayMs = 86_400_000
+const dayMs = 86_400_000
+export const daySeconds = dayMs / 1_000
 
 /** `2026-11-20` */
 export const utcDay = (now: number) => new Date(now).toISOString().slice(0, 10)
 export const nextUtcMidnight = (now: number) => (Math.floor(now / dayMs) + 1) * dayMs
 
-/** One metered request: counted in both windows at once, judged by one limiter after the other. */
-interface Metered {
-  readonly client: string
-  /** Hits of the day, this one included; 0 when the minute refused it. */
-  day: number
-}
-
-export const metered = new AsyncLocalStorage<Metered>()
-
-/** The request being limited. */
-export function currentRequest(): Metered {
-  const request = metered.getStore()
-  if (!request) throw new Error('a request is counted outside of the limiter')
-  return request
-}
-
-/** Counts nothing: tells the second limiter what the store of the first has counted in the same step. */
-export class DayStore implements Store {
-  readonly #now: () => number
-  readonly localKeys = false
-
-  constructor(now: () => number) {
-    this.#now = now
+/**
+ * The end of a client's minute, and what the same step counted for its day. express-rate-limit knows one window and
+ * hands the end of it through as it is, so the other window travels with it.
+ */
+export class CountedWindow extends Date {
+  constructor(
+    endsAt: number,
+    /** Requests of the day, this one included; 0 when the minute refused it. */
+    readonly dayHits: number,
+  ) {
+    super(endsAt)
   }
-
-  increment(): ClientRateLimitInfo {
-    return { totalHits: currentRequest().day, resetTime: new Date(nextUtcMidnight(this.#now())) }
-  }
-
-  decrement() {}
-
-  resetKey() {}
 }

@@ -4,6 +4,7 @@ import { FusedRedisStore } from '../../api/limits/redis.ts'
 import { connectRedis, type RedisSender } from '../../api/limits/sender.ts'
 import { errorBody } from '../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../tools/api.ts'
+import { startApiProcess } from '../tools/api-process.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { startRedis, type TestRedis } from '../tools/redis.ts'
 import { seedAgent } from '../tools/seed.ts'
@@ -49,16 +50,21 @@ async function expectUnavailable(api: TestApi, withinMs = 600) {
 const untilServed = (api: TestApi, ip = '192.0.2.1') =>
   until('the limiter counts again', async () => (await from(api, ip)).status === 200)
 
-test('two processes that share one Redis let exactly 60 of 300 parallel requests pass', async () => {
+test('two processes that share one Redis let exactly 60 of 300 parallel requests pass, 20 times out of 20', async () => {
   const redis = await startRedis()
-  const { api: first } = await limited(redis)
-  const { api: second } = await limited(redis)
-  await untilServed(first, '198.51.100.1')
-  await untilServed(second, '198.51.100.2')
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, TRUST_PROXY_HOPS: '1' }
+  const processes = await Promise.all([startApiProcess(env), startApiProcess(env)])
+  running.push(redis, ...processes.map(({ kill }) => ({ stop: kill })))
+  const ask = (n: number, ip: string) =>
+    fetch(`${processes[n % 2]?.url}/api/agent/1`, { headers: { 'x-forwarded-for': ip } })
+  for (const n of [0, 1]) {
+    await until('the limiter counts', async () => (await ask(n, `198.51.100.${n}`)).status === 200)
+  }
   for (let run = 0; run < 20; run++) {
-    const asked = Array.from({ length: 300 }, (_, n) => from(n % 2 ? first : second, `192.0.2.${run}`))
-    const passed = (await Promise.all(asked)).filter((answer) => answer.status === 200)
-    expect(passed).toHaveLength(60)
+    const answers = await Promise.all(Array.from({ length: 300 }, (_, n) => ask(n, `192.0.2.${run}`)))
+    const statuses = answers.map((answer) => answer.status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(60)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(240)
   }
 })
 

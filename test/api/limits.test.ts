@@ -117,13 +117,11 @@ test('metered answers say both limits in RateLimit and RateLimit-Policy, refused
   const { api } = await limited({ perMinute: 1, perDay: 9 })
   const first = await from(api, '192.0.2.1')
   expect(first.headers.get('ratelimit')).toMatch(/^"minute"; r=0; t=\d+, "day"; r=8; t=\d+$/)
-  expect(first.headers.get('ratelimit-policy')).toMatch(
-    /^"minute"; q=1; w=60; pk=:[\w=]+:, "day"; q=9; w=86400; pk=:[\w=]+:$/,
-  )
+  expect(first.headers.get('ratelimit-policy')).toBe('"minute"; q=1; w=60, "day"; q=9; w=86400')
   for (const _remembered of [false, true]) {
     const refused = await from(api, '192.0.2.1')
     expect(refused.headers.get('ratelimit')).toMatch(/^"minute"; r=0; t=\d+$/)
-    expect(refused.headers.get('ratelimit-policy')).toMatch(/^"minute"; q=1; w=60; pk=:[\w=]+:$/)
+    expect(refused.headers.get('ratelimit-policy')).toBe('"minute"; q=1; w=60')
   }
   await api.stop()
 })

@@ -1,50 +1,26 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../../ops/ports.ts'
+import { type ApiProcess, startApiProcess } from '../tools/api-process.ts'
 import { runMain } from '../tools/command.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { seedAgent } from '../tools/seed.ts'
 import { until } from '../tools/until.ts'
 
-const entry = fileURLToPath(new URL('../../api/main.ts', import.meta.url))
 let database: TestDatabase
-let child: ChildProcess | undefined
+let api: ApiProcess | undefined
 beforeAll(async () => {
   database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1 })
 })
-afterEach(() => void child?.kill('SIGKILL'))
+afterEach(() => api?.kill())
 afterAll(() => database.drop())
 
-/** The real process, serving; its lines as they come. */
-async function start(env: Record<string, string> = {}) {
-  const port = await freePort()
-  child = spawn(process.execPath, ['--import', 'tsx', entry], {
-    env: { PATH: process.env.PATH, DATABASE_URL: database.url, PORT: String(port), ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const lines: { msg?: string }[] = []
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    lines.push(
-      ...chunk
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    )
-  })
-  const url = `http://127.0.0.1:${port}`
-  const answers = () =>
-    fetch(`${url}/readyz`)
-      .then(({ ok }) => ok)
-      .catch(() => false)
-  await until('the API is ready', answers)
-  return { url, lines, exit: once(child, 'exit') }
+const start = async (env: Record<string, string> = {}) => {
+  api = await startApiProcess({ DATABASE_URL: database.url, ...env })
+  return api
 }
 
 test('SIGTERM lets the requests in flight end, takes no new ones, and ends with 0', async () => {
-  const { url, exit } = await start()
+  const { url, exit, terminate } = await start()
   const locker = await database.pool.connect()
   await locker.query('begin; lock table agent in access exclusive mode')
   const asked = Array.from({ length: 20 }, (_, n) => fetch(`${url}/api/agent/${n + 1}`))
@@ -52,7 +28,7 @@ test('SIGTERM lets the requests in flight end, takes no new ones, and ends with 
     const { rows } = await database.pool.query('select count(*) as n from pg_locks where not granted')
     return rows[0].n >= 10
   })
-  child?.kill('SIGTERM')
+  terminate()
   await until('new connections are refused', () =>
     fetch(`${url}/healthz`)
       .then(() => false)

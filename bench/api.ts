@@ -1,0 +1,141 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '../db/embedded.ts'
+import { migrate } from '../db/migrate.ts'
+import { createPool } from '../db/pool.ts'
+import { startRedis } from '../test/tools/redis.ts'
+import { type BenchServer, type Load, load, startServer } from './load.ts'
+import { fillWorld, type WorldSize } from './world.ts'
+
+export interface ApiBenchOptions {
+  readonly size: WorldSize
+  /** Of one measurement. */
+  readonly seconds: number
+  /** Every server is measured this often, in turn; its best round counts: others disturb, nobody helps. */
+  readonly rounds: number
+}
+
+const profiles = 1_000 // different fids asked for in turn
+const searches = 1_000
+
+/** Compares the read API with a bare server and with two frameworks, and times search and bulk; prints a table. */
+export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-api-'))
+  const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
+  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
+  const redis = await startRedis()
+  const servers = new Map<string, BenchServer>()
+  try {
+    process.stdout.write(`filling ${size.agents} agents and ${size.settlements} settlements\n`)
+    await migrate(postgres.databaseUrl)
+    const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench' })
+    await fillWorld(pool, size)
+    await pool.end()
+
+    const env = { DATABASE_URL: postgres.databaseUrl, REDIS_URL: redis.url }
+    for (const kind of kinds) servers.set(kind, await startServer(kind, env))
+    const paths = Array.from({ length: profiles }, (_, n) => `/api/agent/${1 + ((n * 7_919) % size.agents)}`)
+    const best = new Map<string, Load>()
+    for (let round = 0; round < rounds; round++) {
+      for (const [kind, server] of servers) {
+        await load(server, paths, 1) // connections, plans and caches are warm before anything counts
+        best.set(kind, better(best.get(kind), await load(server, paths, seconds)))
+      }
+    }
+    const uncached = servers.get('uncached') as BenchServer
+    const search = await latencies(uncached, searchPaths())
+    const bulk = await coldBulk(servers.get('full') as BenchServer)
+    report(best, search, bulk)
+  } finally {
+    for (const server of servers.values()) await server.stop()
+    await redis.stop()
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const kinds = ['bare', 'full', 'full-memory', 'uncached', 'fastify', 'hono']
+
+function better(known: Load | undefined, next: Load): Load {
+  if (!known) return next
+  return {
+    requestsPerSecond: Math.max(known.requestsPerSecond, next.requestsPerSecond),
+    cpuPerRequest: Math.min(known.cpuPerRequest, next.cpuPerRequest),
+    p99: Math.min(known.p99, next.p99),
+    failures: known.failures + next.failures,
+  }
+}
+
+/** Pages of discovery with words of the world and two chains, one at a time. */
+function searchPaths(): string[] {
+  const words = [
+    'atlas',
+    'falcon',
+    'umbra',
+    'trade-s',
+    'velvet',
+    'sable',
+    'protocol',
+    'willow7',
+    'oracle-m',
+    'quill ember',
+  ]
+  const chains = ['Eth', 'Base', 'Celo', 'Arb', 'OP', 'Poly', 'Gnosis']
+  return Array.from({ length: searches }, (_, n) => {
+    const q = encodeURIComponent(words[n % words.length] as string)
+    return `/api/discovery?q=${q}&chain=${chains[n % 7]}&chain=${chains[(n + 3) % 7]}`
+  })
+}
+
+async function latencies(server: BenchServer, paths: readonly string[]): Promise<number[]> {
+  const times: number[] = []
+  for (const path of paths) {
+    const start = performance.now()
+    const response = await fetch(server.url + path)
+    await response.arrayBuffer()
+    if (response.status !== 200) throw new Error(`${path} was answered with ${response.status}`)
+    times.push(performance.now() - start)
+  }
+  return times.sort((a, b) => a - b)
+}
+
+async function coldBulk(server: BenchServer): Promise<{ ms: number; agents: number }> {
+  const start = performance.now()
+  const response = await fetch(`${server.url}/data/agents.json`, { headers: { 'accept-encoding': 'br' } })
+  const body = (await response.json()) as { count: number }
+  return { ms: performance.now() - start, agents: body.count }
+}
+
+function report(best: Map<string, Load>, search: readonly number[], bulk: { ms: number; agents: number }) {
+  const of = (kind: string) => best.get(kind) as Load
+  const bare = of('bare')
+  const at = (share: number) => search[Math.floor(search.length * share)] as number
+  const machine = `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB`
+  process.stdout.write(`\n${machine}; best of all rounds\n`)
+  process.stdout.write('server        requests/s   CPU us/request   x bare   p99 ms   failures\n')
+  for (const [kind, { requestsPerSecond, cpuPerRequest, p99, failures }] of best) {
+    const columns = [
+      kind.padEnd(12),
+      requestsPerSecond.toFixed(0).padStart(12),
+      cpuPerRequest.toFixed(1).padStart(16),
+      (cpuPerRequest / bare.cpuPerRequest).toFixed(2).padStart(8),
+      p99.toFixed(0).padStart(8),
+      String(failures).padStart(10),
+    ]
+    process.stdout.write(`${columns.join(' ')}\n`)
+  }
+  process.stdout.write(`search with two chains: p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms\n`)
+  process.stdout.write(`bulk document of ${bulk.agents} agents, cold and brotli: ${bulk.ms.toFixed(0)} ms\n`)
+  const framework = Math.max(of('fastify').requestsPerSecond, of('hono').requestsPerSecond)
+  const round = (value: number) => Number(value.toFixed(2))
+  const figures = {
+    full_cpu_over_bare: round(of('full').cpuPerRequest / bare.cpuPerRequest),
+    full_memory_cpu_over_bare: round(of('full-memory').cpuPerRequest / bare.cpuPerRequest),
+    uncached_over_best_framework: round(of('uncached').requestsPerSecond / framework),
+    discovery_p99_ms: round(at(0.99)),
+    bulk_cold_ms: Math.round(bulk.ms),
+    failures: [...best.values()].reduce((sum, { failures }) => sum + failures, 0),
+  }
+  process.stdout.write(`${JSON.stringify(figures)}\n`)
+}

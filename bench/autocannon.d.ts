@@ -1,0 +1,23 @@
+/** The part of autocannon 9 that the benchmarks use; the package brings no types. */
+declare module 'autocannon' {
+  interface Options {
+    url: string
+    connections: number
+    /** Seconds. */
+    duration: number
+    requests: Request[]
+    setupClient: (client: { setRequests(requests: Request[]): void }) => void
+  }
+  interface Request {
+    path: string
+  }
+  interface Result {
+    requests: { average: number; total: number }
+    /** Milliseconds. */
+    latency: { p99: number }
+    non2xx: number
+    errors: number
+    timeouts: number
+  }
+  export default function autocannon(options: Options): Promise<Result>
+}

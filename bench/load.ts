@@ -1,0 +1,83 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import autocannon from 'autocannon'
+
+/** A server in a process of its own, so that its CPU time is its own. */
+export interface BenchServer {
+  readonly url: string
+  /** CPU time of the process so far, microseconds. */
+  cpuMicros(): Promise<number>
+  stop(): Promise<void>
+}
+
+const entry = fileURLToPath(new URL('./servers/main.ts', import.meta.url))
+
+/** `kind` names one of the servers of bench/servers. */
+export async function startServer(kind: string, env: Record<string, string>): Promise<BenchServer> {
+  const child = fork(entry, [kind], { execArgv: ['--import', 'tsx'], env: { PATH: process.env.PATH, ...env } })
+  const port = await message<number>(child, 'port')
+  return {
+    url: `http://127.0.0.1:${port}`,
+    cpuMicros() {
+      const answer = message<number>(child, 'cpu')
+      child.send('cpu')
+      return answer
+    },
+    async stop() {
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+export interface Load {
+  readonly requestsPerSecond: number
+  /** Of the server process, microseconds. */
+  readonly cpuPerRequest: number
+  /** Milliseconds. */
+  readonly p99: number
+  /** Answers that were not 200, and requests without one. */
+  readonly failures: number
+}
+
+/** Connections of the generator, which is this process. */
+const connections = 32
+
+/** Asks for the paths in turn, for some seconds, as fast as they are answered. */
+export async function load(server: BenchServer, paths: readonly string[], seconds: number): Promise<Load> {
+  const before = await server.cpuMicros()
+  const result = await autocannon({
+    url: server.url,
+    connections,
+    duration: seconds,
+    requests: paths.slice(0, 1).map((path) => ({ path })),
+    // Every connection asks in an order of its own: in one order, they would all wait for the same answer.
+    setupClient: (client) => client.setRequests(shuffled(paths).map((path) => ({ path }))),
+  })
+  const cpu = (await server.cpuMicros()) - before
+  return {
+    requestsPerSecond: result.requests.average,
+    cpuPerRequest: cpu / result.requests.total,
+    p99: result.latency.p99,
+    failures: result.non2xx + result.errors + result.timeouts,
+  }
+}
+
+function shuffled(paths: readonly string[]): string[] {
+  return paths
+    .map((path) => ({ path, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ path }) => path)
+}
+
+async function message<T>(child: ChildProcess, name: string): Promise<T> {
+  for (;;) {
+    const [value] = (await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(() => Promise.reject(new Error('a server of the benchmark ended'))),
+    ])) as [Record<string, T>]
+    if (name in value) return value[name] as T
+  }
+}

@@ -1,0 +1,31 @@
+import { runCommand, UsageError } from '../ops/cli.ts'
+import { benchApi } from './api.ts'
+
+const usage = `
+npm run bench -- <name> [--small]
+
+  api     the read API against a bare server and two frameworks; search; the bulk document
+
+Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
+`
+
+const benches: Record<string, (small: boolean) => Promise<void>> = {
+  api: (small) =>
+    benchApi({
+      size: small
+        ? { agents: 1_000, addresses: 1_500, settlements: 50_000 }
+        : { agents: 100_000, addresses: 150_000, settlements: 5_000_000 },
+      seconds: small ? 2 : 10,
+      rounds: small ? 1 : 3,
+    }),
+}
+
+await runCommand(
+  { usage, options: { small: { type: 'boolean' } }, maxPositionals: 1 },
+  async ({ values, positionals: [name = ''] }) => {
+    const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
+    if (!bench)
+      throw new UsageError(`${name || 'no name'} is not a benchmark; there are ${Object.keys(benches).join(', ')}`)
+    await bench(values.small === true)
+  },
+)

@@ -1,0 +1,82 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import { pino } from 'pino'
+import { createApp } from '../../api/app.ts'
+import { boundedDatabase, createApiPool } from '../../api/database.ts'
+import { MemoryStore } from '../../api/limits/memory.ts'
+import { FusedRedisStore } from '../../api/limits/redis.ts'
+import { connectRedis } from '../../api/limits/sender.ts'
+import { registryAddresses } from '../../api/route.ts'
+import { createHttpServer } from '../../api/server.ts'
+import { readChains } from '../../chains.file.ts'
+import { agentProfile } from '../../db/queries/profile.ts'
+
+// One of the servers a benchmark compares, alone in its process: node … bench/servers/main.ts <kind>
+
+const { DATABASE_URL = '', REDIS_URL = '' } = process.env
+const chains = readChains({ env: {} })
+const pool = DATABASE_URL ? createApiPool(DATABASE_URL) : undefined
+const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
+const log = pino({ level: 'error' })
+
+/** The service as it is; `cached: false`: every answer is stale at once. */
+function ours({ cached, shared }: { cached: boolean; shared: boolean }): Server {
+  let time = Date.now()
+  const now = cached ? Date.now : () => (time += 600_000)
+  const store = shared
+    ? new FusedRedisStore(connectRedis(REDIS_URL, log).send, unlimited, Date.now)
+    : new MemoryStore(unlimited, Date.now)
+  if (!pool) throw new Error('DATABASE_URL is needed')
+  const app = createApp({
+    ...{ chains, pool, log, now, settlementOverloads: 'spec', trustProxyHops: 0, serviceName: 'bench' },
+    ...{ baseUrl: 'http://127.0.0.1', siteUrl: 'http://127.0.0.1', notReady: () => undefined },
+    database: boundedDatabase(pool),
+    limiter: { limits: unlimited, store, now: Date.now },
+  })
+  return createHttpServer(app)
+}
+
+/** The statement of our own profile, for the frameworks that answer with nothing around it. */
+async function profile(fid: string): Promise<string> {
+  if (!pool) throw new Error('DATABASE_URL is needed')
+  const options = { fid: Number(fid), settlementOverloads: 'spec', registries: registryAddresses(chains) } as const
+  return (await agentProfile(pool, options)) ?? ''
+}
+
+/** As long as the profile of an agent on one chain. */
+const constant = JSON.stringify({ fid: 1, text: 'x'.repeat(2_400) })
+
+const kinds: Record<string, () => Server | Promise<Server>> = {
+  bare: () => createServer((_req, res) => res.setHeader('content-type', 'application/json').end(constant)),
+  full: () => ours({ cached: true, shared: true }),
+  'full-memory': () => ours({ cached: true, shared: false }),
+  uncached: () => ours({ cached: false, shared: false }),
+  async fastify() {
+    const app = fastify()
+    app.get<{ Params: { fid: string } }>('/api/agent/:fid', async (request, reply) => {
+      return reply.type('application/json').send(await profile(request.params.fid))
+    })
+    await app.ready()
+    return app.server
+  },
+  hono() {
+    const app = new Hono()
+    app.get('/api/agent/:fid', async (context) =>
+      context.body(await profile(context.req.param('fid')), 200, { 'content-type': 'application/json' }),
+    )
+    return createAdaptorServer({ fetch: app.fetch }) as Server
+  },
+}
+
+const server = await kinds[process.argv[2] as string]?.()
+if (!server) throw new Error(`no such server; there are ${Object.keys(kinds).join(', ')}`)
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
+process.on('message', () => {
+  const { user, system } = process.cpuUsage()
+  process.send?.({ cpu: user + system })
+})
+process.on('SIGTERM', () => process.exit(0))
+process.on('disconnect', () => process.exit(0))

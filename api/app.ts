@@ -13,6 +13,7 @@ import { healthRoutes } from './health.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { refuseMethod, refusePath } from './method.ts'
 import { createMetrics, type Watched } from './metrics.ts'
+import { pageRoutes } from './pages/pages.ts'
 import type { Sources, Total } from './route.ts'
 import { claimRoutes } from './routes/claim.ts'
 import { routes } from './routes.ts'
@@ -72,6 +73,7 @@ export function createApp(deps: ApiDeps): Express {
   }
   app.use(healthRoutes(deps, metrics.registry))
   app.use(docsRoutes(deps.baseUrl))
+  app.use(pageRoutes({ sources, cache, onRead: metrics.countRead, log: deps.log, now: deps.now }))
   app.use(refusePath)
   app.use(answerErrors(deps.log))
   return app

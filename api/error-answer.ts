@@ -4,8 +4,14 @@ import { ApiError, invalidRequest } from './errors.ts'
 import { requestId } from './headers.ts'
 import { refusals } from './parameters.ts'
 
-/** The last middleware: writes every error body, and logs with its cause what no client is told. */
-export function answerErrors(log: Logger): ErrorRequestHandler {
+/**
+ * The last middleware: has every error body written, as JSON unless told otherwise, and logs with its cause what no
+ * client is told.
+ */
+export function answerErrors(
+  log: Logger,
+  write: (res: Response, error: ApiError) => void = writeJson,
+): ErrorRequestHandler {
   return (cause, req, res, _next) => {
     const error = toApiError(cause, req)
     // Of a limiter out of order its sender tells the log once, not once a request.
@@ -13,12 +19,12 @@ export function answerErrors(log: Logger): ErrorRequestHandler {
       log.error({ requestId: requestId(res), method: req.method, url: req.url, err: cause })
     // Half an answer is out: cutting the connection is the one way left to say that it is not whole.
     if (res.headersSent) return void res.destroy()
-    answerError(res, error)
+    res.removeHeader('ETag')
+    write(res, error)
   }
 }
 
-function answerError(res: Response, error: ApiError): void {
-  res.removeHeader('ETag')
+function writeJson(res: Response, error: ApiError): void {
   const { retryAfterSeconds } = error.fields
   if (typeof retryAfterSeconds === 'number') res.set('Retry-After', String(retryAfterSeconds))
   res.status(error.status).set('Cache-Control', 'no-store').json(error.body)

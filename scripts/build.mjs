@@ -8,7 +8,7 @@ import { readArguments } from './arguments.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Read at run time, not imported, so the compiler does not carry them along. */
-const data = ['db/migrations']
+const data = ['db/migrations', 'api/pages/assets']
 
 const usage = `
 npm run build [-- --out <folder>]

@@ -34,8 +34,8 @@ mayImport.devnet = product
 mayImport.bench = [...product, 'devnet']
 mayImport.test = [...product, 'devnet', 'bench']
 
-/** Rooms of tests that look at more than one room: the chain side as a whole; the files the house stands on. */
-const testRooms = ['chain', 'ground', 'tools']
+/** Tests of more than a room or of a part of one: the chain side as a whole, the house's own files, the pages. */
+const testRooms = ['chain', 'ground', 'pages', 'tools']
 const longestFile = 250 // lines
 
 let sources: SourceFile[]

@@ -9,22 +9,24 @@ const lastPage = 1_000_000
 /** Page and total are both this old at most, so that they agree. */
 const freshSeconds = 5
 
+export const discoveryQuery = z.object({
+  q: textParameter,
+  chain: chainsParameter,
+  claimed: wordParameter(['all', 'claimed', 'unclaimed'], 'all', 'Claim status.'),
+  spec: flagParameter('Whether a machine-readable description of the agent was found.'),
+  codehost: flagParameter('Whether the agent is linked to a code host.'),
+  sort: wordParameter(discoverySorts, 'newest', 'Order of the list.'),
+  page: integerParameter({ minimum: 1, maximum: lastPage, fallback: 1 }, 'From 1.'),
+  limit: integerParameter({ minimum: 10, maximum: 100, fallback: 30 }, 'Rows a page.'),
+})
+
 /** GET /api/discovery */
 export const discovery = route({
   path: '/api/discovery',
   operationId: 'listAgents',
   summary: 'Agents by filter, in pages.',
   params: z.object({}),
-  query: z.object({
-    q: textParameter,
-    chain: chainsParameter,
-    claimed: wordParameter(['all', 'claimed', 'unclaimed'], 'all', 'Claim status.'),
-    spec: flagParameter('Whether a machine-readable description of the agent was found.'),
-    codehost: flagParameter('Whether the agent is linked to a code host.'),
-    sort: wordParameter(discoverySorts, 'newest', 'Order of the list.'),
-    page: integerParameter({ minimum: 1, maximum: lastPage, fallback: 1 }, 'From 1.'),
-    limit: integerParameter({ minimum: 10, maximum: 100, fallback: 30 }, 'Rows a page.'),
-  }),
+  query: discoveryQuery,
   answer: { type: json, schema: discoveryList, description: 'One page.' },
   errors: [],
   maxAgeSeconds: 30,

@@ -36,6 +36,10 @@ test('the build carries the migrations along', async () => {
   expect(status).toBe(0)
 })
 
+test('the build carries along what the pages load', () => {
+  expect(readdirSync(join(dist, 'api/pages/assets'))).toEqual(readdirSync(join(root, 'api/pages/assets')))
+})
+
 test('the local world and the tests stay out of the build', () => {
   const folders = readdirSync(dist)
   expect(folders.filter((name) => ['devnet', 'test', 'bench'].includes(name))).toEqual([])

@@ -1,0 +1,81 @@
+import { chains } from '../../chains.config.ts'
+import type { Profile } from '../pages/agent.ts'
+
+/** Something that happened to an agent. */
+export interface HistoryEvent {
+  /** Unlike every other of the agent, and the same each time. */
+  readonly id: string
+  readonly at: string
+  readonly text: string
+  /** What the agent's status became; null: it stayed. */
+  readonly status: Profile['agent_status'] | null
+}
+
+type Happening = Omit<HistoryEvent, 'status'> & { readonly holds?: 1 | -1; readonly claims?: true }
+
+/**
+ * Registrations gained and lost, the claim, specs found; newest first. The status is what the registrations and the
+ * claim made of it then: a verification that came after its token is dated by the token.
+ */
+export function historyOf(agent: Profile): HistoryEvent[] {
+  const happenings = [...gained(agent), ...lost(agent), ...claimed(agent), ...found(agent)]
+  happenings.sort((one, other) => compare(one.at, other.at) || compare(one.id, other.id))
+  let held = 0
+  let ever = false
+  let status: HistoryEvent['status'] = null
+  const events = happenings.map(({ holds = 0, claims, ...event }) => {
+    held += holds
+    ever ||= holds > 0
+    const next = held > 0 ? 'active' : ever ? 'historical' : claims ? 'claimed-only' : status
+    const changed = next !== status
+    status = next
+    return { ...event, status: changed ? next : null }
+  })
+  return events.reverse()
+}
+
+const placeOf = ({ chain, erc8004_id: id }: { chain: keyof typeof chains; erc8004_id: string }) =>
+  `#${id} on ${chains[chain].label}`
+
+function gained({ erc8004_records, historical_registrations }: Profile): Happening[] {
+  return [...erc8004_records, ...historical_registrations].map((registration) => {
+    const { chain, erc8004_id: id, acquired_at: at, deployed_at: minted } = registration
+    const text = `${at === minted ? 'Registered' : 'Received'} ${placeOf(registration)}`
+    return { id: `gained-${chain}-${id}-${Date.parse(at)}`, at, text, holds: 1 }
+  })
+}
+
+function lost({ historical_registrations }: Profile): Happening[] {
+  return historical_registrations.flatMap((held) => {
+    const { chain, erc8004_id: id, released_at: at, reason, to_fid } = held
+    if (at === null) return []
+    const text = {
+      transfer: `Passed on ${placeOf(held)}${to_fid === null ? '' : ` to FID ${to_fid}`}`,
+      burn: `Burned ${placeOf(held)}`,
+      verification_removed: `No longer verifies the holder of ${placeOf(held)}`,
+    }[reason]
+    return [{ id: `lost-${chain}-${id}-${Date.parse(at)}`, at, text, holds: -1 as const }]
+  })
+}
+
+function claimed({ claimed_at: at }: Profile): Happening[] {
+  return at === null ? [] : [{ id: 'claimed', at, text: 'Claimed by its owner', claims: true }]
+}
+
+function found({ agent_specs: { documents } }: Profile): Happening[] {
+  return documents.flatMap(({ kind, url, first_seen_at: at }) =>
+    at === null
+      ? []
+      : [
+          {
+            id: `found-${kind}-${encodeURIComponent(url)}`,
+            at,
+            text: `Serves ${kind} at ${URL.parse(url)?.host ?? url}`,
+          },
+        ],
+  )
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}

@@ -1,0 +1,21 @@
+import { historyOf } from '../feed/history.ts'
+import { type Html, html } from '../html.ts'
+import type { Profile } from './agent.ts'
+import { statusBadge } from './badges.ts'
+import { minute } from './times.ts'
+
+/** On the page; the JSON has everything the rest is made from. */
+const mostEvents = 100
+
+/** What happened, and what it made of the agent's status. */
+export function history(agent: Profile): Html {
+  const events = historyOf(agent)
+  if (events.length === 0) return html``
+  return html`<section aria-labelledby="history"><h2 id="history">History</h2>
+<ol class="history">${events
+    .slice(0, mostEvents)
+    .map(
+      ({ id, at, text, status }) =>
+        html`<li id="${id}"><span class="sub">${minute(at)}</span> <span><bdi>${text}</bdi>${status !== null && html` ${statusBadge(status)}`}</span></li>`,
+    )}</ol></section>`
+}

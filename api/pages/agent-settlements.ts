@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import { chains } from '../../chains.config.ts'
+import type { SettlementDay } from '../../db/queries/settlement-days.ts'
+import { type Html, html } from '../html.ts'
+import type { settlement } from '../schemas/settlement.ts'
+import type { Profile } from './agent.ts'
+import type { Exact } from './exact-json.ts'
+import { dollars } from './figures.ts'
+import { addressLink, transactionLink } from './links.ts'
+import { settlementChart } from './settlement-chart.ts'
+import { minute } from './times.ts'
+
+export type Settlement = Exact<z.output<typeof settlement>>
+
+/** The last 30 days as a chart, the newest ones as rows. */
+export function settlements(
+  { settlements_all: ever }: Profile,
+  newest: readonly Settlement[],
+  days: readonly SettlementDay[],
+): Html {
+  if (ever === 0 && newest.length === 0) {
+    return html`<section aria-labelledby="settlements"><h2 id="settlements">Settlements</h2>
+<p class="empty">No gasless USDC payment has reached a verified address of this agent yet.</p></section>`
+  }
+  return html`<section aria-labelledby="settlements"><h2 id="settlements">Settlements</h2>
+${settlementChart(days)}
+<div class="table" role="region" aria-label="Newest settlements" tabindex="0"><table>
+<thead><tr><th scope="col">When (UTC)</th><th scope="col" class="number">Amount</th><th scope="col">Chain</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
+<tbody>${newest.map(row)}</tbody>
+</table></div></section>`
+}
+
+/** Of one settlement, for the page and for what points into it. */
+export function settlementId({ chain, block_number: block, log_index: index }: Settlement): string {
+  return `settlement-${chain}-${block}-${index}`
+}
+
+function row(settlement: Settlement): Html {
+  const { chain, tx_hash, block_timestamp, payer_address, recipient_address, amount_usdc, final } = settlement
+  return html`<tr id="${settlementId(settlement)}">
+<td>${minute(block_timestamp)}</td>
+<td class="number">${dollars(amount_usdc)}</td>
+<td><span class="chain ${chain}">${chains[chain].label}</span></td>
+<td>${addressLink(chain, payer_address)}</td>
+<td>${addressLink(chain, recipient_address)}</td>
+<td>${transactionLink(chain, tx_hash)}${!final && html` <span class="sub">not final yet</span>`}</td>
+</tr>`
+}

@@ -1,0 +1,56 @@
+import { type Html, html } from '../html.ts'
+import type { Profile } from './agent.ts'
+import { counted } from './figures.ts'
+import { hostOf, outsideLink } from './links.ts'
+import { ago } from './times.ts'
+
+type Document = Profile['agent_specs']['documents'][number]
+
+const kinds: Record<Document['kind'], string> = {
+  a2a: 'A2A agent card',
+  mcp: 'MCP server',
+  openapi: 'OpenAPI',
+  x402: 'x402 resource',
+}
+
+/** Machine-readable descriptions on the agent's hosts, each with a dot: green when the last check found it alive. */
+export function specs({ agent_specs: { documents }, spec_check_status: status }: Profile, now: number): Html {
+  return html`<section aria-labelledby="specs"><h2 id="specs">Specs</h2>
+${documents.length === 0 ? html`<p class="empty">${none[status]}</p>` : html`<ul class="rows">${documents.map((document) => row(document, now))}</ul>`}
+</section>`
+}
+
+const none: Record<Profile['spec_check_status'], string> = {
+  unchecked: 'Nobody has looked for machine-readable descriptions of this agent yet.',
+  found: 'No machine-readable description is listed.',
+  not_found: 'No machine-readable description was found on this agent’s hosts.',
+  unreachable: 'The hosts of this agent do not answer.',
+  invalid: 'What the hosts of this agent serve is no description we know.',
+}
+
+function row(document: Document, now: number): Html {
+  const { kind, url, title, version, skills, tools, path_count, domain_verified } = document
+  const alive = document.consecutive_failures === 0 && document.last_alive_at !== null
+  const offers = [
+    ...(skills.length > 0 ? [counted(skills.length, 'skill')] : []),
+    ...(tools.length > 0 ? [counted(tools.length, 'tool')] : []),
+    ...(path_count === null ? [] : [counted(path_count, 'path')]),
+    ...(domain_verified ? ['host lists the agent as its own'] : []),
+  ]
+  const named = [...skills, ...tools].slice(0, mostNamed)
+  return html`<li>
+<p><span class="dot ${alive ? 'alive' : 'down'}"></span><strong>${kinds[kind]}</strong> ${title !== null && html`<bdi>${title}</bdi>`} ${version !== null && html`<span class="sub"><bdi>${version}</bdi></span>`}</p>
+<p class="sub">${outsideLink(url, hostOf(url))} · ${alive ? 'alive' : checkName(document.last_check_status)}, checked ${ago(document.last_check_at, now)}${
+    !alive && document.last_alive_at !== null && html`, last alive ${ago(document.last_alive_at, now)}`
+  }${document.latency_ms !== null && alive && html` · ${document.latency_ms} ms`}${offers.map((offer) => html` · ${offer}`)}</p>
+${named.length > 0 && html`<ul class="tags">${named.map((name) => html`<li><bdi>${name}</bdi></li>`)}</ul>`}
+</li>`
+}
+
+/** Skills and tools named on the page; the JSON has all of them. */
+const mostNamed = 12
+
+/** auth_required as words. */
+function checkName(status: Document['last_check_status']): string {
+  return status === null ? 'not checked' : status.replaceAll('_', ' ')
+}

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+import { Router } from 'express'
+import { answerAlways } from '../answer.ts'
+import { Content } from '../content.ts'
+import { refuseMethod } from '../method.ts'
+
+const files = {
+  'style.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const
+
+/** They change with the program alone. */
+const maxAgeSeconds = 300
+
+/** Files the pages load, each read once. */
+export function assets(): Router {
+  const router = Router({ caseSensitive: true })
+  for (const [name, type] of Object.entries(files)) {
+    const text = readFileSync(new URL(`assets/${name}`, import.meta.url))
+    router.get(`/assets/${name}`, answerAlways(new Content(type, text), maxAgeSeconds))
+    router.all(`/assets/${name}`, refuseMethod(['GET', 'HEAD']))
+  }
+  return router
+}

@@ -1,0 +1,31 @@
+import { type Html, html } from '../html.ts'
+
+export interface Pictured {
+  readonly fid: number
+  readonly handle: string | null
+  readonly display_name: string | null
+  readonly pfp_url: string | null
+}
+
+/** The golden angle: neighbours in number are far apart in hue. */
+const hueStepDegrees = 137.508
+
+/** The agent's picture over its initial, which is what remains where pictures do not load. */
+export function avatar(agent: Pictured, size: 'small' | 'large' = 'small'): Html {
+  const hue = Math.round((agent.fid * hueStepDegrees) % 360)
+  const picture = agent.pfp_url
+  return html`<span class="avatar ${size}" aria-hidden="true"><svg viewBox="0 0 40 40"><rect width="40" height="40" fill="hsl(${hue} 38% 46%)"/><text x="20" y="27" text-anchor="middle" fill="#fff" font-size="19">${initial(agent)}</text></svg>${
+    picture?.startsWith('https://') &&
+    html`<img src="${picture}" alt="" width="40" height="40" loading="lazy" decoding="async" referrerpolicy="no-referrer">`
+  }</span>`
+}
+
+function initial({ display_name, handle, fid }: Pictured): string {
+  const letter = /[\p{L}\p{N}]/u.exec(display_name ?? '') ?? /[\p{L}\p{N}]/u.exec(handle ?? '')
+  return letter ? letter[0].toUpperCase() : String(fid).slice(0, 1)
+}
+
+/** What an agent is called: display name, else handle, else its number. */
+export function nameOf({ display_name, handle, fid }: Omit<Pictured, 'pfp_url'>): string {
+  return display_name?.trim() || handle?.trim() || `FID ${fid}`
+}

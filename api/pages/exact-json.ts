@@ -1,0 +1,18 @@
+/** Fields whose numbers are wider than a JavaScript number, or exact decimals: kept as the text they are sent as. */
+type ExactField = 'erc8004_id' | 'amount_usdc' | 'volume_usdc'
+const exactFields: ReadonlySet<string> = new Set<ExactField>(['erc8004_id', 'amount_usdc', 'volume_usdc'])
+
+/** An answer of the API as the pages read it. */
+export type Exact<T> = T extends object
+  ? { readonly [K in keyof T]: K extends ExactField ? string | Extract<T[K], null> : Exact<T[K]> }
+  : T
+
+/** Parses an answer of the API. The type is the caller's word: answers are tested against their schemas. */
+export function parseExact<T>(text: string): Exact<T> {
+  return JSON.parse(text, keepExact as (key: string, value: unknown) => unknown) as Exact<T>
+}
+
+// The third argument, the number as it was written, is newer than the library's types.
+function keepExact(key: string, value: unknown, { source }: { source?: string }): unknown {
+  return exactFields.has(key) && typeof value === 'number' ? (source ?? String(value)) : value
+}

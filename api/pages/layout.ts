@@ -1,0 +1,77 @@
+import { type Html, html } from '../html.ts'
+
+export interface Head {
+  readonly title: string
+  /** One sentence, for search engines and previews. */
+  readonly description: string
+  /** Of the page, from the site's root, with its query. */
+  readonly path: string
+  /** A picture for previews. */
+  readonly image?: string | null
+  /** Feeds of this page besides the one of all agents. */
+  readonly feeds?: readonly { readonly title: string; readonly path: string }[]
+  /** Browser script of the page. */
+  readonly script?: string
+  /** Not for search engines. */
+  readonly unlisted?: boolean
+}
+
+export interface Site {
+  readonly serviceName: string
+  /** Without a slash at the end. */
+  readonly siteUrl: string
+}
+
+const sections = [
+  ['/', 'Agents'],
+  ['/leaderboard', 'Leaderboard'],
+  ['/status', 'Status'],
+  ['/claim', 'Claim'],
+  ['/docs', 'API'],
+] as const
+
+/** A whole page around its main part. */
+export function layout({ serviceName, siteUrl }: Site, head: Head, main: Html | readonly Html[]): Html {
+  const { title, description, path, image, feeds = [], script, unlisted } = head
+  const [own] = path.split('?')
+  const address = siteUrl + path
+  const allFeeds = [{ title: 'Newest agents', path: '/feed.atom' }, ...feeds]
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · ${serviceName}</title>
+<meta name="description" content="${description}">
+<meta name="color-scheme" content="light dark">
+<meta property="og:site_name" content="${serviceName}">
+<meta property="og:type" content="website">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${address}">
+${image?.startsWith('https://') && html`<meta property="og:image" content="${image}">`}
+<meta name="twitter:card" content="summary">
+${unlisted ? html`<meta name="robots" content="noindex">` : html`<link rel="canonical" href="${address}">`}
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/style.css">
+${allFeeds.map((feed) => html`<link rel="alternate" type="application/atom+xml" title="${feed.title}" href="${feed.path}">\n`)}${
+  script && html`<script src="${script}" defer></script>`
+}
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><div class="wide">
+<a class="brand" href="/"><svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true"><circle cx="16" cy="16" r="14" fill="none" stroke="currentColor" stroke-width="2.4"/><circle cx="11.5" cy="16" r="3.4" fill="currentColor"/><circle cx="20.5" cy="16" r="3.4" fill="none" stroke="currentColor" stroke-width="2.2"/></svg>${serviceName}</a>
+<nav aria-label="Sections"><ul>${sections.map(([target, name]) => html`<li><a href="${target}"${target === own && html` aria-current="page"`}>${name}</a></li>`)}</ul></nav>
+</div></header>
+<main id="main" class="wide">
+${main}
+</main>
+<footer><div class="wide">
+<p>Every number here can be recomputed from public chains and a public social network.</p>
+<p><a href="/feed.atom">Atom feed</a> <a href="/data/agents.json">All claimed agents</a> <a href="/openapi.json">OpenAPI</a> <a href="/status">Status</a></p>
+</div></footer>
+</body>
+</html>
+`
+}

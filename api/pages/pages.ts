@@ -1,0 +1,50 @@
+import { type ErrorRequestHandler, Router } from 'express'
+import type { Logger } from 'pino'
+import { answer, type CacheObserver, readThrough } from '../answer.ts'
+import type { Cache } from '../cache.ts'
+import type { Content } from '../content.ts'
+import { answerErrors } from '../error-answer.ts'
+import { refuseMethod } from '../method.ts'
+import type { Sources } from '../route.ts'
+import { agentPage } from './agent.ts'
+import { assets } from './assets.ts'
+import { directoryPage } from './directory.ts'
+import type { World } from './page.ts'
+import { givePagePolicy } from './policy.ts'
+import { answerProblem } from './problem.ts'
+
+export interface PagesDeps {
+  readonly sources: Sources
+  /** Shared with the API: a page and the API show the same answer. */
+  readonly cache: Cache<Content>
+  readonly onRead: CacheObserver
+  readonly log: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** The pages for people. */
+export function pageRoutes({ sources, cache, onRead, log, now }: PagesDeps): Router {
+  const world: World = {
+    ...sources,
+    now,
+    ask: async (route, input) => (await readThrough(route, input, sources, cache)).value?.text.toString(),
+  }
+  const router = Router({ caseSensitive: true, strict: true })
+  router.use(assets())
+  for (const page of [directoryPage(world), agentPage(world)]) {
+    const path = page.path.replaceAll(/\{(\w+)\}/g, ':$1')
+    router.get(path, givePagePolicy, answer(page, sources, cache, onRead))
+    router.all(path, refuseMethod(['GET', 'HEAD']))
+  }
+  router.use(forReaders(answerErrors(log, answerProblem(sources))))
+  return router
+}
+
+/** People ask with GET; who asks otherwise is a program and gets what the API says. */
+function forReaders(answerPage: ErrorRequestHandler): ErrorRequestHandler {
+  return (cause, req, res, next) => {
+    if (req.method === 'GET' || req.method === 'HEAD') answerPage(cause, req, res, next)
+    else next(cause)
+  }
+}

@@ -1,0 +1,24 @@
+import type { Response } from 'express'
+import type { ApiError } from '../errors.ts'
+import { html } from '../html.ts'
+import { layout, type Site } from './layout.ts'
+import { htmlType } from './page.ts'
+
+/** What a person is told when there is no page to show. */
+export function answerProblem(site: Site): (res: Response, error: ApiError) => void {
+  return (res, error) => {
+    const { status } = error
+    const title = status >= 500 ? 'Something is out of order here' : 'There is no such page'
+    const head = { title, description: title, path: '/', unlisted: true }
+    const reason = status >= 500 ? 'It is not your request. Please try again in a minute.' : `${error.body.detail}.`
+    res.status(status).set('Cache-Control', 'no-store').type(htmlType)
+    res.send(
+      layout(
+        site,
+        head,
+        html`<section class="hero"><h1>${title}</h1><p class="lead">${reason}</p>
+<p><a class="button" href="/">To all agents</a></p></section>`,
+      ).text,
+    )
+  }
+}

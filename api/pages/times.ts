@@ -1,0 +1,42 @@
+import { type Html, html } from '../html.ts'
+
+const options = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' } as const
+const dayFormat = new Intl.DateTimeFormat('en-GB', options)
+const minuteFormat = new Intl.DateTimeFormat('en-GB', { ...options, hour: '2-digit', minute: '2-digit' })
+
+/** 3 Mar 2026; the whole time on pointing at it. A dash when it is unknown. */
+export function day(time: string | null): Html {
+  return moment(time, (date) => dayFormat.format(date))
+}
+
+/** 3 Mar 2026, 11:08 (UTC). */
+export function minute(time: string | null): Html {
+  return moment(time, (date) => minuteFormat.format(date))
+}
+
+/** How long ago: 5 min ago, 3 days ago. */
+export function ago(time: string | null, now: number): Html {
+  return moment(time, (date) => {
+    const seconds = Math.max(0, (now - date.getTime()) / 1_000)
+    return seconds < 60 ? 'just now' : `${duration(seconds)} ago`
+  })
+}
+
+/** Seconds as their largest whole unit: 42 s, 5 min, 3 h, 2 days. */
+export function duration(seconds: number): string {
+  const [unitSeconds, unit] = units.find(([length]) => seconds >= length) ?? [1, 's']
+  const amount = Math.floor(seconds / unitSeconds)
+  return unit === 'day' ? `${amount} ${amount === 1 ? 'day' : 'days'}` : `${amount} ${unit}`
+}
+
+const units = [
+  [86_400, 'day'],
+  [3_600, 'h'],
+  [60, 'min'],
+] as const
+
+function moment(time: string | null, write: (date: Date) => string): Html {
+  if (time === null) return html`<span class="none">–</span>`
+  const date = new Date(time)
+  return html`<time datetime="${time}" title="${minuteFormat.format(date)} UTC">${write(date)}</time>`
+}

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { historyOf } from '../../api/feed/history.ts'
+import type { Profile } from '../../api/pages/agent.ts'
+import { agentSettlementDays } from '../../db/queries/settlement-days.ts'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { addressOf, insert, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import { richFid, seedShowcase } from '../tools/showcase.ts'
+
+let database: TestDatabase
+let api: TestApi
+const largestId = 2n ** 256n - 1n
+const [hers, today] = [addressOf('hers'), new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000)]
+const daysAgo = (days: number, ms = 0) => new Date(today.getTime() - days * 86_400_000 + ms)
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+  const { pool } = database
+  await seedShowcase(pool, Date.now())
+  await seedAgent(pool, {
+    ...{ fid: 7, handle: null, displayName: '<b>Ada</b>', bio: '"><script>alert(1)</script>\u202e', chains: ['base'] },
+    ...{ addresses: [hers], pfpUrl: 'https://pictures.example/ada.png?a=1&b="2"' },
+  })
+  await seedRegistration(pool, { chain: 'base', id: largestId, owner: hers, uri: 'javascript:alert(1)' })
+  await seedHolding(pool, { fid: 7, chain: 'base', id: largestId, by: hers })
+  await insert(pool, 'registration_document', {
+    ...{ chain: 'base', agent_id: String(largestId), uri_status: 'ok', updated_at: today, name: '<i>x</i>' },
+    services: JSON.stringify([
+      { name: 'web', endpoint: 'javascript:alert(2)', version: null },
+      { name: 'site', endpoint: 'https://ada.example/"><img src=x>', version: null },
+    ]),
+  })
+  const paid = [
+    ...[daysAgo(0), daysAgo(0, -1), daysAgo(29), daysAgo(29, -1), daysAgo(10, 5), daysAgo(10, 6)].map((at, n) => ({
+      ...{ at, amount: BigInt(n + 1), block: 10 + n },
+    })),
+    { at: daysAgo(3), amount: 9_007_199_254_740_993n, block: 30 },
+  ]
+  for (const one of paid) await seedSettlement(pool, { chain: 'base', recipient: hers, ...one })
+  await seedSettlement(pool, {
+    ...{ chain: 'base', recipient: hers, block: 50, at: daysAgo(5), amount: 5n, selector: '0xcf092995' },
+  })
+  await seedAgent(pool, { fid: 8, handle: 'quiet', status: 'claimed-only', claimMethod: 'jfs' })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const read = async (path: string) => (await api.get(path)).text()
+
+test('the page of an agent shows what its profile says, with links to each chain’s explorer', async () => {
+  const page = await read(`/agent/${richFid}`)
+  for (const text of [
+    '<h1><bdi>Tideline Research</bdi></h1>',
+    '@tideline',
+    'https://etherscan.io/nft/0x8004a169fb4a3325136eb29fa0ceb6d2e539a432/100',
+    `https://basescan.org/address/${addressOf('showcase 0')}`,
+    'https://polygonscan.com/tx/0x',
+    'A2A agent card',
+    'class="dot alive"',
+    'class="dot down"',
+    'passed on to <a href="/agent/4300">FID 4300</a>',
+    `href="/api/agent/${richFid}"`,
+    `<link rel="alternate" type="application/atom+xml" title="What happens to Tideline Research" href="/agent/${richFid}/feed.atom">`,
+    '<meta property="og:title" content="Tideline Research (@tideline)">',
+  ]) {
+    expect(page).toContain(text)
+  }
+  const { settlements } = (await (await api.get(`/api/agent/${richFid}/settlements`)).json()) as {
+    settlements: { chain: string; block_number: number; log_index: number }[]
+  }
+  const shown = [...page.matchAll(/<tr id="(settlement-[^"]+)"/g)].map((match) => match[1])
+  expect(shown).toEqual(settlements.map((row) => `settlement-${row.chain}-${row.block_number}-${row.log_index}`))
+})
+
+test('a token id of 256 bits and an amount beyond 2^53 are shown digit by digit', async () => {
+  const page = await read('/agent/7')
+  expect(page).toContain(`#${largestId}</bdi>`)
+  expect(page).toContain('<td class="number">$9,007,199,254.740993</td>')
+})
+
+test('what others wrote is text, and leads only to http', async () => {
+  const page = await read('/agent/7')
+  expect(page).toContain('&lt;b&gt;Ada&lt;/b&gt;')
+  expect(page).toContain('<img src="https://pictures.example/ada.png?a=1&amp;b=&quot;2&quot;" alt=""')
+  expect(page).toContain('referrerpolicy="no-referrer"')
+  expect(page).not.toMatch(/<script|href="javascript|<b>Ada|<i>x|<img src=x|\sstyle=|\son\w+=/)
+})
+
+test('the chart has the last 30 UTC days, empty ones too, without what the API does not count', async () => {
+  const days = await agentSettlementDays(database.pool, { fid: 7, settlementOverloads: 'spec', days: 30 })
+  expect(days.map(({ day }) => day)).toEqual(
+    Array.from({ length: 30 }, (_, n) =>
+      daysAgo(29 - n)
+        .toISOString()
+        .slice(0, 10),
+    ),
+  )
+  expect(days.filter(({ count }) => count > 0)).toEqual([
+    { day: daysAgo(29).toISOString().slice(0, 10), count: 1, amount: '3' },
+    { day: daysAgo(10).toISOString().slice(0, 10), count: 2, amount: '11' },
+    { day: daysAgo(3).toISOString().slice(0, 10), count: 1, amount: '9007199254740993' },
+    { day: daysAgo(1).toISOString().slice(0, 10), count: 1, amount: '2' },
+    { day: daysAgo(0).toISOString().slice(0, 10), count: 1, amount: '1' },
+  ])
+  const all = await agentSettlementDays(database.pool, { fid: 7, settlementOverloads: 'all', days: 30 })
+  expect(all.reduce((sum, { count }) => sum + count, 0)).toBe(7)
+  expect((await read('/agent/7')).match(/class="(bar|rest)"/g)).toHaveLength(30)
+})
+
+test('the history tells the status each event led to', () => {
+  const token = { chain: 'base', erc8004_id: '3', deployed_at: '2026-01-02T00:00:00.000Z' }
+  const agent = {
+    claimed_at: '2026-01-01T00:00:00.000Z',
+    erc8004_records: [
+      {
+        chain: 'celo',
+        erc8004_id: '0',
+        acquired_at: '2026-01-05T00:00:00.000Z',
+        deployed_at: '2026-01-04T00:00:00.000Z',
+      },
+    ],
+    historical_registrations: [
+      {
+        ...token,
+        acquired_at: token.deployed_at,
+        released_at: '2026-01-03T00:00:00.000Z',
+        reason: 'transfer',
+        to_fid: 9,
+      },
+    ],
+    agent_specs: { documents: [] },
+  } as unknown as Profile
+  expect(historyOf(agent).map(({ text, status }) => [text, status])).toEqual([
+    ['Received #0 on Celo', 'active'],
+    ['Passed on #3 on Base to FID 9', 'historical'],
+    ['Registered #3 on Base', 'active'],
+    ['Claimed by its owner', 'claimed-only'],
+  ])
+})
+
+test('an agent without anything has a page that says so', async () => {
+  const page = await read('/agent/8')
+  expect(page).toContain('No gasless USDC payment has reached')
+  expect(page).toContain('This agent holds no ERC-8004 identity now.')
+  expect(page).not.toMatch(/undefined|\[object|NaN/)
+})
+
+test.each([
+  ['/agent/999', 404],
+  ['/agent/0', 400],
+  ['/agent/x', 400],
+])('%s is a page for people with the status of the API', async (path, status) => {
+  const response = await api.get(path)
+  expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(await response.text()).toContain('<h1>There is no such page</h1>')
+})
+
+test('a program that writes to a page is told what a program is told', async () => {
+  const response = await api.get('/agent/7', { method: 'POST' })
+  expect([response.status, response.headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
+  expect(await response.json()).toMatchObject({ error: 'ERR_NOT_FOUND' })
+})

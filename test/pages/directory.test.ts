@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { addressOf, seedAgent } from '../tools/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+const now = Date.parse('2026-06-01T12:00:00Z')
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database, { now: () => now })
+  for (let n = 1; n <= 34; n++) {
+    await seedAgent(database.pool, {
+      ...{ fid: n, chains: n % 2 ? ['base', 'celo'] : ['gnosis'], listedAt: new Date(now - n * 1_000) },
+      ...{ claimMethod: n % 5 ? null : 'eip191', hasSpec: n % 3 === 0, settlements30d: n, settlementsAll: 2 * n },
+    })
+  }
+  await seedAgent(database.pool, {
+    ...{ fid: 100, handle: '"><script>alert(1)</script>', displayName: '<img src=x onerror=alert(1)>' },
+    ...{ oli: "'); drop", pfpUrl: 'javascript:alert(1)', listedAt: new Date(now - 1), addresses: [addressOf('hers')] },
+  })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const read = async (path: string) => (await api.get(path)).text()
+/** The agents a page lists, in its order. */
+const listed = (page: string) =>
+  [...page.matchAll(/class="name" href="\/agent\/(\d+)"/g)].map((match) => Number(match[1]))
+
+test.each([
+  ...['', '?q=agent1', '?q=7', `?q=${addressOf('hers')}`, '?q=nobody', '?chain=Base', '?chain=OP&chain=gnosis'],
+  ...['?chain=nowhere', '?claimed=claimed', '?claimed=unclaimed&chain=Celo', '?spec=true&codehost=false', '?page=2'],
+  ...['?sort=oldest', '?sort=most-active&limit=10&page=3', '?sort=cross-chain&page=99', '?limit=abc&sort=never'],
+])('the page of %j lists what the API lists', async (query) => {
+  const { agents, total } = (await (await api.get(`/api/discovery${query}`)).json()) as {
+    agents: { fid: number }[]
+    total: number
+  }
+  const page = await read(`/${query}`)
+  expect(listed(page)).toEqual(agents.map(({ fid }) => fid))
+  expect(page).toContain(`<p class="count" role="status"><span>${total} agent${total === 1 ? '' : 's'}`)
+})
+
+test('every link of filters and pages leads to a page, and following all pages shows each agent once', async () => {
+  const seen: number[] = []
+  let path: string | undefined = '/?sort=oldest&limit=10'
+  while (path !== undefined) {
+    const page: string = await read(path)
+    seen.push(...listed(page))
+    path = /rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&')
+  }
+  expect(seen.length).toBe(35)
+  expect(new Set(seen).size).toBe(35)
+})
+
+test('choosing a filter keeps the others, and choosing it again takes it away', async () => {
+  const page = await read('/?q=agent&chain=Base&claimed=claimed&page=2')
+  const targets = [...page.matchAll(/class="chip" href="([^"]+)"/g)].map((match) => match[1]?.replaceAll('&amp;', '&'))
+  expect(targets).toContain('/?chain=Base&chain=Celo&q=agent&claimed=claimed')
+  expect(targets).toContain('/?q=agent&claimed=claimed')
+  expect(targets).toContain('/?chain=Base&q=agent')
+  expect(page).toContain('<input type="hidden" name="chain" value="Base">')
+  expect(page).toContain('href="/feed.atom?chain=Base&amp;claimed=claimed"')
+})
+
+test('the totals are those of the API', async () => {
+  const stats = (await (await api.get('/api/stats')).json()) as { total_agents: number; claimed_count: number }
+  const page = await read('/')
+  expect(page).toContain(`<dt>agents</dt><dd>${stats.total_agents}</dd>`)
+  expect(page).toContain(`<dt>claimed by their owners</dt><dd>${stats.claimed_count}</dd>`)
+})
+
+test('what agents call themselves is text, whatever it looks like', async () => {
+  const page = await read('/?sort=newest')
+  expect(page).toContain('<bdi>&lt;img src=x onerror=alert(1)&gt;</bdi>')
+  expect(page).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;')
+  expect(page).not.toMatch(/<script|<img|javascript:/)
+})
+
+test('a page loads its own style sheet and icon alone, runs nothing, and may load no more', async () => {
+  const response = await api.get('/?q=agent1')
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(response.headers.get('content-security-policy')).toBe(
+    "default-src 'none'; style-src 'self'; img-src 'self' https:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  )
+  expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+  const page = await response.text()
+  const loaded = [...page.matchAll(/<link rel="(?:icon|stylesheet)" href="([^"]+)"/g)].map(
+    (match) => match[1] as string,
+  )
+  expect(loaded).toEqual(['/assets/icon.svg', '/assets/style.css'])
+  for (const path of loaded) expect((await api.get(path)).status).toBe(200)
+  expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|<script|url\(/)
+  expect(await read('/assets/style.css')).not.toMatch(/@import|url\(/)
+})
+
+test('a page may be kept like an answer of the API, and is not metered', async () => {
+  const response = await api.get('/')
+  expect(response.headers.get('cache-control')).toBe('public, max-age=30')
+  expect(response.headers.get('ratelimit')).toBeNull()
+  const etag = response.headers.get('etag') as string
+  expect((await api.get('/', { headers: { 'If-None-Match': etag } })).status).toBe(304)
+  expect((await api.get('/', { method: 'HEAD' })).status).toBe(200)
+})
+
+test('readers of feeds and previews find what they need in the head', async () => {
+  const page = await read('/?chain=Base')
+  expect(page).toContain('<link rel="alternate" type="application/atom+xml" title="Newest agents" href="/feed.atom">')
+  expect(page).toContain('href="/feed.atom?chain=Base">')
+  expect(page).toContain('<meta property="og:url" content="https://agents.example/?chain=Base">')
+  expect(page).toContain('<link rel="canonical" href="https://agents.example/?chain=Base">')
+})

@@ -1,0 +1,133 @@
+import type pg from 'pg'
+import type { ChainName } from '../../chains.config.ts'
+import { addressOf, insert, seedAgent, seedChainState, seedHolding, seedRegistration, seedSettlement } from './seed.ts'
+
+// A small directory with something of everything that the pages show.
+
+const dayMs = 86_400_000
+
+interface Shown {
+  readonly handle: string
+  readonly displayName: string
+  readonly bio: string
+  readonly oli: string | null
+  readonly chains: ChainName[]
+  readonly claimMethod?: 'eip191' | 'jfs' | 'well-known'
+}
+
+const shown: Shown[] = [
+  {
+    handle: 'tideline',
+    displayName: 'Tideline Research',
+    bio: 'Answers questions about coastal weather, tides and harbour traffic.\nPay per question, in cents.',
+    oli: 'Data oracle',
+    chains: ['ethereum', 'base', 'celo'],
+    claimMethod: 'eip191',
+  },
+  {
+    handle: 'ledgerwren',
+    displayName: 'Ledger Wren',
+    bio: 'Reconciles invoices against on-chain receipts.',
+    oli: 'Accounting',
+    chains: ['base', 'arbitrum'],
+    claimMethod: 'jfs',
+  },
+  { handle: 'moss.eth', displayName: 'Moss', bio: 'A quiet gardener of wikis.', oli: null, chains: ['gnosis'] },
+  {
+    handle: 'quill',
+    displayName: 'Quill & Co.',
+    bio: 'Drafts and proofreads. English, Deutsch, Français.',
+    oli: 'Writing',
+    chains: ['optimism', 'polygon'],
+    claimMethod: 'well-known',
+  },
+  { handle: 'parcelbot', displayName: 'Parcelbot', bio: 'Finds your parcel.', oli: null, chains: ['base'] },
+  { handle: 'northstar', displayName: 'Nørdstår', bio: 'Routes freight at night.', oli: 'Logistics', chains: ['celo'] },
+]
+
+/** The first agent of the showcase, which has one of everything. */
+export const richFid = 4207
+
+/** Adds forty agents; times are counted back from `now`. */
+export async function seedShowcase(pool: pg.Pool, now: number): Promise<void> {
+  const before = (days: number) => new Date(now - days * dayMs)
+  const chains: ChainName[] = ['ethereum', 'base', 'celo', 'arbitrum', 'optimism', 'polygon', 'gnosis']
+  for (const [place, chain] of chains.entries()) {
+    const indexed = 40_000_000 + place * 1_234_567
+    await seedChainState(pool, { chain, indexed, finalized: indexed - 60, at: new Date(now - (place + 2) * 3_000) })
+  }
+  for (let n = 0; n < 40; n++) {
+    const known = shown[n]
+    const fid = richFid + n * 31
+    const address = addressOf(`showcase ${n}`)
+    const on = known?.chains ?? [chains[n % chains.length] as ChainName]
+    await seedAgent(pool, {
+      fid,
+      handle: known?.handle ?? `agent-${n}`,
+      displayName: known?.displayName ?? null,
+      bio: known?.bio ?? null,
+      oli: known?.oli ?? null,
+      chains: on,
+      addresses: [address],
+      claimMethod: known?.claimMethod ?? null,
+      claimedAt: before(12),
+      registeredAt: before(80 + n),
+      listedAt: before(n + 1),
+      registryEventAt: before(n / 4 + 0.01),
+      hasSpec: n % 3 === 0,
+      settlements30d: Math.max(0, 60 - n * 9),
+      settlementsAll: Math.max(0, 60 - n * 9),
+    })
+    for (const chain of on) {
+      const token = { chain, id: 100 + n, at: before(80 + n) }
+      await seedRegistration(pool, {
+        ...token,
+        owner: address,
+        wallet: address,
+        uri: `https://${known?.handle ?? 'agents'}.example/agent.json`,
+      })
+      await seedHolding(pool, { ...token, fid, by: address })
+    }
+    for (let paid = 0; paid < Math.max(0, 60 - n * 9); paid++) {
+      const ago = ((paid * 7 + n * 3) % 29) * ((paid % 5) / 4) + 0.02
+      await seedSettlement(pool, {
+        ...{ chain: 'base', recipient: address, block: 40_000_000 + n * 1_000 + paid, at: before(ago) },
+        ...{ payer: addressOf(`payer ${paid % 7}`), amount: BigInt(20_000 + ((paid * 37_511) % 2_500_000)) },
+      })
+    }
+  }
+  await seedRich(pool, before)
+}
+
+/** What only one agent has: a document, services, specs, a token it gave away. */
+async function seedRich(pool: pg.Pool, before: (days: number) => Date): Promise<void> {
+  const address = addressOf('showcase 0')
+  for (const chain of ['ethereum', 'base', 'celo']) {
+    await insert(pool, 'registration_document', {
+      ...{ chain, agent_id: '100', uri_sha256: null, uri_status: 'ok', name: 'Tideline', updated_at: before(3) },
+      ...{ description: 'Coastal weather and tides by the question.', active: true, x402_support: true },
+      services: JSON.stringify([
+        { name: 'A2A', endpoint: 'https://tideline.example/.well-known/agent-card.json', version: '0.3.0' },
+        { name: 'MCP', endpoint: 'https://tideline.example/mcp', version: '2025-06-18' },
+      ]),
+      supported_trust: JSON.stringify(['reputation']),
+    })
+  }
+  await seedHolding(pool, {
+    ...{ fid: richFid, chain: 'polygon', id: 7, by: address, block: 90, at: before(70) },
+    released: { reason: 'transfer', block: 120, at: before(40), to: addressOf('showcase 3'), toFid: richFid + 93 },
+  })
+  const checked = { last_check_at: before(0.01), first_seen_at: before(30), declared: true, has_content: true }
+  await insert(pool, 'agent_spec', {
+    ...{ ...checked, fid: richFid, kind: 'a2a', url: 'https://tideline.example/.well-known/agent-card.json' },
+    ...{ title: 'Tideline', version: '1.4.0', skills: ['tide-table', 'harbour-traffic', 'storm-watch'], tools: [] },
+    ...{ domain_verified: true, last_alive_at: before(0.01), last_check_status: 'ok', http_status: 200 },
+    ...{ latency_ms: 84, consecutive_failures: 0 },
+  })
+  await insert(pool, 'agent_spec', {
+    ...{ ...checked, fid: richFid, kind: 'mcp', url: 'https://tideline.example/mcp' },
+    ...{ title: 'Tideline MCP', version: null, skills: [], tools: ['ask', 'subscribe'], domain_verified: false },
+    ...{ last_alive_at: before(2), last_check_status: 'timeout', http_status: null, latency_ms: null },
+    consecutive_failures: 4,
+  })
+}

@@ -1,5 +1,5 @@
 import type { StoredSpec } from '../../db/queries/agent-specs.ts'
-import { hour } from '../source.ts'
+import { day, hour } from '../source.ts'
 import type { CheckUp } from './check.ts'
 import type { SpecKind } from './kinds.ts'
 import { type Check, isAlive, isOutOfReach, placeOf, type SpecStatus } from './probe.ts'
@@ -15,6 +15,8 @@ export type SpecStanding = 'found' | 'not_found' | 'unreachable' | 'invalid'
 
 /** A document is dead after so many failures in a row and so long without a sign of life. */
 const deadly = { failures: 5, silentMs: 72 * hour }
+/** A place that the limit of a look keeps cutting off is not known any more after so long. */
+const forgottenMs = 7 * day
 
 /**
  * An agent's documents after a look. One that fails keeps its content and its place until it is dead, and for ever when
@@ -27,8 +29,11 @@ export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, n
     return document || check.candidate.declared || isAlive(check) ? [documentAfter(document, check, now)] : []
   })
   const asked = new Set(look.checks.map(({ candidate }) => placeOf(candidate)))
-  const unasked = [...before].filter(([place]) => look.places.has(place) && !asked.has(place))
-  return [...checked, ...unasked.map(([, document]) => document)]
+  const unasked = [...before]
+    .filter(([place]) => look.places.has(place) && !asked.has(place))
+    .map(([, document]) => document)
+    .filter(({ lastCheckAt }) => now.getTime() - lastCheckAt.getTime() < forgottenMs)
+  return [...checked, ...unasked]
     .filter((document) => document.declared || !isDead(document, now))
     .map((document) => {
       const domainVerified = look.proofs.get(new URL(document.url).host) ?? document.domainVerified

@@ -1,10 +1,11 @@
 import type { Queryable } from '../pool.ts'
-import { dollars, isoTime } from './json-text.ts'
+import { dollars, isoTime, settlementChains } from './json-text.ts'
 import { leanRow } from './lean-row.ts'
-import { shownSelectors } from './selectors.ts'
+import { isListed } from './selectors.ts'
+import { countedSettlements, newestSettlement } from './settlement-windows.ts'
 
-/** Rolling windows, as Postgres intervals; null: since the first block. */
-const windows = { '7d': '7 days', '30d': '30 days', all: null } as const
+/** Where rolling windows begin, as SQL; null: with the first block. */
+const windows = { '7d': `now() - interval '7 days'`, '30d': `now() - interval '30 days'`, all: null } as const
 
 export type LeaderboardPeriod = keyof typeof windows
 export const leaderboardPeriods = Object.keys(windows) as LeaderboardPeriod[]
@@ -24,30 +25,34 @@ export async function leaderboard(
   }: { period: LeaderboardPeriod; limit: number; settlementOverloads: 'spec' | 'all' },
 ): Promise<string> {
   const { rows } = await db.query<{ body: string }>({
-    name: 'leaderboard',
-    text,
-    values: [period, limit, windows[period], shownSelectors(settlementOverloads)],
+    name: `leaderboard-${period}`,
+    text: rankingOf(windows[period]),
+    values: [period, limit, settlementOverloads === 'all'],
   })
   return rows[0]?.body ?? ''
 }
 
-const counts = 's.selector = any ($4::bytea[]) and ($3::text is null or s.block_timestamp > now() - $3::interval)'
-
-// Materialized: summed up per recipient where the rows lie, in parallel, before anything is joined.
-const text = `
-with paid as materialized (
-  select s.recipient, count(*) as settlements, sum(s.amount) as volume, max(s.block_timestamp) as newest_at
-    from settlement s
-   where ${counts}
-   group by s.recipient
+function rankingOf(since: string | null): string {
+  const counted = countedSettlements({
+    recipients: 'payee',
+    overloads: '$3::boolean',
+    windows: [{ name: 'settlements', since }],
+  })
+  const shown = `($3::boolean or ${isListed('s.selector')})${since === null ? '' : ` and s.block_timestamp > ${since}`}`
+  return `
+with payee as materialized (select distinct unnest(verified_addresses) as address from agent),
+paid as materialized (
+  select address, sum(settlements) as settlements, sum(settlements_amount) as volume
+    from (${counted}) part
+   group by address
+  having sum(settlements) > 0
 ),
 ranked as (
-  select row_number() over (order by sum(paid.settlements) desc, sum(paid.volume) desc, payee.fid) as rank,
-         payee.fid, sum(paid.settlements) as settlement_count, sum(paid.volume) as volume,
-         max(paid.newest_at) as last_settlement_at
-    from (select fid, unnest(verified_addresses) as address from agent) payee
-    join paid on paid.recipient = payee.address
-   group by payee.fid
+  select row_number() over (order by sum(paid.settlements) desc, sum(paid.volume) desc, agent.fid) as rank,
+         agent.fid, sum(paid.settlements) as settlement_count, sum(paid.volume) as volume
+    from (select fid, unnest(verified_addresses) as address from agent) agent
+    join paid using (address)
+   group by agent.fid
    order by rank
    limit $2
 )
@@ -61,9 +66,10 @@ select json_build_object(
     'settlement_count', ranked.settlement_count,
     'volume_usdc', ${dollars('ranked.volume')},
     'unique_payers', (select count(*) from (select distinct s.payer from settlement s
-                                             where s.recipient = any (a.verified_addresses) and ${counts}) payer),
-    'last_settlement_at', ${isoTime('ranked.last_settlement_at')}
+                                             where s.recipient = any (a.verified_addresses) and ${shown}) payer),
+    'last_settlement_at', ${isoTime(newestSettlement('a.verified_addresses', settlementChains, '$3::boolean'))}
   ) order by ranked.rank), '[]')
 )::text as body
   from ranked
   join agent a using (fid)`
+}

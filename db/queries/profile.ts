@@ -1,7 +1,8 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { Queryable } from '../pool.ts'
+import { settlementChains } from './json-text.ts'
 import { profileFields, sourceTimes } from './profile-fields.ts'
-import { shownSelectors } from './selectors.ts'
+import { countedSettlements, newestSettlement } from './settlement-windows.ts'
 
 export interface ProfileOptions {
   readonly fid: number
@@ -18,20 +19,27 @@ export async function agentProfile(
   const { rows } = await db.query<{ body: string }>({
     name: 'agent-profile',
     text,
-    values: [JSON.stringify(registries), fid, shownSelectors(settlementOverloads)],
+    values: [JSON.stringify(registries), fid, settlementOverloads === 'all'],
   })
   return rows[0]?.body
 }
+
+const counted = countedSettlements({
+  recipients: '(select unnest(a.verified_addresses) as address)',
+  overloads: '$3::boolean',
+  windows: [
+    { name: 'last_30d', since: `now() - interval '30 days'` },
+    { name: 'ever', since: null },
+  ],
+})
 
 const text = `
 select json_build_object(${profileFields.map(([name, expression]) => `'${name}', ${expression}`).join(',\n')})::text as body
   from agent a
  cross join lateral (
-   select count(*) filter (where s.block_timestamp > now() - interval '30 days') as last_30d,
-          count(*) as ever,
-          max(s.block_timestamp) as newest_at
-     from settlement s
-    where s.recipient = any (a.verified_addresses) and s.selector = any ($3::bytea[])
+   select coalesce(sum(last_30d), 0) as last_30d, coalesce(sum(ever), 0) as ever,
+          ${newestSettlement('a.verified_addresses', settlementChains, '$3::boolean')} as newest_at
+     from (${counted}) part
  ) paid
  cross join lateral (${sourceTimes}) source
  where a.fid = $2`

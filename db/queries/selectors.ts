@@ -8,3 +8,6 @@ export function shownSelectors(settlementOverloads: 'spec' | 'all'): Buffer[] {
   const shown = settlementOverloads === 'all' ? [...listed, ...overloads] : listed
   return shown.map((selector) => Buffer.from(selector, 'hex'))
 }
+
+/** Whether a selector is one of the two a settlement is defined by; an SQL expression of one. */
+export const isListed = (selector: string) => `${selector} in (${listed.map((hex) => `'\\x${hex}'`).join(', ')})`

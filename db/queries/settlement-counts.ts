@@ -1,5 +1,6 @@
 import type { Queryable } from '../pool.ts'
-import { shownSelectors } from './selectors.ts'
+import { settlementChains } from './json-text.ts'
+import { countedSettlements, newestSettlement } from './settlement-windows.ts'
 
 export interface SettlementCounts {
   readonly fid: number
@@ -13,13 +14,28 @@ export interface CountOptions {
   readonly now: Date
 }
 
-const columns = `
-select a.fid,
-       count(s.block_timestamp) filter (where s.block_timestamp > $1::timestamptz - interval '30 days') as "last30d",
-       count(s.block_timestamp) as ever,
-       max(s.block_timestamp) as "newestAt"
-  from agent a
-  left join settlement s on s.recipient = any (a.verified_addresses) and s.selector = any ($2::bytea[])`
+/** Of the agents that a condition picks; the parameters $1 and $2 are the time and whether overloads count. */
+function countsWhere(condition: string): string {
+  const counted = countedSettlements({
+    recipients: '(select distinct unnest(a.verified_addresses) as address from picked a)',
+    overloads: '$2::boolean',
+    windows: [
+      { name: 'last_30d', since: `$1::timestamptz - interval '30 days'` },
+      { name: 'ever', since: null },
+    ],
+  })
+  return `
+with picked as materialized (select fid, verified_addresses from agent where ${condition}),
+paid as (
+  select address, sum(last_30d) as last_30d, sum(ever) as ever from (${counted}) part group by address
+)
+select a.fid, coalesce(sum(paid.last_30d), 0)::bigint as "last30d", coalesce(sum(paid.ever), 0)::bigint as ever,
+       ${newestSettlement('a.verified_addresses', settlementChains, '$2::boolean')} as "newestAt"
+  from picked a
+  left join paid on paid.address = any (a.verified_addresses)
+ group by a.fid, a.verified_addresses
+ order by a.fid`
+}
 
 /** Settlements to the verified addresses of the agents after a FID, in the order of FIDs. */
 export async function countSettlementsAfter(
@@ -28,11 +44,8 @@ export async function countSettlementsAfter(
 ): Promise<SettlementCounts[]> {
   const { rows } = await db.query<SettlementCounts>({
     name: 'count-settlements-after',
-    text: `${columns}
- where a.fid in (select fid from agent where fid > $3 order by fid limit $4)
- group by a.fid
- order by a.fid`,
-    values: [now, shownSelectors(settlementOverloads), after, limit],
+    text: countsWhere('fid in (select fid from agent where fid > $3 order by fid limit $4)'),
+    values: [now, settlementOverloads === 'all', after, limit],
   })
   return rows
 }
@@ -44,11 +57,8 @@ export async function countSettlementsOf(
 ): Promise<SettlementCounts[]> {
   const { rows } = await db.query<SettlementCounts>({
     name: 'count-settlements-of',
-    text: `${columns}
- where a.fid = any ($3::bigint[])
- group by a.fid
- order by a.fid`,
-    values: [now, shownSelectors(settlementOverloads), fids],
+    text: countsWhere('fid = any ($3::bigint[])'),
+    values: [now, settlementOverloads === 'all', fids],
   })
   return rows
 }

@@ -1,7 +1,7 @@
 import { chainNames } from '../../chains.config.ts'
 import type { Queryable } from '../pool.ts'
 import { isoTime } from './json-text.ts'
-import { shownSelectors } from './selectors.ts'
+import { countedSettlements } from './settlement-windows.ts'
 
 /**
  * JSON of `GET /api/stats`. Settlements are those paid to a verified address of an agent, each counted once however
@@ -14,24 +14,25 @@ export async function directoryStats(
   const { rows } = await db.query<{ body: string }>({
     name: 'directory-stats',
     text,
-    values: [shownSelectors(settlementOverloads)],
+    values: [settlementOverloads === 'all'],
   })
   return rows[0]?.body ?? ''
 }
 
 const supply = chainNames.map((name) => `'${name}', count(*) filter (where chain = '${name}')`).join(', ')
-const newerThan = (age: string) => `count(*) filter (where s.block_timestamp > now() - interval '${age}')`
-
-// Materialized: counted per recipient where the rows lie, in parallel, before anything is joined.
+const counted = countedSettlements({
+  recipients: 'payee',
+  overloads: '$1::boolean',
+  windows: [
+    { name: 'last_24h', since: `now() - interval '24 hours'` },
+    { name: 'last_7d', since: `now() - interval '7 days'` },
+    { name: 'last_30d', since: `now() - interval '30 days'` },
+    { name: 'ever', since: null },
+  ],
+})
 
 const text = `
-with paid as materialized (
-  select s.recipient, ${newerThan('24 hours')} as last_24h, ${newerThan('7 days')} as last_7d,
-         ${newerThan('30 days')} as last_30d, count(*) as ever
-    from settlement s
-   where s.selector = any ($1::bytea[])
-   group by s.recipient
-)
+with payee as materialized (select distinct unnest(verified_addresses) as address from agent)
 select json_build_object(
   'total_agents', agents.total,
   'claimed_count', agents.claimed,
@@ -50,8 +51,7 @@ select json_build_object(
              'last_30d', coalesce(sum(last_30d), 0),
              'all', coalesce(sum(ever), 0)
            )
-      from paid
-     where recipient in (select unnest(verified_addresses) from agent)
+      from (${counted}) part
   ),
   'chains', (
     select json_agg(json_build_object(

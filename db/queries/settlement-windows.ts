@@ -1,0 +1,108 @@
+import { isListed } from './selectors.ts'
+
+/** A stretch of time up to now that settlements are counted over. */
+export interface Window {
+  /** Of the columns `<name>` (a count) and `<name>_amount` (base units). */
+  readonly name: string
+  /** SQL expression of the time it begins after; null: since the first block. */
+  readonly since: string | null
+}
+
+/** SQL expressions written in this folder, never values. */
+export interface Counted {
+  /** A relation with one row for each recipient and a column `address`; it is scanned several times. */
+  readonly recipients: string
+  /** A boolean: count the overloads with a signature in bytes too. */
+  readonly overloads: string
+  readonly windows: readonly Window[]
+}
+
+/**
+ * A statement with the columns address, `<name>`, `<name>_amount`, whose rows, summed up by address, are what counting
+ * the settlements themselves comes to, to the row: full hours come from the roll-up; the hour that a window begins in,
+ * and blocks that are not rolled up, from the settlements. An address without a settlement may be absent.
+ */
+export function countedSettlements(counted: Counted): string {
+  const edges = counted.windows.filter(({ since }) => since !== null)
+  return [fullHours(counted), ...edges.map((edge) => firstHour(counted, edge)), unrolled(counted)].join('\n union all')
+}
+
+const hourOf = (time: string) => `date_trunc('hour', ${time}, 'UTC')`
+const columns = (windows: readonly Window[], column: (window: Window) => [count: string, amount: string]) =>
+  windows
+    .map((window) => {
+      const [count, amount] = column(window)
+      return `${count} as ${window.name}, ${amount} as ${window.name}_amount`
+    })
+    .join(', ')
+
+/** Rows that no window counts need not be read. */
+function inAny(windows: readonly Window[], condition: (since: string) => string): string {
+  const conditions = windows.map(({ since }) => (since === null ? 'true' : condition(since)))
+  return conditions.includes('true') ? 'true' : `(${conditions.join(' or ')})`
+}
+
+function fullHours({ recipients, overloads, windows }: Counted): string {
+  const after = (since: string) => `h.hour > ${hourOf(since)}`
+  const counts = columns(windows, ({ since }) => {
+    const filter = since === null ? '' : `filter (where ${after(since)})`
+    return [`coalesce(sum(h.n) ${filter}, 0)`, `coalesce(sum(h.amount) ${filter}, 0)`]
+  })
+  return `
+select h.recipient as address, ${counts}
+  from ${recipients} as payee
+  join settlement_hourly h on h.recipient = payee.address
+ where (${overloads} or not h.overload) and ${inAny(windows, after)}
+ group by h.recipient`
+}
+
+/** Of the hour a window begins in: the roll-up knows between which blocks its settlements are. */
+function firstHour({ recipients, overloads, windows }: Counted, edge: Window): string {
+  const counts = columns(windows, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : ['0', '0']))
+  return `
+select h.recipient, ${counts}
+  from ${recipients} as payee
+  join settlement_hourly h on h.recipient = payee.address and h.hour = ${hourOf(edge.since as string)}
+  join settlement s on s.chain = h.chain and s.recipient = h.recipient
+                   and s.block_number between h.first_block and h.last_block
+ where (${overloads} or not h.overload)
+   and h.overload <> ${isListed('s.selector')}
+   and s.block_timestamp > ${edge.since}
+   and s.block_timestamp < h.hour + interval '1 hour'
+   and not exists (select from settlement_unrolled u
+                    where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+ group by h.recipient`
+}
+
+function unrolled({ recipients, overloads, windows }: Counted): string {
+  const after = (since: string) => `s.block_timestamp > ${since}`
+  const counts = columns(windows, ({ since }) => {
+    const filter = since === null ? '' : `filter (where ${after(since)})`
+    return [`count(*) ${filter}`, `coalesce(sum(s.amount) ${filter}, 0)`]
+  })
+  return `
+select s.recipient, ${counts}
+  from settlement_unrolled u
+  join settlement s on s.chain = u.chain and s.block_number between u.from_block and u.to_block
+  join ${recipients} as payee on payee.address = s.recipient
+ where (${overloads} or ${isListed('s.selector')}) and ${inAny(windows, after)}
+ group by s.recipient`
+}
+
+/**
+ * An expression: time of the newest settlement to any of the addresses, null when there is none. Settlements of a chain
+ * get newer from block to block.
+ */
+export function newestSettlement(addresses: string, chains: string, overloads: string): string {
+  return `(
+  select max(newest.block_timestamp)
+    from unnest(${addresses}) as payee (address)
+   cross join unnest(${chains}) as chain (name)
+   cross join lateral (
+     select s.block_timestamp
+       from settlement s
+      where s.recipient = payee.address and s.chain = chain.name and (${overloads} or ${isListed('s.selector')})
+      order by s.block_number desc
+      limit 1
+   ) newest)`
+}

@@ -1,0 +1,63 @@
+import type pg from 'pg'
+import { type ChainName, chainNames, chains } from '../chains.config.ts'
+import { inTransaction } from '../db/pool.ts'
+import { readChainState } from '../db/queries/chain-state.ts'
+import {
+  addToHours,
+  boundRange,
+  lockRollup,
+  moveBackfillRollup,
+  moveRollup,
+  unrolledBackfill,
+} from '../db/queries/settlement-hourly.ts'
+
+/** Settlements of one transaction, about. */
+const settlementsPerStep = 200_000
+
+export interface RollupOptions {
+  readonly pool: pg.Pool
+  /** For tests. */
+  readonly stepSettlements?: number
+}
+
+/**
+ * One bounded pass over the chains: each is rolled up one step further, through final blocks only. Returns how many
+ * hours grew and steps are left to do; zero: everything final is rolled up.
+ */
+export async function rollUpSettlements({
+  pool,
+  stepSettlements = settlementsPerStep,
+}: RollupOptions): Promise<number> {
+  let work = 0
+  for (const chain of settlementChains()) {
+    work += await inTransaction(pool, (db) => rollUpChain(db, chain, stepSettlements))
+    work += await inTransaction(pool, (db) => rollUpBackfill(db, chain, stepSettlements))
+  }
+  return work
+}
+
+/** Hours and the block they reach are one transaction's, so every settlement is added once, whatever ends the process. */
+async function rollUpChain(db: pg.PoolClient, chain: ChainName, limit: number): Promise<number> {
+  const fromBlock = await lockRollup(db, chain)
+  const final = (await readChainState(db, chain))?.finalizedBlock ?? -1
+  if (final < fromBlock) return 0
+  const toBlock = await boundRange(db, chain, { fromBlock, toBlock: final }, limit)
+  const grown = await addToHours(db, chain, { fromBlock, toBlock })
+  await moveRollup(db, chain, toBlock + 1)
+  return toBlock < final ? grown + 1 : grown
+}
+
+/** The blocks of a backfill are added once all its rows are there. */
+async function rollUpBackfill(db: pg.PoolClient, chain: ChainName, limit: number): Promise<number> {
+  await lockRollup(db, chain)
+  const range = await unrolledBackfill(db, chain)
+  if (!range) return 0
+  const toBlock = await boundRange(db, chain, range, limit)
+  const grown = await addToHours(db, chain, { ...range, toBlock }, range.id)
+  await moveBackfillRollup(db, range.id, toBlock + 1)
+  return grown + 1
+}
+
+function settlementChains(): ChainName[] {
+  return chainNames.filter((name) => chains[name].tokens.length > 0)
+}

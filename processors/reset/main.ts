@@ -1,0 +1,93 @@
+import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
+import { readChainsFile } from '../../chains.file.ts'
+import { openDatabase } from '../../db/open.ts'
+import { createPool } from '../../db/pool.ts'
+import { tokensChangedAbove } from '../../db/queries/chain-reset.ts'
+import { readChainState } from '../../db/queries/chain-state.ts'
+import { readFinalBlocks } from '../../db/queries/final-blocks.ts'
+import { runCommand, UsageError } from '../../ops/cli.ts'
+import { createLogger } from '../../ops/logger.ts'
+import { checkDatabase, checkNode } from '../checks.ts'
+import { readConfig } from '../config.ts'
+import { lockForProcessor } from '../lock.ts'
+import { Refusal } from '../refusal.ts'
+import { openFinalChain } from './reader.ts'
+import { resetAll, resetTo } from './reset.ts'
+import { findTarget } from './target.ts'
+import { tokensAt } from './tokens.ts'
+
+const usage = `
+Takes a chain back, after a reorg deeper than its processor undoes: npm run reset -- --chain <chain> --to <block>
+
+  --to <block>   rows above the block are deleted, and what changed above it becomes what it was there; the processor
+                 goes on behind it. When the source's chain and the indexed one parted below the block, the command goes
+                 back to the newest final block that both have
+  --all          everything of the chain is deleted; its processor begins anew
+
+All of it is one transaction; the API goes on serving. The chain's processor and backfills must not run. --to asks the
+chain's sources for the block's hash, and for the registry's events from its first block when a token changed above.
+
+Configured by the environment as the chain's processor is: .env.example.
+`
+const options = { chain: { type: 'string' }, to: { type: 'string' }, all: { type: 'boolean' } } as const
+const maxBlock = 2_147_483_647
+
+await runCommand({ usage, options }, async ({ values }) => {
+  const { env } = process
+  const name = toChainName(values.chain)
+  const to = toBlock(values.to, values.all)
+  const config = readConfig(name, env, readChainsFile(env.CHAINS_FILE))
+  const { chain } = config
+  const database = await openDatabase(config.databaseUrl)
+  const lock = await lockForProcessor(database.databaseUrl, chain, (error) => {
+    process.stderr.write(`lost the connection that keeps processors of ${name} away: ${error.message}\n`)
+    process.exit(1)
+  })
+  const pool = createPool({ databaseUrl: database.databaseUrl, name: `reset ${name}`, max: 1 })
+  await checkDatabase(pool, chain)
+
+  if (to === undefined) {
+    await resetAll(pool, chain)
+    console.log(`${name}: everything is deleted; the next processor begins with the chain's first block`)
+  } else {
+    const state = await readChainState(pool, name)
+    if (!state) throw new Refusal(`${name} is not indexed yet: there is nothing to take back`)
+    if (to >= state.finalizedBlock) {
+      throw new Refusal(
+        `${name} is final up to block ${state.finalizedBlock}; what is above undoes itself; choose a block below it`,
+      )
+    }
+    const source = openFinalChain(chain, config.portalKey, createLogger(`reset-${name}`, 'warn'))
+    if (source.node) await checkNode(source.node, chain)
+    const final = await source.height()
+    if (to > final) throw new Refusal(`the newest final block of ${name} is ${final} now; choose that or one below it`)
+    const target = await findTarget(chain, to, await readFinalBlocks(pool, name), source)
+    const changed = await tokensChangedAbove(pool, name, target.height)
+    const tokens = await tokensAt(target.height, changed, chain, source)
+    const settlements = await resetTo(pool, chain, state, target, tokens)
+    const reason = target.height < to ? ` (the chain was another one at ${to})` : ''
+    console.log(
+      `${name}: back at block ${target.height}${reason}, from ${state.indexedBlock}: ` +
+        `${settlements} settlements deleted, ${changed.length} tokens as they were; start its processor again`,
+    )
+  }
+  await pool.end()
+  await lock.release()
+  await database.close()
+  process.exit(0)
+})
+
+function toChainName(argument: string | undefined): ChainName {
+  const name = argument === undefined ? undefined : findChain(argument)
+  if (name) return name
+  const problem = argument === undefined ? 'name the chain with --chain' : `${argument} is not a chain`
+  throw new UsageError(`${problem}; chains are ${chainNames.join(', ')}`)
+}
+
+/** Undefined: all of the chain. */
+function toBlock(to: string | undefined, all: boolean | undefined): number | undefined {
+  if (all && to === undefined) return undefined
+  if (all || to === undefined) throw new UsageError('say either --to <block> or --all')
+  if (/^\d{1,10}$/.test(to) && Number(to) <= maxBlock) return Number(to)
+  throw new UsageError(`--to ${to} is not a block number`)
+}

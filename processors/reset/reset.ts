@@ -1,0 +1,132 @@
+import type pg from 'pg'
+import type { ChainSettings } from '../../chains.file.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { backfillsWithin, lockClaims, tryLockBackfill } from '../../db/queries/backfill.ts'
+import {
+  asideTables,
+  deleteBackfillsAbove,
+  deleteChainState,
+  deleteFeedbackAbove,
+  deleteFinalBlocksAbove,
+  deleteHours,
+  deleteSettlementsAbove,
+  deleteTokensChangedAbove,
+  deleteTransfersAbove,
+  deleteUnpaidAbove,
+  dropSchema,
+  dropTable,
+  insertMetadata,
+  insertRegistrations,
+  moveCursorBack,
+  restoreFeedbackRevokedAbove,
+  truncateSettlements,
+} from '../../db/queries/chain-reset.ts'
+import { type ChainState, writeChainState } from '../../db/queries/chain-state.ts'
+import { noteFinalBlock, type StoredBlock } from '../../db/queries/final-blocks.ts'
+import { lockRollup, rewindHours, rewindRollup } from '../../db/queries/settlement-hourly.ts'
+import { stateSchema } from '../database.ts'
+import { Refusal } from '../refusal.ts'
+import type { Tokens } from './tokens.ts'
+
+const maxBlock = 2_147_483_647
+/** A URI can have a quarter of a megabyte. */
+const rowsPerInsert = 100
+
+/**
+ * Makes the tables those of an index that ends at a block, in one transaction. `tokens` are those that changed above
+ * it, as they were there. Returns how many settlements are gone.
+ *
+ * Throws a Refusal when a backfill that reaches above the block is running or not complete.
+ */
+export function resetTo(
+  pool: pg.Pool,
+  chain: ChainSettings,
+  state: ChainState,
+  block: StoredBlock,
+  tokens: Tokens,
+): Promise<number> {
+  const { name } = chain
+  return inTransaction(pool, async (db) => {
+    const backfills = await holdBackfills(db, chain, block.height + 1)
+    const open = backfills.find(({ completedAt }) => completedAt === null)
+    if (open) {
+      throw new Refusal(
+        `a backfill of ${name} has not loaded all of blocks ${open.fromBlock} to ${open.toBlock}; ` +
+          `run it again with --from ${open.fromBlock} --to ${open.toBlock}, or reset the chain with --all`,
+      )
+    }
+    if (chain.tokens.length > 0) {
+      // What a backfill claimed below the block is the chain's own from now on, so it is rolled up as such.
+      const first = Math.min(block.height + 1, ...backfills.map(({ fromBlock }) => fromBlock))
+      await lockRollup(db, name)
+      await rewindHours(db, name, first)
+      await rewindRollup(db, name, first)
+    }
+    await deleteBackfillsAbove(db, name, block.height)
+    const settlements = await deleteSettlementsAbove(db, name, block.height)
+    await deleteUnpaidAbove(db, name, block.height)
+    await deleteTransfersAbove(db, name, block.height)
+    await deleteFeedbackAbove(db, name, block.height)
+    await restoreFeedbackRevokedAbove(db, name, block.height)
+    await deleteTokensChangedAbove(db, name, block.height)
+    for (const rows of pages(tokens.registrations)) await insertRegistrations(db, rows)
+    for (const rows of pages(tokens.metadata)) await insertMetadata(db, rows)
+    await deleteFinalBlocksAbove(db, name, block.height)
+    await noteFinalBlock(db, name, block)
+    await moveCursorBack(db, stateSchema(chain), block)
+    const { height } = block
+    await writeChainState(db, { ...state, indexedBlock: height, indexedAt: null, finalizedBlock: height })
+    return settlements
+  })
+}
+
+/** Forgets a chain: the next processor begins with its first block. Throws a Refusal when a backfill of it is running. */
+export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
+  const { name } = chain
+  return inTransaction(pool, async (db) => {
+    await holdBackfills(db, chain, 0)
+    if (chain.tokens.length > 0) {
+      await lockRollup(db, name)
+      await rewindRollup(db, name, 0)
+      await deleteHours(db, name)
+      await truncateSettlements(db, name)
+    }
+    for (const table of await asideTables(db, name)) await dropTable(db, table)
+    await deleteBackfillsAbove(db, name, -1)
+    await deleteUnpaidAbove(db, name, -1)
+    await deleteTransfersAbove(db, name, -1)
+    await deleteFeedbackAbove(db, name, -1)
+    await deleteTokensChangedAbove(db, name, -1)
+    await deleteFinalBlocksAbove(db, name, -1)
+    await deleteChainState(db, name)
+    await dropSchema(db, stateSchema(chain))
+  })
+}
+
+/** Backfills that reach to a block or above; until the transaction ends none begins or goes on. */
+async function holdBackfills(db: Queryable, chain: ChainSettings, from: number) {
+  await lockClaims(db, chain.id)
+  const backfills = await backfillsWithin(db, chain.name, from, maxBlock)
+  for (const { id, fromBlock, toBlock } of backfills) {
+    if (await tryLockBackfill(db, id)) continue
+    throw new Refusal(`a backfill of ${chain.name}, blocks ${fromBlock} to ${toBlock}, is running; stop it first`)
+  }
+  return backfills
+}
+
+/** Entities as JSON arrays of rows. */
+function pages(entities: readonly object[]): string[] {
+  const rows = entities.map((entity) =>
+    Object.fromEntries(Object.entries(entity).map(([field, value]) => [columnOf(field), jsonOf(value)])),
+  )
+  return Array.from({ length: Math.ceil(rows.length / rowsPerInsert) }, (_, page) =>
+    JSON.stringify(rows.slice(page * rowsPerInsert, (page + 1) * rowsPerInsert)),
+  )
+}
+
+const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+function jsonOf(value: unknown): unknown {
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
+  return typeof value === 'bigint' ? String(value) : value
+}

@@ -1,0 +1,40 @@
+import type { ChainSettings } from '../../chains.file.ts'
+import type { StoredBlock } from '../../db/queries/final-blocks.ts'
+import { Refusal } from '../refusal.ts'
+import type { FinalChain } from './reader.ts'
+
+/**
+ * The block to go back to: `height`, when the chain as it was indexed and as it is now are known to be one up to there;
+ * otherwise the newest block below it that was remembered as final and is still on the chain.
+ *
+ * `remembered` are the blocks of one chain that were final once, descending. Throws a Refusal when none of them tells.
+ */
+export async function findTarget(
+  chain: ChainSettings,
+  height: number,
+  remembered: readonly StoredBlock[],
+  source: Pick<FinalChain, 'hashOf'>,
+): Promise<StoredBlock> {
+  const isOnChain = async (block: StoredBlock) => (await source.hashOf(block.height)) === block.hash
+  const common = await firstThat(remembered, isOnChain)
+  if (common && common.height >= height) {
+    const hash = await source.hashOf(height)
+    if (hash) return { height, hash }
+  }
+  if (common) return common
+  throw new Refusal(
+    `${chain.name}: none of the ${remembered.length} final blocks that are remembered is on the chain any more; ` +
+      `run: npm run reset -- --chain ${chain.name} --all`,
+  )
+}
+
+/** First element that holds in a list where all that follow one that holds do so too. */
+async function firstThat<T>(list: readonly T[], holds: (element: T) => Promise<boolean>): Promise<T | undefined> {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (await holds(list[middle] as T)) high = middle
+    else low = middle + 1
+  }
+  return list[low]
+}

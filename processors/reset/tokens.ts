@@ -1,0 +1,37 @@
+import type { ChainSettings } from '../../chains.file.ts'
+import type { Registration } from '../../db/model/registration.model.ts'
+import type { RegistrationMetadata } from '../../db/model/registrationMetadata.model.ts'
+import { registrationEvents } from '../registration-events.ts'
+import { applyRegistrationEvents, registrationId } from '../registrations.ts'
+import type { FinalChain } from './reader.ts'
+
+/** Tokens as they were at a block. */
+export interface Tokens {
+  readonly registrations: readonly Registration[]
+  readonly metadata: readonly RegistrationMetadata[]
+}
+
+/**
+ * What the registry's events up to a block make of some tokens. The tables keep a token's present state alone, so its
+ * events are read again from the registry's first block; those that were minted later are left out.
+ */
+export async function tokensAt(
+  block: number,
+  ids: readonly string[],
+  chain: ChainSettings,
+  source: Pick<FinalChain, 'blocks'>,
+): Promise<Tokens> {
+  const wanted = new Set(ids)
+  const registrations = new Map<string, Registration>()
+  const metadata = new Map<string, RegistrationMetadata>()
+  if (wanted.size === 0) return { registrations: [], metadata: [] }
+  for await (const blocks of source.blocks(chain.registry.fromBlock, block)) {
+    const events = blocks
+      .flatMap((one) => registrationEvents(one, chain.registry.address))
+      .filter(({ agentId }) => wanted.has(registrationId(chain.name, agentId)))
+    const changes = applyRegistrationEvents(chain.name, [...registrations.values()], events)
+    for (const row of changes.registrations) registrations.set(row.id, row)
+    for (const row of changes.metadata) metadata.set(row.id, row)
+  }
+  return { registrations: [...registrations.values()], metadata: [...metadata.values()] }
+}

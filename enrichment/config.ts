@@ -8,6 +8,17 @@ const namedHubRequestsPerSecond = 100
 /** Neynar's smallest plan allows 600 a minute on the routes used. */
 const neynarRequestsPerSecond = 5
 
+/** Free keys of Blockscout's allow five a second and 100,000 credits a day, of which a request takes 20. */
+const blockscout = { url: 'https://api.blockscout.com', requestsPerSecond: 4, perDay: 4_500 }
+const oli = { url: 'https://api.openlabelsinitiative.org', requestsPerSecond: 2, perDay: 10_000 }
+/** The limit is not published; the service is free. */
+const web3bio = { url: 'https://api.web3.bio', requestsPerSecond: 1, perDay: 40_000 }
+/** GitHub allows 5,000 requests an hour with a token; without one 60, so that there is a minute between two. */
+const github = { url: 'https://api.github.com', requestsPerSecond: 1, perDay: 100_000 }
+const githubAnonymously = { ...github, requestsPerSecond: 1 / 61, perDay: 1_400 }
+/** A host that the operator names is his to use. */
+const namedHost = { requestsPerSecond: 100, perDay: null }
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
 const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 const httpUrls = z
@@ -24,6 +35,7 @@ function parsedEgressAllow(text: string, context: z.RefinementCtx) {
   }
 }
 
+const headerText = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable and without blanks')
 const pollSeconds = 'must be a number of seconds from 0.1 to 3600'
 
 const environment = z.object({
@@ -34,6 +46,14 @@ const environment = z.object({
   NEYNAR_API_KEY: z.string().optional(),
   IPFS_GATEWAYS: httpUrls.default(['https://ipfs.io', 'https://dweb.link', 'https://w3s.link']),
   ARWEAVE_URL: httpUrl.transform(withoutSlash).default('https://arweave.net'),
+  BLOCKSCOUT_URL: httpUrl.transform(withoutSlash).default(blockscout.url),
+  BLOCKSCOUT_API_KEY: headerText.optional(),
+  OLI_URL: httpUrl.transform(withoutSlash).default(oli.url),
+  OLI_API_KEY: headerText.optional(),
+  WEB3BIO_URL: httpUrl.transform(withoutSlash).default(web3bio.url),
+  WEB3BIO_API_KEY: headerText.optional(),
+  GITHUB_URL: httpUrl.transform(withoutSlash).default(github.url),
+  GITHUB_TOKEN: headerText.optional(),
   EGRESS_ALLOW: z.string().default('').transform(parsedEgressAllow),
   SERVICE_NAME: z
     .string()
@@ -77,9 +97,34 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       egressAllow: vars.EGRESS_ALLOW,
       userAgent: `${vars.SERVICE_NAME}/1.0 (+${vars.SITE_URL})`,
     },
+    // These two give nothing away without a key; a host of the operator's own may.
+    blockscout: keyed(blockscout, vars.BLOCKSCOUT_URL, vars.BLOCKSCOUT_API_KEY),
+    oli: keyed(oli, vars.OLI_URL, vars.OLI_API_KEY),
+    web3bio: upstreamOf(web3bio, vars.WEB3BIO_URL, vars.WEB3BIO_API_KEY),
+    github: upstreamOf(vars.GITHUB_TOKEN ? github : githubAnonymously, vars.GITHUB_URL, vars.GITHUB_TOKEN),
     settlementOverloads: vars.SETTLEMENT_OVERLOADS,
     host: vars.HOST,
     metricsPort: vars.METRICS_PORT,
     logLevel: vars.LOG_LEVEL,
   }
+}
+
+/** A host with a fixed address, and how much may be asked of it. */
+export interface UpstreamSettings {
+  readonly url: string
+  readonly key: string | undefined
+  readonly requestsPerSecond: number
+  /** Requests in a UTC day; null: any number. */
+  readonly perDay: number | null
+}
+
+type PublicHost = Omit<UpstreamSettings, 'key'>
+
+function upstreamOf(publicHost: PublicHost, url: string, key: string | undefined): UpstreamSettings {
+  return { ...(url === publicHost.url ? publicHost : namedHost), url, key }
+}
+
+/** Undefined: off, because the public host wants a key. */
+function keyed(publicHost: PublicHost, url: string, key: string | undefined): UpstreamSettings | undefined {
+  return url === publicHost.url && !key ? undefined : upstreamOf(publicHost, url, key)
 }

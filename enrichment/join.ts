@@ -3,6 +3,7 @@ import { chainNames } from '../chains.config.ts'
 import { inTransaction } from '../db/pool.ts'
 import { askForSpecs, forgetSpecs } from '../db/queries/agent-specs.ts'
 import { type AgentChange, deriveAgents } from '../db/queries/agents.ts'
+import { askAboutAgents, forgetEnrichment } from '../db/queries/enrichment-inputs.ts'
 import {
   countEvents,
   lockJoin,
@@ -23,6 +24,8 @@ export interface JoinOptions {
   readonly settlementOverloads: 'spec' | 'all'
   /** Whether holders nobody is known to verify can be looked up by address. */
   readonly lookups: boolean
+  /** Names of the sources that are asked about every agent. Default: none. */
+  readonly perAgent?: readonly string[]
 }
 
 /** Events taken in one transaction, and agents derived in one. */
@@ -58,7 +61,7 @@ function route({ pool, now, lookups }: JoinOptions): Promise<number> {
   })
 }
 
-function derive({ pool, now }: JoinOptions): Promise<{ taken: number; changes: AgentChange[] }> {
+function derive({ pool, now, perAgent = [] }: JoinOptions): Promise<{ taken: number; changes: AgentChange[] }> {
   return inTransaction(pool, async (db) => {
     await lockJoin(db)
     const fids = await takeAgents(db, mostAgents)
@@ -72,7 +75,11 @@ function derive({ pool, now }: JoinOptions): Promise<{ taken: number; changes: A
     await addSubjects(db, sourceNames.fids, subjects(of('listed')), soon)
     await forgetSubjects(db, sourceNames.fids, subjects(of('delisted')))
     await askForSpecs(db, fids, now())
-    if (of('delisted').length > 0) await forgetSpecs(db, of('delisted'))
+    await askAboutAgents(db, { fids, sources: perAgent, now: now() })
+    if (of('delisted').length > 0) {
+      await forgetSpecs(db, of('delisted'))
+      await forgetEnrichment(db, of('delisted'))
+    }
     const claimed = changes.filter(({ claimChanged }) => claimChanged).map(({ fid }) => fid)
     if (claimed.length > 0) {
       await askForSubjects(db, sourceNames.fids, subjects(claimed), soon)

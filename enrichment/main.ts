@@ -1,5 +1,6 @@
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
+import { noteAgentsUnknownTo } from '../db/queries/enrichment-inputs.ts'
 import { noteHoldersUnknownTo } from '../db/queries/join-events.ts'
 import { askForAllDocuments } from '../db/queries/registration-documents.ts'
 import { askForSubjects } from '../db/queries/source-state.ts'
@@ -7,6 +8,7 @@ import { runCommand } from '../ops/cli.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { readConfig } from './config.ts'
+import { refreshEdges } from './edges.ts'
 import { createHealth } from './health.ts'
 import { runJoin } from './join.ts'
 import { repeat } from './loop.ts'
@@ -41,14 +43,14 @@ await runCommand({ usage, options }, async ({ values }) => {
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'enrichment', max: connections })
   const health = createHealth(pool)
   await health.checkTables()
-  const { sources, hosts, lookups, description, close } = createSources(config, pool, now)
+  const { sources, hosts, lookups, perAgent, description, close } = createSources(config, pool, now)
   const metrics = createMetrics(pool, hosts, now)
   const failed = (source: string, subjects: readonly string[], error: Error) => {
     log.warn({ source, subjects: subjects.slice(0, 3) }, error.message)
     if (wanted) process.stderr.write(`${error.message}\n`)
   }
   const pass = { pool, now, random: Math.random, failed }
-  const join = { pool, now, settlementOverloads: config.settlementOverloads, lookups }
+  const join = { pool, now, settlementOverloads: config.settlementOverloads, lookups, perAgent }
   const end = async () => {
     await close()
     await pool.end()
@@ -56,7 +58,8 @@ await runCommand({ usage, options }, async ({ values }) => {
   }
 
   if (wanted) {
-    const source = sources.find(({ name }) => name === wanted.source)!
+    const source = sources.find(({ name }) => name === wanted.source)
+    if (!source) throw new Error(`${wanted.source} is off: ${description}`)
     const result = await readOnce(source, wanted.fid, pass, join)
     process.stdout.write(`${JSON.stringify(result)}\n`)
     await end()
@@ -66,6 +69,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   await askForSubjects(pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: now() })
   if (lookups) await noteHoldersUnknownTo(pool, sourceNames.lookup)
   await askForAllDocuments(pool, now())
+  await noteAgentsUnknownTo(pool, perAgent)
   const server = await serveHealth(config.host, config.metricsPort, { ...health, metrics: () => metrics.text() })
   log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
 
@@ -96,7 +100,16 @@ await runCommand({ usage, options }, async ({ values }) => {
     await refreshCounts(join)
     return 0
   }
-  await Promise.all([...sourceLoops, joinLoop, loop('settlement counts', refresh, minute)])
+  const tie = async () => {
+    await refreshEdges(join)
+    return 0
+  }
+  await Promise.all([
+    ...sourceLoops,
+    joinLoop,
+    loop('ties', tie, minute),
+    loop('settlement counts', refresh, minute),
+  ])
   server.close()
   await end()
   process.exit(0)

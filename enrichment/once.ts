@@ -7,7 +7,15 @@ import { type Pass, readGroup } from './scheduler.ts'
 import { minute, type Source, sourceNames } from './source.ts'
 
 /** Sources that read one FID. */
-const ofFids: readonly string[] = [sourceNames.fids, sourceNames.specs]
+const ofFids: readonly string[] = [
+  sourceNames.fids,
+  sourceNames.specs,
+  sourceNames.explorer,
+  sourceNames.labels,
+  sourceNames.identity,
+  sourceNames.codehost,
+  sourceNames.follows,
+]
 
 /** Parses what a person asked for. Throws UsageError. */
 export function parseOnce({ source, fid }: { source?: string; fid?: string }): { source: string; fid: number } {

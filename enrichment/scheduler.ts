@@ -15,6 +15,7 @@ import { SocialError } from '../social/errors.ts'
 import { backoffMs, jittered, type Random } from './backoff.ts'
 import { HostClosed } from './host.ts'
 import { LeaseLost, type Reading, type Source, second } from './source.ts'
+import { UpstreamError } from './upstream-error.ts'
 
 export interface Pass {
   readonly pool: pg.Pool
@@ -97,7 +98,7 @@ export async function readGroup(
       await postponeSubjects(pool, ending('postponed', Math.max(0, error.until.getTime() - now().getTime())))
       return 'postponed'
     }
-    if (!(error instanceof SocialError)) throw error
+    if (!(error instanceof SocialError || error instanceof UpstreamError)) throw error
     failed(source.name, subjects, error)
     if (error.failure === 'rate_limited') {
       const ms = error.retryAfterSeconds === undefined ? restMs : error.retryAfterSeconds * second

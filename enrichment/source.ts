@@ -15,7 +15,7 @@ export interface Source {
   /** After this a subject that was leased and not finished may be leased by anybody. */
   readonly leaseMs: number
   readonly retry: Backoff
-  /** Asks; writes nothing. Throws SocialError when there is no answer, HostClosed when nobody may be asked now. */
+  /** Asks; writes nothing. Throws SocialError or UpstreamError when there is no answer, HostClosed when nobody may be asked now. */
   read(subjects: readonly LeasedSubject[]): Promise<Reading>
 }
 
@@ -53,6 +53,15 @@ export const sourceNames = {
   agentUri: 'agent_uri',
   /** `fid:123`: the machine-readable documents on an agent's own hosts. */
   specs: 'spec_discovery',
+  /** `fid:123`: tags of an agent's addresses, by an explorer and by the Open Labels Initiative. */
+  explorer: 'explorer',
+  labels: 'explorer_oli',
+  /** `fid:123`: what else an agent is elsewhere. */
+  identity: 'identity',
+  /** `fid:123`: the account that an agent names on a host of code. */
+  codehost: 'codehost',
+  /** `fid:123`: whom an agent follows. */
+  follows: 'social_follows',
 } as const
 
 export const second = 1_000

@@ -8,9 +8,11 @@ import { createGateways } from './agent-uri/gateways.ts'
 import { createResolver } from './agent-uri/resolve.ts'
 import { agentUris } from './agent-uri/source.ts'
 import type { Config } from './config.ts'
+import { createFixedSources } from './fixed-sources.ts'
 import { createHost, type Host } from './host.ts'
 import { socialEvents } from './social-events.ts'
 import { socialFids } from './social-fids.ts'
+import { socialFollows } from './social-follows.ts'
 import { socialLookup } from './social-lookup.ts'
 import { socialShards } from './social-shards.ts'
 import { socialSweep } from './social-sweep.ts'
@@ -22,6 +24,8 @@ export interface Sources {
   readonly hosts: readonly Host[]
   /** Whether holders can be looked up by address. */
   readonly lookups: boolean
+  /** Names of the sources that are asked about every agent of the index. */
+  readonly perAgent: readonly string[]
   /** What is on, and what is off and why; for the start line. */
   readonly description: string
   close(): Promise<void>
@@ -48,6 +52,9 @@ export function createSources(
   const gateways = createGateways({ hosts: agentHosts, urls: ipfsGateways })
   const resolve = createResolver({ hosts: agentHosts, gateways, arweaveUrl })
 
+  const fixed = createFixedSources(config, pool, now)
+  const perAgent = [socialFollows({ social, host: hubHost }), ...fixed.sources]
+
   const options = { pool, social, host: hubHost, now }
   const sources = [
     socialFids(options),
@@ -58,14 +65,18 @@ export function createSources(
       : [socialSweep(options)]),
     agentUris({ pool, host: agentHosts.host, resolve, now }),
     specs({ pool, hosts: agentHosts, now }),
+    ...perAgent,
   ]
+  const fixedHosts = fixed.sources.map(({ host }) => host)
   return {
     sources,
-    hosts: [hubHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host],
+    hosts: [hubHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host, ...fixedHosts],
     lookups: !sweeps,
-    description: describe(config, sweeps),
+    perAgent: perAgent.map(({ name }) => name),
+    description: `${describe(config, sweeps)}; ${fixed.description}`,
     async close() {
       agentHosts.host.stop()
+      for (const host of fixedHosts) host.stop()
       await social.close()
     },
   }

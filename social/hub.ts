@@ -13,7 +13,7 @@ import {
   verifiedAddress,
 } from './messages.ts'
 import { isRealHandle, toProfile, userName } from './profile.ts'
-import type { SocialIndex, Verification } from './social-index.ts'
+import { type Follow, mostFollows, type SocialIndex, type Verification } from './social-index.ts'
 import { userPage, verifiedSetOf } from './users.ts'
 
 const messagesPerPage = 1_000
@@ -68,6 +68,18 @@ export function createHub(options: SocialHttpOptions): SocialIndex {
       return toProfile(handle, userData, posts)
     },
 
+    async follows(fid) {
+      const messages: Message[] = []
+      let pageToken: string | undefined
+      do {
+        const query: Query = { fid, link_type: 'follow', pageSize: messagesPerPage, reverse: true, pageToken }
+        const answer = await http.get('/v1/linksByFid', query, messagePage, saysNotFound)
+        messages.push(...aboutFid(answer?.messages ?? [], fid, '/v1/linksByFid'))
+        pageToken = answer?.nextPageToken || undefined
+      } while (pageToken && messages.length < mostFollows)
+      return toFollows(messages)
+    },
+
     async verifiedSets(fids) {
       if (!answersInBulk) return undefined
       const query = { fids: fids.join(',') }
@@ -91,6 +103,17 @@ function toVerifications(messages: readonly Message[]): Verification[] {
     if (address && (!before || before < messageTime(message))) newest.set(address, messageTime(message))
   }
   return [...newest].map(([address, verifiedAt]) => ({ address, verifiedAt }))
+}
+
+/** The newest first, each FID once. */
+function toFollows(messages: readonly Message[]): Follow[] {
+  const newest = new Map<number, Date>()
+  const sorted = [...messages].sort((one, other) => other.data.timestamp - one.data.timestamp)
+  for (const message of sorted) {
+    const { type, targetFid } = message.data.linkBody ?? {}
+    if (type === 'follow' && targetFid && !newest.has(targetFid)) newest.set(targetFid, messageTime(message))
+  }
+  return [...newest].slice(0, mostFollows).map(([fid, at]) => ({ fid, at }))
 }
 
 /** All live messages of one kind. Throws when the hub answers about somebody else. */

@@ -18,6 +18,7 @@ const data = z.object({
   verificationAddAddressBody: verificationBody.nullish(),
   verificationAddEthAddressBody: verificationBody.nullish(),
   verificationRemoveBody: verificationBody.nullish(),
+  linkBody: z.object({ type: z.string(), targetFid: fid }).nullish(),
   userDataBody: z.object({ type: z.string(), value: z.string() }).nullish(),
 })
 

@@ -79,6 +79,8 @@ export interface SocialIndex {
   /** The verified set. Empty: the FID verifies nothing, or is nobody's. */
   verifications(fid: number): Promise<Verification[]>
   profile(fid: number): Promise<SocialProfile>
+  /** Whom a FID follows, the newest first, `mostFollows` at most. */
+  follows(fid: number): Promise<Follow[]>
   /** Verified sets of at most `mostFidsInBulk` FIDs, without times; undefined: this host does not answer in bulk. */
   verifiedSets(fids: readonly number[]): Promise<Map<number, Address[]> | undefined>
   /** Candidates for addresses, at most `mostAddressesInBulk`; absent: the host cannot look up by address. */
@@ -86,5 +88,12 @@ export interface SocialIndex {
   close(): Promise<void>
 }
 
+/** A FID that another one follows. */
+export interface Follow {
+  readonly fid: number
+  readonly at: Date
+}
+
+export const mostFollows = 2_000
 export const mostFidsInBulk = 100
 export const mostAddressesInBulk = 200

@@ -1,4 +1,5 @@
 import type { Queryable } from '../pool.ts'
+import { enriched } from './agent-enriched.ts'
 
 /** What deriving an agent again did to what readers see. */
 export interface AgentChange {
@@ -127,7 +128,8 @@ wanted as (
          h.registry_event_at, p.last_message_at,
          coalesce(k.spec_check_status, 'unchecked') as spec_check_status,
          coalesce(k.spec_check_status = 'found', false) as has_spec, d.spec_digest, d.last_alive_at,
-         lower(concat_ws(E'\\n', p.handle, p.display_name, a.oli)) as search,
+         e.oli, e.has_codehost, e.enriched_digest,
+         lower(concat_ws(E'\\n', p.handle, p.display_name, e.oli)) as search,
          a.fid is null as added, coalesce(a.claimed, false) <> (c.claimed_at is not null) as claim_changed,
          (a.last_message_at, a.last_alive_at) is distinct from (p.last_message_at, d.last_alive_at) as active,
          a.changed_at
@@ -142,6 +144,7 @@ wanted as (
              max(last_alive_at) as last_alive_at
         from agent_spec where agent_spec.fid = s.fid
    ) d
+   cross join lateral (${enriched}) e
    cross join lateral (
       select min(claimed_at) as claimed_at, (array_agg(method order by claimed_at desc, method, nonce))[1] as method
         from claim where claim.fid = s.fid
@@ -153,7 +156,8 @@ const holdingKey = 'fid, chain, agent_id, acquired_block, acquired_log_index'
 const holdingColumns = `held_by, acquired_at, released_block, released_at, released_tx, transferred_to, to_fid, reason,
                 token_digest`
 const visibleColumns = `handle, display_name, bio, pfp_url, chains, verified_addresses, claimed, claim_method, claimed_at,
-                agent_status, registered_at, listed_at, registry_event_at, search, spec_check_status, has_spec, spec_digest`
+                agent_status, registered_at, listed_at, registry_event_at, search, spec_check_status, has_spec, spec_digest,
+                oli, has_codehost, enriched_digest`
 
 const of = (table: string, columns: string) => columns.replaceAll(/\w+/g, (column) => `${table}.${column}`)
 

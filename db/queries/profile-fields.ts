@@ -1,3 +1,4 @@
+import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
 import { chainId, chainLabel, chainPosition, hex, isoTime, list } from './json-text.ts'
 
 // The fields of a profile, for the statement that builds one and the one that builds thousands.
@@ -136,11 +137,11 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['last_codehost_at', isoTime('source.codehost_at')],
   ['last_spec_discovery_at', isoTime('source.spec_discovery_at')],
   ['erc8004_records', `(${records})`],
-  ['oli_tags', `'[]'::json`],
+  ['oli_tags', oliTags],
   ['agent_specs', specs],
-  ['agent_edges', `'[]'::json`],
-  ['codehost_profiles', 'null'],
-  ['agent_identities', `'[]'::json`],
+  ['agent_edges', edges],
+  ['codehost_profiles', codehostProfile],
+  ['agent_identities', identities],
   ['historical_registrations', `(${history})`],
 ]
 
@@ -148,7 +149,10 @@ export const profileFields: readonly (readonly [name: string, expression: string
 export const sourceTimes = `
 select max(last_success_at) as success_at,
        ${lastAttempt('socialindex')} as socialindex_at,
-       ${lastAttempt('explorer')} as explorer_at,
+       max(last_success_at) filter (where source in ('explorer', 'explorer_oli')) as explorer_success_at,
+       max(last_success_at) filter (where source = 'identity') as identity_success_at,
+       max(last_success_at) filter (where source = 'codehost') as codehost_success_at,
+       max(last_attempt_at) filter (where source in ('explorer', 'explorer_oli')) as explorer_at,
        ${lastAttempt('identity')} as identity_at,
        ${lastAttempt('codehost')} as codehost_at,
        ${lastAttempt('spec_discovery')} as spec_discovery_at

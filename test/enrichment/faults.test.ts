@@ -22,7 +22,8 @@ async function everything() {
 }
 async function attempt() {
   const { rows } = await scene.database.pool.query(
-    `select last_attempt_at, last_success_at, last_outcome, failures from source_state where subject = 'fid:7'`,
+    `select last_attempt_at, last_success_at, last_outcome, failures from source_state
+      where subject = 'fid:7' and source = 'socialindex'`,
   )
   return rows[0]
 }

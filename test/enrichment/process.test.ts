@@ -67,7 +67,7 @@ describe('the job', () => {
   test.each([
     [['--once', '--source', 'socialindex'], {}, 2, /--fid must be a positive integer/],
     [['--once', '--fid', '7'], {}, 2, /--source must be one of: socialindex/],
-    [['--once', '--source', 'explorer', '--fid', '7'], {}, 2, /--source must be one of/],
+    [['--once', '--source', 'weather', '--fid', '7'], {}, 2, /--source must be one of/],
     [['--nonsense'], {}, 2, /--nonsense/],
     [
       [],

@@ -15,6 +15,8 @@ export interface EnrichmentProcess {
 
 const entry = fileURLToPath(new URL('../../enrichment/main.ts', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
+/** Where the public services would be asked: nobody listens there. */
+const nowhere = { WEB3BIO_URL: 'http://127.0.0.1:9', GITHUB_URL: 'http://127.0.0.1:9' }
 const deadlineMs = 60_000
 const pollMs = 20
 
@@ -22,7 +24,7 @@ const pollMs = 20
 export function spawnEnrichment(env: Record<string, string>, args: readonly string[] = []): EnrichmentProcess {
   const child = spawn(process.execPath, ['--import', 'tsx', entry, ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, METRICS_PORT: '0', ...env },
+    env: { PATH: process.env.PATH, METRICS_PORT: '0', ...nowhere, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -1,0 +1,118 @@
+import { dollars, hex, isoTime, list } from './json-text.ts'
+
+// Expressions of the profile over the agent `a`, with `source` beside it, for what other sources say about it.
+
+/** What is stored is what was first read so; the source's newest success is when it was last seen to be so. */
+const fetchedAt = (table: string, success: string) => isoTime(`greatest(${table}.fetched_at, source.${success})`)
+
+/** Best first: the kind that names most, then the explorer's own order. Other kinds of tags name nothing. */
+export const bestTagOrder = (tag: string) => `
+  array_position(array['name', 'protocol', 'generic', 'classifier'], ${tag}.tag_type), ${tag}.ordinal desc nulls last,
+  ${tag}.source, ${tag}.name, ${tag}.address, ${tag}.chain, ${tag}.slug, ${tag}.attester`
+
+export const oliTags = `(
+select ${list(
+  `json_build_object(
+    'address', ${hex('t.address')},
+    'chain', t.chain,
+    'slug', t.slug,
+    'name', t.name,
+    'tag_type', t.tag_type,
+    'ordinal', t.ordinal,
+    'meta', t.meta,
+    'source', t.source,
+    'attester', ${hex('t.attester')},
+    'fetched_at', ${fetchedAt('t', 'explorer_success_at')}
+  )`,
+  `t.address, ${bestTagOrder('t')}`,
+)}
+  from oli_tag t
+ where t.fid = a.fid and t.address = any (a.verified_addresses)
+)`
+
+export const identities = `(
+select ${list(
+  `json_build_object(
+    'platform', i.platform,
+    'identity', i.identity,
+    'display_name', i.display_name,
+    'address', i.address,
+    'url', i.url,
+    'avatar_url', i.avatar_url,
+    'description', i.description,
+    'sources', to_json(i.sources),
+    'follower_count', i.follower_count,
+    'fetched_at', ${fetchedAt('i', 'identity_success_at')}
+  )`,
+  'cardinality(i.sources) desc, i.platform, i.identity',
+)}
+  from agent_identity i where i.fid = a.fid
+)`
+
+export const codehostProfile = `(
+select json_build_object(
+    'login', c.login,
+    'user_id', c.user_id,
+    'type', c.type,
+    'name', c.name,
+    'url', c.url,
+    'avatar_url', c.avatar_url,
+    'bio', c.bio,
+    'followers', c.followers,
+    'following', c.following,
+    'public_repos', c.public_repos,
+    'total_stars', c.total_stars,
+    'top_languages', to_json(c.top_languages),
+    'account_created_at', ${isoTime('c.account_created_at')},
+    'last_push_at', ${isoTime('c.last_push_at')},
+    'verified', c.verified,
+    'source', c.source,
+    'fetched_at', ${fetchedAt('c', 'codehost_success_at')}
+  )
+  from codehost_profile c where c.fid = a.fid
+)`
+
+const mostEdges = 100
+const kinds = `array['follows', 'feedback', 'settlement', 'shared_owner', 'shared_wallet', 'shared_host', 'transfer']`
+
+/** Two that follow each other are one tie in both directions. */
+export const edges = `(
+with seen as (
+  select e.kind, e.direction, e.peer, e.chain, e.weight, e.amount, e.first_seen_at, e.last_seen_at
+    from agent_edge e where e.fid = a.fid
+   union all
+  select e.kind, case e.direction when 'out' then 'in' when 'in' then 'out' else e.direction end, e.fid, e.chain,
+         e.weight, e.amount, e.first_seen_at, e.last_seen_at
+    from agent_edge e where e.peer = a.fid
+),
+tied as (
+  select s.kind, case when count(*) > 1 then 'both' else min(s.direction) end as direction, s.peer, s.chain,
+         max(s.weight) as weight, max(s.amount) as amount,
+         min(s.first_seen_at) as first_seen_at, max(s.last_seen_at) as last_seen_at
+    from seen s
+   group by s.kind, s.peer, s.chain, case when s.kind <> 'follows' then s.direction end
+),
+shown as (
+  select t.*, p.handle, p.claimed, array_position(${kinds}, t.kind) as place
+    from tied t
+    join agent p on p.fid = t.peer
+   order by place, t.weight desc, t.peer, t.chain, t.direction
+   limit ${mostEdges}
+)
+select ${list(
+  `json_build_object(
+    'kind', s.kind,
+    'direction', s.direction,
+    'fid', s.peer,
+    'handle', s.handle,
+    'claimed', s.claimed,
+    'chain', s.chain,
+    'weight', s.weight,
+    'amount_usdc', ${dollars('s.amount')},
+    'first_seen_at', ${isoTime('s.first_seen_at')},
+    'last_seen_at', ${isoTime('s.last_seen_at')}
+  )`,
+  's.place, s.weight desc, s.peer, s.chain, s.direction',
+)}
+  from shown s
+)`

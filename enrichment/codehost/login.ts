@@ -1,0 +1,52 @@
+import type { StoredAccount } from '../../db/queries/codehost-profiles.ts'
+import type { CodehostInput } from '../../db/queries/enrichment-inputs.ts'
+import { isSameSite, isSharedPlatform } from '../specs/site.ts'
+
+/** An account that an agent names, and where. */
+export interface NamedAccount {
+  readonly login: string
+  readonly source: CodehostInput['named'][number]['source']
+}
+
+/** Tried one after the other until one exists. */
+const mostNamed = 3
+/** What GitHub allows: letters, digits, hyphens, 39 at most. */
+const loginForm = /^[a-z\d](?:[a-z\d-]{0,38})$/i
+/** Paths of github.com under which no account stands. */
+const notAccounts = new Set(['about', 'apps', 'features', 'marketplace', 'settings', 'sponsors', 'topics', 'users'])
+
+/** Accounts on GitHub that an agent names, each once, the best source first. */
+export function namedAccounts({ named }: Pick<CodehostInput, 'named'>): NamedAccount[] {
+  const found = new Map<string, NamedAccount>()
+  for (const { name, source } of named) {
+    const login = loginOf(name)
+    if (login !== undefined && !found.has(login)) found.set(login, { login, source })
+  }
+  return [...found.values()].slice(0, mostNamed)
+}
+
+/** Lowercase; of a handle, with or without `@`, or of an address at github.com. */
+export function loginOf(name: string): string | undefined {
+  const path = name.trim().replace(/^(?:https?:\/\/)?(?:www\.)?github\.com\//i, '')
+  const [first = '', second = ''] = path.replace(/^@/, '').split(/[/?#]/)
+  const login = (first.toLowerCase() === 'orgs' ? second : first).toLowerCase()
+  return loginForm.test(login) && !notAccounts.has(login) ? login : undefined
+}
+
+/** Whether the account names the agent as well: an address, its handle in the network, or a page that is the agent's. */
+export function namesAgent({ blog, bio }: Pick<StoredAccount, 'blog' | 'bio'>, agent: CodehostInput): boolean {
+  const text = `${blog ?? ''} ${bio ?? ''}`.toLowerCase()
+  if (agent.addresses.some((address) => text.includes(address))) return true
+  const handles = [...text.matchAll(/(?:farcaster\.xyz|warpcast\.com)\/([^\s/?#),]+)/g)].map(([, handle]) => handle)
+  if (agent.handle !== null && handles.includes(agent.handle.toLowerCase())) return true
+  const page = toUrl(blog)
+  if (!page || isSharedPlatform(page)) return false
+  return agent.pages.flatMap((own) => toUrl(own) ?? []).some((own) => isSameSite(own, page))
+}
+
+/** People write a page's address without its scheme, too. */
+function toUrl(text: string | null): URL | undefined {
+  if (!text) return undefined
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
+  return url?.hostname.includes('.') ? url : undefined
+}

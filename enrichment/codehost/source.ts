@@ -1,0 +1,76 @@
+import type pg from 'pg'
+import {
+  forgetCodehostProfile,
+  readCodehostProfile,
+  type StoredCodehostProfile,
+  type StoredWork,
+  storeCodehostProfile,
+} from '../../db/queries/codehost-profiles.ts'
+import { readCodehostInput } from '../../db/queries/enrichment-inputs.ts'
+import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'
+import type { Upstream } from '../upstream.ts'
+import { githubUser, githubWork } from './github.ts'
+import { namedAccounts, namesAgent } from './login.ts'
+
+export interface CodehostOptions {
+  readonly pool: pg.Pool
+  readonly upstream: Upstream
+  readonly now: () => Date
+}
+
+const ttlMs = day
+const noWork: StoredWork = { totalStars: null, topLanguages: [], lastPushAt: null }
+
+/** The accounts that agents name on GitHub. An answer that is known already costs no more than the question. */
+export function codehost({ pool, upstream, now }: CodehostOptions): Source {
+  return {
+    name: sourceNames.codehost,
+    host: upstream.host,
+    batch: 2,
+    perRead: 1,
+    leaseMs: 15 * minute, // without a token there is a minute between two requests
+    retry: { baseMs: minute, capMs: day },
+
+    async read([subject]): Promise<Reading> {
+      const fid = numberOf(subject!)
+      const agent = await readCodehostInput(pool, fid)
+      if (!agent) return { outcome: 'gone', write: async () => undefined }
+      const known = await readCodehostProfile(pool, fid)
+
+      for (const { login, source } of namedAccounts(agent)) {
+        const before = known?.askedLogin === login ? known : undefined
+        const user = await githubUser(upstream, login, before?.userEtag)
+        if (user.status === 'nothing') continue
+        const work = await githubWork(upstream, login, before?.repositoriesEtag)
+        const account = user.status === 'ok' ? user.content : before!
+        const profile: StoredCodehostProfile = {
+          ...account,
+          ...(work.status === 'ok' ? work.content : work.status === 'unchanged' ? workOf(before!) : noWork),
+          askedLogin: login,
+          source,
+          verified: namesAgent(account, agent),
+          userEtag: user.status === 'ok' ? user.etag : before!.userEtag,
+          repositoriesEtag: work.status === 'ok' ? work.etag : (before?.repositoriesEtag ?? null),
+        }
+        return {
+          outcome: 'ok',
+          async write(db) {
+            await storeCodehostProfile(db, { fid, profile, now: now() })
+            return ttlMs
+          },
+        }
+      }
+      return {
+        outcome: 'empty',
+        async write(db) {
+          await forgetCodehostProfile(db, fid)
+          return ttlMs
+        },
+      }
+    },
+  }
+}
+
+function workOf({ totalStars, topLanguages, lastPushAt }: StoredWork): StoredWork {
+  return { totalStars, topLanguages, lastPushAt }
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { chainNames, chains } from '../../chains.config.ts'
+import type { StoredTag } from '../../db/queries/oli-tags.ts'
+import type { Upstream } from '../upstream.ts'
+import { type RawTag, toTags } from './tags.ts'
+
+/** `/services/metadata/api/v1/metadata` (and the free host's same answer); an address that is absent has no tags. */
+const metadata = z.object({
+  addresses: z.record(
+    z.string(),
+    z.object({
+      tags: z.array(
+        z.object({
+          slug: z.string(),
+          name: z.string(),
+          tagType: z.string(),
+          ordinal: z.number().nullish(),
+          meta: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+        }),
+      ),
+    }),
+  ),
+})
+
+const tagsLimit = 20
+
+/**
+ * Tags that Blockscout's metadata service has for addresses, on every chain of the table. Addresses are lowercase, at
+ * most `addressesPerAsk`. Throws as `Upstream.ask`.
+ *
+ * The service answers for one chain at a time, tags of every chain among the rest; asked for none, for those alone.
+ */
+export async function blockscoutTags(
+  { ask }: Upstream,
+  addresses: readonly string[],
+): Promise<Map<string, StoredTag[]>> {
+  const found = new Map<string, RawTag[]>(addresses.map((address) => [address, []]))
+  for (const chain of [null, ...chainNames]) {
+    const query = new URLSearchParams({ addresses: addresses.join(','), tagsLimit: String(tagsLimit) })
+    if (chain) query.set('chainId', String(chains[chain].id))
+    const answer = await ask({ path: `/services/metadata/api/v1/metadata?${query}` }, metadata)
+    if (answer.status !== 'ok') continue
+    for (const [key, { tags }] of Object.entries(answer.content.addresses)) {
+      const known = found.get(key.toLowerCase()) // nobody asked for another's
+      const isKnown = (tag: { slug: string; tagType: string }) =>
+        known?.some((one) => one.chain === null && one.slug === tag.slug && one.tagType === tag.tagType)
+      const fresh = tags.filter((tag) => !isKnown(tag))
+      known?.push(
+        ...fresh.map((tag): RawTag => ({ ...tag, ordinal: tag.ordinal, meta: tag.meta, chain, attester: null })),
+      )
+    }
+  }
+  return new Map([...found].map(([address, tags]) => [address, toTags(address, tags)]))
+}

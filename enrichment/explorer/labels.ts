@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { chainNames, chains } from '../../chains.config.ts'
+import type { StoredTag } from '../../db/queries/oli-tags.ts'
+import type { Upstream } from '../upstream.ts'
+import { type RawTag, toTags } from './tags.ts'
+
+/** `/labels/bulk`. Anybody may attest anything: the attester is kept beside what he says. */
+const labels = z.object({
+  results: z.array(
+    z.object({
+      address: z.string(),
+      labels: z.array(
+        z.object({
+          tag_id: z.string(),
+          tag_value: z.union([z.string(), z.number(), z.boolean()]).nullish(),
+          chain_id: z.string().nullish(),
+          attester: z.string().nullish(),
+        }),
+      ),
+    }),
+  ),
+})
+
+const labelsPerAddress = 100
+/** Of the schema's tags those that name something; the others describe it. */
+const typeOf: Readonly<Record<string, string>> = {
+  contract_name: 'name',
+  owner_project: 'protocol',
+  usage_category: 'classifier',
+}
+
+/** Labels of the Open Labels Initiative for addresses, on the chains of the table. Throws as `Upstream.ask`. */
+export async function oliLabels({ ask }: Upstream, addresses: readonly string[]): Promise<Map<string, StoredTag[]>> {
+  const found = new Map<string, RawTag[]>(addresses.map((address) => [address, []]))
+  const body = { addresses, limit_per_address: labelsPerAddress }
+  const answer = await ask({ path: '/labels/bulk', body }, labels)
+  for (const result of answer.status === 'ok' ? answer.content.results : []) {
+    const known = found.get(result.address.toLowerCase()) // nobody asked for another's
+    known?.push(...result.labels.flatMap(toTag))
+  }
+  return new Map([...found].map(([address, tags]) => [address, toTags(address, tags)]))
+}
+
+type Label = z.infer<typeof labels>['results'][number]['labels'][number]
+
+/** A label of another chain than the table's is left out. */
+function toTag({ tag_id, tag_value, chain_id, attester }: Label): RawTag[] {
+  const chain = chainOf(chain_id)
+  if (tag_value == null || chain === undefined) return []
+  const tagType = typeOf[tag_id] ?? 'oli'
+  const by = attester && /^0x[0-9a-f]{40}$/i.test(attester) ? attester.toLowerCase() : null
+  return [{ chain, slug: tag_id, name: String(tag_value), tagType, ordinal: null, meta: null, attester: by }]
+}
+
+/** Null: every chain; undefined: one that is not of the table. */
+function chainOf(id: string | null | undefined): string | null | undefined {
+  if (id == null || id === 'eip155:any') return null
+  return chainNames.find((name) => `eip155:${chains[name].id}` === id)
+}

@@ -1,0 +1,64 @@
+import type pg from 'pg'
+import { readAgentInputs } from '../../db/queries/enrichment-inputs.ts'
+import { type StoredTag, storeTags } from '../../db/queries/oli-tags.ts'
+import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'
+import type { Upstream } from '../upstream.ts'
+import { blockscoutTags } from './blockscout.ts'
+import { oliLabels } from './labels.ts'
+
+export interface TagsOptions {
+  readonly pool: pg.Pool
+  readonly upstream: Upstream
+  readonly now: () => Date
+}
+
+const ttlMs = 7 * day
+/** Addresses of agents that are asked about together. Blockscout's own pages have as many. */
+const addressesPerAsk = 50
+const agentsPerRead = 20
+
+/** Tags of agents' verified addresses, as Blockscout has them. */
+export function explorer(options: TagsOptions): Source {
+  return tagSource(sourceNames.explorer, 'blockscout', options, blockscoutTags)
+}
+
+/** Labels of agents' verified addresses, as anybody attested them with the Open Labels Initiative. */
+export function openLabels(options: TagsOptions): Source {
+  return tagSource(sourceNames.labels, 'oli', options, oliLabels)
+}
+
+function tagSource(
+  name: string,
+  source: 'blockscout' | 'oli',
+  { pool, upstream, now }: TagsOptions,
+  ask: (upstream: Upstream, addresses: readonly string[]) => Promise<Map<string, StoredTag[]>>,
+): Source {
+  return {
+    name,
+    host: upstream.host,
+    batch: 2 * agentsPerRead,
+    perRead: agentsPerRead,
+    leaseMs: 5 * minute,
+    retry: { baseMs: minute, capMs: day },
+
+    async read(subjects): Promise<Reading> {
+      const agents = await readAgentInputs(pool, subjects.map(numberOf))
+      const addresses = [...new Set(agents.flatMap((agent) => agent.addresses))]
+      const tags = new Map<string, StoredTag[]>()
+      for (let index = 0; index < addresses.length; index += addressesPerAsk) {
+        const found = await ask(upstream, addresses.slice(index, index + addressesPerAsk))
+        for (const [address, list] of found) tags.set(address, list)
+      }
+      return {
+        outcome: [...tags.values()].some((list) => list.length > 0) ? 'ok' : 'empty',
+        async write(db) {
+          for (const { fid, addresses } of agents) {
+            const own = addresses.flatMap((address) => tags.get(address) ?? [])
+            await storeTags(db, { fid, source, tags: own, now: now() })
+          }
+          return ttlMs
+        },
+      }
+    },
+  }
+}

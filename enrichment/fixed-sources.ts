@@ -1,0 +1,45 @@
+import type pg from 'pg'
+import { codehost } from './codehost/source.ts'
+import type { Config, UpstreamSettings } from './config.ts'
+import { explorer, openLabels } from './explorer/source.ts'
+import { identity } from './identity/source.ts'
+import type { Source } from './source.ts'
+import { createUpstream, type Upstream } from './upstream.ts'
+
+export interface FixedSources {
+  readonly sources: readonly Source[]
+  /** What is on, and what is off and why. */
+  readonly description: string
+}
+
+/** The sources whose hosts have fixed addresses, those that this installation has. */
+export function createFixedSources(config: Config, pool: pg.Pool, now: () => Date): FixedSources {
+  const sources: Source[] = []
+  const described: string[] = []
+  const { userAgent } = config.agentHosts
+
+  function add(
+    name: string,
+    settings: UpstreamSettings | undefined,
+    keyHeaders: (key: string) => Record<string, string>,
+    create: (options: { pool: pg.Pool; upstream: Upstream; now: () => Date }) => Source,
+    missing = '',
+  ) {
+    if (!settings) {
+      described.push(`${name} off: ${missing} is not set`)
+      return
+    }
+    const { url, key, requestsPerSecond, perDay } = settings
+    const headers = { 'user-agent': userAgent, ...(key && keyHeaders(key)) }
+    const upstream = createUpstream({ name, url, requestsPerSecond, perDay, headers, pool, now })
+    sources.push(create({ pool, upstream, now }))
+    described.push(`${name} on (${new URL(url).host}${key ? '' : ', without a key'})`)
+  }
+
+  // Keys go into headers: addresses are logged, here and on the way.
+  add('blockscout', config.blockscout, (key) => ({ authorization: key }), explorer, 'BLOCKSCOUT_API_KEY')
+  add('oli', config.oli, (key) => ({ 'x-api-key': key }), openLabels, 'OLI_API_KEY')
+  add('web3bio', config.web3bio, (key) => ({ 'x-api-key': `Bearer ${key}` }), identity)
+  add('github', config.github, (token) => ({ authorization: `Bearer ${token}` }), codehost)
+  return { sources, description: described.join('; ') }
+}

@@ -1,0 +1,51 @@
+import type pg from 'pg'
+import { type AgentInput, readAgentInputs } from '../../db/queries/enrichment-inputs.ts'
+import { storeIdentities } from '../../db/queries/identities.ts'
+import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'
+import type { Upstream } from '../upstream.ts'
+import { toIdentities } from './identities.ts'
+import { type BioProfile, bioProfiles, mostInBatch } from './web3bio.ts'
+
+export interface IdentityOptions {
+  readonly pool: pg.Pool
+  readonly upstream: Upstream
+  readonly now: () => Date
+}
+
+const ttlMs = 3 * day
+const agentsPerRead = 10
+/** Of an agent with more addresses, the first are asked about. */
+const mostAddresses = 10
+
+/** What else agents are, by their accounts and addresses. */
+export function identity({ pool, upstream, now }: IdentityOptions): Source {
+  return {
+    name: sourceNames.identity,
+    host: upstream.host,
+    batch: 2 * agentsPerRead,
+    perRead: agentsPerRead,
+    leaseMs: 5 * minute,
+    retry: { baseMs: minute, capMs: day },
+
+    async read(subjects): Promise<Reading> {
+      const agents = await readAgentInputs(pool, subjects.map(numberOf))
+      const asked = [...new Set(agents.flatMap(questionsOf))]
+      const profiles: BioProfile[] = []
+      for (let index = 0; index < asked.length; index += mostInBatch) {
+        profiles.push(...(await bioProfiles(upstream, asked.slice(index, index + mostInBatch))))
+      }
+      const found = agents.map((agent) => ({ fid: agent.fid, identities: toIdentities(agent, profiles) }))
+      return {
+        outcome: found.some(({ identities }) => identities.length > 0) ? 'ok' : 'empty',
+        async write(db) {
+          for (const one of found) await storeIdentities(db, { ...one, now: now() })
+          return ttlMs
+        },
+      }
+    },
+  }
+}
+
+function questionsOf({ fid, addresses }: AgentInput): string[] {
+  return [`farcaster,#${fid}`, ...addresses.slice(0, mostAddresses).map((address) => `ethereum,${address}`)]
+}

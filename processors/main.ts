@@ -12,6 +12,7 @@ import { ChainDatabase } from './database.ts'
 import { createHandler } from './handler.ts'
 import { createHealth } from './health.ts'
 import { lockForProcessor } from './lock.ts'
+import { keepPartitionsAhead } from './partitions.ts'
 import { Progress } from './progress.ts'
 import { type Backfilled, firstBlock } from './request.ts'
 import { createSource } from './source.ts'
@@ -59,6 +60,7 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const startedWith = { chainId: chain.id, metricsPort: source.metrics.port }
   log.info(startedWith, startLine(chain, source.description, description, progress, backfilled))
   if (source.node) await checkNode(source.node, chain)
+  keepPartitionsAhead(databaseUrl, chain.name, progress, log)
   source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, progress, log }))
 })
 

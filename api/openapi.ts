@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponsesObject } from 'zod-openapi'
 import { type ErrorCode, errorStatus } from './errors.ts'
 import type { Route } from './route.ts'
+import { challengeQuery } from './routes/claim-challenge.ts'
 import { routes } from './routes.ts'
+import { challengeAnswer, claimAnswer, claimRequest } from './schemas/claim.ts'
 import { errorSchemas } from './schemas/error.ts'
 
 /** Every metered answer can be one of these. */
@@ -16,7 +18,7 @@ const always: readonly ErrorCode[] = [
 
 /** The OpenAPI 3.1 document of the service, made from the definitions that validate requests and type answers. */
 export function openApiDocument(): Record<string, unknown> {
-  const paths = Object.fromEntries(routes.map((route) => [route.path, { get: operation(route) }]))
+  const reads = Object.fromEntries(routes.map((route) => [route.path, { get: operation(route) }]))
   return createDocument({
     openapi: '3.1.1',
     info: {
@@ -30,7 +32,7 @@ export function openApiDocument(): Record<string, unknown> {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    paths,
+    paths: { ...reads, '/api/claim': { post: claim }, '/api/claim/challenge': { get: challenge } },
   }) as unknown as Record<string, unknown>
 }
 
@@ -59,6 +61,53 @@ function operation(route: Route): ZodOpenApiOperationObject {
       ...errorResponses([...route.errors, ...always]),
     },
   }
+}
+
+const claimErrors: readonly ErrorCode[] = [
+  ...(['ERR_METHOD_UNSUPPORTED', 'ERR_FID_INVALID', 'ERR_ADDRESS_MALFORMED', 'ERR_JFS_PAYLOAD_INVALID'] as const),
+  ...(['ERR_SIG_INVALID', 'ERR_SIG_EXPIRED', 'ERR_NONCE_USED', 'ERR_FID_MISMATCH', 'ERR_JFS_FID_MISMATCH'] as const),
+  ...(['ERR_ADDRESS_NOT_VERIFIED', 'ERR_JFS_KEY_INACTIVE', 'ERR_MANIFEST_FETCH_FAILED'] as const),
+  ...(['ERR_MANIFEST_ADDRESS_UNVERIFIED', 'ERR_RATE_LIMITED'] as const),
+]
+
+const notStored = z.object({ 'Cache-Control': z.literal('no-store'), 'X-Request-Id': z.string() })
+
+const claim: ZodOpenApiOperationObject = {
+  operationId: 'claim',
+  summary: 'Claims a FID.',
+  description:
+    'A nonce is good for one accepted claim; a refused one leaves it free. Ten attempts a client in ten minutes, and ' +
+    'six fetches a host, besides the limits of every request.',
+  requestParams: {
+    header: z.object({ 'X-FID': z.string().optional().meta({ description: 'Instead of, or equal to, `fid`.' }) }),
+    query: z.object({
+      dry_run: z.enum(['true', 'false']).optional().meta({ description: 'true: every check, and nothing is stored.' }),
+    }),
+  },
+  requestBody: { required: true, content: { 'application/json': { schema: claimRequest } } },
+  responses: {
+    '200': {
+      description: 'The claim was accepted, or would be.',
+      headers: notStored,
+      content: { 'application/json': { schema: claimAnswer } },
+    },
+    ...errorResponses([...claimErrors, ...always]),
+  },
+}
+
+const challenge: ZodOpenApiOperationObject = {
+  operationId: 'getClaimChallenge',
+  summary: 'The text that an eip191 claim signs, with a fresh nonce.',
+  description: 'A convenience: nothing is stored, and any nonce and time of the claimant’s own do as well.',
+  requestParams: { query: challengeQuery },
+  responses: {
+    '200': {
+      description: 'The challenge.',
+      headers: notStored,
+      content: { 'application/json': { schema: challengeAnswer } },
+    },
+    ...errorResponses(['ERR_FID_INVALID', 'ERR_ADDRESS_MALFORMED', ...always]),
+  },
 }
 
 function errorResponses(codes: readonly ErrorCode[]): ZodOpenApiResponsesObject {

@@ -42,7 +42,7 @@ const manifestShape = z.object({
     .refine((all) => new Set(all).size === all.length, 'must name each address once'),
   nonce: z.string('must be a string').optional(),
   timestamp: timestampText.optional(),
-  accountAssociation: z.unknown(),
+  accountAssociation: z.unknown().optional(),
 })
 
 const manifestBytes = 64 * 1024

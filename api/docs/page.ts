@@ -11,6 +11,7 @@ interface Operation {
   readonly summary: string
   readonly description: string
   readonly parameters?: readonly { name: string; in: string; schema: Schema }[]
+  readonly requestBody?: Content
   readonly responses: Record<string, Content & { readonly description: string }>
 }
 
@@ -59,11 +60,15 @@ ${schemas.map(([name, schema]) => html`<section id="${name}"><h2>${name}</h2><p>
 
 function section(path: string, method: string, operation: Operation, baseUrl: string): Html {
   const parameters = operation.parameters ?? []
-  const example = path.replace('{fid}', '1').replace('{address}', `0x${'0'.repeat(40)}`)
+  const example = `${baseUrl}${path.replace('{fid}', '1').replace('{address}', `0x${'0'.repeat(40)}`)}`
+  const sends =
+    method === 'GET' ? '' : ` --request ${method} --header 'Content-Type: application/json' --data @body.json`
+  const takes = Object.values(operation.requestBody?.content ?? {})
   return html`<section id="${operation.operationId}">
 <h2><code>${method} ${path}</code></h2>
 <p>${operation.summary} ${operation.description.replaceAll('`', '')}</p>
-<pre><code>curl ${baseUrl}${example}</code></pre>
+<pre><code>curl ${example}${sends}</code></pre>
+${takes.length > 0 && html`<p>Body: ${takes.map(({ schema }) => typeOf(schema))}</p>`}
 ${
   parameters.length > 0 &&
   html`<table>

@@ -20,8 +20,8 @@ export interface TestApi {
 /** What no test reaches that is not about limits. */
 const plenty = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
-/** The real app on a real port, over a test's database. */
-export async function startApi(database: TestDatabase, overrides: Partial<ApiDeps> = {}): Promise<TestApi> {
+/** The real app on a real port, over a test's database; port 0: a free one. */
+export async function startApi(database: TestDatabase, overrides: Partial<ApiDeps> = {}, port = 0): Promise<TestApi> {
   const app = createApp({
     database: boundedDatabase(database.pool),
     pool: database.pool,
@@ -38,7 +38,7 @@ export async function startApi(database: TestDatabase, overrides: Partial<ApiDep
     ...overrides,
   })
   const server = createHttpServer(app)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     url,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { type Hex, type LocalAccount, numberToHex } from 'viem'
+import { type Hex, keccak256, type LocalAccount, numberToHex, toBytes } from 'viem'
 import type { ApiDeps } from '../../api/app.ts'
 import { deriveClaimed } from '../../api/claim/accept.ts'
 import { type AttemptCounter, createMemoryCounter } from '../../api/claim/attempts.ts'
@@ -12,6 +12,7 @@ import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { parseEgressAllow } from '../../net/egress.ts'
+import { freePort } from '../../ops/ports.ts'
 import { startApi, type TestApi } from './api.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
@@ -25,6 +26,7 @@ export interface Claimant {
   readonly custody: LocalAccount
   /** Verified for the fid. */
   readonly account: LocalAccount
+  readonly privateKey: Hex
   readonly address: Hex
   readonly appKey: { readonly publicKey: Hex; readonly secret: Uint8Array }
 }
@@ -52,8 +54,11 @@ export interface StageOverrides {
   readonly database?: TestDatabase
 }
 
-/** Starts at the real time; `clock.now` moves it. Client addresses come from X-Forwarded-For. */
-export async function startClaimStage(): Promise<ClaimStage> {
+/**
+ * With `ownAddress` the API calls itself what it is reached by. Starts at the real time; `clock.now` moves it.
+ * Client addresses come from X-Forwarded-For.
+ */
+export async function startClaimStage({ ownAddress = false } = {}): Promise<ClaimStage> {
   const database = await createTestDatabase()
   const chain = await startDevChain('optimism')
   const clock = { now: Date.now() }
@@ -77,7 +82,13 @@ export async function startClaimStage(): Promise<ClaimStage> {
       ...{ ...witnesses, egressAllow, attempts, windowSeconds: 900, hostLinkRequired },
       derive: (fid) => deriveClaimed(pool, fid, new Date(clock.now)),
     }
-    const api = await startApi(overrides.database ?? database, { trustProxyHops: 1, now: () => clock.now, claims })
+    const port = ownAddress ? await freePort() : undefined
+    const address = port && { baseUrl: `http://127.0.0.1:${port}` }
+    const api = await startApi(
+      overrides.database ?? database,
+      { trustProxyHops: 1, now: () => clock.now, claims, ...address },
+      port,
+    )
     running.push({ stop: () => witnesses.close() }, api)
     return api
   }
@@ -94,7 +105,8 @@ export async function startClaimStage(): Promise<ClaimStage> {
       hub.state.addVerification(fid, account.address)
       await chain.execute(funder, registerFid(BigInt(fid), custody.address))
       await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
-      return { fid, custody, account, address: account.address.toLowerCase() as Hex, appKey }
+      const privateKey = keccak256(toBytes(`verified ${fid}`))
+      return { fid, custody, account, privateKey, address: account.address.toLowerCase() as Hex, appKey }
     },
     async stop() {
       for (const part of running.reverse()) await part.stop()

@@ -1,0 +1,101 @@
+import { text as readAll } from 'node:stream/consumers'
+import { runCommand, UsageError } from '../ops/cli.ts'
+import { type ClaimBody, jfsBody, unsignedBody, wellKnownBody, withSignature } from './proof.ts'
+import { askChallenge, sendClaim } from './service.ts'
+import { explain } from './words.ts'
+
+const usage = `
+npm run claim -- --method <method> --fid <fid> [--api <url>] [--dry-run]
+
+Claims a FID for whoever controls it, and says in words what came of it. Exits 0 only when the claim was accepted (with
+--dry-run: would be; every check is made and nothing is stored).
+
+  --method eip191       by a signature of a verified address
+      --private-key K   0x hex; - reads it from standard input
+      --address A       without a key: prints the text to sign in a wallet, and the command that sends the signature
+      --signature S --nonce N --timestamp T
+                        with --address: sends a signature made elsewhere
+      --chain-id C      where a contract wallet is (10)
+  --method jfs          by a token of an active app key
+      --app-key K       0x hex of the Ed25519 secret, 32 bytes; - reads it from standard input
+  --method well-known   by a manifest on a host that belongs to the account
+      --host H          its name, without scheme or path
+  --api URL             address of the service (http://127.0.0.1:3000)
+`
+
+const options = {
+  method: { type: 'string' },
+  fid: { type: 'string' },
+  api: { type: 'string', default: 'http://127.0.0.1:3000' },
+  'private-key': { type: 'string' },
+  'app-key': { type: 'string' },
+  address: { type: 'string' },
+  signature: { type: 'string' },
+  nonce: { type: 'string' },
+  timestamp: { type: 'string' },
+  'chain-id': { type: 'string', default: '10' },
+  host: { type: 'string' },
+  'dry-run': { type: 'boolean', default: false },
+} as const
+
+await runCommand({ usage, options }, async ({ values }) => {
+  const api = (values.api ?? options.api.default).replace(/\/+$/, '')
+  if (!URL.canParse(api)) throw new UsageError(`--api must be an http(s) address, not ${api}`)
+  if (!/^[1-9][0-9]*$/.test(values.fid ?? '')) throw new UsageError('--fid must be a positive integer')
+  const fid = Number(values.fid)
+  const dryRun = values['dry-run'] ?? false
+  const body = await bodyOf(values, fid, api)
+  const verdict = await sendClaim(api, body, { dryRun })
+  const words = explain(verdict, { fid, api, dryRun })
+  if (verdict.status !== 200) throw new Error(words)
+  process.stdout.write(`${words}\n`)
+})
+
+type Values = { readonly [name in keyof typeof options]?: string | boolean | undefined }
+
+async function bodyOf(values: Values, fid: number, api: string): Promise<ClaimBody> {
+  switch (values.method) {
+    case 'eip191':
+      return signedBody(values, fid, api)
+    case 'jfs':
+      return jfsBody({ fid, audience: api, secret: await keyOf('--app-key', values['app-key']) })
+    case 'well-known':
+      return wellKnownBody(fid, given('--host', values.host))
+    default:
+      throw new UsageError('--method must be eip191, jfs or well-known')
+  }
+}
+
+async function signedBody(values: Values, fid: number, api: string): Promise<ClaimBody> {
+  const chainId = Number(values['chain-id'])
+  if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new UsageError('--chain-id must be a positive integer')
+  if (values.signature !== undefined) {
+    const address = given('--address', values.address)
+    const [nonce, timestamp] = [given('--nonce', values.nonce), given('--timestamp', values.timestamp)]
+    return unsignedBody({ fid, address, chainId, nonce, timestamp }, given('--signature', values.signature))
+  }
+  if (values['private-key'] !== undefined) {
+    const key = await keyOf('--private-key', values['private-key'])
+    return withSignature(key, { fid, chainId }, (address) => askChallenge(api, { fid, address, chainId }))
+  }
+  const address = given('--private-key or --address', values.address)
+  const { text, nonce, timestamp } = await askChallenge(api, { fid, address, chainId })
+  const again = `--address ${address} --nonce ${nonce} --timestamp ${timestamp} --chain-id ${chainId}`
+  process.stdout.write(`Sign this text with ${address}:\n\n${text}\n\nThen, within 15 minutes, send the signature:\n\n`)
+  process.stdout.write(
+    `npm run claim -- --method eip191 --fid ${fid} ${again} --api ${api} --signature <signature>\n\n`,
+  )
+  throw new Error('nothing was claimed yet')
+}
+
+function given(option: string, value: string | boolean | undefined): string {
+  if (typeof value !== 'string' || value === '') throw new UsageError(`${option} is needed for this method`)
+  return value
+}
+
+/** A secret of 32 bytes. */
+async function keyOf(option: string, value: string | boolean | undefined): Promise<`0x${string}`> {
+  const text = given(option, value) === '-' ? (await readAll(process.stdin)).trim() : given(option, value)
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) throw new UsageError(`${option} must be 0x and 64 hex digits`)
+  return text as `0x${string}`
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Challenge } from './service.ts'
+
+/** What POST /api/claim takes. */
+export type ClaimBody = Readonly<Record<string, unknown>>
+
+export interface SignedFields {
+  readonly fid: number
+  readonly address: string
+  readonly chainId: number
+  readonly nonce: string
+  readonly timestamp: string
+}
+
+/** An eip191 claim with a signature that was made elsewhere. */
+export function unsignedBody({ chainId, ...fields }: SignedFields, signature: string): ClaimBody {
+  return { method: 'eip191', ...fields, chain_id: chainId, signature }
+}
+
+/**
+ * An eip191 claim signed here. The text comes from the service, so it is looked at before it is signed: throws when it
+ * is anything but a claim of this fid by this address.
+ */
+export async function withSignature(
+  privateKey: `0x${string}`,
+  { fid, chainId }: { fid: number; chainId: number },
+  ask: (address: string) => Promise<Challenge>,
+): Promise<ClaimBody> {
+  const account = privateKeyToAccount(privateKey)
+  const { text, nonce, timestamp } = await ask(account.address)
+  const fields = { fid, address: account.address, chainId, nonce, timestamp }
+  if (!isClaimText(text, fields)) {
+    throw new Error(`the service asks for a signature of something else; it was not signed:\n\n${text}`)
+  }
+  return unsignedBody(fields, await account.signMessage({ message: text }))
+}
+
+/** Whether a text says what a claim says and no more; the names of site and service are the service's own to say. */
+function isClaimText(text: string, { fid, address, chainId, nonce, timestamp }: SignedFields): boolean {
+  const [site, ...lines] = text.split('\n')
+  const service = /^Claim FID \d+ on ([a-z0-9-]+)\.$/.exec(lines[2] ?? '')?.[1]
+  const uri = /^URI: (https?:\/\/\S+\/api\/claim)$/.exec(lines[4] ?? '')?.[1]
+  const expected = [
+    ...[address, '', `Claim FID ${fid} on ${service}.`, '', `URI: ${uri}`, 'Version: 1', `Chain ID: ${chainId}`],
+    ...[`Nonce: ${nonce}`, `Issued At: ${timestamp}`, 'Resources:', `- farcaster://fid/${fid}`],
+  ]
+  const asks = /^\S+ wants you to sign in with your Ethereum account:$/.test(site ?? '')
+  return asks && service !== undefined && uri !== undefined && lines.join('\n') === expected.join('\n')
+}
+
+/** A token of an app key, for one service; `secret` is the Ed25519 secret, `audience` the service's own address. */
+export function jfsBody({
+  fid,
+  audience,
+  secret,
+}: {
+  fid: number
+  audience: string
+  secret: `0x${string}`
+}): ClaimBody {
+  const bytes = Buffer.from(secret.slice(2), 'hex')
+  const key = `0x${Buffer.from(ed25519.getPublicKey(bytes)).toString('hex')}`
+  const timestamp = new Date().toISOString()
+  const header = segment({ fid, type: 'app_key', key })
+  const payload = segment({ aud: audience, action: 'claim', fid, nonce: freshNonce(), timestamp })
+  const signature = ed25519.sign(Buffer.from(`${header}.${payload}`), bytes)
+  return { method: 'jfs', fid, jfs: `${header}.${payload}.${Buffer.from(signature).toString('base64url')}` }
+}
+
+export function wellKnownBody(fid: number, host: string): ClaimBody {
+  return { method: 'well-known', fid, host, nonce: freshNonce() }
+}
+
+const segment = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const freshNonce = () => randomBytes(16).toString('hex')

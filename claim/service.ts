@@ -1,0 +1,46 @@
+import type { ClaimBody } from './proof.ts'
+
+/** What an eip191 claim signs. */
+export interface Challenge {
+  readonly text: string
+  readonly nonce: string
+  readonly timestamp: string
+}
+
+/** An answer of the service; an error's fields as they are. */
+export interface Verdict {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const timeoutMs = 20_000
+
+/** Throws when the service gives none, with what it said. */
+export async function askChallenge(
+  api: string,
+  { fid, address, chainId }: { fid: number; address: string; chainId: number },
+): Promise<Challenge> {
+  const query = new URLSearchParams({ fid: String(fid), address, chain_id: String(chainId) })
+  const { status, body } = await ask(`${api}/api/claim/challenge?${query}`)
+  if (status !== 200) throw new Error(`there is no challenge: ${body.error} ${body.detail ?? ''}`.trim())
+  return body as unknown as Challenge
+}
+
+export function sendClaim(api: string, claim: ClaimBody, { dryRun }: { dryRun: boolean }): Promise<Verdict> {
+  const headers = { 'content-type': 'application/json' }
+  return ask(`${api}/api/claim${dryRun ? '?dry_run=true' : ''}`, {
+    ...{ method: 'POST', headers, body: JSON.stringify(claim) },
+  })
+}
+
+async function ask(url: string, init: RequestInit = {}): Promise<Verdict> {
+  const { host } = new URL(url)
+  const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }).catch((cause: Error) => {
+    throw new Error(`no answer from ${host}: ${(cause.cause as Error | undefined)?.message ?? cause.message}`, {
+      cause,
+    })
+  })
+  const body: unknown = await answer.json().catch(() => undefined)
+  if (typeof body === 'object' && body !== null) return { status: answer.status, body: body as Verdict['body'] }
+  throw new Error(`${host} answered with status ${answer.status} and no JSON: is --api the address of the service?`)
+}

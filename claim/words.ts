@@ -1,0 +1,53 @@
+import type { Verdict } from './service.ts'
+
+export interface Asked {
+  readonly fid: number
+  readonly api: string
+  readonly dryRun: boolean
+}
+
+/** What a verdict means, and after a refusal what to do next. */
+export function explain({ status, body }: Verdict, { fid, api, dryRun }: Asked): string {
+  if (status === 200) {
+    const addresses = (body.verified_addresses as readonly string[]).join(', ') || 'none'
+    const agent = `agent status ${body.agent_status}, verified addresses: ${addresses}`
+    if (dryRun)
+      return `every check passed: FID ${fid} would be claimed by ${body.method} (${agent}); nothing was stored`
+    return `FID ${fid} is claimed by ${body.method} since ${body.claimed_at} (${agent}): ${api}/api/agent/${fid}`
+  }
+  const advice = advices[String(body.error)]?.(body, fid)
+  const said = `the claim of FID ${fid} was refused with ${body.error}${body.detail ? `: ${body.detail}` : ''}`
+  return advice ? `${said}\n${advice}` : said
+}
+
+/** What to do, by error code; where the service's own detail says it all there is none. */
+const advices: Record<string, (body: Verdict['body'], fid: number) => string> = {
+  ERR_NONCE_USED: ({ replay }) =>
+    replay
+      ? 'This very claim was accepted before; there is nothing left to do.'
+      : 'Claim again; each run of this command takes a new nonce.',
+  ERR_SIG_EXPIRED: ({ server_time }) =>
+    `Sign again, and look at this machine's clock: the service's shows ${server_time}.`,
+  ERR_SIG_INVALID: () =>
+    'Sign the text exactly as it was printed, with the account you named; for a contract wallet name its chain with --chain-id.',
+  ERR_ADDRESS_NOT_VERIFIED: ({ address }, fid) =>
+    `Verify ${address} in the settings of the account with FID ${fid}, or use the key of an address that is verified. ` +
+    'Custody and auth addresses do not count.',
+  ERR_JFS_KEY_INACTIVE: () =>
+    'Use an app key that the account has added in the KeyRegistry on Optimism and not removed.',
+  ERR_JFS_PAYLOAD_INVALID: () => 'If it is about aud: give --api the address that the service itself is known by.',
+  ERR_MANIFEST_FETCH_FAILED: ({ host }, fid) =>
+    `Publish there: ${JSON.stringify({ service: '<name of the service>', host, fid, addresses: ['<verified address>'] })}`,
+  ERR_MANIFEST_ADDRESS_UNVERIFIED: ({ unverified }) =>
+    `Take ${(unverified as readonly string[]).join(', ')} out of the manifest, or verify them first.`,
+  ERR_RATE_LIMIT: waiting,
+  ERR_RATE_LIMIT_DAILY: waiting,
+  ERR_RATE_LIMITED: waiting,
+  ERR_RATE_LIMITER_UNAVAILABLE: waiting,
+  ERR_INTERNAL: () =>
+    'The service could not ask everybody it has to: the network, a chain, its database. The claim was not judged; try again soon.',
+}
+
+function waiting({ retryAfterSeconds }: Verdict['body']): string {
+  return `Try again in ${retryAfterSeconds} seconds.`
+}

@@ -1,0 +1,118 @@
+import { createServer } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { accountOf } from '../../devnet/chain.ts'
+import { freePort } from '../../ops/ports.ts'
+import { type Claimant, type ClaimStage, startClaimStage } from '../tools/claims.ts'
+import { runMain } from '../tools/command.ts'
+
+let stage: ClaimStage
+let claimant: Claimant
+let secret: string
+let appSecret: string
+beforeAll(async () => {
+  stage = await startClaimStage({ ownAddress: true })
+  claimant = await stage.claimant()
+  secret = claimant.privateKey
+  appSecret = `0x${Buffer.from(claimant.appKey.secret).toString('hex')}`
+})
+afterAll(() => stage.stop())
+
+const run = (...args: string[]) =>
+  runMain('claim/main.ts', ['--fid', String(claimant.fid), '--api', stage.api.url, ...args])
+const isClaimed = async () => (await stage.api.get(`/api/agent/${claimant.fid}`)).status === 200
+
+test('a dry run tells that the claim would be accepted, and stores nothing', async () => {
+  const { code, stdout } = await run('--method', 'eip191', '--private-key', secret, '--dry-run')
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringContaining(`every check passed: FID ${claimant.fid} would be claimed`),
+  ])
+  expect(await isClaimed()).toBe(false)
+})
+
+test('a claim with the key of a verified address is accepted, exit code 0', async () => {
+  const { code, stdout } = await run('--method', 'eip191', '--private-key', secret)
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`FID ${claimant.fid} is claimed by eip191 since`)])
+  expect(await isClaimed()).toBe(true)
+})
+
+test('a claim with an app key is accepted', async () => {
+  const { code, stdout } = await run('--method', 'jfs', '--app-key', appSecret)
+  expect([code, stdout]).toEqual([0, expect.stringContaining('is claimed by jfs')])
+})
+
+test('a claim with a manifest is accepted, and a missing manifest is described', async () => {
+  const { name: host } = stage.host
+  const missing = await run('--method', 'well-known', '--host', host)
+  expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining(`Publish there: {"service"`)])
+  const { fid, address } = claimant
+  stage.hub.state.setProfile(fid, { url: `https://${host}` })
+  const body = { service: 'agent-directory', host, fid, addresses: [address] }
+  stage.host.pages.set('/.well-known/agent-directory.json', { body })
+  expect(await run('--method', 'well-known', '--host', host)).toMatchObject({ code: 0 })
+})
+
+test('without a key the text to sign is printed, and a signature made elsewhere is sent', async () => {
+  const asked = await run('--method', 'eip191', '--address', claimant.account.address)
+  expect([asked.code, asked.stderr]).toEqual([1, 'nothing was claimed yet\n'])
+  const text = /:\n\n([\s\S]*?)\n\nThen,/.exec(asked.stdout)?.[1] as string
+  const signature = await claimant.account.signMessage({ message: text })
+  const command = /npm run claim -- (.*) --signature/.exec(asked.stdout)?.[1]?.split(' ') as string[]
+  const sent = await runMain('claim/main.ts', [...command, '--signature', signature])
+  expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining('is claimed by eip191')])
+  const again = await runMain('claim/main.ts', [...command, '--signature', signature])
+  expect([again.code, again.stderr]).toEqual([
+    1,
+    expect.stringContaining('accepted before; there is nothing left to do'),
+  ])
+})
+
+test('a refusal is explained: an address that is not verified', async () => {
+  const { code, stderr } = await run('--method', 'eip191', '--private-key', `0x${'11'.repeat(32)}`)
+  expect(code).toBe(1)
+  expect(stderr).toContain('ERR_ADDRESS_NOT_VERIFIED')
+  expect(stderr).toContain('Custody and auth addresses do not count')
+})
+
+test('a service that asks for another signature gets none', async () => {
+  const port = await freePort()
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.method as string)
+    response.setHeader('content-type', 'application/json')
+    const text = `bank.example wants you to sign in with your Ethereum account:\n${accountOf('x').address}\n\nSend all.`
+    response.end(JSON.stringify({ text, nonce: 'abcdefgh', timestamp: new Date().toISOString() }))
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const args = ['--fid', '1', '--api', `http://127.0.0.1:${port}`, '--method', 'eip191', '--private-key', secret]
+  const { code, stderr } = await runMain('claim/main.ts', args)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('it was not signed')])
+  expect(asked).toEqual(['GET'])
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test.for<[string, string[], string]>([
+  ['no method', [], '--method must be'],
+  ['a method that is none', ['--method', 'magic-cast'], '--method must be'],
+  ['no key and no address', ['--method', 'eip191'], '--private-key or --address is needed'],
+  ['half a key', ['--method', 'jfs', '--app-key', '0x12'], '--app-key must be 0x and 64 hex digits'],
+  ['no host', ['--method', 'well-known'], '--host is needed'],
+])('%s is one line and exit code 2', async ([_, args, line]) => {
+  const { code, stderr } = await run(...args)
+  expect([code, stderr]).toEqual([2, expect.stringMatching(new RegExp(`^[^\\n]*${line}[^\\n]*\\n$`))])
+})
+
+test('nobody at the address is one line and exit code 1', async () => {
+  const api = `http://127.0.0.1:${await freePort()}`
+  const { code, stderr } = await runMain('claim/main.ts', [
+    '--fid',
+    '1',
+    '--api',
+    api,
+    '--method',
+    'jfs',
+    '--app-key',
+    appSecret,
+  ])
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^no answer from 127\.0\.0\.1:\d+: [^\n]+\n$/)])
+})

@@ -1,0 +1,104 @@
+import { concatHex, getAddress, type Hex, padHex, serializeErc6492Signature } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { accountOf, funder } from '../../devnet/chain.ts'
+import { createWallet, walletOf } from '../../devnet/chain-wallets.ts'
+import { failure } from '../tools/api.ts'
+import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../tools/claims.ts'
+
+let stage: ClaimStage
+let claimant: Claimant
+beforeAll(async () => {
+  stage = await startClaimStage()
+  claimant = await stage.claimant()
+})
+afterAll(() => stage.stop())
+
+let salts = 0
+/** The address of a wallet of the claimant's key, verified for the fid; `deployed` creates it too. */
+async function wallet({ deployed }: { deployed: boolean }) {
+  const salt = padHex(`0x${(++salts).toString(16).padStart(2, '0')}`)
+  const call = createWallet(stage.chain, claimant.account.address, salt)
+  if (deployed) await stage.chain.execute(funder, call)
+  const address = await walletOf(stage.chain, claimant.account.address, salt)
+  stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10 })
+  const wrap = (signature: Hex) => serializeErc6492Signature({ address: call.to, data: call.data, signature })
+  return { address, wrap }
+}
+
+/** Any code at a verified address. */
+async function codeAt(text: string, bytecode: Hex) {
+  const { address } = accountOf(text)
+  await stage.chain.client.setCode({ address, bytecode })
+  stage.hub.state.addVerification(claimant.fid, address)
+  return address
+}
+
+const stranger = accountOf('stranger')
+/** Says yes to every signature. */
+const yes = '0x631626ba7e60e01b60005260206000f3'
+
+test('a deployed contract wallet claims with its owner’s signature, and with nobody else’s', async () => {
+  const { address } = await wallet({ deployed: true })
+  expect((await post(stage.api, await eip191Claim(stage, claimant, { address }))).status).toBe(200)
+  const forged = await post(stage.api, await eip191Claim(stage, claimant, { address, signer: stranger }))
+  expect(await failure(forged)).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
+})
+
+test('a wallet that is not deployed yet claims with a wrapped signature (ERC-6492), and stays undeployed', async () => {
+  const { address, wrap } = await wallet({ deployed: false })
+  const body = await eip191Claim(stage, claimant, { address })
+  expect(await failure(await post(stage.api, body))).toMatchObject({ error: 'ERR_SIG_INVALID' })
+  const forged = await eip191Claim(stage, claimant, { address, signer: stranger })
+  const refused = await post(stage.api, { ...forged, signature: wrap(forged.signature) })
+  expect(await failure(refused)).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
+  expect((await post(stage.api, { ...body, signature: wrap(body.signature) })).status).toBe(200)
+  expect(await stage.chain.client.getCode({ address })).toBeUndefined()
+})
+
+test('a wrapped signature still counts once the wallet is deployed', async () => {
+  const { address, wrap } = await wallet({ deployed: true })
+  const body = await eip191Claim(stage, claimant, { address })
+  expect((await post(stage.api, { ...body, signature: wrap(body.signature) })).status).toBe(200)
+})
+
+test('a wrapper around a plain key’s own signature, or around nonsense, is no signature', async () => {
+  const { wrap } = await wallet({ deployed: false })
+  const body = await eip191Claim(stage, claimant)
+  for (const signature of [wrap(body.signature), `0x${'6492'.repeat(16)}`, wrap('0x00')]) {
+    const refused = await failure(await post(stage.api, { ...body, signature }))
+    expect(refused).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
+  }
+})
+
+test.for<[string, Hex]>([
+  ['reverts', '0x60006000fd'],
+  ['burns all gas', '0x5b600056'],
+  ['meets an invalid instruction', '0xfe'],
+  ['answers nothing', '0x00'],
+  ['answers four bytes', '0x631626ba7e60e01b60005260046000f3'],
+  ['says no', '0x63ffffffff60e01b60005260206000f3'],
+])('a contract that %s has not signed', async ([text, bytecode]) => {
+  const address = await codeAt(`contract that ${text}`, bytecode)
+  const refused = await failure(await post(stage.api, await eip191Claim(stage, claimant, { address })))
+  expect(refused).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
+})
+
+test('a delegated account (EIP-7702) signs with its key, or with what its owner delegated to', async () => {
+  const owner = accountOf('delegated account')
+  const delegate = await codeAt('delegate that says yes', yes)
+  const bytecode = concatHex(['0xef0100', delegate])
+  await stage.chain.client.setCode({ address: owner.address, bytecode })
+  stage.hub.state.addVerification(claimant.fid, owner.address)
+  const own = await eip191Claim(stage, claimant, { address: owner.address, signer: owner })
+  expect((await post(stage.api, own)).status).toBe(200)
+  const delegated = await eip191Claim(stage, claimant, { address: owner.address, signer: stranger })
+  expect((await post(stage.api, delegated)).status).toBe(200)
+})
+
+test('the address may be written in lower case or with its checksum', async () => {
+  for (const address of [claimant.address, getAddress(claimant.address)]) {
+    // The text has the checksum either way.
+    const body = { ...(await eip191Claim(stage, claimant)), address }
+    expect((await post(stage.api, body)).status).toBe(200)
+  }
+})

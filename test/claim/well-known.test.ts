@@ -1,0 +1,225 @@
+import { encodeFunctionData, type Hex, type LocalAccount, padHex } from 'viem'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { accountOf, funder } from '../../devnet/chain.ts'
+import { keyRegistryAbi } from '../../devnet/chain-abi.ts'
+import { failure } from '../tools/api.ts'
+import { type ChainRows, chainRows } from '../tools/chain-rows.ts'
+import { type Claimant, type ClaimStage, freshNonce, post, startClaimStage } from '../tools/claims.ts'
+
+const path = '/.well-known/agent-directory.json'
+let stage: ClaimStage
+let claimant: Claimant
+let rows: ChainRows
+beforeAll(async () => {
+  stage = await startClaimStage()
+  rows = chainRows(stage.database.pool)
+})
+afterAll(() => stage.stop())
+beforeEach(async () => {
+  claimant = await stage.claimant()
+  stage.host.pages.clear()
+  stage.host.faults.clear()
+  stage.clock.now += 601_000 // a new window of the limiter: the host is always the same
+})
+
+/** The claim, with a manifest that says all the right things but for `change`. */
+async function claim(change: object = {}, { linked = true } = {}) {
+  const { fid, address } = claimant
+  const { name: host } = stage.host
+  if (linked) stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
+  const manifest = { service: 'agent-directory', host, fid, addresses: [address], ...change }
+  stage.host.pages.set(path, { body: manifest })
+  return submit()
+}
+const submit = (nonce = freshNonce()) =>
+  post(stage.api, { method: 'well-known', fid: claimant.fid, host: stage.host.name, nonce })
+
+const linkOf = async (fid: number) =>
+  (await stage.database.pool.query('select host_link, signer, proof from claim where fid = $1', [fid])).rows
+
+/** A JSON Farcaster Signature of an address. */
+async function associate(
+  signer: LocalAccount,
+  type: 'custody' | 'auth',
+  { fid = claimant.fid, domain = stage.host.name, legacy = false } = {},
+) {
+  const segment = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const [header, payload] = [segment({ fid, type, key: signer.address }), segment({ domain })]
+  const hex = await signer.signMessage({ message: `${header}.${payload}` })
+  const bytes = legacy ? Buffer.from(hex) : Buffer.from(hex.slice(2), 'hex')
+  return { header, payload, signature: bytes.toString(legacy ? 'base64url' : 'base64') }
+}
+
+test('a manifest on a host that the profile names claims the fid, and the claim keeps the link', async () => {
+  const response = await claim()
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    expect.objectContaining({ method: 'well-known', verified_addresses: [claimant.address] }),
+  ])
+  expect(await linkOf(claimant.fid)).toEqual([
+    expect.objectContaining({ host_link: 'profile_url', signer: stage.host.name }),
+  ])
+})
+
+test.for<[string, object]>([
+  ['no addresses', { addresses: [] }],
+  ['no list', { addresses: undefined }],
+  ['26 addresses', { addresses: Array.from({ length: 26 }, (_, n) => accountOf(`many ${n}`).address) }],
+  ['an address that is none', { addresses: ['0x01'] }],
+  ['another service', { service: 'elsewhere' }],
+  ['another host', { host: 'elsewhere.example' }],
+  ['another nonce', { nonce: 'anothernonce' }],
+  ['a time that is none', { timestamp: 'yesterday' }],
+])('ERR_PAYLOAD_INVALID: a manifest with %s', async ([_, change]) => {
+  expect(await failure(await claim(change))).toMatchObject({ status: 400, error: 'ERR_PAYLOAD_INVALID' })
+})
+
+test('ERR_PAYLOAD_INVALID: an address twice, in two spellings', async () => {
+  const addresses = [claimant.address, claimant.account.address]
+  expect(await failure(await claim({ addresses }))).toMatchObject({ error: 'ERR_PAYLOAD_INVALID' })
+})
+
+test.for(['https://a.example', 'a.example/path', 'user@a.example', '', 'a.example:443', 'ａ.example', 5, null])(
+  'ERR_PAYLOAD_INVALID: host %j',
+  async (host) => {
+    const refused = await post(stage.api, { method: 'well-known', fid: claimant.fid, host, nonce: freshNonce() })
+    expect(await failure(refused)).toMatchObject({ error: 'ERR_PAYLOAD_INVALID', fields: [{ path: 'host' }] })
+  },
+)
+
+test.for<[unknown, number | null]>([
+  [1, 1],
+  ['1', null],
+  [undefined, null],
+])('ERR_FID_MISMATCH: the manifest is for fid %j', async ([fid, actual]) => {
+  expect(await failure(await claim({ fid }))).toMatchObject({
+    ...{ status: 422, error: 'ERR_FID_MISMATCH', expected_fid: claimant.fid, actual_fid: actual },
+  })
+})
+
+test('ERR_MANIFEST_ADDRESS_UNVERIFIED names those that are not verified; one is enough to refuse', async () => {
+  const strangers = [accountOf('a'), accountOf('b')].map(({ address }) => address.toLowerCase()).sort()
+  const refused = await failure(await claim({ addresses: [claimant.address, ...strangers] }))
+  expect(refused).toEqual({
+    ...{ status: 422, error: 'ERR_MANIFEST_ADDRESS_UNVERIFIED', detail: expect.any(String) },
+    ...{ fid: claimant.fid, unverified: strangers },
+  })
+})
+
+test('ERR_SIG_EXPIRED: a manifest with a time outside of the window', async () => {
+  const timestamp = new Date(stage.clock.now - 901_000).toISOString()
+  expect(await failure(await claim({ timestamp }))).toMatchObject({ error: 'ERR_SIG_EXPIRED', timestamp })
+})
+
+test.for<[string, () => void]>([
+  ['404', () => stage.host.pages.delete(path)],
+  ['500', () => stage.host.pages.set(path, { status: 500, body: {} })],
+  ['a redirect', () => stage.host.pages.set(path, { status: 302, headers: { location: '/elsewhere' }, body: '' })],
+  ['a web page', () => stage.host.pages.set(path, { body: '<!doctype html>' })],
+  ['too much', () => stage.host.pages.set(path, { body: `"${'x'.repeat(70_000)}"` })],
+])('ERR_MANIFEST_FETCH_FAILED: the host answers %s', async ([_, spoil]) => {
+  const nonce = freshNonce()
+  stage.hub.state.setProfile(claimant.fid, { url: `https://${stage.host.name}` })
+  spoil()
+  const { name: host } = stage.host
+  const refused = await failure(await submit(nonce))
+  expect(refused).toMatchObject({ status: 422, error: 'ERR_MANIFEST_FETCH_FAILED', host })
+})
+
+test('ERR_MANIFEST_FETCH_FAILED says the same of a private address, a closed port and a name that is nobody’s', async () => {
+  const hosts = ['127.0.0.1:9', '169.254.169.254', 'localhost', 'nobody.invalid']
+  const details = []
+  for (const host of hosts) {
+    const refused = await post(stage.api, { method: 'well-known', fid: claimant.fid, host, nonce: freshNonce() })
+    const { status, error, detail } = await failure(refused)
+    details.push([status, error, detail?.replace(host, '')])
+  }
+  expect(new Set(details.map((one) => JSON.stringify(one))).size).toBe(1)
+  expect(details[0]?.slice(0, 2)).toEqual([422, 'ERR_MANIFEST_FETCH_FAILED'])
+})
+
+test('ERR_FID_MISMATCH: a stranger’s host with a perfect manifest of somebody else’s public addresses', async () => {
+  const refused = await failure(await claim({}, { linked: false }))
+  expect(refused).toMatchObject({
+    ...{ status: 422, error: 'ERR_FID_MISMATCH', expected_fid: claimant.fid, actual_fid: null },
+    detail: expect.stringContaining('must be linked'),
+  })
+})
+
+test('an account association by the custody address links the host, in the encodings of today and before', async () => {
+  const accountAssociation = await associate(claimant.custody, 'custody')
+  expect((await claim({ accountAssociation }, { linked: false })).status).toBe(200)
+  const legacy = await associate(claimant.custody, 'custody', { legacy: true })
+  expect((await claim({ accountAssociation: legacy }, { linked: false })).status).toBe(200)
+  expect(await linkOf(claimant.fid)).toMatchObject([{ host_link: 'account_association' }, {}])
+})
+
+test('an auth address that the registry knows links the host; one it does not know does not', async () => {
+  const auth = accountOf(`auth ${claimant.fid}`)
+  const accountAssociation = await associate(auth, 'auth')
+  expect((await claim({ accountAssociation }, { linked: false })).status).toBe(422)
+  const args = [BigInt(claimant.fid), 2, padHex(auth.address), 1, '0x'] as const
+  const data = encodeFunctionData({ abi: keyRegistryAbi, functionName: 'addKey', args })
+  await stage.chain.execute(funder, { to: stage.chain.addresses.keyRegistry as Hex, data })
+  expect((await claim({ accountAssociation }, { linked: false })).status).toBe(200)
+})
+
+test('the association may stand in the host’s own farcaster.json', async () => {
+  const accountAssociation = await associate(claimant.custody, 'custody')
+  stage.host.pages.set('/.well-known/farcaster.json', { body: { accountAssociation, miniapp: {} } })
+  expect((await claim({}, { linked: false })).status).toBe(200)
+  expect(await linkOf(claimant.fid)).toMatchObject([{ host_link: 'farcaster_manifest' }])
+})
+
+test.for<[string, () => Promise<object>]>([
+  ['of another domain', () => associate(claimant.custody, 'custody', { domain: 'elsewhere.example' })],
+  ['of another fid', () => associate(claimant.custody, 'custody', { fid: 1 })],
+  ['by a stranger', () => associate(accountOf('stranger'), 'custody')],
+  ['by a verified address', () => associate(claimant.account, 'custody')],
+  ['with another signature', async () => ({ ...(await associate(claimant.custody, 'custody')), signature: 'AAAA' })],
+  ['that is empty', async () => ({ header: '', payload: '', signature: '' })],
+])('an association %s links nothing', async ([_, make]) => {
+  const refused = await claim({ accountAssociation: await make() }, { linked: false })
+  expect(await failure(refused)).toMatchObject({ status: 422, error: 'ERR_FID_MISMATCH' })
+})
+
+test('the agentURI of a token that a verified address holds links its host', async () => {
+  const token = { chain: 'base', id: claimant.fid } as const
+  await rows.transfer(token, null, claimant.address, new Date('2026-01-01T00:00:00Z'))
+  await rows.setUri(token, `http://${stage.host.name}/agent.json`, new Date('2026-01-02T00:00:00Z'))
+  expect((await claim({}, { linked: false })).status).toBe(200)
+  expect(await linkOf(claimant.fid)).toMatchObject([{ host_link: 'registration' }])
+})
+
+test('a token that a stranger sent links his host only after the holder has changed something about it', async () => {
+  const token = { chain: 'base', id: claimant.fid } as const
+  const stranger = accountOf('stranger').address
+  const uri = `http://${stage.host.name}/agent.json`
+  await rows.transfer(token, null, stranger, new Date('2026-01-01T00:00:00Z'))
+  await rows.setUri(token, uri, new Date('2026-01-02T00:00:00Z'))
+  await rows.transfer(token, stranger, claimant.address, new Date('2026-01-03T00:00:00Z'))
+  await stage.database.pool.query('update registration set agent_uri = $1 where agent_id = $2', [uri, claimant.fid])
+  expect((await claim({}, { linked: false })).status).toBe(422)
+  await rows.setUri(token, uri, new Date('2026-01-04T00:00:00Z'))
+  expect((await claim({}, { linked: false })).status).toBe(200)
+})
+
+test('CLAIM_WELL_KNOWN_HOST_LINK=off takes any host, and the claim says that no link was asked for', async () => {
+  const api = await stage.another({ hostLinkRequired: false })
+  const { fid, address } = claimant
+  const { name: host } = stage.host
+  stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses: [address] } })
+  const response = await post(api, { method: 'well-known', fid, host, nonce: freshNonce() })
+  expect(response.status).toBe(200)
+  expect(await linkOf(fid)).toMatchObject([{ host_link: null }])
+})
+
+test('a replay is answered without asking the host again', async () => {
+  const nonce = freshNonce()
+  await claim()
+  const first = await submit(nonce)
+  expect(first.status).toBe(200)
+  const asked = stage.host.requests.length
+  expect(await failure(await submit(nonce))).toMatchObject({ status: 409, error: 'ERR_NONCE_USED', replay: true })
+  expect(stage.host.requests).toHaveLength(asked)
+})

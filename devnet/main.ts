@@ -76,9 +76,13 @@ async function start(
 ) {
   const [database, running] = await together(
     createFreshDatabase(folder, process.env.DATABASE_URL).then((made) => teardown.own(made)),
-    startWorld({ seed, hubPort: usualPorts.hub, firstChainPort: usualPorts.firstChain, agentHosts: true }).then(
-      (made) => teardown.own(made),
-    ),
+    startWorld({
+      seed,
+      hubPort: usualPorts.hub,
+      firstChainPort: usualPorts.firstChain,
+      agentHosts: true,
+      upstreams: true,
+    }).then((made) => teardown.own(made)),
   )
   report.stage('started', `${database.description}; ${chainNames.length} chains; a hub of the social network`)
 
@@ -122,14 +126,16 @@ async function start(
   report.say(`  payments    ${firstProfile(running, api)}/settlements`)
   report.say(`  all agents  ${api}/api/discovery`)
   report.say(`  the hub     ${running.hub.url}/control changes who verifies which address, and makes it fail`)
-  report.say(`  their hosts agent_hosts in the file below; /control of each makes it fail`)
+  report.say(
+    `  their hosts agent_hosts in the file below, like explorer, identity and codehost; /control of each makes it fail`,
+  )
   report.say(`  keys, RPC   ${relative('.', description)}`)
   report.say(`ready ${api}`)
 }
 
 /** What every process of the stack is told, beside its own METRICS_PORT. */
 function environment(
-  { chains, hub, agentHosts }: RunningWorld,
+  { chains, hub, agentHosts, upstreams }: RunningWorld,
   { url }: FreshDatabase,
   port: number,
   chainsFile: string,
@@ -146,6 +152,12 @@ function environment(
       IPFS_GATEWAYS: agentHosts.gateway.url,
       ARWEAVE_URL: agentHosts.gateway.url,
       EGRESS_ALLOW: agentHosts.names.join(','),
+    }),
+    ...(upstreams && {
+      BLOCKSCOUT_URL: upstreams.explorer.url,
+      OLI_URL: upstreams.explorer.url,
+      WEB3BIO_URL: upstreams.identity.url,
+      GITHUB_URL: upstreams.codehost.url,
     }),
     PORT: String(port),
     BASE_URL: address,

@@ -11,7 +11,10 @@ export interface Places {
  * Content of `devnet.json`: where everything is, and the keys of this toy world, so that anybody can try claims and
  * payments by hand. What does not exist yet is null.
  */
-export function describeWorld({ world, chains, hub, agentHosts }: RunningWorld, { api, databaseUrl }: Places) {
+export function describeWorld(
+  { world, chains, hub, agentHosts, upstreams }: RunningWorld,
+  { api, databaseUrl }: Places,
+) {
   return {
     api,
     site: api,
@@ -24,9 +27,9 @@ export function describeWorld({ world, chains, hub, agentHosts }: RunningWorld, 
       }),
     ),
     hub: hub.url,
-    explorer: null,
-    identity: null,
-    codehost: null,
+    explorer: upstreams?.explorer.url ?? null,
+    identity: upstreams?.identity.url ?? null,
+    codehost: upstreams?.codehost.url ?? null,
     agent_hosts: agentHosts
       ? {
           ipfs_gateway: agentHosts.gateway.url,

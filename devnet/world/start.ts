@@ -4,6 +4,7 @@ import { compileContracts } from '../contracts/compile.ts'
 import { type AgentHosts, startAgentHosts } from '../hosts/agent-hosts.ts'
 import { type Hub, startHub } from '../hub/server.ts'
 import { HubState } from '../hub/state.ts'
+import { startUpstreams, type Upstreams } from '../upstreams/world.ts'
 import { populateHub } from './hub.ts'
 import { genesisTimeOf, layPast, type PastOptions } from './past.ts'
 import { planWorld, type World, walletsOfWorld } from './plan.ts'
@@ -17,6 +18,8 @@ export interface WorldOptions {
   readonly firstChainPort?: number
   /** Whether agents have web hosts that answer; else their addresses lead nowhere. Default: no. */
   readonly agentHosts?: boolean
+  /** Whether explorer, identity service and host of code know the people of this world. Default: there are none. */
+  readonly upstreams?: boolean
 }
 
 /** A world whose chains and hub answer. */
@@ -25,6 +28,7 @@ export interface RunningWorld {
   readonly chains: Readonly<Record<ChainName, DevChain>>
   readonly hub: Hub
   readonly agentHosts: AgentHosts | undefined
+  readonly upstreams: Upstreams | undefined
   /** Lays the past on the chains, which then go on by themselves. To be called once. */
   layPast(options: Omit<PastOptions, 'startedAt'>): Promise<void>
   stop(): Promise<void>
@@ -36,6 +40,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
   const agentHosts = options.agentHosts ? await startAgentHosts() : undefined
   const world = planWorld(seed, agentHosts?.hostOf)
   agentHosts?.publish(world)
+  const upstreams = options.upstreams ? await startUpstreams(world, startedAt) : undefined
   const state = new HubState()
   populateHub(state, world, startedAt)
 
@@ -51,6 +56,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
   ])
   const stop = async () => {
     await agentHosts?.stop()
+    await upstreams?.stop()
     await Promise.all(started.map((one) => (one.status === 'fulfilled' ? one.value.stop() : undefined)))
   }
   const failed = started.find((one) => one.status === 'rejected')
@@ -68,6 +74,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
     chains,
     hub,
     agentHosts,
+    upstreams,
     layPast: (options) => layPast(chains, world, { ...options, startedAt }),
     stop,
   }

@@ -24,12 +24,6 @@ export function directoryPath(filters: Filters, change: Partial<Filters> = {}): 
   return query === '' ? '/' : `/?${query}`
 }
 
-/** Address of the feed of the same agents, as far as the feed can tell them apart. */
-export function feedPath({ chain, claimed }: Pick<Filters, 'chain' | 'claimed'>): string {
-  const query = new URLSearchParams(entriesOf({ ...noFilters, chain, claimed })).toString()
-  return query === '' ? '/feed.atom' : `/feed.atom?${query}`
-}
-
 /** What differs from the default, as parameters. */
 function entriesOf(filters: Filters): [string, string][] {
   const { chain, ...scalars } = filters

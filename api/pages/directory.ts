@@ -1,13 +1,14 @@
 import { z } from 'zod'
+import { feedPath } from '../feed/selection.ts'
 import { type Html, html } from '../html.ts'
 import type { Route } from '../route.ts'
-import { discovery, discoveryQuery } from '../routes/discovery.ts'
+import { claimedFlags, discovery, discoveryQuery } from '../routes/discovery.ts'
 import { stats as statsRoute } from '../routes/stats.ts'
 import type { discoveryList } from '../schemas/discovery.ts'
 import type { stats as statsAnswer } from '../schemas/stats.ts'
 import { avatar, nameOf } from './avatar.ts'
 import { chainBadges, claimedMark } from './badges.ts'
-import { directoryPath, type Filters, feedPath, filterBar, noFilters } from './directory-filters.ts'
+import { directoryPath, type Filters, filterBar, noFilters } from './directory-filters.ts'
 import type { Exact } from './exact-json.ts'
 import { counted, figure } from './figures.ts'
 import { layout } from './layout.ts'
@@ -33,7 +34,7 @@ export function directoryPage(world: World): Route {
       ])
       if (!list || !stats) return undefined
       const path = directoryPath(filters, { page: filters.page })
-      const feed = feedPath(filters)
+      const feed = feedOf(filters)
       const head = {
         title: filters.q === null ? 'AI agents and who they belong to' : `Agents like “${filters.q}”`,
         description: `${figure(stats.total_agents)} AI agents with on-chain identities, joined with the accounts that stand behind them and every gasless USDC settlement they received.`,
@@ -50,6 +51,11 @@ ${results(filters, list, world.now())}`,
       )
     },
   })
+}
+
+/** The feed of the same agents, as far as the feed can tell them apart. */
+function feedOf({ chain, claimed }: Filters): string {
+  return feedPath({ chain, claimed: claimedFlags[claimed] })
 }
 
 function hero(stats: Stats): Html {
@@ -73,7 +79,7 @@ function results(filters: Filters, { agents, total, page, limit }: Listed, now: 
 <p class="count" role="status"><span>${counted(total, 'agent')}${pages > 1 && html`, page ${figure(page)} of ${figure(pages)}`}</span>${
     path !== directoryPath(noFilters, { sort: filters.sort, limit: filters.limit }) &&
     html` <a href="${directoryPath(noFilters, { sort: filters.sort, limit: filters.limit })}">Clear filters</a>`
-  } <a href="/api/discovery${directoryPath(filters, { page }).slice(1)}">JSON</a> <a href="${feedPath(filters)}">Atom</a></p>
+  } <a href="/api/discovery${directoryPath(filters, { page }).slice(1)}">JSON</a> <a href="${feedOf(filters)}">Atom</a></p>
 ${
   agents.length === 0
     ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a FID, or a whole address.</p>`

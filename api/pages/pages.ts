@@ -4,14 +4,18 @@ import { answer, type CacheObserver, readThrough } from '../answer.ts'
 import type { Cache } from '../cache.ts'
 import type { Content } from '../content.ts'
 import { answerErrors } from '../error-answer.ts'
+import { agentFeed } from '../feed/agent-feed.ts'
 import { refuseMethod } from '../method.ts'
 import type { Sources } from '../route.ts'
 import { agentPage } from './agent.ts'
 import { assets } from './assets.ts'
 import { directoryPage } from './directory.ts'
+import { leaderboardPage } from './leaderboard.ts'
 import type { World } from './page.ts'
 import { givePagePolicy } from './policy.ts'
 import { answerProblem } from './problem.ts'
+import { sitemaps } from './sitemap.ts'
+import { statusPage } from './status.ts'
 
 export interface PagesDeps {
   readonly sources: Sources
@@ -32,7 +36,8 @@ export function pageRoutes({ sources, cache, onRead, log, now }: PagesDeps): Rou
   }
   const router = Router({ caseSensitive: true, strict: true })
   router.use(assets())
-  for (const page of [directoryPage(world), agentPage(world)]) {
+  const pages = [directoryPage(world), agentPage(world), leaderboardPage(world), statusPage(world)]
+  for (const page of [...pages, agentFeed(world), ...sitemaps]) {
     const path = page.path.replaceAll(/\{(\w+)\}/g, ':$1')
     router.get(path, givePagePolicy, answer(page, sources, cache, onRead))
     router.all(path, refuseMethod(['GET', 'HEAD']))

@@ -9,10 +9,14 @@ const lastPage = 1_000_000
 /** Page and total are both this old at most, so that they agree. */
 const freshSeconds = 5
 
+export const claimedParameter = wordParameter(['all', 'claimed', 'unclaimed'], 'all', 'Claim status.')
+/** As the queries take it. */
+export const claimedFlags = { all: null, claimed: true, unclaimed: false } as const
+
 export const discoveryQuery = z.object({
   q: textParameter,
   chain: chainsParameter,
-  claimed: wordParameter(['all', 'claimed', 'unclaimed'], 'all', 'Claim status.'),
+  claimed: claimedParameter,
   spec: flagParameter('Whether a machine-readable description of the agent was found.'),
   codehost: flagParameter('Whether the agent is linked to a code host.'),
   sort: wordParameter(discoverySorts, 'newest', 'Order of the list.'),
@@ -32,7 +36,7 @@ export const discovery = route({
   maxAgeSeconds: 30,
   freshSeconds,
   async read({ sort, page, limit, claimed, ...rest }, { database, totals }) {
-    const filter = { ...rest, claimed: { all: null, claimed: true, unclaimed: false }[claimed] }
+    const filter = { ...rest, claimed: claimedFlags[claimed] }
     const total = await countOnce(filter, database, totals)
     return discoveryPage(database, filter, { sort, page, limit, total })
   },

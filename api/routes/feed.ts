@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { newestAgents, newestChange } from '../../db/queries/feed.ts'
 import { atomFeed } from '../feed/atom.ts'
 import { toEntry } from '../feed/entry.ts'
+import { feedPath, feedTitle } from '../feed/selection.ts'
+import { chainsParameter } from '../parameters.ts'
 import { route } from '../route.ts'
+import { claimedFlags, claimedParameter } from './discovery.ts'
 
 const entries = 30
 /** How soon a change of any agent leads to a new document, in milliseconds. */
@@ -12,9 +15,9 @@ const noticeMs = 5_000
 export const feed = route({
   path: '/feed.atom',
   operationId: 'getFeed',
-  summary: 'The 30 newest agents, claimed and auto-detected, as an Atom 1.0 feed.',
+  summary: 'The 30 newest agents, claimed and auto-detected, or those of a filter, as an Atom 1.0 feed.',
   params: z.object({}),
-  query: z.object({}),
+  query: z.object({ chain: chainsParameter, claimed: claimedParameter }),
   answer: { type: 'application/atom+xml; charset=utf-8', schema: z.string(), description: 'The feed.' },
   errors: [],
   maxAgeSeconds: 300,
@@ -23,9 +26,11 @@ export const feed = route({
     const count = async () => ({ total: await newestChange(database), bytes: 0 })
     return (await totals.get('newest change', noticeMs, count)).value?.total ?? 0
   },
-  async read(_input, { database, baseUrl, siteUrl, serviceName }) {
-    const agents = await newestAgents(database, entries)
-    const options = { title: `${serviceName}: newest agents`, feedUrl: `${baseUrl}/feed.atom`, siteUrl }
+  async read({ chain, claimed }, { database, baseUrl, siteUrl, serviceName }) {
+    const filter = { chain, claimed: claimedFlags[claimed] }
+    const agents = await newestAgents(database, filter, entries)
+    const feedUrl = baseUrl + feedPath(filter)
+    const options = { title: `${serviceName}: ${feedTitle(filter)}`, feedUrl, siteUrl }
     return atomFeed(
       agents.map((agent) => toEntry(agent, siteUrl)),
       options,

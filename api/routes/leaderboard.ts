@@ -4,6 +4,8 @@ import { integerParameter, wordParameter } from '../parameters.ts'
 import { json, route } from '../route.ts'
 import { leaderboardAnswer } from '../schemas/leaderboard.ts'
 
+export const periodParameter = wordParameter(leaderboardPeriods, '30d', 'The window, up to now.')
+
 /** GET /api/leaderboard */
 export const leaderboard = route({
   path: '/api/leaderboard',
@@ -11,7 +13,7 @@ export const leaderboard = route({
   summary: 'Agents by settlements over a rolling window.',
   params: z.object({}),
   query: z.object({
-    period: wordParameter(leaderboardPeriods, '30d', 'The window, up to now.'),
+    period: periodParameter,
     limit: integerParameter({ minimum: 1, maximum: 100, fallback: 10 }, 'Rows at most.'),
   }),
   answer: { type: json, schema: leaderboardAnswer, description: 'The ranking.' },

@@ -17,16 +17,24 @@ export interface FeedAgent {
   readonly changed_at: Date
 }
 
+/** Which agents; null: no filter. */
+export interface FeedFilter {
+  /** Any of these; an empty list matches nothing. */
+  readonly chain: readonly ChainName[] | null
+  readonly claimed: boolean | null
+}
+
 /** Newest first. */
-export async function newestAgents(db: Queryable, limit: number): Promise<FeedAgent[]> {
+export async function newestAgents(db: Queryable, filter: FeedFilter, limit: number): Promise<FeedAgent[]> {
+  // Unnamed: planned with its values, so that a filter that is not there costs nothing.
   const { rows } = await db.query<FeedAgent>({
-    name: 'newest-agents',
     text: `select fid, handle, bio, oli, chains, claimed, claim_method, agent_status, listed_at,
                   greatest(changed_at, listed_at) as changed_at
              from agent
+            where ($2::text[] is null or chains && $2) and ($3::boolean is null or claimed = $3)
             order by listed_at desc, fid desc
             limit $1`,
-    values: [limit],
+    values: [limit, filter.chain, filter.claimed],
   })
   return rows
 }

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { chains } from '../../chains.config.ts'
+import { html } from '../html.ts'
+import type { Profile } from '../pages/agent.ts'
+import { type Settlement, settlementId } from '../pages/agent-settlements.ts'
+import { nameOf } from '../pages/avatar.ts'
+import { dollars } from '../pages/figures.ts'
+import { askExact, type World } from '../pages/page.ts'
+import { fidParameter } from '../parameters.ts'
+import { type Route, route } from '../route.ts'
+import { agent as agentRoute } from '../routes/agent.ts'
+import { settlements as settlementsRoute } from '../routes/settlements.ts'
+import type { profile } from '../schemas/profile.ts'
+import type { settlementList } from '../schemas/settlement.ts'
+import { atomFeed } from './atom.ts'
+import type { Entry } from './entry.ts'
+import { historyOf } from './history.ts'
+import { oneLine } from './text.ts'
+
+const mostEntries = 30
+const newestSettlements = 20
+
+/** `/agent/{fid}/feed.atom`: what happened to an agent, and its newest final settlements. */
+export function agentFeed(world: World): Route {
+  return route({
+    path: '/agent/{fid}/feed.atom',
+    operationId: 'getAgentFeed',
+    summary: 'What happens to an agent, as an Atom 1.0 feed.',
+    params: z.object({ fid: fidParameter }),
+    query: z.object({}),
+    answer: { type: 'application/atom+xml; charset=utf-8', schema: z.string(), description: 'The feed.' },
+    errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+    maxAgeSeconds: 300,
+    freshSeconds: 30,
+    missing: 'No agent with this FID is known',
+    async read({ fid }) {
+      const [agent, list] = await Promise.all([
+        askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
+        askExact<z.output<typeof settlementList>>(world, settlementsRoute, { fid, limit: newestSettlements }),
+      ])
+      if (!agent || !list) return undefined
+      const siteUrl = `${world.siteUrl}/agent/${fid}`
+      const entries = [...happened(agent, siteUrl), ...settled(agent, list.settlements, siteUrl)]
+      entries.sort((one, other) => other.updated.getTime() - one.updated.getTime())
+      const title = `${world.serviceName}: ${oneLine(nameOf(agent))}`
+      return atomFeed(entries.slice(0, mostEntries), { title, feedUrl: `${siteUrl}/feed.atom`, siteUrl })
+    },
+  })
+}
+
+function happened(agent: Profile, siteUrl: string): Entry[] {
+  return historyOf(agent).map(({ id, at, text, status }) => {
+    const summary = status === null ? text : `${text}; now ${status}`
+    return entry(agent, `${siteUrl}#${id}`, at, summary, status === null ? [] : [status])
+  })
+}
+
+/** Those that will not be undone: readers keep what they have read. */
+function settled(agent: Profile, newest: readonly Settlement[], siteUrl: string): Entry[] {
+  return newest
+    .filter(({ final }) => final)
+    .map((settlement) => {
+      const { chain, payer_address: payer, amount_usdc: amount, block_timestamp: at } = settlement
+      const summary = `Received ${dollars(amount)} on ${chains[chain].label} from ${payer}`
+      const terms = ['settlement', `chain:${chains[chain].feedTerm}`]
+      return entry(agent, `${siteUrl}#${settlementId(settlement)}`, at, summary, terms)
+    })
+}
+
+function entry(agent: Profile, address: string, at: string, text: string, terms: readonly string[]): Entry {
+  const summary = oneLine(text)
+  const time = new Date(at)
+  return {
+    ...{ address, title: summary, author: oneLine(nameOf(agent)), summary, terms },
+    content: html`<p>${summary}</p>`.text,
+    ...{ published: time, updated: time },
+  }
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { chains } from '../../chains.config.ts'
+import { type SourceProgress, sourceProgress } from '../../db/queries/source-progress.ts'
+import { type Html, html } from '../html.ts'
+import type { Route } from '../route.ts'
+import { stats as statsRoute } from '../routes/stats.ts'
+import type { stats as statsAnswer } from '../schemas/stats.ts'
+import type { Exact } from './exact-json.ts'
+import { figure } from './figures.ts'
+import { layout } from './layout.ts'
+import { askExact, page, type World } from './page.ts'
+import { ago, duration, minute } from './times.ts'
+
+type Stats = Exact<z.output<typeof statsAnswer>>
+
+/** A chain whose newest indexed block is older than this is behind. */
+const lateSeconds = 300
+
+/** `/status`: how far each chain is indexed and each source is read. */
+export function statusPage(world: World): Route {
+  return page({
+    path: '/status',
+    params: z.object({}),
+    query: z.object({}),
+    maxAgeSeconds: 30,
+    freshSeconds: 30,
+    async view() {
+      const [stats, sources] = await Promise.all([
+        askExact<z.output<typeof statsAnswer>>(world, statsRoute, {}),
+        sourceProgress(world.database),
+      ])
+      if (!stats) return undefined
+      const head = {
+        title: 'Status',
+        description: 'How far each chain is indexed, and how far each source is read.',
+        path: '/status',
+      }
+      return layout(world, head, [summary(stats), chainTable(stats), sourceTable(sources, world.now())])
+    },
+  })
+}
+
+function summary({ chains: all, generated_at }: Stats): Html {
+  const started = all.filter(({ lag_seconds }) => lag_seconds !== null)
+  const late = started.filter(isLate)
+  const words =
+    started.length === 0
+      ? 'No chain is indexed yet.'
+      : late.length === 0
+        ? 'Every indexed chain is up to date.'
+        : `Behind: ${late.map(({ chain }) => chains[chain].label).join(', ')}.`
+  return html`<section class="hero"><h1>Status</h1><p class="lead">${words} As of ${minute(generated_at)} UTC.</p></section>`
+}
+
+type Progress = Stats['chains'][number]
+
+function isLate({ lag_seconds }: Progress): boolean {
+  return lag_seconds !== null && lag_seconds > lateSeconds
+}
+
+function chainTable({ chains: all, erc8004_supply: supply }: Stats): Html {
+  const block = (number: number | null) => html`<td class="number">${number === null ? '–' : figure(number)}</td>`
+  const row = (progress: Progress) => {
+    const { chain, head_block, indexed_block, finalized_block, lag_seconds } = progress
+    const dot = lag_seconds === null ? 'idle' : isLate(progress) ? 'down' : 'alive'
+    return html`<tr><th scope="row"><span class="dot ${dot}"></span>${chains[chain].label}</th>${block(head_block)}${block(indexed_block)}${block(finalized_block)}<td class="number">${lag_seconds === null ? 'not started' : duration(lag_seconds)}</td>${block(supply[chain])}</tr>`
+  }
+  return html`<section aria-labelledby="chains"><h2 id="chains">Chains</h2>
+<div class="table" role="region" aria-labelledby="chains" tabindex="0"><table>
+<thead><tr><th scope="col">Chain</th><th scope="col" class="number">Head</th><th scope="col" class="number">Indexed</th><th scope="col" class="number">Final</th><th scope="col" class="number">Behind by</th><th scope="col" class="number">Identities</th></tr></thead>
+<tbody>${all.map(row)}</tbody></table></div></section>`
+}
+
+/** What a source is to somebody who does not run the job; others go by their own names. */
+const sourceNames: Record<string, string> = {
+  socialindex: 'Accounts of the social network',
+  social_events: 'Events of the social network',
+  social_follows: 'Who follows whom',
+  social_lookup: 'Accounts by address',
+  social_shards: 'Shards of the social network',
+  social_sweep: 'Sweep of all accounts',
+  agent_uri: 'Registration documents',
+  spec_discovery: 'Specs on agents’ hosts',
+  explorer: 'Labels of explorers',
+  explorer_oli: 'Open labels',
+  identity: 'Identities elsewhere',
+  codehost: 'Code hosts',
+}
+
+function sourceTable(sources: readonly SourceProgress[], now: number): Html {
+  if (sources.length === 0) {
+    return html`<section aria-labelledby="sources"><h2 id="sources">Sources</h2><p class="empty">No source has been read yet.</p></section>`
+  }
+  const row = ({ source, known, due, failing, lastSuccessAt }: SourceProgress) =>
+    html`<tr><th scope="row">${sourceNames[source] ?? source}</th><td>${ago(lastSuccessAt?.toISOString() ?? null, now)}</td><td class="number">${figure(due)}</td><td class="number">${figure(failing)}</td><td class="number">${figure(known)}</td></tr>`
+  return html`<section aria-labelledby="sources"><h2 id="sources">Sources</h2>
+<div class="table" role="region" aria-labelledby="sources" tabindex="0"><table>
+<thead><tr><th scope="col">Source</th><th scope="col">Last success</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Failing</th><th scope="col" class="number">Known</th></tr></thead>
+<tbody>${sources.map(row)}</tbody></table></div></section>`
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Element, xml2js } from 'xml-js'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { addressOf, insert, seedAgent, seedChainState, seedSettlement } from '../tools/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+  const { pool } = database
+  for (const fid of [1, 2, 3]) {
+    const addresses = [addressOf(`payee ${fid}`)]
+    await seedAgent(pool, { fid, chains: ['base'], addresses, changedAt: new Date('2026-04-01T00:00:00Z') })
+  }
+  const paid: [number, number][] = [
+    ...[1, 1, 1, 20, 20].map((days): [number, number] => [1, days]),
+    ...[1, 1, 1, 1].map((days): [number, number] => [2, days]),
+  ]
+  for (const [n, [fid, days]] of paid.entries()) {
+    await seedSettlement(pool, { chain: 'base', recipient: addressOf(`payee ${fid}`), block: n, at: daysAgo(days) })
+  }
+  await seedChainState(pool, { chain: 'base', indexed: 1_234_567, finalized: 1_234_500 })
+  await seedChainState(pool, { chain: 'celo', indexed: 77, finalized: 70, at: daysAgo(2) })
+  const state = { source: 'agent_uri', last_success_at: daysAgo(1 / 24) }
+  await insert(pool, 'source_state', { ...state, subject: 'token:base:1', due_at: daysAgo(1), failures: 2 })
+  await insert(pool, 'source_state', { ...state, subject: 'token:base:2', due_at: daysAgo(-1), failures: 0 })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const read = async (path: string) => (await api.get(path)).text()
+
+test.each(['7d', '30d', 'all'])('the leaderboard of %s ranks as the API does', async (period) => {
+  const { agents } = (await (await api.get(`/api/leaderboard?period=${period}`)).json()) as {
+    agents: { fid: number }[]
+  }
+  const page = await read(`/leaderboard?period=${period}`)
+  const shown = [...page.matchAll(/class="name" href="\/agent\/(\d+)"/g)].map((match) => Number(match[1]))
+  expect(shown).toEqual(agents.map(({ fid }) => fid))
+  expect(shown).toEqual(period === '7d' ? [2, 1] : [1, 2])
+})
+
+test('the status says which chain is behind, how far each is, and what each source has waiting', async () => {
+  const page = await read('/status')
+  expect(page).toContain('Behind: Celo.')
+  expect(page).toContain('<td class="number">1,234,567</td><td class="number">1,234,500</td>')
+  expect(page).toContain('2 days')
+  expect(page.match(/not started/g)).toHaveLength(5)
+  expect(page).toMatch(
+    /Registration documents<\/th><td><time [^>]+>1 h ago<\/time><\/td><td class="number">1<\/td><td class="number">1<\/td><td class="number">2</,
+  )
+})
+
+test('the sitemap names every agent, with the time it changed', async () => {
+  expect(await read('/robots.txt')).toContain('Sitemap: https://agents.example/sitemap.xml')
+  const addresses = (document: string) => {
+    const [root] = (xml2js(document) as Element).elements ?? []
+    return root?.elements?.map(({ elements }) => elements?.[0]?.elements?.[0]?.text)
+  }
+  expect(addresses(await read('/sitemap.xml'))).toEqual(['https://agents.example/sitemap-1.xml'])
+  const part = await read('/sitemap-1.xml')
+  expect(addresses(part)?.slice(-3)).toEqual([1, 2, 3].map((fid) => `https://agents.example/agent/${fid}`))
+  expect(part).toContain('<lastmod>2026-04-01T00:00:00.000Z</lastmod>')
+  for (const path of ['/sitemap-2.xml', '/sitemap-0.xml', '/sitemap-x.xml', '/sitemap-999999.xml']) {
+    expect((await api.get(path)).status).toBe(404)
+  }
+})

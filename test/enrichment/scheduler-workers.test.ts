@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Hub, startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { type Codehost, startCodehost } from '../../devnet/upstreams/codehost.ts'
+import { type Explorer, startExplorer } from '../../devnet/upstreams/explorer.ts'
+import { type IdentityService, startIdentityService } from '../../devnet/upstreams/identity.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { type EnrichmentProcess, spawnEnrichment, until } from '../tools/enrichment-process.ts'
+import { addressOf } from '../tools/seed.ts'
+import { mintTo } from './upstream-job.ts'
+
+const agentCount = 60
+const rounds = 8
+const fids = Array.from({ length: agentCount }, (_, index) => 100 + index)
+const walletOf = (fid: number) => addressOf(`wallet of ${fid}`)
+
+let database: TestDatabase
+let hub: Hub
+let explorer: Explorer
+let identity: IdentityService
+let codehost: Codehost
+const workers: (EnrichmentProcess | undefined)[] = []
+beforeAll(async () => {
+  database = await createTestDatabase()
+  hub = await startHub(new HubState())
+  ;[explorer, identity, codehost] = await Promise.all([startExplorer(), startIdentityService(), startCodehost()])
+})
+afterAll(async () => {
+  await Promise.all(workers.map((worker) => worker?.kill('SIGKILL')))
+  await Promise.all([hub, explorer, identity, codehost].map((server) => server?.stop()))
+  await database.drop()
+})
+
+/** Every agent has one tag, one identity with one link, and the account that the link leads to. */
+async function populate() {
+  const longAgo = new Date(Date.now() - 86_400_000)
+  for (const fid of fids) {
+    await mintTo(database.pool, { fid, addresses: [walletOf(fid)] })
+    hub.state.addAccount({ fid, custody: addressOf(`custody of ${fid}`), registeredAt: longAgo })
+    hub.state.addVerification(fid, walletOf(fid), { at: longAgo })
+    explorer.addTag(walletOf(fid), null, { slug: `a${fid}`, name: `A ${fid}`, tagType: 'name', ordinal: 1, meta: '{}' })
+    const github = { link: `https://github.com/dev${fid}`, handle: `dev${fid}`, sources: [] }
+    identity.profiles.set(`farcaster,#${fid}`, {
+      identity: `a${fid}`,
+      platform: 'farcaster',
+      links: { github },
+      social: { uid: fid, follower: 1 },
+    })
+    codehost.accounts.set(`dev${fid}`, { user: { login: `dev${fid}`, id: fid }, repositories: [] })
+  }
+  for (const server of [explorer, identity, codehost]) {
+    server.faults.add({ kind: 'slow', delayMs: 100 }, { times: Number.POSITIVE_INFINITY })
+  }
+}
+
+function startWorker(): EnrichmentProcess {
+  return spawnEnrichment({
+    DATABASE_URL: database.url,
+    HUB_URL: hub.url,
+    HUB_POLL_SECONDS: '1',
+    BLOCKSCOUT_URL: explorer.url,
+    WEB3BIO_URL: identity.url,
+    GITHUB_URL: codehost.url,
+  })
+}
+
+async function count(text: string): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(`select count(*) as count from ${text}`)
+  return rows[0]?.count ?? 0
+}
+const sources = `source in ('explorer', 'identity', 'codehost')`
+const successes = () => count(`source_state where ${sources} and last_success_at is not null`)
+const accounts = () => count('codehost_profile')
+
+test('workers that are killed again and again do everything, and nothing twice', { timeout: 300_000 }, async () => {
+  await populate()
+  workers.push(startWorker(), startWorker())
+  for (let round = 0; round < rounds; round++) {
+    const before = await successes()
+    await until('the workers were in the middle of something', async () => {
+      const done = await successes()
+      return done > before || done === 3 * agentCount
+    })
+    const victim = round % workers.length
+    await workers[victim]?.kill('SIGKILL')
+    // Nobody waits for the leases of the dead: they are over, whoever holds them.
+    await database.pool.query(`update source_state set due_at = now() where lease_token is not null`)
+    workers[victim] = startWorker()
+  }
+  await until('everything was read', async () => (await accounts()) === agentCount)
+  await until('everything was derived', async () => (await count('agent where has_codehost')) === agentCount)
+
+  expect(await count('oli_tag')).toBe(agentCount)
+  expect(await count('agent_identity')).toBe(2 * agentCount)
+  expect(await count(`agent where oli = 'A ' || fid`)).toBe(agentCount)
+  expect(await count('agent_event')).toBe(0)
+  // Listed, then at most once for each thing that came: profile, look at its hosts, tags, identities, account.
+  const { rows } = await database.pool.query(
+    'select max(n) as most from (select count(*) as n from agent_change group by fid) as changes',
+  )
+  expect(rows[0].most).toBeLessThanOrEqual(6)
+})

@@ -1,15 +1,19 @@
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { benchApi } from './api.ts'
+import { benchEnrichment } from './enrichment.ts'
 
 const usage = `
 npm run bench -- <name> [--small]
 
   api     the read API against a bare server and two frameworks; search; the bulk document
+  enrichment  leases of 100,000 subjects; a first pass over 20,000 agents with hosts that answer at once
 
 Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
 `
 
 const benches: Record<string, (small: boolean) => Promise<void>> = {
+  enrichment: (small) =>
+    benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 }),
   api: (small) =>
     benchApi({
       size: small

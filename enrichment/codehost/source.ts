@@ -26,7 +26,7 @@ export function codehost({ pool, upstream, now }: CodehostOptions): Source {
   return {
     name: sourceNames.codehost,
     host: upstream.host,
-    batch: 2,
+    batch: 4,
     perRead: 1,
     leaseMs: 15 * minute, // without a token there is a minute between two requests
     retry: { baseMs: minute, capMs: day },

@@ -34,8 +34,8 @@ mayImport.devnet = product
 mayImport.bench = [...product, 'devnet']
 mayImport.test = [...product, 'devnet', 'bench']
 
-/** Tests of more than a room or of a part of one: the chain side as a whole, the house's own files, the pages. */
-const testRooms = ['chain', 'ground', 'pages', 'tools']
+/** Tests of more than a room or of a part of one: the chain side as a whole, what data teams read, the house's files. */
+const testRooms = ['chain', 'contract', 'graphql', 'ground', 'pages', 'tools']
 const longestFile = 250 // lines
 
 let sources: SourceFile[]

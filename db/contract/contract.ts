@@ -1,0 +1,19 @@
+import type { ContractView } from '../queries/directory-contract.ts'
+
+/** Views by name, each with its columns in order as `name type`: what readers may rely on. */
+export type Contract = Record<string, readonly string[]>
+
+export function contractOf(views: readonly ContractView[]): Contract {
+  return Object.fromEntries(
+    views.map((view) => [view.name, view.columns.map((column) => `${column.name} ${column.type}`)]),
+  )
+}
+
+/** What a reader of `recorded` would miss in `present`: views and columns gone, moved or of another type. */
+export function lostFrom(recorded: Contract, present: Contract): string[] {
+  return Object.entries(recorded).flatMap(([view, columns]) => {
+    const now = present[view]
+    if (!now) return [`view ${view}`]
+    return columns.flatMap((column, place) => (now[place] === column ? [] : [`${view}: ${column}`]))
+  })
+}

@@ -1,0 +1,10 @@
+import type { Queryable } from '../pool.ts'
+
+/** Rows of the largest views, by name. Counts them all: for the record of the plans, not for service. */
+export async function tableSizes(db: Queryable): Promise<Record<string, number>> {
+  const { rows } = await db.query<Record<string, number>>(`
+select (select count(*) from directory.agents) as agents,
+       (select count(*) from directory.addresses) as addresses,
+       (select count(*) from directory.settlements) as settlements`)
+  return rows[0] ?? {}
+}

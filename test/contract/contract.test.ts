@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { contractOf, lostFrom } from '../../db/contract/contract.ts'
+import { sqlDocument } from '../../db/contract/document.ts'
+import { samples } from '../../db/contract/samples.ts'
+import { type ContractView, directoryComment, directoryViews } from '../../db/queries/directory-contract.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { root } from '../tools/source-files.ts'
+
+let database: TestDatabase
+let views: ContractView[]
+let reader: pg.Client
+beforeAll(async () => {
+  database = await createTestDatabase()
+  views = await directoryViews(database.pool)
+  await database.pool.query(`alter role directory_reader password 'reader'`)
+  const url = new URL(database.url)
+  url.username = 'directory_reader'
+  url.password = 'reader'
+  reader = new pg.Client({ connectionString: url.href })
+  await reader.connect()
+})
+afterAll(async () => {
+  await reader?.end()
+  await database.drop()
+})
+
+const recorded = async (path: string) => readFile(new URL(path, `file://${root}/`), 'utf8')
+
+test('the views are those on record: a new column is written down by npm run docs:sql, an old one stays', async () => {
+  expect(contractOf(views)).toEqual(JSON.parse(await recorded('db/contract/directory.json')))
+})
+
+test('a column that is gone, moved or of another type is named', () => {
+  const before = { agents: ['fid bigint', 'handle text'], chains: ['chain text'] }
+  expect(lostFrom(before, { agents: ['fid bigint', 'handle text', 'more text'], chains: ['chain text'] })).toEqual([])
+  expect(lostFrom(before, { agents: ['fid bigint', 'more text', 'handle text'] })).toEqual([
+    'agents: handle text',
+    'view chains',
+  ])
+  expect(lostFrom(before, { agents: ['fid numeric', 'handle text'], chains: ['chain text'] })).toEqual([
+    'agents: fid bigint',
+  ])
+})
+
+test('every view and every column says what it means', () => {
+  const silent = views.flatMap((view) => [
+    ...(view.comment ? [] : [view.name]),
+    ...view.columns.filter(({ comment }) => !comment).map(({ name }) => `${view.name}.${name}`),
+  ])
+  expect(views.length).toBeGreaterThanOrEqual(12)
+  expect(silent).toEqual([])
+})
+
+test('addresses and hashes are text, dollars are exact', () => {
+  const columns = views.flatMap((view) => view.columns)
+  const hex = columns.filter(({ name }) =>
+    /(_address|_tx|tx_hash|_sha256|payment_nonce|selector)$|^address$/.test(name),
+  )
+  expect(new Set(hex.map(({ type }) => type))).toEqual(new Set(['text']))
+  expect(new Set(columns.filter(({ name }) => name === 'amount_usdc').map(({ type }) => type))).toEqual(
+    new Set(['numeric']),
+  )
+})
+
+test('the document is the one the comments make', async () => {
+  const plans = JSON.parse(await recorded('db/contract/plans.json'))
+  const comment = await directoryComment(database.pool)
+  expect(sqlDocument({ comment, views, samples, plans })).toBe(await recorded('docs/sql.md'))
+})
+
+test.for(samples)('the reader may ask: $question', async ({ sql }) => {
+  await expect(reader.query(sql)).resolves.toBeDefined()
+})
+
+test('the reader reaches no table, no proof and no other schema', async () => {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v')`,
+  )
+  expect(rows.map(({ name }) => name)).toContain('claim')
+  for (const { name } of rows) {
+    await expect(reader.query(`select from public.${name} limit 1`), name).rejects.toThrow('permission denied')
+  }
+})
+
+test('the reader writes nothing, even in a transaction that it says may', async () => {
+  await expect(reader.query('create temp table mine (n int)')).rejects.toThrow('read-only')
+  await reader.query('set default_transaction_read_only = off')
+  await expect(reader.query('delete from directory.claims')).rejects.toThrow('permission denied')
+  await expect(reader.query('create table directory.mine (n int)')).rejects.toThrow('permission denied')
+  await expect(reader.query('create table public.mine (n int)')).rejects.toThrow('permission denied')
+})
+
+test('the reader has ten seconds a statement and twenty connections', async () => {
+  expect((await reader.query('show statement_timeout')).rows).toEqual([{ statement_timeout: '10s' }])
+  const { rows } = await reader.query(`select rolconnlimit from pg_roles where rolname = 'directory_reader'`)
+  expect(rows).toEqual([{ rolconnlimit: 20 }])
+})

@@ -3,10 +3,14 @@ import { agent } from './routes/agent.ts'
 import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
 import { discovery } from './routes/discovery.ts'
+import { explainByAddress } from './routes/explain-address.ts'
+import { explainAgent } from './routes/explain-agent.ts'
 import { feed } from './routes/feed.ts'
 import { leaderboard } from './routes/leaderboard.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
 
-/** Every GET of the specification, in its order. */
-export const routes: readonly Route[] = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
+const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
+
+/** Every GET of the specification, in its order, then what explains their answers. */
+export const routes: readonly Route[] = [...specified, explainAgent, explainByAddress]

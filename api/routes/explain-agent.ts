@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { fidFacts } from '../../db/queries/explain.ts'
+import { explainFid } from '../explain/explanation.ts'
+import { fidParameter } from '../parameters.ts'
+import { json, route } from '../route.ts'
+import { agentExplanation } from '../schemas/explain.ts'
+
+/** GET /api/agent/:fid/explain */
+export const explainAgent = route({
+  path: '/api/agent/{fid}/explain',
+  operationId: 'explainAgent',
+  summary: 'Why a FID is, or is not, in the index, and what to do next.',
+  params: z.object({ fid: fidParameter }),
+  query: z.object({}),
+  answer: { type: json, schema: agentExplanation, description: 'Each rule with what was found; for any FID.' },
+  errors: ['ERR_FID_INVALID'],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  read: async ({ fid }, { database }) => JSON.stringify(explainFid(fid, await fidFacts(database, fid))),
+})

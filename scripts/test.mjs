@@ -1,5 +1,5 @@
 // @ts-check
-// npm test: makes sure that redis-server is there, then runs vitest with the given arguments.
+// npm test: makes sure that redis-server and chromium are there, then runs vitest with the given arguments.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,9 @@ if (args.includes('--help')) {
   console.log('npm test -- [files] [vitest options]\n\nRuns all tests, or those whose path contains one of the words.')
 } else {
   try {
-    ensureRedis()
+    // Of the limiter's tests a real Redis, of the pages' a real browser; npm has neither, the system has.
+    ensure('redis-server')
+    ensure('chromium')
     // In this process, so that a signal to it reaches vitest, which stops what the tests have started.
     process.chdir(root)
     process.argv.splice(2, 0, 'run')
@@ -25,22 +27,25 @@ if (args.includes('--help')) {
   }
 }
 
-/** The tests of the limiter use a real Redis of their own; npm has none, the system has. */
-function ensureRedis() {
-  if (has('redis-server')) return
+/**
+ * Installs a command from the package of its name.
+ * @param {string} command
+ */
+function ensure(command) {
+  if (has(command)) return
   if (process.getuid?.() !== 0 || !has('apt-get')) {
-    throw new Error('the tests need redis-server on the path: "apt-get install redis-server", or its like, then again')
+    throw new Error(`the tests need ${command} on the path: "apt-get install ${command}", or its like, then again`)
   }
-  console.error('installing redis-server with apt-get …')
+  console.error(`installing ${command} with apt-get …`)
   const apt = (/** @type {string[]} */ ...words) => {
     const lock = ['-q', '-o', `DPkg::Lock::Timeout=${aptLockSeconds}`]
     // The package must not start a server of its own: one word for sysvinit, one for systemd.
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1', SYSTEMD_OFFLINE: '1' }
     return spawnSync('apt-get', [...lock, ...words], { env, stdio: ['ignore', 2, 2] }).status === 0
   }
-  const install = ['install', '-y', '--no-install-recommends', 'redis-server']
+  const install = ['install', '-y', '--no-install-recommends', command]
   if (!apt(...install) && !(apt('update') && apt(...install))) {
-    throw new Error('apt-get could not install redis-server, which the tests need; what it said is above')
+    throw new Error(`apt-get could not install ${command}, which the tests need; what it said is above`)
   }
 }
 

@@ -7,6 +7,7 @@ import { refuseMethod } from '../method.ts'
 const files = {
   'style.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
+  'claim.js': 'text/javascript; charset=utf-8',
 } as const
 
 /** They change with the program alone. */

@@ -9,10 +9,11 @@ import { refuseMethod } from '../method.ts'
 import type { Sources } from '../route.ts'
 import { agentPage } from './agent.ts'
 import { assets } from './assets.ts'
+import { claimPage } from './claim.ts'
 import { directoryPage } from './directory.ts'
 import { leaderboardPage } from './leaderboard.ts'
 import type { World } from './page.ts'
-import { givePagePolicy } from './policy.ts'
+import { givePagePolicy, giveScriptPolicy } from './policy.ts'
 import { answerProblem } from './problem.ts'
 import { sitemaps } from './sitemap.ts'
 import { statusPage } from './status.ts'
@@ -42,6 +43,8 @@ export function pageRoutes({ sources, cache, onRead, log, now }: PagesDeps): Rou
     router.get(path, givePagePolicy, answer(page, sources, cache, onRead))
     router.all(path, refuseMethod(['GET', 'HEAD']))
   }
+  router.get('/claim', giveScriptPolicy, claimPage(world))
+  router.all('/claim', refuseMethod(['GET', 'HEAD']))
   router.use(forReaders(answerErrors(log, answerProblem(sources))))
   return router
 }

@@ -71,3 +71,9 @@ test('the sitemap names every agent, with the time it changed', async () => {
     expect((await api.get(path)).status).toBe(404)
   }
 })
+
+test('every page that the header names is there', async () => {
+  const targets = [...(await read('/')).matchAll(/<li><a href="(\/[a-z]*)"/g)].map((match) => match[1] as string)
+  expect(targets.length).toBe(5)
+  for (const target of targets) expect([target, (await api.get(target)).status]).toEqual([target, 200])
+})

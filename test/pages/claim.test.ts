@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { claimMessage } from '../../api/claim/message.ts'
+import { startApi, type TestApi } from '../tools/api.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { addressOf, seedAgent } from '../tools/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+const hers = addressOf('hers')
+const now = Date.parse('2026-06-01T12:00:00Z')
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database, { now: () => now })
+  await seedAgent(database.pool, { fid: 7, displayName: 'Ada', addresses: [hers] })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const read = async (path: string) => (await api.get(path)).text()
+const unescaped = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+
+test('without a FID the page asks for one, and says what is wrong with a bad one', async () => {
+  expect(await read('/claim')).not.toContain('2. Prove it')
+  const page = await read('/claim?fid=1e3%22%3E')
+  expect(page).toContain('A FID is a positive integer in decimal digits.')
+  expect(page).not.toContain('2. Prove it')
+})
+
+test('the text to sign is the one the claim checks, with the nonce and the time of the request beside it', async () => {
+  const page = unescaped(await read(`/claim?fid=7&address=${hers.toUpperCase().replace('0X', '0x')}`))
+  const [, nonce = ''] = /Nonce: ([0-9a-f]{32})\n/.exec(page) ?? []
+  const timestamp = new Date(now).toISOString()
+  const terms = {
+    serviceName: 'agent-directory',
+    siteUrl: 'https://agents.example',
+    baseUrl: 'https://api.agents.example',
+  }
+  const text = claimMessage(terms, { fid: 7, address: hers as `0x${string}`, chainId: 10, nonce, timestamp })
+  expect(page).toContain(`<code>${text}</code>`)
+  expect(page).toContain(
+    JSON.stringify({ method: 'eip191', fid: 7, address: hers, nonce, timestamp, signature: '0x…' }),
+  )
+  expect(page).toContain(JSON.stringify({ aud: terms.baseUrl, action: 'claim', fid: 7, nonce, timestamp }))
+  expect(page).toContain('<code>/.well-known/agent-directory.json</code>')
+})
+
+test('the addresses of a listed agent are there to choose; a FID that is not listed can claim as well', async () => {
+  expect(await read('/claim?fid=7')).toContain(`<option value="${hers}">`)
+  const page = await read('/claim?fid=8')
+  expect(page).toContain('is not in the directory yet')
+  expect(page).toContain('<input id="address"')
+})
+
+test('each view has its own nonce, is not kept, and may run its one script alone', async () => {
+  const [one, other] = [await api.get('/claim?fid=7'), await api.get('/claim?fid=7')]
+  expect(one.headers.get('cache-control')).toBe('no-store')
+  expect(one.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none';.*script-src 'self'; connect-src 'self'$/,
+  )
+  const page = await one.text()
+  expect(page.match(/<script[^>]*>/g)).toEqual(['<script src="/assets/claim.js" defer>'])
+  expect(await other.text()).not.toBe(page)
+})

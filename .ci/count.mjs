@@ -16,7 +16,8 @@ function count(path) {
   } catch {
     return { passed: 0, failed: 1 }
   }
-  // A file that does not load has no tests to fail.
-  const unloaded = report.testResults.filter((f) => f.status === 'failed' && f.assertionResults.length === 0)
-  return { passed: report.numPassedTests, failed: report.numFailedTests + unloaded.length }
+  // A file that does not load, or whose set-up fails, has no failed test.
+  const isBroken = ({ status, assertionResults }) =>
+    status === 'failed' && !assertionResults.some((test) => test.status === 'failed')
+  return { passed: report.numPassedTests, failed: report.numFailedTests + report.testResults.filter(isBroken).length }
 }

@@ -14,12 +14,15 @@ const mains = listFiles()
 /** Those a person starts; one deeper in a room is started by another. */
 const commands = mains.filter((main) => main.split('/').length === 2).map((main) => ({ main }))
 
+/** The compiler takes ten seconds on a free machine. */
+const compileMs = 300_000
+
 let database: TestDatabase
 beforeAll(async () => {
   database = await createTestDatabase()
   const build = spawnSync(process.execPath, ['scripts/build.mjs', '--out', dist], { cwd: root, encoding: 'utf8' })
   expect(build.stdout + build.stderr).toContain(`processes: ${mains.sort().join(', ')}\n`)
-})
+}, compileMs)
 afterAll(async () => {
   rmSync(dist, { recursive: true, force: true })
   await database.drop()

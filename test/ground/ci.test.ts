@@ -11,10 +11,12 @@ test('all tests and steps passed: the counts, and exit code 0', () => {
   expect(count({ testResults: [passedFile], numPassedTests: 3, numFailedTests: 0 })).toEqual(['3 passed, 0 failed', 0])
 })
 
-test('failed tests, files that do not load and failed steps count alike', () => {
+test('failed tests, files that do not load or set up, and failed steps count alike', () => {
+  const failed = { status: 'failed', assertionResults: [{ status: 'failed' }, { status: 'failed' }] }
   const unloaded = { status: 'failed', assertionResults: [] }
-  const report = { testResults: [passedFile, unloaded], numPassedTests: 3, numFailedTests: 2 }
-  expect(count(report, { exitCode: 1, steps: 1 })).toEqual(['3 passed, 4 failed', 1])
+  const notSetUp = { status: 'failed', assertionResults: [{ status: 'skipped' }] }
+  const report = { testResults: [passedFile, failed, unloaded, notSetUp], numPassedTests: 3, numFailedTests: 2 }
+  expect(count(report, { exitCode: 1, steps: 1 })).toEqual(['3 passed, 5 failed', 1])
 })
 
 test('a run that ended badly without a failed test is a failure', () => {

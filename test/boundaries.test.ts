@@ -31,7 +31,7 @@ const product = [
   'ops',
 ]
 mayImport.devnet = product
-mayImport.bench = [...product, 'devnet']
+mayImport.bench = [...product, 'devnet', 'test']
 mayImport.test = [...product, 'devnet', 'bench']
 
 /** Tests of more than a room or of a part of one: the chain side as a whole, what data teams read, the house's files. */

@@ -1,4 +1,4 @@
-import { createPublicClient, http, type PublicClient, webSocket } from 'viem'
+import { BaseError, createPublicClient, http, type PublicClient, webSocket } from 'viem'
 
 /** Milliseconds for one answer of a node; tried once more when it was none. */
 const answerTimeoutMs = 2_000
@@ -8,6 +8,8 @@ const retryDelayMs = 100
 export interface ChainClient {
   /** Throws when there is no address to ask. */
   client(): PublicClient
+  /** What to throw when the node did not answer: addresses of nodes hold keys, and the library's errors tell them. */
+  failure(error: unknown): Error
   close(): Promise<void>
 }
 
@@ -24,6 +26,13 @@ export function createChainClient(name: string, rpc: string | null): ChainClient
         transport: rpc.startsWith('ws') ? webSocket(rpc, { ...options, reconnect: false }) : http(rpc, options),
       })
       return made
+    },
+    failure(error) {
+      const { shortMessage, details } =
+        error instanceof BaseError ? error : { shortMessage: String(error), details: '' }
+      return new Error(
+        `${name}: ${[shortMessage, details].filter(Boolean).join(' ').replaceAll(String(rpc), 'the node')}`,
+      )
     },
     async close() {
       if (!made || !rpc?.startsWith('ws')) return

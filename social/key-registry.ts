@@ -28,6 +28,14 @@ export function createRegistries(
   chain: ChainClient,
   { keyRegistry, idRegistry }: { readonly keyRegistry: string; readonly idRegistry: string },
 ): Registries {
+  // These functions never revert, so whatever fails is the node, its address, or the registry's.
+  const answered = async <T>(contract: string, ask: () => Promise<T>): Promise<T> => {
+    try {
+      return await ask()
+    } catch (error) {
+      throw new SocialError('unavailable', `${contract}: ${chain.failure(error).message}`)
+    }
+  }
   const hasKey = async (fid: number, key: Hex, type: number) => {
     const data = await answered('KeyRegistry', () =>
       chain.client().readContract({
@@ -57,14 +65,5 @@ export function createRegistries(
       )
       return custody.toLowerCase() === address.toLowerCase()
     },
-  }
-}
-
-/** These functions never revert, so whatever fails is the node, its address, or the registry's. */
-async function answered<T>(contract: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask()
-  } catch (cause) {
-    throw new SocialError('unavailable', `${contract}: ${(cause as Error).message}`, { cause })
   }
 }

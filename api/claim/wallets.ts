@@ -46,14 +46,16 @@ export function createWallets(chainOf: (chainId: number) => ChainClient | undefi
       if (!chain) return false
       const client = chain.client()
       // Asked first: it throws when the node is away.
-      const code = await client.getCode({ address, blockTag: 'latest' })
+      const code = await client.getCode({ address, blockTag: 'latest' }).catch((error) => {
+        throw chain.failure(error)
+      })
       if (signature.toLowerCase().endsWith(undeployedMark)) {
-        return isOne(await call(client, { data: deployedCheck(address, hash, signature) }))
+        return isOne(await call(chain, { data: deployedCheck(address, hash, signature) }))
       }
       if (!code) return false
       const args = [hash, signature] as const
       const data = encodeFunctionData({ abi: signatureAbi, functionName: 'isValidSignature', args })
-      const answer = await call(client, { to: address, data })
+      const answer = await call(chain, { to: address, data })
       return answer?.slice(0, validAnswer.length) === validAnswer && answer.length >= 66
     },
   }
@@ -83,16 +85,13 @@ function deployedCheck(address: Address, hash: Hex, signature: Hex): Hex {
 const isOne = (answer: Hex | undefined) => /^0x0*1$/.test(answer ?? '')
 
 /** What a call returns; undefined when the contract refused to answer. Throws when the node did. */
-async function call(
-  client: ReturnType<ChainClient['client']>,
-  transaction: { to?: Address; data: Hex },
-): Promise<Hex | undefined> {
+async function call(chain: ChainClient, transaction: { to?: Address; data: Hex }): Promise<Hex | undefined> {
   try {
     const params = [{ ...transaction, gas: numberToHex(mostGas) }, 'latest'] as const
-    return await client.request({ method: 'eth_call', params: [...params] })
+    return await chain.client().request({ method: 'eth_call', params: [...params] })
   } catch (error) {
     if (refusedByContract(error)) return undefined
-    throw error
+    throw chain.failure(error)
   }
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPool } from '../../db/pool.ts'
 import { funder } from '../../devnet/chain.ts'
@@ -52,6 +53,15 @@ async function expectOutage(api: TestApi, body: unknown) {
   expect((await post(stage.api, body)).status).toBe(200)
 }
 
+/** A contract wallet of the claimant's key, verified for the fid. */
+async function walletWithSalt(text: string) {
+  const salt = `0x${text.padStart(64, '0')}` as const
+  await stage.chain.execute(funder, createWallet(stage.chain, claimant.account.address, salt))
+  const address = await walletOf(stage.chain, claimant.account.address, salt)
+  stage.hub.state.addVerification(claimant.fid, address)
+  return address
+}
+
 test.for(['down', 'slow'] as const)('the hub is %s: 500, and the nonce stays free', async (how) => {
   const api = await stage.another({ hubUrl: how === 'down' ? closed : silent.url })
   await expectOutage(api, await eip191Claim(stage, claimant))
@@ -74,10 +84,7 @@ test.for(['down', 'slow', 'not set'] as const)(
   'the RPC of a contract wallet’s chain is %s: 500, never a bad signature; a plain key needs no chain',
   async (how) => {
     const api = await stage.another({ rpc: how === 'down' ? closed : how === 'slow' ? silent.url : null })
-    const salt = `0x${{ down: '01', slow: '02', 'not set': '03' }[how].padStart(64, '0')}` as const
-    await stage.chain.execute(funder, createWallet(stage.chain, claimant.account.address, salt))
-    const address = await walletOf(stage.chain, claimant.account.address, salt)
-    stage.hub.state.addVerification(claimant.fid, address)
+    const address = await walletWithSalt({ down: '01', slow: '02', 'not set': '03' }[how])
     await expectOutage(api, await eip191Claim(stage, claimant, { address }))
     expect((await post(api, await eip191Claim(stage, claimant))).status).toBe(200)
   },
@@ -134,4 +141,18 @@ test('a link that cannot be looked at is an outage, unless another link holds', 
   expect(await failure(await post(stage.api, request))).toEqual({ status: 500, error: 'ERR_INTERNAL' })
   stage.hub.state.setProfile(other.fid, { url: `https://${host}` })
   expect((await post(stage.api, request)).status).toBe(200)
+})
+
+test('the log says what failed, and keeps the key in a node’s address to itself', async () => {
+  const lines: string[] = []
+  const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
+  const [contract, key] = [await walletWithSalt('04'), 'secret-key-of-the-operator']
+  for (const rpc of [`${closed}/v2/${key}`, `${stage.host.url}/v2/${key}`]) {
+    const api = await stage.another({ rpc, log })
+    await post(api, jfsClaim(stage, claimant))
+    await post(api, await eip191Claim(stage, claimant, { address: contract }))
+  }
+  expect(lines).toHaveLength(4)
+  expect(lines.join('')).toContain('optimism: ')
+  expect(lines.join('')).not.toContain(key)
 })

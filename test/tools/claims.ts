@@ -52,6 +52,7 @@ export interface StageOverrides {
   readonly attempts?: AttemptCounter
   readonly hostLinkRequired?: boolean
   readonly database?: TestDatabase
+  readonly log?: ApiDeps['log']
 }
 
 /**
@@ -86,7 +87,7 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
     const address = port && { baseUrl: `http://127.0.0.1:${port}` }
     const api = await startApi(
       overrides.database ?? database,
-      { trustProxyHops: 1, now: () => clock.now, claims, ...address },
+      { trustProxyHops: 1, now: () => clock.now, claims, ...address, ...(overrides.log && { log: overrides.log }) },
       port,
     )
     running.push({ stop: () => witnesses.close() }, api)

@@ -16,8 +16,8 @@ export interface LimiterOptions {
 /** Told to everybody who exceeds the minute, whatever is left of it: SPEC, "Limits". */
 const minuteRetryAfterSeconds = 60
 
-/** What is limited: the API, the bulk data and the feed, whatever lies below them. */
-const meteredPath = /^\/(api|data|feed\.atom)(\/|$)/
+/** What is limited: the API, GraphQL, the bulk data and the feed, whatever lies below them. */
+const meteredPath = /^\/(api|data|graphql|feed\.atom)(\/|$)/
 
 /** The two limits of a client, the minute before the day. Refusals are passed on as ApiErrors. */
 export function limiter({ limits, store, now }: LimiterOptions): RequestHandler {

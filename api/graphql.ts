@@ -1,0 +1,67 @@
+import { readChainsFile } from '../chains.file.ts'
+import { openDatabase } from '../db/open.ts'
+import { runCommand } from '../ops/cli.ts'
+import { portOf } from '../ops/health.ts'
+import { createLogger } from '../ops/logger.ts'
+import { readConfig } from './config.ts'
+import { boundedDatabase, createApiPool } from './database.ts'
+import { unifyGraphql } from './graphql/one-graphql.ts'
+import { MemoryStore } from './limits/memory.ts'
+import { FusedRedisStore } from './limits/redis.ts'
+import { connectRedis } from './limits/sender.ts'
+import { createHttpServer, drain } from './server.ts'
+
+const usage = `
+npm run graphql
+
+Serves the schema directory as GraphQL: /graphql, and GraphiQL at /; /healthz, /readyz and /metrics for the operator.
+Reads as the role directory_reader, which the user of DATABASE_URL has to be a member of. Stops on SIGTERM.
+
+Reads DATABASE_URL, REDIS_URL, HOST, GRAPHQL_PORT, TRUST_PROXY_HOPS, LIMIT_PER_MINUTE, LIMIT_PER_DAY, LOG_LEVEL: see
+.env.example.
+`
+const defaultPort = '3001'
+
+await runCommand({ usage }, async () => {
+  const env = { ...process.env, PORT: process.env.GRAPHQL_PORT || defaultPort }
+  const config = readConfig(env, readChainsFile(process.env.CHAINS_FILE))
+  const log = createLogger('graphql', config.logLevel)
+  const opened = await openDatabase(config.databaseUrl)
+  const pool = createApiPool(opened.databaseUrl)
+  const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined
+  const store = redis
+    ? new FusedRedisStore(redis.send, config.limits, Date.now)
+    : new MemoryStore(config.limits, Date.now)
+  let stopping = false
+  process.env.GRAPHILE_ENV ??= 'production' // the packages ask for it, in so many words, when it is unset
+  unifyGraphql()
+  const { createGraphqlApp } = await import('./graphql/app.ts')
+  const { app, release } = await createGraphqlApp({
+    databaseUrl: opened.databaseUrl,
+    database: boundedDatabase(pool),
+    pool,
+    log,
+    trustProxyHops: config.trustProxyHops,
+    limiter: { limits: config.limits, store, now: Date.now },
+    notReady: () => (stopping ? 'the process is stopping' : undefined),
+  })
+  const server = createHttpServer(app)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(config.port, config.host, resolve)
+  })
+  log.info({ host: config.host, port: portOf(server), database: opened.description }, 'listening')
+
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+  stopping = true
+  log.info('stopping')
+  await drain(server)
+  await release()
+  await pool.end()
+  await redis?.stop()
+  await opened.close()
+  log.info('stopped')
+})

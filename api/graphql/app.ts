@@ -1,0 +1,65 @@
+import express, { type ErrorRequestHandler, type Express } from 'express'
+import type { Logger } from 'pino'
+import { postgraphile } from 'postgraphile'
+import { grafserv } from 'postgraphile/grafserv/express/v4'
+import type { Queryable } from '../../db/pool.ts'
+import { answerErrors } from '../error-answer.ts'
+import { giveHeaders } from '../headers.ts'
+import { healthRoutes } from '../health.ts'
+import { type LimiterOptions, limiter } from '../limits/limiter.ts'
+import { createMetrics, type Watched } from '../metrics.ts'
+import { guard } from './guard.ts'
+import { createPreset, maxRequestBytes } from './preset.ts'
+
+export interface GraphqlDeps {
+  readonly databaseUrl: string
+  /** For health alone; operations have connections of their own. */
+  readonly database: Queryable
+  readonly pool: Watched['pool']
+  readonly log: Logger
+  readonly trustProxyHops: number
+  readonly limiter: LimiterOptions
+  readonly notReady: () => string | undefined
+}
+
+export interface GraphqlApp {
+  readonly app: Express
+  /** Ends its connections. */
+  release(): Promise<void>
+}
+
+/** GraphQL at /graphql, GraphiQL at /. Rejects when the schema cannot be read, for want of the role for one. */
+export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
+  const { log } = deps
+  const preset = createPreset(deps.databaseUrl, log)
+  const instance = postgraphile(preset)
+  const schema = await instance.getSchema()
+  const nothingKept = { bytes: 0, size: 0 }
+  const metrics = createMetrics({ ...deps, cache: nothingKept })
+  const app = express()
+  app.disable('x-powered-by')
+  app.set('trust proxy', deps.trustProxyHops)
+  app.use(giveHeaders)
+  app.use(metrics.timeRequests)
+  app.use(limiter(deps.limiter))
+  app.use(healthRoutes(deps, metrics.registry))
+  app.post('/graphql', express.json({ limit: maxRequestBytes, type: () => true }), refuseBody, guard(schema))
+  await instance.createServ(grafserv).addTo(app, null, false)
+  app.use(answerErrors(log))
+  const release = async () => {
+    await instance.release()
+    for (const service of preset.pgServices ?? []) await service.release?.()
+  }
+  return { app, release }
+}
+
+/** What Express' parser could not read is the client's mistake, told in the form of GraphQL. */
+const refuseBody: ErrorRequestHandler = (error, _req, res, next) => {
+  if (!(error.status >= 400 && error.status < 500)) return next(error)
+  res
+    .status(error.status)
+    .set('Cache-Control', 'no-store')
+    .json({
+      errors: [{ message: `the body must be JSON of at most ${maxRequestBytes} bytes` }],
+    })
+}

@@ -1,0 +1,171 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'postgraphile/graphql'
+
+/** Rows of one connection at most; each has to say how many it wants. */
+export const maxPageSize = 100
+/** Rows skipped at most: those further in are reached by cursor. */
+export const maxOffset = 10_000
+/** Fields that an answer may hold, were every page full. */
+export const maxCost = 20_000
+/** The same of questions about the schema, where lists are taken to be as long as they usually are. */
+export const maxIntrospectionCost = 1_000_000
+/** Selections within each other; introspection needs more, to see through lists of required types. */
+export const maxDepth = 10
+export const maxIntrospectionDepth = 16
+
+/** What is wrong with an operation before it is carried out; the message says what would be right. */
+export class Refused extends Error {}
+
+interface Measure {
+  readonly cost: number
+  readonly depth: number
+}
+
+/**
+ * Weighs all operations of a document with the variables given. Throws Refused. Fragments are weighed once each,
+ * however often they are spread, so that the weighing itself cannot be made expensive. Unknown names are left to the
+ * validation that follows.
+ */
+export function weigh(schema: GraphQLSchema, document: DocumentNode, variables: Record<string, unknown>): void {
+  const fragments = new Map<string, FragmentDefinitionNode>()
+  for (const node of document.definitions) if (node.kind === 'FragmentDefinition') fragments.set(node.name.value, node)
+  for (const node of document.definitions) {
+    if (node.kind !== 'OperationDefinition') continue
+    const scales = new Scales(schema, fragments, withDefaults(node, variables))
+    const root = schema.getRootType(node.operation)
+    if (!root) throw new Refused(`there is no ${node.operation} here, only queries`)
+    const { introspection, data } = scales.weighRoot(node.selectionSet, root)
+    check('depth', data.depth, maxDepth)
+    check('cost', data.cost, maxCost)
+    check('depth of introspection', introspection.depth, maxIntrospectionDepth)
+    check('cost of introspection', introspection.cost, maxIntrospectionCost)
+  }
+}
+
+function check(what: string, value: number, most: number) {
+  if (value > most) throw new Refused(`the ${what} of an operation must be at most ${most}, and is ${value}`)
+}
+
+function withDefaults(node: OperationDefinitionNode, variables: Record<string, unknown>): Record<string, unknown> {
+  const defaults = (node.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
+    defaultValue?.kind === 'IntValue' ? [[variable.name.value, Number(defaultValue.value)] as const] : [],
+  )
+  return { ...Object.fromEntries(defaults), ...variables }
+}
+
+/** Usual lengths of the lists a schema is described by. */
+const introspectionLists: Record<string, number> = {
+  types: 100,
+  fields: 20,
+  args: 10,
+  inputFields: 10,
+  enumValues: 20,
+  interfaces: 5,
+  possibleTypes: 5,
+  directives: 10,
+}
+
+const nothing: Measure = { cost: 0, depth: 0 }
+
+class Scales {
+  readonly #fragments = new Map<string, Measure | 'being weighed'>()
+
+  constructor(
+    readonly schema: GraphQLSchema,
+    readonly definitions: ReadonlyMap<string, FragmentDefinitionNode>,
+    readonly variables: Record<string, unknown>,
+  ) {}
+
+  weighRoot(set: SelectionSetNode, root: GraphQLNamedType | undefined) {
+    const data = this.#weigh(set, root, (field) => !field.name.value.startsWith('__'))
+    this.#fragments.clear()
+    const introspection = this.#weigh(set, root, (field) => !isRootField(root, field))
+    return { data, introspection }
+  }
+
+  #weigh(set: SelectionSetNode, type: GraphQLNamedType | undefined, counts: (field: FieldNode) => boolean): Measure {
+    const parts = set.selections.map((selection): Measure => {
+      if (selection.kind === 'Field') return counts(selection) ? this.#weighField(selection, type, counts) : nothing
+      if (selection.kind === 'FragmentSpread') return this.#weighFragment(selection.name.value, counts)
+      const on = selection.typeCondition ? this.schema.getType(selection.typeCondition.name.value) : type
+      return this.#weigh(selection.selectionSet, on, counts)
+    })
+    return {
+      cost: parts.reduce((sum, { cost }) => sum + cost, 0),
+      depth: parts.reduce((deepest, { depth }) => Math.max(deepest, depth), 0),
+    }
+  }
+
+  #weighFragment(name: string, counts: (field: FieldNode) => boolean): Measure {
+    const known = this.#fragments.get(name)
+    if (known === 'being weighed') throw new Refused(`fragment ${name} must not contain itself`)
+    if (known) return known
+    const definition = this.definitions.get(name)
+    if (!definition) return nothing
+    this.#fragments.set(name, 'being weighed')
+    const on = this.schema.getType(definition.typeCondition.name.value)
+    const measure = this.#weigh(definition.selectionSet, on, counts)
+    this.#fragments.set(name, measure)
+    return measure
+  }
+
+  #weighField(node: FieldNode, type: GraphQLNamedType | undefined, counts: (field: FieldNode) => boolean): Measure {
+    const field = fieldOf(this.schema, type, node.name.value)
+    const named = field && getNamedType(field.type)
+    const rows = named?.name.endsWith('Connection') ? this.#pageSize(node) : (introspectedLength(named, node) ?? 1)
+    const inner = node.selectionSet ? this.#weigh(node.selectionSet, named, counts) : nothing
+    return { cost: 1 + rows * inner.cost, depth: 1 + inner.depth }
+  }
+
+  #pageSize(node: FieldNode): number {
+    const name = node.name.value
+    const offset = this.#argument(node, 'offset')
+    if (offset !== undefined && !isWithin(offset, maxOffset)) {
+      throw new Refused(`${name}: offset must be from 0 to ${maxOffset}; use a cursor beyond`)
+    }
+    const sizes = ['first', 'last'].flatMap((argument) => this.#argument(node, argument) ?? [])
+    const [size] = sizes
+    if (sizes.length !== 1 || !isWithin(size, maxPageSize)) {
+      throw new Refused(`${name} needs one of first and last, from 0 to ${maxPageSize}`)
+    }
+    return Number(size)
+  }
+
+  /** Undefined: not given; NaN: given, and no number. */
+  #argument(node: FieldNode, name: string): number | undefined {
+    const value = node.arguments?.find((argument) => argument.name.value === name)?.value
+    if (!value || value.kind === 'NullValue') return undefined
+    if (value.kind === 'IntValue') return Number(value.value)
+    const given = value.kind === 'Variable' ? this.variables[value.name.value] : Number.NaN
+    if (given === undefined || given === null) return undefined
+    return typeof given === 'number' ? given : Number.NaN
+  }
+}
+
+const isWithin = (value: unknown, most: number) =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most
+
+/** Inside introspection all fields count, at the root of an operation only the two that lead there. */
+const isRootField = (root: GraphQLNamedType | undefined, { name: { value } }: FieldNode) =>
+  isObjectType(root) && value in root.getFields()
+
+function introspectedLength(named: GraphQLNamedType | undefined, node: FieldNode): number | undefined {
+  return named?.name.startsWith('__') ? introspectionLists[node.name.value] : undefined
+}
+
+function fieldOf(schema: GraphQLSchema, type: GraphQLNamedType | undefined, name: string) {
+  const meta = { __schema: '__Schema', __type: '__Type' }[name]
+  if (meta) return { type: schema.getType(meta) } as GraphQLField<unknown, unknown>
+  return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined
+}

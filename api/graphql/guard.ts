@@ -1,0 +1,40 @@
+import type { RequestHandler } from 'express'
+import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'postgraphile/graphql'
+import { Refused, weigh } from './cost.ts'
+
+/** Words and signs of a document; GraphiQL's own question about the schema has 500. */
+const maxTokens = 2_000
+
+/** Refuses with 400 and the reason what is no single operation within the limits. The body is parsed JSON by then. */
+export function guard(schema: GraphQLSchema): RequestHandler {
+  return (req, res, next) => {
+    const problem = problemOf(schema, req.body)
+    if (problem === undefined) return next()
+    res
+      .status(400)
+      .set('Cache-Control', 'no-store')
+      .json({ errors: [{ message: problem }] })
+  }
+}
+
+function problemOf(schema: GraphQLSchema, body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return 'the body must be one JSON object with query and, if need be, variables and operationName'
+  }
+  const { query, variables } = body as { query?: unknown; variables?: unknown }
+  if (typeof query !== 'string') return 'query must be a string'
+  if (variables !== undefined && (typeof variables !== 'object' || Array.isArray(variables))) {
+    return 'variables must be an object'
+  }
+  try {
+    weigh(schema, parseBounded(query), (variables ?? {}) as Record<string, unknown>)
+    return undefined
+  } catch (error) {
+    if (error instanceof Refused || error instanceof GraphQLError) return error.message
+    throw error
+  }
+}
+
+function parseBounded(query: string): DocumentNode {
+  return parse(query, { maxTokens, noLocation: true })
+}

@@ -1,0 +1,48 @@
+import type { Logger } from 'pino'
+import { makePgService } from 'postgraphile/adaptors/pg'
+import { GraphQLError } from 'postgraphile/graphql'
+import { PostGraphileAmberPreset } from 'postgraphile/presets/amber'
+
+/** Who reads: the role of the SQL contract, whatever DATABASE_URL logs in as. */
+const settings = '-c role=directory_reader -c statement_timeout=2000 -c default_transaction_read_only=on -c jit=off'
+const connections = 4
+/** Milliseconds to make a plan, and to carry it out. */
+const timeouts = { planning: 1_000, execution: 5_000 }
+/** Bytes of a request. */
+export const maxRequestBytes = 20_000
+
+/** The directory in GraphQL: the views of the schema `directory`, related as their comments say, read only. */
+export function createPreset(databaseUrl: string, log: Logger): GraphileConfig.Preset {
+  return {
+    extends: [PostGraphileAmberPreset],
+    pgServices: [
+      makePgService({
+        connectionString: databaseUrl,
+        schemas: ['directory'],
+        pubsub: false,
+        poolConfig: {
+          max: connections,
+          options: settings,
+          application_name: 'graphql',
+          connectionTimeoutMillis: 2_000,
+        },
+      }),
+    ],
+    schema: { defaultBehavior: '-insert -update -delete', dontSwallowErrors: true },
+    grafast: { timeouts, explain: false },
+    grafserv: {
+      graphqlPath: '/graphql',
+      graphiql: true,
+      graphiqlPath: '/',
+      graphiqlOnGraphQLGET: false,
+      watch: false,
+      websockets: false,
+      maxRequestLength: maxRequestBytes,
+      maskError: (error) => {
+        if (!error.originalError || error.originalError instanceof GraphQLError) return error
+        log.error({ err: error.originalError }, 'an operation failed')
+        return new GraphQLError('ERR_INTERNAL', { nodes: error.nodes, path: error.path })
+      },
+    },
+  }
+}

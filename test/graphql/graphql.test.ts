@@ -1,0 +1,182 @@
+import type { Server } from 'node:http'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { boundedDatabase } from '../../api/database.ts'
+import { unifyGraphql } from '../../api/graphql/one-graphql.ts'
+import { MemoryStore } from '../../api/limits/memory.ts'
+import { createHttpServer } from '../../api/server.ts'
+import { portOf } from '../../ops/health.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { addressOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
+
+let database: TestDatabase
+const stops: (() => Promise<unknown>)[] = []
+let url: string
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { pool } = database
+  const own = addressOf('own')
+  for (let fid = 1; fid <= 3; fid++) await seedAgent(pool, { fid, addresses: [own], claimMethod: 'jfs' })
+  await seedRegistration(pool, { chain: 'base', id: 2n ** 200n, owner: own })
+  await seedHolding(pool, { fid: 1, chain: 'base', id: 2n ** 200n, by: own })
+  for (let block = 1; block <= 3; block++) await seedSettlement(pool, { chain: 'base', recipient: own, block })
+  url = await serve(1_000_000)
+})
+afterAll(async () => {
+  for (const stop of stops) await stop()
+  await database.drop()
+})
+
+async function serve(perMinute: number): Promise<string> {
+  unifyGraphql()
+  const { createGraphqlApp } = await import('../../api/graphql/app.ts')
+  const limits = { perMinute, perDay: 1_000_000 }
+  const { app, release } = await createGraphqlApp({
+    databaseUrl: database.url,
+    database: boundedDatabase(database.pool),
+    pool: database.pool,
+    log: pino({ level: 'silent' }),
+    trustProxyHops: 0,
+    limiter: { limits, store: new MemoryStore(limits, Date.now), now: Date.now },
+    notReady: () => undefined,
+  })
+  const server: Server = createHttpServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stops.push(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await release()
+  })
+  return `http://127.0.0.1:${portOf(server)}`
+}
+
+async function post(body: unknown, to = url) {
+  const response = await fetch(`${to}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  const answer = (await response.json()) as { data?: Record<string, unknown>; errors?: { message: string }[] }
+  return { status: response.status, ...answer }
+}
+const ask = (query: string, variables?: Record<string, unknown>) => post({ query, variables })
+
+test('an agent comes with its addresses, holdings, identities, settlements and claims', async () => {
+  const { errors, data } = await ask(`{
+    agentByFid(fid: "1") {
+      fid handle verifiedAddresses
+      addresses(first: 10) { nodes { address endedAt } }
+      holdings(first: 10) { nodes { erc8004Id registration { chain ownerAddress } } }
+      settlements(first: 2) { totalCount nodes { blockNumber amountUsdc counted } pageInfo { hasNextPage } }
+    }
+  }`)
+  expect(errors).toBeUndefined()
+  const own = addressOf('own')
+  expect(data).toEqual({
+    agentByFid: {
+      fid: '1',
+      handle: 'agent1',
+      verifiedAddresses: [own],
+      addresses: { nodes: [{ address: own, endedAt: null }] },
+      holdings: { nodes: [{ erc8004Id: String(2n ** 200n), registration: { chain: 'base', ownerAddress: own } }] },
+      settlements: {
+        totalCount: 3,
+        nodes: [1, 2].map((blockNumber) => ({ blockNumber, amountUsdc: '1.500000', counted: true })),
+        pageInfo: { hasNextPage: true },
+      },
+    },
+  })
+})
+
+test('there is no mutation, and no way to all settlements at once', async () => {
+  const { data } = await ask('{ __schema { mutationType { name } queryType { fields { name } } } }')
+  const { mutationType, queryType } = data!.__schema as {
+    mutationType: null
+    queryType: { fields: { name: string }[] }
+  }
+  expect(mutationType).toBeNull()
+  const names = queryType.fields.map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['allAgents', 'agentByFid', 'allRegistrations', 'allChains']))
+  expect(names.filter((name) => /^all.*settlement/i.test(name))).toEqual([])
+})
+
+const nested = (levels: number): string =>
+  levels === 0 ? 'fid' : `addresses(first: 1) { nodes { agent { ${nested(levels - 1)} } } }`
+const doubled = Array.from({ length: 30 }, (_, n) => `fragment f${n} on Agent { ...f${n + 1} ...f${n + 1} }`).join(' ')
+
+test.for<[string, string, Record<string, unknown>?]>([
+  ['no page size', '{ allAgents { nodes { fid } } }'],
+  ['no page size below a page', '{ allAgents(first: 1) { nodes { holdings { nodes { chain } } } } }'],
+  ['a page of 100,000', '{ allAgents(first: 100000) { nodes { fid } } }'],
+  ['a page of minus one', '{ allAgents(first: -1) { nodes { fid } } }'],
+  ['a page of 5,000 by variable', 'query ($n: Int) { allAgents(first: $n) { nodes { fid } } }', { n: 5000 }],
+  ['a page by the default of a variable', 'query ($n: Int = 5000) { allAgents(first: $n) { nodes { fid } } }'],
+  ['a page of null by variable', 'query ($n: Int = 5) { allAgents(first: $n) { nodes { fid } } }', { n: null }],
+  [
+    'a hundred pages of a hundred',
+    '{ allAgents(first: 100) { nodes { holdings(first: 100) { nodes { chain reason } } } } }',
+  ],
+  [
+    'the same hidden in fragments',
+    'query { ...q } fragment q on Query { allAgents(first: 100) { nodes { ...h } } } fragment h on Agent { holdings(first: 100) { nodes { chain reason } } }',
+  ],
+  ['an agent within itself', `{ allAgents(first: 1) { nodes { ${nested(6)} } } }`],
+  [
+    'a page under 250 other names',
+    `{ ${Array.from({ length: 250 }, (_, n) => `a${n}: allAgents(first: 100) { nodes { fid } }`).join(' ')} }`,
+  ],
+  [
+    'fragments that double thirty times',
+    `{ allAgents(first: 1) { nodes { ...f0 } } } ${doubled} fragment f30 on Agent { fid }`,
+  ],
+  ['a fragment within itself', '{ allAgents(first: 1) { nodes { ...f } } } fragment f on Agent { ...f }'],
+  ['an offset of a billion', '{ allAgents(first: 1, offset: 1000000000) { nodes { fid } } }'],
+  [
+    'an endless question about the schema',
+    '{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }',
+  ],
+  ['more words than anybody writes', `{ ${'a '.repeat(2_500)} }`],
+  ['a mutation', 'mutation { deleteAgent(input: {}) { clientMutationId } }'],
+  ['no GraphQL', '{ allAgents(first: 1 { nodes'],
+])('refused with 400 and a reason: %s', async ([, query, variables]) => {
+  const { status, errors, data } = await ask(query, variables)
+  expect(data ?? null).toBeNull()
+  expect(errors?.[0]?.message).toMatch(/\w+ \w+/)
+  expect(status).toBe(400)
+})
+
+test.for<[string, unknown, number]>([
+  ['a list of operations', [{ query: '{ __typename }' }], 400],
+  ['no query', { variables: {} }, 400],
+  ['variables that are a list', { query: '{ __typename }', variables: [] }, 400],
+  ['no JSON', '{"query":', 400],
+  ['more than 20,000 bytes', { query: `{ __typename } #${'x'.repeat(20_000)}` }, 413],
+])('a body that is %s is refused', async ([, body, status]) => {
+  expect(await post(body)).toMatchObject({ status, errors: [{ message: expect.any(String) }] })
+})
+
+test('a query in the address is not carried out', async () => {
+  const response = await fetch(`${url}/graphql?query=${encodeURIComponent('{ allAgents { nodes { fid } } }')}`)
+  expect(response.status).toBe(405)
+})
+
+test('GraphiQL comes from here, and may ask what it asks about the schema', async () => {
+  const page = await (await fetch(`${url}/`, { headers: { accept: 'text/html' } })).text()
+  expect(page).toContain('ruru-static')
+  expect(page).not.toMatch(/(src|href)="https?:/)
+  const { getIntrospectionQuery } = await import('postgraphile/graphql')
+  const { status, errors } = await ask(getIntrospectionQuery())
+  expect({ status, errors }).toEqual({ status: 200, errors: undefined })
+})
+
+test('a client has the limits of the API', async () => {
+  const limited = await serve(2)
+  const ask = () => post({ query: '{ __typename }' }, limited)
+  expect([(await ask()).status, (await ask()).status]).toEqual([200, 200])
+  expect(await ask()).toMatchObject({ status: 429, error: 'ERR_RATE_LIMIT' })
+})
+
+test('the process tells that it is ready, and its metrics', async () => {
+  expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('http_request_seconds')
+})

@@ -46,7 +46,7 @@ export function createApp(deps: ApiDeps): Express {
     totals: new Cache<Total>({ maxBytes: totalsBytes, now: deps.now }),
     bulkProduced: new FirstProduced(deps.now),
   }
-  const metrics = createMetrics({ cache, database: deps.database, pool: deps.pool })
+  const metrics = createMetrics({ ...deps, cache })
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag') // strong ones are made with the content

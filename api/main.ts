@@ -43,7 +43,7 @@ await runCommand({ usage }, async () => {
     pool,
     log,
     now: Date.now,
-    limiter: { limits: config.limits, store, now: Date.now },
+    limiter: { limits: config.limits, store, now: Date.now, isReady: redis?.isReady },
     claims: {
       ...config.claims,
       ...witnesses,

@@ -6,6 +6,7 @@ import { chainLags } from '../db/queries/readiness.ts'
 export interface Watched {
   readonly cache: { readonly bytes: number; readonly size: number }
   readonly database: Queryable
+  readonly limiter?: { readonly isReady?: () => boolean }
   /** Connections of the pool as they are now. */
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
 }
@@ -16,7 +17,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** What /metrics tells: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
-export function createMetrics({ cache, database, pool }: Watched) {
+export function createMetrics({ cache, database, limiter, pool }: Watched) {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -35,6 +36,12 @@ export function createMetrics({ cache, database, pool }: Watched) {
   })
   new Gauge({ name: 'cache_bytes', help: 'Bytes in the cache.', registers, collect: setTo(() => cache.bytes) })
   new Gauge({ name: 'cache_entries', help: 'Entries in the cache.', registers, collect: setTo(() => cache.size) })
+  new Gauge({
+    name: 'limiter_ready',
+    help: '1 while requests are counted, 0 while metered ones get 503.',
+    registers,
+    collect: setTo(() => Number(limiter?.isReady?.() ?? true)),
+  })
   new Gauge({
     name: 'database_connections',
     help: 'Connections of the pool, and requests that wait for one.',

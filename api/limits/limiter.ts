@@ -11,6 +11,8 @@ export interface LimiterOptions {
   readonly store: Store
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Whether the store would answer now; absent: always. */
+  readonly isReady?: () => boolean
 }
 
 /** Told to everybody who exceeds the minute, whatever is left of it: SPEC, "Limits". */

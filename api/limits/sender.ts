@@ -25,6 +25,8 @@ export function connectRedis(url: string, log: Logger): RedisSender {
     url,
     disableOfflineQueue: true,
     pingInterval: pingEveryMs,
+    // Its own timeout does not cover a command once written, and costs more than the command.
+    commandOptions: { timeout: 0 },
     socket: {
       connectTimeout: connectTimeoutMs,
       socketTimeout: silenceMs,

@@ -22,10 +22,13 @@ const pool = DATABASE_URL ? createApiPool(DATABASE_URL) : undefined
 const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 const log = pino({ level: 'error' })
 
-/** The service as it is; `cached: false`: every answer is stale at once. */
+/** The service as it is; `cached`: no answer gets stale, else every answer is stale at once. */
 function ours({ cached, shared }: { cached: boolean; shared: boolean }): Server {
   let time = Date.now()
-  const now = cached ? Date.now : () => (time += 600_000)
+  const now = () => {
+    if (!cached) time += 600_000
+    return time
+  }
   const store = shared
     ? new FusedRedisStore(connectRedis(REDIS_URL, log).send, unlimited, Date.now)
     : new MemoryStore(unlimited, Date.now)

@@ -203,7 +203,13 @@ test('ids of requests are all different, whatever the client sends', async () =>
 test('the operator sees that the process lives, can serve, and what it measured', async () => {
   expect([(await api.get('/healthz')).status, (await api.get('/readyz')).status]).toEqual([200, 200])
   const metrics = await (await api.get('/metrics')).text()
-  for (const name of ['http_request_seconds_bucket', 'cache_reads_total', 'database_connections', 'cache_bytes']) {
+  for (const name of [
+    'http_request_seconds_bucket',
+    'cache_reads_total',
+    'database_connections',
+    'cache_bytes',
+    'limiter_ready 1',
+  ]) {
     expect(metrics).toContain(name)
   }
   const stopping = await startApi(database, { notReady: () => 'the process is stopping' })

@@ -79,14 +79,25 @@ export interface Ending {
   readonly outcome: string
 }
 
+/**
+ * The subjects of a lease that are still held, locked in the order of their names as `askForSubjects` does: two
+ * transactions that end a lease and ask anew would wait for each other for ever.
+ */
+const held = `with held as (
+  select subject from source_state
+   where source = $1 and subject = any ($2::text[]) and lease_token = $3
+   order by subject for update)`
+const ofHeld = 'from held where s.source = $1 and s.subject = held.subject'
+
 /** Ends a lease with success. False: not every lease was still held, so what was read must not be written. */
 export async function finishSubjects(db: Queryable, ending: Ending & { now: Date }): Promise<boolean> {
   const { source, subjects, token, dueAt, outcome, now } = ending
   const { rowCount } = await db.query({
     name: 'finish-subjects',
-    text: `update source_state
-              set due_at = $4, priority = 0, lease_token = null, failures = 0, last_success_at = $6, last_outcome = $5
-            where source = $1 and subject = any ($2::text[]) and lease_token = $3`,
+    text: `${held}
+update source_state s
+   set due_at = $4, priority = 0, lease_token = null, failures = 0, last_success_at = $6, last_outcome = $5
+  ${ofHeld}`,
     values: [source, subjects, token, dueAt, outcome, now],
   })
   return rowCount === subjects.length
@@ -107,9 +118,9 @@ export async function failSubjects(db: Queryable, ending: Ending): Promise<boole
   const { source, subjects, token, dueAt, outcome } = ending
   const { rowCount } = await db.query({
     name: 'fail-subjects',
-    text: `update source_state
-              set due_at = $4, lease_token = null, failures = failures + 1, last_outcome = $5
-            where source = $1 and subject = any ($2::text[]) and lease_token = $3`,
+    text: `${held}
+update source_state s set due_at = $4, lease_token = null, failures = failures + 1, last_outcome = $5
+  ${ofHeld}`,
     values: [source, subjects, token, dueAt, outcome],
   })
   return rowCount === subjects.length
@@ -120,9 +131,9 @@ export async function postponeSubjects(db: Queryable, ending: Ending): Promise<v
   const { source, subjects, token, dueAt, outcome } = ending
   await db.query({
     name: 'postpone-subjects',
-    text: `update source_state
-              set due_at = $4, lease_token = null, last_outcome = $5
-            where source = $1 and subject = any ($2::text[]) and lease_token = $3`,
+    text: `${held}
+update source_state s set due_at = $4, lease_token = null, last_outcome = $5
+  ${ofHeld}`,
     values: [source, subjects, token, dueAt, outcome],
   })
 }

@@ -2,7 +2,7 @@ import { readChainsFile } from '../../chains.file.ts'
 import { openDatabase } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { backfillsWithin, readShards, tryLockBackfill } from '../../db/queries/backfill.ts'
-import { runCommand, UsageError } from '../../ops/cli.ts'
+import { describeError, runCommand, UsageError } from '../../ops/cli.ts'
 import { checkDatabase } from '../checks.ts'
 import { Refusal } from '../refusal.ts'
 import { certificateOf, joinCertificates, printCertificate } from './certificate.ts'
@@ -77,7 +77,9 @@ async function load(
 ): Promise<void> {
   const { chain, fromBlock, toBlock, tokens, source } = config
   const history = openHistory(source, tokens)
-  const finalHeight = await history.finalHeight()
+  const finalHeight = await history.finalHeight().catch((error: Error) => {
+    throw new Refusal(`${history.name} does not tell its newest final block: ${describeError(error)}`)
+  })
   if (toBlock > finalHeight) {
     throw new UsageError(
       `--to ${toBlock} is not final yet: the newest final block of ${history.name} is ${finalHeight}`,

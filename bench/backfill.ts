@@ -1,0 +1,239 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { type EmbeddedPostgres, startPostgres } from '../db/embedded.ts'
+import { migrate } from '../db/migrate.ts'
+import type { Block } from '../devnet/portal/blocks.ts'
+import { longPaymentChain, type PaymentChain } from './payment-chain.ts'
+
+export interface BackfillBenchOptions {
+  /** Of two thousand blocks: 101 hold a million settlements. */
+  readonly chunks: number
+  /** The floor and the command are measured this often, in turn; the best of each counts: others disturb, nobody helps. */
+  readonly rounds: number
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+/** Finished answers of the local Portal, made once. */
+const answersFolder = '.data/bench/portal-answers'
+const workers = cpus().length
+const memoryPollMs = 50
+const settings = { shared_buffers: '2GB', max_wal_size: '8GB', checkpoint_timeout: '30min' }
+
+const columns = `amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token, payer, recipient,
+  facilitator, payment_nonce, tx_hash`
+
+/** Compares the backfill command with COPY alone and with a plain processor; prints a table and one JSON object. */
+export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): Promise<void> {
+  const chain = longPaymentChain(chunks)
+  const folder = await mkdtemp(join(tmpdir(), 'bench-backfill-'))
+  await chmod(folder, 0o777) // the server, another user when this is root, writes the rows of the floor here
+  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), settings })
+  const portal = fork(join(root, 'bench/portal/main.ts'), [String(chunks), join(root, answersFolder, String(chunks))])
+  try {
+    const [url] = (await once(portal, 'message')) as [string]
+    const env = { PORTAL_URL: url }
+    say(
+      `preparing the answers for ${chain.settlements} settlements in ${chain.lastBlock - chain.firstBlock + 1} blocks`,
+    )
+    const rows = join(folder, 'rows')
+    const first = await inDatabase(postgres, 'prepare', async (databaseUrl, client) => {
+      const run = await command(chain, { ...env, DATABASE_URL: databaseUrl })
+      say(`every one of ${await checkRows(client, chain)} rows is what the chain holds`)
+      await client.query(
+        `copy (select ${columns} from settlement order by block_number, log_index) to '${rows}' (format binary)`,
+      )
+      return run
+    })
+    say(`first run, while the answers were made: ${first.seconds.toFixed(1)} s`)
+
+    const floors: number[] = []
+    const runs: Run[] = []
+    for (let round = 1; round <= rounds; round++) {
+      floors.push(await inDatabase(postgres, `floor_${round}`, (_, client) => copyAlone(client, rows)))
+      runs.push(
+        await inDatabase(postgres, `backfill_${round}`, async (databaseUrl, client) => {
+          const run = await command(chain, { ...env, DATABASE_URL: databaseUrl })
+          await checkRows(client, chain)
+          return run
+        }),
+      )
+      say(`round ${round}: COPY alone ${floors.at(-1)?.toFixed(2)} s, backfill ${runs.at(-1)?.seconds.toFixed(2)} s`)
+    }
+    // Once to make its answers, once to measure.
+    let inserted: Run | undefined
+    for (const round of ['prepare_insert', 'insert']) {
+      inserted = await inDatabase(postgres, round, async (databaseUrl, client) => {
+        const run = await storeInsert(chain, { ...env, DATABASE_URL: databaseUrl, RPC_BASE: '' })
+        await checkRows(client, chain)
+        return run
+      })
+      say(`store.insert: ${inserted.seconds.toFixed(1)} s`)
+    }
+    report(chain, Math.min(...floors), runs.reduce(faster), inserted as Run)
+  } finally {
+    portal.disconnect()
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+interface Run {
+  readonly seconds: number
+  /** Resident memory of all its processes together, at its highest. */
+  readonly peakBytes: number
+}
+
+function faster(a: Run, b: Run): Run {
+  return a.seconds < b.seconds ? a : b
+}
+
+async function inDatabase<T>(
+  postgres: EmbeddedPostgres,
+  name: string,
+  work: (url: string, client: pg.Client) => Promise<T>,
+) {
+  const admin = await connect(postgres.databaseUrl)
+  await admin.query(`create database ${name}`)
+  const url = postgres.urlOf(name)
+  await migrate(url)
+  await admin.query('checkpoint') // nobody writes what another one left
+  const client = await connect(url)
+  try {
+    return await work(url, client)
+  } finally {
+    await client.end()
+    await admin.query(`drop database ${name} with (force)`)
+    await admin.end()
+  }
+}
+
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  return client
+}
+
+/** The rows in one statement into the table with its key and all its indexes, read by the server itself. */
+async function copyAlone(client: pg.Client, rows: string): Promise<number> {
+  const began = performance.now()
+  await client.query(`copy settlement (${columns}) from '${rows}' (format binary)`)
+  return (performance.now() - began) / 1000
+}
+
+function command({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.ProcessEnv): Promise<Run> {
+  const range = ['--chain', 'base', '--from', String(firstBlock), '--to', String(lastBlock)]
+  return measure('npm', ['run', '--silent', 'backfill', '--', ...range, '--workers', String(workers)], env)
+}
+
+function storeInsert({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.ProcessEnv): Promise<Run> {
+  const entry = join(root, 'bench/store-insert/main.ts')
+  return measure(process.execPath, ['--import', 'tsx', entry, String(firstBlock), String(lastBlock)], env)
+}
+
+/** Runs a program to its end; throws with what it printed when it fails. */
+async function measure(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<Run> {
+  const { PATH, HOME } = process.env
+  const began = performance.now()
+  const child = spawn(program, args, { cwd: root, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  let peakBytes = 0
+  const timer = setInterval(async () => {
+    peakBytes = Math.max(peakBytes, await residentBytes(child))
+  }, memoryPollMs)
+  const [code] = await once(child, 'close')
+  clearInterval(timer)
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`)
+  return { seconds: (performance.now() - began) / 1000, peakBytes }
+}
+
+/** Of a process and all that descend from it. */
+async function residentBytes({ pid }: ChildProcess): Promise<number> {
+  const entries = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readProcess))
+  const family = new Set([pid])
+  // Parents are older than their children, but ids start anew: a second look finds whoever was missed.
+  for (let look = 0; look < 4; look++) for (const one of entries) if (one && family.has(one.parent)) family.add(one.pid)
+  return entries.reduce((sum, one) => sum + (one && family.has(one.pid) ? one.bytes : 0), 0)
+}
+
+const pageBytes = 4096
+
+async function readProcess(name: string) {
+  try {
+    const stat = await readFile(`/proc/${name}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { pid: Number(name), parent: Number(fields[1]), bytes: Number(fields[21]) * pageBytes }
+  } catch {
+    return undefined // gone while we looked
+  }
+}
+
+/** Compares every row with what the chain was made of. Returns how many there are. */
+async function checkRows(client: pg.Client, chain: PaymentChain): Promise<number> {
+  await client.query(`begin`)
+  await client.query(`declare held cursor for
+    select concat_ws(' ', block_number, log_index, extract(epoch from block_timestamp)::bigint, amount, encode(selector, 'hex'),
+                     encode(payer, 'hex'), encode(recipient, 'hex'), encode(facilitator, 'hex'),
+                     encode(payment_nonce, 'hex'), encode(tx_hash, 'hex')) as text
+      from settlement where chain = 'base' order by block_number, log_index`)
+  let held: string[] = []
+  let at = 0
+  let checked = 0
+  for (const block of chain.source.blocks(chain.firstBlock, chain.lastBlock) as Iterable<Block>) {
+    for (const expected of chain.expected(block)) {
+      if (at === held.length) {
+        const { rows } = await client.query<{ text: string }>('fetch 20000 from held')
+        held = rows.map(({ text }) => text)
+        at = 0
+      }
+      if (held[at++] !== expected) throw new Error(`a row is\n${held[at - 1]}\ninstead of\n${expected}`)
+      checked++
+    }
+  }
+  const { rows } = await client.query('fetch 1 from held')
+  await client.query('commit')
+  if (at < held.length || rows.length > 0) throw new Error('there are more rows than the chain holds')
+  return checked
+}
+
+function report({ settlements }: PaymentChain, floor: number, best: Run, inserted: Run) {
+  const line = (name: string, seconds: number) =>
+    `${name.padEnd(34)} ${seconds.toFixed(2).padStart(8)} ${Math.round(settlements / seconds)
+      .toString()
+      .padStart(10)} ${(seconds / floor).toFixed(2).padStart(8)}`
+  say('')
+  say(`${settlements} settlements, ${workers} cores, ${Math.round(totalmem() / 1024 ** 3)} GB, ${workers} workers`)
+  say(`${''.padEnd(34)} ${'seconds'.padStart(8)} ${'rows/s'.padStart(10)} ${'x floor'.padStart(8)}`)
+  say(line('COPY alone, key and indexes there', floor))
+  say(line('npm run backfill', best.seconds))
+  say(line('EvmBatchProcessor + store.insert', inserted.seconds))
+  say(`peak memory of the backfill: ${Math.round(best.peakBytes / 1024 ** 2)} MB`)
+  say(
+    JSON.stringify({
+      benchmark: 'backfill',
+      settlements,
+      cores: workers,
+      workers,
+      copy_floor_seconds: round(floor),
+      wall_seconds: round(best.seconds),
+      store_insert_seconds: round(inserted.seconds),
+      wall_over_copy_floor: round(best.seconds / floor),
+      store_insert_over_wall: round(inserted.seconds / best.seconds),
+      rows_per_second: Math.round(settlements / best.seconds),
+      peak_mb: Math.round(best.peakBytes / 1024 ** 2),
+    }),
+  )
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}

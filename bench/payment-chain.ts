@@ -1,0 +1,135 @@
+import type { Block, BlockSource, Log, Transaction } from '../devnet/portal/blocks.ts'
+import { generatedSource } from '../devnet/portal/generated-source.ts'
+
+/** A chain like Base's busy months: five payments a block, in chunks as the network keeps them. */
+export interface PaymentChain {
+  readonly firstBlock: number
+  readonly lastBlock: number
+  readonly settlements: number
+  readonly token: string
+  readonly source: BlockSource
+  /** What an index of a block must hold, in the order of the chain, written as `rowText` of the check writes it. */
+  expected(block: Block): string[]
+}
+
+const token = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
+const callsPerBlock = 5
+/** One call in so many is reverted; one that is not in so many is made by a batching contract. */
+const [revertedEvery, innerEvery] = [101, 50]
+/** What some facilitators append to the calldata. */
+const trailingBytes = 33
+const recipients = 200_000
+
+const batcher = '0xca11bde05977b3631167028862be2a173976ca11'
+const strangeTopic = `0x${'5d'.repeat(32)}`
+
+export interface PaymentChainOptions {
+  readonly firstBlock: number
+  /** Blocks that the network keeps together, and how many such chunks there are. */
+  readonly chunkBlocks: number
+  readonly chunks: number
+}
+
+/** The chain of the benchmark: 101 chunks hold a million settlements. */
+export function longPaymentChain(chunks: number): PaymentChain {
+  return paymentChain({ firstBlock: 30_000_000, chunkBlocks: 2_000, chunks })
+}
+
+export function paymentChain({ firstBlock, chunkBlocks, chunks }: PaymentChainOptions): PaymentChain {
+  const blocks = chunks * chunkBlocks
+  const size = { firstBlock, blocks, settlementsPerBlock: callsPerBlock, chunkBlocks }
+  const plain = generatedSource({ ...size, token, trailingBytes, recipients })
+  const calls = blocks * callsPerBlock
+  return {
+    firstBlock,
+    lastBlock: firstBlock + blocks - 1,
+    settlements: calls - Math.floor(calls / revertedEvery),
+    token,
+    source: {
+      ...plain,
+      *blocks(from, to) {
+        for (const block of plain.blocks(from, to) as Iterable<Block>) yield asInRealBlocks(block, firstBlock)
+      },
+    },
+    expected: ({ header, logs, transactions }) =>
+      logs.flatMap((log, at) => {
+        const moved = logs[at + 1]
+        const transaction = transactions.find((one) => one.transactionIndex === log.transactionIndex)
+        // A payment is the token's first log of two topics beside its own, and its transfer stands right behind it.
+        if (log.address !== token || log.data !== '0x' || !moved || !transaction) return []
+        const last = (word = '') => word.slice(-40)
+        return [
+          [
+            header.number,
+            log.logIndex,
+            header.timestamp,
+            BigInt(moved.data),
+            transaction.innerSelector ?? transaction.sighash.slice(2),
+            last(log.topics[1]),
+            last(moved.topics[2]),
+            transaction.from.slice(2),
+            log.topics[2]?.slice(2),
+            transaction.hash.slice(2),
+          ].join(' '),
+        ]
+      }),
+  }
+}
+
+/** Some calls reverted, some made by a batching contract that logs too, and other traffic between them. */
+function asInRealBlocks({ header, transactions, logs }: Block, firstBlock: number): Block {
+  const mixed: Transaction[] = []
+  const mixedLogs: Log[] = []
+  const addLog = (log: Omit<Log, 'logIndex'>) => mixedLogs.push({ ...log, logIndex: mixedLogs.length })
+  for (const [at, call] of transactions.entries()) {
+    addNoise(header.number, mixed, addLog)
+    const serial = (header.number - firstBlock) * callsPerBlock + at
+    const transactionIndex = mixed.length
+    const isReverted = serial % revertedEvery === revertedEvery - 1
+    const isInner = !isReverted && serial % innerEvery === innerEvery - 1
+    mixed.push({
+      ...call,
+      ...(isInner ? { to: batcher, ...throughBatcher(call) } : {}),
+      transactionIndex,
+      status: isReverted ? 0 : 1,
+    })
+    if (isReverted) continue
+    for (const log of logs) {
+      if (log.transactionIndex === call.transactionIndex) addLog({ ...log, transactionIndex })
+    }
+    if (!isInner) continue
+    const place = { transactionIndex, transactionHash: call.hash }
+    addLog({ ...place, address: batcher, topics: [strangeTopic], data: `0x${'00'.repeat(96)}` })
+  }
+  return { header, transactions: mixed, logs: mixedLogs, traces: [] }
+}
+
+/** A transaction that nobody asks for. */
+function addNoise(number: number, transactions: Transaction[], addLog: (log: Omit<Log, 'logIndex'>) => void) {
+  const transactionIndex = transactions.length
+  const hash = `0x${(number * 100 + transactionIndex).toString(16).padStart(64, 'e')}`
+  const from = `0x${'ab'.repeat(20)}`
+  transactions.push({ transactionIndex, hash, from, to: from, input: '0xa9059cbb', sighash: '0xa9059cbb', status: 1 })
+  addLog({ transactionIndex, transactionHash: hash, address: from, topics: [strangeTopic], data: '0x' })
+}
+
+/** aggregate3 with one call, as the ABI lays it out: the call stands four bytes off the words of the outer one. */
+function throughBatcher({ input, sighash }: Transaction) {
+  const word = (value: number) => value.toString(16).padStart(64, '0')
+  const call = input.slice(2)
+  const padding = '0'.repeat((64 - (call.length % 64)) % 64)
+  const words = [
+    word(32),
+    word(1),
+    word(32),
+    token.slice(2).padStart(64, '0'),
+    word(1),
+    word(96),
+    word(call.length / 2),
+  ]
+  return {
+    input: `0x82ad56cb${words.join('')}${call}${padding}`,
+    sighash: '0x82ad56cb',
+    innerSelector: sighash.slice(2),
+  }
+}

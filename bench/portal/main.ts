@@ -1,0 +1,13 @@
+import { keptSource } from '../../devnet/portal/kept-source.ts'
+import { startPortal } from '../../devnet/portal/server.ts'
+import { longPaymentChain } from '../payment-chain.ts'
+
+// The Portal of a benchmark in a process of its own: node bench/portal/main.ts <chunks> <folder for finished answers>.
+// Sends its address to the process that started it, and ends with it.
+
+const [chunks = '', folder = ''] = process.argv.slice(2)
+const portal = await startPortal({
+  datasets: { 'base-mainnet': keptSource(longPaymentChain(Number(chunks)).source, folder) },
+})
+process.on('disconnect', () => process.exit(0))
+process.send?.(portal.url)

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readChains } from '../../../chains.file.ts'
+import { createPool, inTransaction } from '../../../db/pool.ts'
+import { claimRange, cutRange } from '../../../processors/backfill/claim.ts'
+import { gapsBetween, withoutBackfilled } from '../../../processors/backfilled.ts'
+import type { TestDatabase } from '../../tools/database.ts'
+import { until } from '../../tools/until.ts'
+import { chain, type LoadRun, startLoadRun } from './load-run.ts'
+
+let run: LoadRun
+beforeAll(async () => {
+  run = await startLoadRun()
+})
+afterAll(() => run?.end())
+
+const range = (from: number, to: number) => ['--chain', 'base', '--from', from, '--to', to, '--workers', 1]
+
+describe('next to the chain’s processor', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await run.database()
+    expect((await run.load(database, range(1_100, 1_299))).code).toBe(0)
+    const processor = await run.processor(database)
+    await processor.untilIndexed(chain.lastBlock)
+    await processor.stop()
+  })
+
+  test('each settlement is loaded by one of the two', async () => {
+    expect(await run.difference(database)).toBe('')
+  })
+
+  test('what the processor has indexed is refused with one line', async () => {
+    const { code, stderr } = await run.load(database, range(1_300, 1_310))
+    expect(stderr).toBe(
+      'blocks 1300 to 1310 of base overlap what its processor has indexed itself, 1000 to 1599; ' +
+        'choose blocks above 1599 or below 1000\n',
+    )
+    expect(code).toBe(1)
+  })
+
+  test('what another backfill loads is refused with one line', async () => {
+    const { code, stderr } = await run.load(database, range(1_299, 1_400))
+    expect(stderr).toBe(
+      'blocks 1299 to 1400 of base overlap the backfill of 1100 to 1299, which is loaded already; ' +
+        'choose blocks outside of it\n',
+    )
+    expect(code).toBe(1)
+  })
+
+  test('blocks that are not final yet are refused with one line', async () => {
+    const { code, stderr } = await run.load(database, range(1_500, 1_600))
+    expect(stderr).toMatch(/^--to 1600 is not final yet: the newest final block of .* is 1599\n$/)
+    expect(code).toBe(2)
+  })
+})
+
+test('a processor that runs leaves the rows of a claim out, and a claim waits for its transaction', async () => {
+  const { url } = await run.database()
+  const pool = createPool({ databaseUrl: url, name: 'claims test' })
+  const base = readChains({ env: {} }).base
+  const row = (blockNumber: number) => ({ blockNumber }) as never
+  const settled = {
+    settlements: [row(4_000_000), row(4_000_009)],
+    unpaid: [{ blockNumber: 4_000_003, token: '0x', count: 1 }],
+  }
+  let claimed = false
+  let claim: Promise<unknown> | undefined
+  await inTransaction(pool, async (client) => {
+    expect(await withoutBackfilled(client, base, settled)).toEqual(settled)
+    claim = claimRange(pool, base, { fromBlock: 4_000_000, toBlock: 4_000_004 }, 1).then(() => {
+      claimed = true
+    })
+    await until('the claim waits', async () => {
+      const { rows } = await pool.query(`select from pg_locks where locktype = 'advisory' and not granted`)
+      return rows.length > 0
+    })
+    await delay(20)
+    expect(claimed).toBe(false)
+  })
+  await claim
+  await inTransaction(pool, async (client) => {
+    expect(await withoutBackfilled(client, base, settled)).toEqual({ settlements: [row(4_000_009)], unpaid: [] })
+  })
+  await pool.end()
+})
+
+test('the rest of a chain is what no backfill loads', () => {
+  const ranges = [
+    { fromBlock: 50, toBlock: 59 },
+    { fromBlock: 10, toBlock: 19 },
+    { fromBlock: 20, toBlock: 29 },
+  ]
+  expect(gapsBetween(5, ranges)).toEqual([{ from: 5, to: 9 }, { from: 30, to: 49 }, { from: 60 }])
+  expect(gapsBetween(12, ranges)).toEqual([{ from: 30, to: 49 }, { from: 60 }])
+  expect(gapsBetween(55, ranges)).toEqual([{ from: 60 }])
+  expect(gapsBetween(5, [])).toEqual([{ from: 5 }])
+})
+
+test('shards cover a range without a gap, whatever its length', () => {
+  for (const [fromBlock, toBlock, workers] of [
+    [0, 0, 8],
+    [7, 13, 3],
+    [30_000_000, 30_201_999, 2],
+    [2_797_221, 40_000_000, 8],
+  ] as const) {
+    const shards = cutRange({ fromBlock, toBlock }, workers)
+    expect(shards[0]?.firstBlock).toBe(fromBlock)
+    expect(shards.at(-1)?.lastBlock).toBe(toBlock)
+    for (const [at, shard] of shards.entries()) {
+      expect(shard.firstBlock).toBeLessThanOrEqual(shard.lastBlock)
+      if (at > 0) expect(shard.firstBlock).toBe((shards[at - 1]?.lastBlock ?? 0) + 1)
+    }
+  }
+})

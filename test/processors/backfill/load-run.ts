@@ -1,0 +1,76 @@
+import { paymentChain } from '../../../bench/payment-chain.ts'
+import { type Portal, startPortal } from '../../../devnet/portal/server.ts'
+import { type BackfillOptions, runBackfill, startBackfill } from '../../tools/backfill.ts'
+import { createTestDatabase, type TestDatabase } from '../../tools/database.ts'
+import { type ChainTables, describeDifference, readChainTables } from '../../tools/oracle.ts'
+import { spawnProcessor } from '../../tools/processor.ts'
+
+/** Stream requests that the estimate makes before the load begins. */
+export const estimateRequests = 8
+
+/** Three thousand calls in six hundred blocks, as in a busy month of Base. */
+export const chain = paymentChain({ firstBlock: 1_000, chunkBlocks: 20, chunks: 30 })
+
+export interface LoadRun {
+  readonly portal: Portal
+  /** What the chain's processor makes of it. */
+  readonly expected: ChainTables
+  /** An empty database; dropped at the end. */
+  database(): Promise<TestDatabase>
+  options(database: TestDatabase, args: readonly (string | number)[], more?: object): BackfillOptions
+  /** Loads blocks, all of them unless told otherwise. */
+  load(database: TestDatabase, args?: readonly (string | number)[], more?: object): ReturnType<typeof runBackfill>
+  start(database: TestDatabase, args?: readonly (string | number)[]): ReturnType<typeof startBackfill>
+  processor(database: TestDatabase): ReturnType<typeof spawnProcessor>
+  /** Where the rows differ from the processor's; empty: nowhere. */
+  difference(database: TestDatabase): Promise<string>
+  end(): Promise<void>
+}
+
+export const all = ['--chain', 'base', '--from', chain.firstBlock, '--to', chain.lastBlock]
+
+export async function startLoadRun(): Promise<LoadRun> {
+  const portal = await startPortal({ datasets: { 'base-mainnet': chain.source }, chunksPerAnswer: 5 })
+  const databases: TestDatabase[] = []
+  const contract = (address: string) => ({ address, fromBlock: chain.firstBlock })
+  const settings = {
+    rpc: null,
+    portal: portal.url,
+    registry: contract('0x8004a169fb4a3325136eb29fa0ceb6d2e539a432'),
+    reputation: contract('0x8004baa17c55a88189ae136b182e5fda19de9b63'),
+    tokens: [{ ...contract(chain.token), decimals: 6 }],
+  }
+  const database = async () => {
+    const made = await createTestDatabase()
+    databases.push(made)
+    return made
+  }
+  const processor = ({ url }: TestDatabase) =>
+    spawnProcessor({ chain: 'base', databaseUrl: url, chainSettings: { base: settings } })
+  const options: LoadRun['options'] = ({ url }, args, more = {}) => ({
+    databaseUrl: url,
+    chainSettings: { base: { ...settings, ...more } },
+    args: args.map(String),
+  })
+  const read = async ({ pool }: TestDatabase) => ({ ...(await readChainTables(pool, 'base')), chain_state: [] })
+
+  const indexed = await database()
+  const running = await processor(indexed)
+  await running.untilIndexed(chain.lastBlock)
+  await running.stop()
+  const expected = await read(indexed)
+  return {
+    portal,
+    expected,
+    database,
+    options,
+    load: (target, args = all, more) => runBackfill(options(target, args, more)),
+    start: (target, args = all) => startBackfill(options(target, args)),
+    processor,
+    difference: async (target) => describeDifference(await read(target), expected),
+    async end() {
+      await portal.stop()
+      for (const one of databases) await one.drop()
+    },
+  }
+}

@@ -137,7 +137,11 @@ export interface PostOptions {
 }
 
 /** Posts a claim; a string is sent as it is. */
-export function post(api: TestApi, body: unknown, { client = freshClient(), query = '', headers }: PostOptions = {}) {
+export function post(
+  api: Pick<TestApi, 'get'>,
+  body: unknown,
+  { client = freshClient(), query = '', headers }: PostOptions = {},
+) {
   return api.get(`/api/claim${query}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-forwarded-for': client, ...headers },

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../ops/ports.ts'
+import type { TestApi } from '../tools/api.ts'
+import {
+  baseUrl,
+  type Claimant,
+  type ClaimStage,
+  eip191Claim,
+  jfsClaim,
+  post,
+  siteUrl,
+  startClaimStage,
+} from '../tools/claims.ts'
+import { startRedis, type TestRedis } from '../tools/redis.ts'
+import { until } from '../tools/until.ts'
+
+const entry = fileURLToPath(new URL('../../api/main.ts', import.meta.url))
+let stage: ClaimStage
+let claimant: Claimant
+let redis: TestRedis
+const children: ChildProcess[] = []
+beforeAll(async () => {
+  ;[stage, redis] = await Promise.all([startClaimStage(), startRedis()])
+  claimant = await stage.claimant()
+})
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await redis.stop()
+  await stage.stop()
+})
+
+/** The real process, configured by its environment alone. */
+async function start(): Promise<{ api: Pick<TestApi, 'get'>; child: ChildProcess }> {
+  const port = await freePort()
+  const child = spawn(process.execPath, ['--import', 'tsx', entry], {
+    env: {
+      ...{ PATH: process.env.PATH, DATABASE_URL: stage.database.url, REDIS_URL: redis.url, PORT: String(port) },
+      ...{ BASE_URL: baseUrl, SITE_URL: siteUrl, HUB_URL: stage.hub.url, RPC_OPTIMISM: stage.chain.rpc },
+      ...{ EGRESS_ALLOW: stage.host.name, TRUST_PROXY_HOPS: '1', LOG_LEVEL: 'warn' },
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  children.push(child)
+  const url = `http://127.0.0.1:${port}`
+  const served = (path: string) =>
+    fetch(url + path)
+      .then(({ ok }) => ok)
+      .catch(() => false)
+  await until('the API is ready', () => served('/readyz'), 60_000)
+  await until('limits are counted', () => served('/api/stats'), 60_000)
+  return { api: { get: (path, init) => fetch(url + path, init) }, child }
+}
+
+test('processes claim as one: a claim at the first is a replay at the second, and after a kill', async () => {
+  const [first, second] = await Promise.all([start(), start()])
+  const bodies = [await eip191Claim(stage, claimant), jfsClaim(stage, claimant)]
+  for (const body of bodies) {
+    expect((await post(first.api, body)).status).toBe(200)
+    expect((await post(second.api, body)).status).toBe(409)
+  }
+  expect((await first.api.get(`/api/agent/${claimant.fid}`)).status).toBe(200)
+  first.child.kill('SIGKILL')
+  await once(first.child, 'exit')
+  const again = await start()
+  for (const body of bodies) {
+    const replay = await post(again.api, body)
+    expect([replay.status, await replay.json()]).toEqual([409, expect.objectContaining({ replay: true })])
+  }
+  second.child.kill('SIGTERM')
+  expect(await once(second.child, 'exit')).toEqual([0, null])
+})

@@ -1,10 +1,12 @@
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { benchApi } from './api.ts'
+import { benchBackfill } from './backfill.ts'
 import { benchEnrichment } from './enrichment.ts'
 
 const usage = `
 npm run bench -- <name> [--small]
 
+  backfill  a million settlements through the backfill, against COPY alone and a plain processor
   api     the read API against a bare server and two frameworks; search; the bulk document
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents with hosts that answer at once
 
@@ -14,6 +16,7 @@ Each prints a table and, as its last line, one JSON object. --small: a world of 
 const benches: Record<string, (small: boolean) => Promise<void>> = {
   enrichment: (small) =>
     benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 }),
+  backfill: (small) => benchBackfill(small ? { chunks: 2, rounds: 1 } : { chunks: 101, rounds: 2 }),
   api: (small) =>
     benchApi({
       size: small

@@ -35,6 +35,7 @@ export async function leaderboard(
 function rankingOf(since: string | null): string {
   const counted = countedSettlements({
     recipients: 'payee',
+    few: false,
     overloads: '$3::boolean',
     windows: [{ name: 'settlements', since }],
   })

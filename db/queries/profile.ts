@@ -26,6 +26,7 @@ export async function agentProfile(
 
 const counted = countedSettlements({
   recipients: '(select unnest(a.verified_addresses) as address)',
+  few: true,
   overloads: '$3::boolean',
   windows: [
     { name: 'last_30d', since: `now() - interval '30 days'` },

@@ -12,6 +12,8 @@ export interface Window {
 export interface Counted {
   /** A relation with one row for each recipient and a column `address`; it is scanned several times. */
   readonly recipients: string
+  /** They are some hundreds at most: each is looked up, instead of reading what everybody received. */
+  readonly few: boolean
   /** A boolean: count the overloads with a signature in bytes too. */
   readonly overloads: string
   readonly windows: readonly Window[]
@@ -56,37 +58,65 @@ select h.recipient as address, ${counts}
  group by h.recipient`
 }
 
-/** Of the hour a window begins in: the roll-up knows between which blocks its settlements are. */
+/**
+ * Of the hour a window begins in: the roll-up knows between which blocks its settlements are.
+ *
+ * Here and below, `offset 0` keeps the lookup a lookup: the planner cannot know that a range of blocks is short, and
+ * would read all that a recipient ever received.
+ */
 function firstHour({ recipients, overloads, windows }: Counted, edge: Window): string {
   const counts = columns(windows, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : ['0', '0']))
   return `
 select h.recipient, ${counts}
   from ${recipients} as payee
   join settlement_hourly h on h.recipient = payee.address and h.hour = ${hourOf(edge.since as string)}
-  join settlement s on s.chain = h.chain and s.recipient = h.recipient
-                   and s.block_number between h.first_block and h.last_block
- where (${overloads} or not h.overload)
-   and h.overload <> ${isListed('s.selector')}
-   and s.block_timestamp > ${edge.since}
-   and s.block_timestamp < h.hour + interval '1 hour'
-   and not exists (select from settlement_unrolled u
-                    where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+ cross join lateral (
+   select s.amount
+     from settlement s
+    where s.chain = h.chain and s.recipient = h.recipient and s.block_number between h.first_block and h.last_block
+      and h.overload <> ${isListed('s.selector')}
+      and s.block_timestamp > ${edge.since} and s.block_timestamp < h.hour + interval '1 hour'
+      and not exists (select from settlement_unrolled u
+                       where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+   offset 0
+ ) s
+ where ${overloads} or not h.overload
  group by h.recipient`
 }
 
-function unrolled({ recipients, overloads, windows }: Counted): string {
+function unrolled({ recipients, few, overloads, windows }: Counted): string {
   const after = (since: string) => `s.block_timestamp > ${since}`
   const counts = columns(windows, ({ since }) => {
     const filter = since === null ? '' : `filter (where ${after(since)})`
     return [`count(*) ${filter}`, `coalesce(sum(s.amount) ${filter}, 0)`]
   })
+  const inRange = `s.chain = u.chain and s.block_number between u.from_block and u.to_block
+      and (${overloads} or ${isListed('s.selector')}) and ${inAny(windows, after)}`
+  if (few) {
+    return `
+select payee.address, ${counts}
+  from ${recipients} as payee
+ cross join settlement_unrolled u
+ cross join lateral (
+   select s.amount, s.block_timestamp
+     from settlement s
+    where s.recipient = payee.address and ${inRange}
+   offset 0
+ ) s
+ group by payee.address`
+  }
+  const names = windows.flatMap(({ name }) => [name, `${name}_amount`])
   return `
-select s.recipient, ${counts}
+select s.recipient, ${names.map((name) => `s.${name}`).join(', ')}
   from settlement_unrolled u
-  join settlement s on s.chain = u.chain and s.block_number between u.from_block and u.to_block
-  join ${recipients} as payee on payee.address = s.recipient
- where (${overloads} or ${isListed('s.selector')}) and ${inAny(windows, after)}
- group by s.recipient`
+ cross join lateral (
+   select s.recipient, ${counts}
+     from settlement s
+    where ${inRange}
+    group by s.recipient
+   offset 0
+ ) s
+  join ${recipients} as payee on payee.address = s.recipient`
 }
 
 /**

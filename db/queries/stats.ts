@@ -22,6 +22,7 @@ export async function directoryStats(
 const supply = chainNames.map((name) => `'${name}', count(*) filter (where chain = '${name}')`).join(', ')
 const counted = countedSettlements({
   recipients: 'payee',
+  few: false,
   overloads: '$1::boolean',
   windows: [
     { name: 'last_24h', since: `now() - interval '24 hours'` },

@@ -1,0 +1,88 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { seriousFindings, startBrowser, watch } from '../tools/browser.ts'
+import { type ClaimStage, startClaimStage } from '../tools/claims.ts'
+import { richFid, seedShowcase } from '../tools/showcase.ts'
+
+/** Five pages under axe, on a machine that has other things to do. */
+const looksMs = 180_000
+
+let stage: ClaimStage
+let browser: Browser
+
+beforeAll(async () => {
+  stage = await startClaimStage()
+  await seedShowcase(stage.database.pool, stage.clock.now)
+  browser = await startBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await stage?.stop()
+})
+
+test('a reader searches, filters, turns pages, opens an agent and follows its links', async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  const { page, faults } = await watch(context, stage.api.url)
+  const count = () => page.locator('.count span').innerText()
+  await page.goto(stage.api.url)
+  expect(await count()).toBe('40 agents, page 1 of 2')
+  await page.getByRole('link', { name: 'Next' }).click()
+  expect(await count()).toBe('40 agents, page 2 of 2')
+  await page.getByRole('link', { name: 'Claimed', exact: true }).click()
+  expect(await count()).toBe('3 agents')
+  await page.getByRole('searchbox').fill('tide')
+  await page.getByRole('button', { name: 'Search' }).click()
+  expect(await count()).toBe('1 agent')
+  await page.getByRole('link', { name: 'Tideline Research' }).click()
+  expect(new URL(page.url()).pathname).toBe(`/agent/${richFid}`)
+  expect(await page.locator('.chart rect').count()).toBe(30)
+  await page.getByRole('link', { name: 'FID 4300' }).click()
+  expect(await page.locator('h1').innerText()).toBe('Quill & Co.')
+  expect(faults).toEqual([])
+  await context.close()
+})
+
+test.each([
+  { scheme: 'light', width: 1200 },
+  { scheme: 'dark', width: 360 },
+] as const)(
+  'every page is $scheme at $width px without sideways scrolling, errors or barriers',
+  async ({ scheme, width }) => {
+    const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 800 } })
+    const { page, faults } = await watch(context, stage.api.url)
+    for (const path of ['/', `/agent/${richFid}`, '/leaderboard', '/status', `/claim?fid=${richFid}`]) {
+      await page.goto(stage.api.url + path)
+      const sideways = await page.evaluate<number>(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect([path, sideways, await seriousFindings(page)]).toEqual([path, 0, []])
+    }
+    expect(faults).toEqual([])
+    await context.close()
+  },
+  looksMs,
+)
+
+test('an owner claims with the wallet in the browser', async () => {
+  const { fid, account, address } = await stage.claimant()
+  const context = await browser.newContext()
+  const asked: string[] = []
+  await context.exposeFunction('askWallet', (method: string, [message]: string[] = []) => {
+    asked.push(method)
+    if (method === 'eth_requestAccounts') return [address]
+    if (method === 'eth_chainId') return '0xa'
+    return account.signMessage({ message: { raw: message as `0x${string}` } })
+  })
+  await context.addInitScript('window.ethereum = { request: ({ method, params }) => askWallet(method, params) }')
+  const { page, faults } = await watch(context, stage.api.url)
+  await page.goto(`${stage.api.url}/claim`)
+  await page.getByLabel('FID').fill(String(fid))
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('button', { name: 'Sign and claim' }).click()
+  await page.getByRole('link', { name: 'See the page of your agent' }).click()
+  await page.waitForURL(`**/agent/${fid}`)
+  expect(await page.locator('.profile').innerText()).toContain('Claimed')
+  expect(asked).toEqual(['eth_requestAccounts', 'eth_chainId', 'personal_sign'])
+  expect(faults).toEqual([])
+  await context.close()
+})

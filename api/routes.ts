@@ -2,6 +2,7 @@ import type { Route } from './route.ts'
 import { agent } from './routes/agent.ts'
 import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
+import { changes } from './routes/changes.ts'
 import { discovery } from './routes/discovery.ts'
 import { explainByAddress } from './routes/explain-address.ts'
 import { explainAgent } from './routes/explain-agent.ts'
@@ -12,5 +13,5 @@ import { stats } from './routes/stats.ts'
 
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
 
-/** Every GET of the specification, in its order, then what explains their answers. */
-export const routes: readonly Route[] = [...specified, explainAgent, explainByAddress]
+/** Every GET of the specification, in its order, then what mirrors follow, then what explains the answers. */
+export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress]

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { changesAfter } from '../../db/queries/changes.ts'
+import { integerParameter } from '../parameters.ts'
+import { route } from '../route.ts'
+import { leanRow } from '../schemas/lean-row.ts'
+import { count, fid } from '../schemas/scalars.ts'
+
+/** Changes of one answer. */
+const pageLimit = 1_000
+
+/** A line of the answer. */
+export const changeLine = z.union([
+  z.strictObject({ seq: count, kind: z.literal('upsert'), fid, agent: leanRow }),
+  z.strictObject({ seq: count, kind: z.literal('delist'), fid }),
+])
+
+/** GET /data/changes.ndjson */
+export const changes = route({
+  path: '/data/changes.ndjson',
+  operationId: 'getChanges',
+  summary: 'What changed since a sequence number, for mirrors: at most 1,000 lines.',
+  params: z.object({}),
+  query: z.object({
+    since: integerParameter(
+      { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 },
+      'The last `seq` that the mirror has; 0: from the beginning.',
+    ),
+  }),
+  answer: {
+    type: 'application/x-ndjson; charset=utf-8',
+    schema: changeLine,
+    description:
+      'One JSON object a line, in the order of `seq`: put the agent in place of what the mirror has of it, or remove ' +
+      'it. Ask again with the last `seq`; an empty answer says that the mirror has everything.',
+  },
+  errors: [],
+  maxAgeSeconds: 5,
+  freshSeconds: 1,
+  read: ({ since }, { database }) => changesAfter(database, { since, limit: pageLimit }),
+})

@@ -16,6 +16,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Three minutes are promised. */
 const readyMs = 180_000
 const endMs = 40_000
+/** Ties are derived a minute after they were derived last. */
+const blocksMs = 150_000
 /** From a block to the API. */
 const visibleMs = 10_000
 
@@ -143,6 +145,29 @@ describe('once it says ready', () => {
     const name = async () => (await get<{ display_name: string }>(`/api/agent/${fid}`)).body.display_name
     await expect.poll(name, { timeout: 120_000, interval: 500 }).toBe('Renamed by hand')
   })
+
+  test(
+    'somebody has tags, identities, a code account and ties, from doubles that devnet.json names',
+    async () => {
+      const { agents, ...file } = JSON.parse(readFileSync(join(folder, 'devnet.json'), 'utf8'))
+      for (const name of ['explorer', 'identity', 'codehost']) {
+        expect((await fetch(`${file[name]}/control`)).status).toBe(200)
+      }
+      const blocks = async () => {
+        const found = new Set<string>()
+        for (const { fid } of agents) {
+          const { body } = await get<Record<string, unknown[] | object | null>>(`/api/agent/${fid}`)
+          for (const block of ['oli_tags', 'agent_identities', 'agent_edges', 'codehost_profiles']) {
+            if (Object.keys(body[block] ?? {}).length > 0) found.add(block)
+          }
+        }
+        return [...found].sort()
+      }
+      const all = ['agent_edges', 'agent_identities', 'codehost_profiles', 'oli_tags']
+      await expect.poll(blocks, { timeout: blocksMs, interval: 2_000 }).toEqual(all)
+    },
+    2 * blocksMs,
+  )
 
   test('a second start in the same folder says so and ends with 1', async () => {
     const second = start()

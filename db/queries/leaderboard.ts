@@ -36,6 +36,7 @@ function rankingOf(since: string | null): string {
   const counted = countedSettlements({
     recipients: 'payee',
     few: false,
+    amounts: true,
     overloads: '$3::boolean',
     windows: [{ name: 'settlements', since }],
   })

@@ -27,6 +27,7 @@ export async function agentProfile(
 const counted = countedSettlements({
   recipients: '(select unnest(a.verified_addresses) as address)',
   few: true,
+  amounts: false,
   overloads: '$3::boolean',
   windows: [
     { name: 'last_30d', since: `now() - interval '30 days'` },

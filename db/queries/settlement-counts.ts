@@ -19,6 +19,7 @@ function countsWhere(condition: string): string {
   const counted = countedSettlements({
     recipients: '(select distinct unnest(a.verified_addresses) as address from picked a)',
     few: true,
+    amounts: false,
     overloads: '$2::boolean',
     windows: [
       { name: 'last_30d', since: `$1::timestamptz - interval '30 days'` },

@@ -14,13 +14,15 @@ export interface Counted {
   readonly recipients: string
   /** They are some hundreds at most: each is looked up, instead of reading what everybody received. */
   readonly few: boolean
+  /** Whether amounts are summed up too: exact sums of many rows take longer than counting them. */
+  readonly amounts: boolean
   /** A boolean: count the overloads with a signature in bytes too. */
   readonly overloads: string
   readonly windows: readonly Window[]
 }
 
 /**
- * A statement with the columns address, `<name>`, `<name>_amount`, whose rows, summed up by address, are what counting
+ * A statement with the columns address, `<name>` and, with `amounts`, `<name>_amount`, whose rows, summed up by address, are what counting
  * the settlements themselves comes to, to the row: full hours come from the roll-up; the hour that a window begins in,
  * and blocks that are not rolled up, from the settlements. An address without a settlement may be absent.
  */
@@ -30,11 +32,11 @@ export function countedSettlements(counted: Counted): string {
 }
 
 const hourOf = (time: string) => `date_trunc('hour', ${time}, 'UTC')`
-const columns = (windows: readonly Window[], column: (window: Window) => [count: string, amount: string]) =>
+const columns = ({ windows, amounts }: Counted, column: (window: Window) => [count: string, amount: string]) =>
   windows
-    .map((window) => {
+    .flatMap((window) => {
       const [count, amount] = column(window)
-      return `${count} as ${window.name}, ${amount} as ${window.name}_amount`
+      return [`${count} as ${window.name}`, ...(amounts ? [`${amount} as ${window.name}_amount`] : [])]
     })
     .join(', ')
 
@@ -44,9 +46,10 @@ function inAny(windows: readonly Window[], condition: (since: string) => string)
   return conditions.includes('true') ? 'true' : `(${conditions.join(' or ')})`
 }
 
-function fullHours({ recipients, overloads, windows }: Counted): string {
+function fullHours(counted: Counted): string {
+  const { recipients, overloads, windows } = counted
   const after = (since: string) => `h.hour > ${hourOf(since)}`
-  const counts = columns(windows, ({ since }) => {
+  const counts = columns(counted, ({ since }) => {
     const filter = since === null ? '' : `filter (where ${after(since)})`
     return [`coalesce(sum(h.n) ${filter}, 0)`, `coalesce(sum(h.amount) ${filter}, 0)`]
   })
@@ -64,8 +67,9 @@ select h.recipient as address, ${counts}
  * Here and below, `offset 0` keeps the lookup a lookup: the planner cannot know that a range of blocks is short, and
  * would read all that a recipient ever received.
  */
-function firstHour({ recipients, overloads, windows }: Counted, edge: Window): string {
-  const counts = columns(windows, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : ['0', '0']))
+function firstHour(counted: Counted, edge: Window): string {
+  const { recipients, overloads } = counted
+  const counts = columns(counted, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : ['0', '0']))
   return `
 select h.recipient, ${counts}
   from ${recipients} as payee
@@ -84,9 +88,10 @@ select h.recipient, ${counts}
  group by h.recipient`
 }
 
-function unrolled({ recipients, few, overloads, windows }: Counted): string {
+function unrolled(counted: Counted): string {
+  const { recipients, few, amounts, overloads, windows } = counted
   const after = (since: string) => `s.block_timestamp > ${since}`
-  const counts = columns(windows, ({ since }) => {
+  const counts = columns(counted, ({ since }) => {
     const filter = since === null ? '' : `filter (where ${after(since)})`
     return [`count(*) ${filter}`, `coalesce(sum(s.amount) ${filter}, 0)`]
   })
@@ -105,7 +110,7 @@ select payee.address, ${counts}
  ) s
  group by payee.address`
   }
-  const names = windows.flatMap(({ name }) => [name, `${name}_amount`])
+  const names = windows.flatMap(({ name }) => (amounts ? [name, `${name}_amount`] : [name]))
   return `
 select s.recipient, ${names.map((name) => `s.${name}`).join(', ')}
   from settlement_unrolled u

@@ -23,6 +23,7 @@ const supply = chainNames.map((name) => `'${name}', count(*) filter (where chain
 const counted = countedSettlements({
   recipients: 'payee',
   few: false,
+  amounts: false,
   overloads: '$1::boolean',
   windows: [
     { name: 'last_24h', since: `now() - interval '24 hours'` },

@@ -36,7 +36,7 @@ const sums = windows.flatMap(({ name }) => [name, `${name}_amount`]).map((name) 
 const recipientsOf = '(select unnest($1::bytea[]) as address)'
 const rolled = (few: boolean) => `
 select address, ${sums.join(', ')}
-  from (${countedSettlements({ recipients: recipientsOf, few, overloads: '$3', windows })}) part
+  from (${countedSettlements({ recipients: recipientsOf, few, amounts: true, overloads: '$3', windows })}) part
  group by address having sum(ever) > 0 order by address`
 const direct = `
 select s.recipient as address, ${windows

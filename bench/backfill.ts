@@ -1,6 +1,6 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import pg from 'pg'
 import { type EmbeddedPostgres, startPostgres } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import type { Block } from '../devnet/portal/blocks.ts'
+import { measure, type Run } from './measured-run.ts'
 import { longPaymentChain, type PaymentChain } from './payment-chain.ts'
 
 export interface BackfillBenchOptions {
@@ -21,7 +22,6 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Finished answers of the local Portal, made once. */
 const answersFolder = '.data/bench/portal-answers'
 const workers = cpus().length
-const memoryPollMs = 50
 const settings = { shared_buffers: '2GB', max_wal_size: '8GB', checkpoint_timeout: '30min' }
 
 const columns = `amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token, payer, recipient,
@@ -82,12 +82,6 @@ export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): P
   }
 }
 
-interface Run {
-  readonly seconds: number
-  /** Resident memory of all its processes together, at its highest. */
-  readonly peakBytes: number
-}
-
 function faster(a: Run, b: Run): Run {
   return a.seconds < b.seconds ? a : b
 }
@@ -133,44 +127,6 @@ function command({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.ProcessEnv
 function storeInsert({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.ProcessEnv): Promise<Run> {
   const entry = join(root, 'bench/store-insert/main.ts')
   return measure(process.execPath, ['--import', 'tsx', entry, String(firstBlock), String(lastBlock)], env)
-}
-
-/** Runs a program to its end; throws with what it printed when it fails. */
-async function measure(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<Run> {
-  const { PATH, HOME } = process.env
-  const began = performance.now()
-  const child = spawn(program, args, { cwd: root, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
-  let peakBytes = 0
-  const timer = setInterval(async () => {
-    peakBytes = Math.max(peakBytes, await residentBytes(child))
-  }, memoryPollMs)
-  const [code] = await once(child, 'close')
-  clearInterval(timer)
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`)
-  return { seconds: (performance.now() - began) / 1000, peakBytes }
-}
-
-/** Of a process and all that descend from it. */
-async function residentBytes({ pid }: ChildProcess): Promise<number> {
-  const entries = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readProcess))
-  const family = new Set([pid])
-  // Parents are older than their children, but ids start anew: a second look finds whoever was missed.
-  for (let look = 0; look < 4; look++) for (const one of entries) if (one && family.has(one.parent)) family.add(one.pid)
-  return entries.reduce((sum, one) => sum + (one && family.has(one.pid) ? one.bytes : 0), 0)
-}
-
-const pageBytes = 4096
-
-async function readProcess(name: string) {
-  try {
-    const stat = await readFile(`/proc/${name}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return { pid: Number(name), parent: Number(fields[1]), bytes: Number(fields[21]) * pageBytes }
-  } catch {
-    return undefined // gone while we looked
-  }
 }
 
 /** Compares every row with what the chain was made of. Returns how many there are. */

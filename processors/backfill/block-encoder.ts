@@ -6,6 +6,7 @@ import { settleBlocks, type UnpaidCount } from '../settle-blocks.ts'
 import { writeRow } from '../settlement-copy.ts'
 import { type FindCalls, type SettlementRow, settle } from '../settlements.ts'
 import type { BlockScanner } from './block-scanner.ts'
+import { decode, fitsRow, same, wordDigits } from './hex-text.ts'
 import { RowPages } from './row-pages.ts'
 import { type RowTemplate, rowTemplate } from './row-template.ts'
 import { scannedBlock, scannedTransaction } from './scanned-block.ts'
@@ -205,8 +206,8 @@ const transferTopic = Buffer.from(events.Transfer.topic)
 const [usedTopics, transferTopics] = [3, 3]
 const selectors = [...paymentSelectors].map((selector) => Buffer.from(selector.slice(2)))
 
-/** Hex digits of a selector, a word, an address, and of what stands before an address in a word. */
-const [selectorDigits, wordDigits, addressDigits, addressPadding] = [8, 64, 40, 24]
+/** Hex digits of a selector, an address, and of what stands before an address in a word. */
+const [selectorDigits, addressDigits, addressPadding] = [8, 40, 24]
 /** From, to, value, validAfter, validBefore, nonce. */
 const argumentWords = 6
 /** Postgres counts from 2000-01-01. */
@@ -215,32 +216,4 @@ const epochOffsetSeconds = 946_684_800n
 /** Where the address of a topic begins. */
 function lastAddress(topic: number): number {
   return topic + 2 + addressPadding
-}
-
-function same(a: Buffer, at: number, b: Buffer, bAt: number, length: number): boolean {
-  for (let step = 0; step < length; step++) if (a[at + step] !== b[bAt + step]) return false
-  return true
-}
-
-/** Whether a word of hex is below 2^63. */
-function fitsRow(text: Buffer, at: number): boolean {
-  for (let step = 0; step < wordDigits - 16; step++) if (text[at + step] !== 0x30) return false
-  return (text[at + wordDigits - 16] as number) < 0x38
-}
-
-/** Value of each hex digit; 0xff: none. */
-const digits = Uint8Array.from({ length: 256 }, (_, code) => {
-  const value = Number.parseInt(String.fromCharCode(code), 16)
-  return Number.isNaN(value) ? 0xff : value
-})
-
-function decode(text: Buffer, from: number, page: Buffer, to: number, bytes: number): void {
-  let seen = 0
-  for (let step = 0; step < bytes; step++) {
-    const high = digits[text[from + 2 * step] as number] as number
-    const low = digits[text[from + 2 * step + 1] as number] as number
-    seen |= high | low
-    page[to + step] = (high << 4) | low
-  }
-  if (seen > 0x0f) throw new Error(`not hex: ${text.toString('latin1', from, from + 2 * bytes)}`)
 }

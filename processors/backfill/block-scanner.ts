@@ -1,3 +1,6 @@
+import { blockKeys, headerKeys, letter, logKeys, nullValue, transactionKeys } from './block-keys.ts'
+import { endOfData, endOfString, stands, twice } from './json-text.ts'
+
 /**
  * Where the fields of one block stand in its JSON text, found in one pass without making an object or a string of
  * anything. Positions are those of a value's first character behind the quote.
@@ -235,43 +238,8 @@ const maxDigits = 15
 
 const [quote, comma, zero] = [0x22, 0x2c, 0x30]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
-const letter = { a: 0x61, d: 0x64, f: 0x66, h: 0x68, i: 0x69, l: 0x6c, n: 0x6e, p: 0x70, t: 0x74 } as const
 
-const [headerKey, transactionsKey, logsKey] = [keyOf('header'), keyOf('transactions'), keyOf('logs')]
-const [numberKey, timestampKey, hashKey, parentHashKey] = ['number', 'timestamp', 'hash', 'parentHash'].map(
-  keyOf,
-) as Keys<4>
-const [transactionIndexKey, fromKey, toKey, inputKey] = ['transactionIndex', 'from', 'to', 'input'].map(
-  keyOf,
-) as Keys<4>
-const [logIndexKey, addressKey, topicsKey, dataKey] = ['logIndex', 'address', 'topics', 'data'].map(keyOf) as Keys<4>
-const nullValue = Buffer.from('null')
-
-type Keys<N extends number> = Buffer[] & { length: N } & [Buffer, Buffer, Buffer, Buffer]
-
-function keyOf(name: string): Buffer {
-  return Buffer.from(`"${name}":`)
-}
-
-function stands(text: Buffer, at: number, expected: Buffer): boolean {
-  for (let step = 0; step < expected.length; step++) if (text[at + step] !== expected[step]) return false
-  return true
-}
-
-/** Behind the closing quote of a string of a known length; -1: it has another length, or is no string. */
-function endOfString(text: Buffer, start: number, length: number): number {
-  return text[start - 1] === quote && text[start + length] === quote ? start + length + 1 : -1
-}
-
-/** Where a string of data ends, which mostly is nothing or a single word. */
-function endOfData(text: Buffer, start: number): number {
-  if (text[start + 2] === quote) return start + 2
-  if (text[start + hashLength] === quote) return start + hashLength
-  return text.indexOf(quote, start)
-}
-
-function twice(items: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(2 * items.length)
-  larger.set(items)
-  return larger
-}
+const [headerKey, transactionsKey, logsKey] = blockKeys
+const [numberKey, timestampKey, hashKey, parentHashKey] = headerKeys
+const [transactionIndexKey, fromKey, toKey, inputKey] = transactionKeys
+const [logIndexKey, addressKey, topicsKey, dataKey] = logKeys

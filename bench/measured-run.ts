@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const memoryPollMs = 50
+
+export interface Run {
+  readonly seconds: number
+  /** Resident memory of all its processes together, at its highest. */
+  readonly peakBytes: number
+}
+
+/** Runs a program to its end; throws with what it printed when it fails. */
+export async function measure(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<Run> {
+  const { PATH, HOME } = process.env
+  const began = performance.now()
+  const child = spawn(program, args, { cwd: root, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  let peakBytes = 0
+  const timer = setInterval(async () => {
+    peakBytes = Math.max(peakBytes, await residentBytes(child))
+  }, memoryPollMs)
+  const [code] = await once(child, 'close')
+  clearInterval(timer)
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`)
+  return { seconds: (performance.now() - began) / 1000, peakBytes }
+}
+
+/** Of a process and all that descend from it. */
+async function residentBytes({ pid }: ChildProcess): Promise<number> {
+  const entries = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readProcess))
+  const family = new Set([pid])
+  // Parents are older than their children, but ids start anew: a second look finds whoever was missed.
+  for (let look = 0; look < 4; look++) for (const one of entries) if (one && family.has(one.parent)) family.add(one.pid)
+  return entries.reduce((sum, one) => sum + (one && family.has(one.pid) ? one.bytes : 0), 0)
+}
+
+const pageBytes = 4096
+
+async function readProcess(name: string) {
+  try {
+    const stat = await readFile(`/proc/${name}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { pid: Number(name), parent: Number(fields[1]), bytes: Number(fields[21]) * pageBytes }
+  } catch {
+    return undefined // gone while we looked
+  }
+}

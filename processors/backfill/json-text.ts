@@ -1,0 +1,28 @@
+const quote = 0x22
+/** Characters of a word of data in a string. */
+const wordLength = 66
+
+/** Whether a text has these bytes at a place. */
+export function stands(text: Buffer, at: number, expected: Buffer): boolean {
+  for (let step = 0; step < expected.length; step++) if (text[at + step] !== expected[step]) return false
+  return true
+}
+
+/** Behind the closing quote of a string of a known length; -1: it has another length, or is no string. */
+export function endOfString(text: Buffer, start: number, length: number): number {
+  return text[start - 1] === quote && text[start + length] === quote ? start + length + 1 : -1
+}
+
+/** Where a string of data ends, which mostly is nothing or a single word. */
+export function endOfData(text: Buffer, start: number): number {
+  if (text[start + 2] === quote) return start + 2
+  if (text[start + wordLength] === quote) return start + wordLength
+  return text.indexOf(quote, start)
+}
+
+/** The same items with room for as many more. */
+export function twice(items: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(2 * items.length)
+  larger.set(items)
+  return larger
+}

@@ -94,6 +94,8 @@ test('a mirror that follows, at whatever moments, has in the end what the direct
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (history) => {
       await database.pool.query('truncate agent, agent_change, agent_activity, claim, social_profile, agent_event')
+      for (const fid of [1, 2]) await claim(fid)
+      await derive(1, 2)
       const mirror = new Mirror()
       let running: Promise<unknown>[] = []
       for (const { what, fid, n, together } of history) {
@@ -110,6 +112,20 @@ test('a mirror that follows, at whatever moments, has in the end what the direct
     }),
     { numRuns: 25 },
   )
+})
+
+test('a payment moves a mirror, though it is no change of the agent', async () => {
+  await claim(1)
+  await derive(1)
+  const mirror = new Mirror()
+  await mirror.catchUp()
+  await steps.pay(1, 5)
+  expect(await mirror.pull()).toBe(1)
+  expect(mirror.agents.get(1)).toMatchObject({ settlements_30d: 5, last_seen_at: '2026-03-01T00:00:05.000Z' })
+  await steps.pay(1, 5)
+  expect(await mirror.pull()).toBe(0)
+  const { rows } = await database.pool.query('select from agent_change')
+  expect(rows).toHaveLength(1)
 })
 
 test('a change that is not committed holds back those after it, and none is passed over', async () => {

@@ -2,12 +2,14 @@ import { runCommand, UsageError } from '../ops/cli.ts'
 import { benchApi } from './api.ts'
 import { benchBackfill } from './backfill.ts'
 import { benchEnrichment } from './enrichment.ts'
+import { benchReads } from './reads.ts'
 
 const usage = `
 npm run bench -- <name> [--small]
 
   backfill  a million settlements through the backfill, against COPY alone and a plain processor
   api     the read API against a bare server and two frameworks; search; the bulk document
+  reads   the statements of the read path with one agent of five million settlements: times and plans
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents with hosts that answer at once
 
 Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
@@ -24,6 +26,14 @@ const benches: Record<string, (small: boolean) => Promise<void>> = {
         : { agents: 100_000, addresses: 150_000, settlements: 5_000_000 },
       seconds: small ? 2 : 10,
       rounds: small ? 1 : 3,
+    }),
+  reads: (small) =>
+    benchReads({
+      size: small
+        ? { agents: 1_000, addresses: 1_500, settlements: 10_000 }
+        : { agents: 100_000, addresses: 150_000, settlements: 1_000_000 },
+      busiest: small ? 50_000 : 5_000_000,
+      runs: small ? 10 : 50,
     }),
 }
 

@@ -1,0 +1,193 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { createApiPool } from '../api/database.ts'
+import { chains } from '../chains.config.ts'
+import { startPostgres } from '../db/embedded.ts'
+import { migrate } from '../db/migrate.ts'
+import { createPool, type Queryable } from '../db/pool.ts'
+import { addressSubject } from '../db/queries/by-address.ts'
+import { discoveryPage, discoveryTotal } from '../db/queries/discovery.ts'
+import { leaderboard, leaderboardPeriods } from '../db/queries/leaderboard.ts'
+import { agentProfile } from '../db/queries/profile.ts'
+import { countSettlementsAfter } from '../db/queries/settlement-counts.ts'
+import { agentSettlements } from '../db/queries/settlements.ts'
+import { directoryStats } from '../db/queries/stats.ts'
+import { rollUpSettlements } from '../enrichment/rollup.ts'
+import { fillWorld, type WorldSize } from './world.ts'
+
+export interface ReadsOptions {
+  /** `settlements` without those of the busiest agent. */
+  readonly size: WorldSize
+  /** Settlements of the busiest agent, over the same 120 days. */
+  readonly busiest: number
+  /** Runs of each statement. */
+  readonly runs: number
+}
+
+/** Not rolled up: about what happens on a chain until its blocks are final. */
+const hotBlocks = 10_000
+const busiestFid = 1
+/** Of statements that are asked for once a minute at most. */
+const rareRuns = 3
+const settlementOverloads = 'spec' as const
+
+interface Statement {
+  readonly name: string
+  readonly run: (db: Queryable) => Promise<unknown>
+  readonly isRare?: boolean
+}
+
+/** Times the statements of the read path on a large directory, with and without the roll-up, and prints their plans. */
+export async function benchReads({ size, busiest, runs }: ReadsOptions): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-reads-'))
+  const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
+  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
+  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench' })
+  const reader = createApiPool(postgres.databaseUrl)
+  try {
+    say(`filling ${size.agents} agents, ${size.settlements} settlements and ${busiest} of one agent`)
+    await migrate(postgres.databaseUrl)
+    await fillWorld(pool, size)
+    await fillBusiest(pool, busiest)
+    const direct = await time(reader, profileOf('profile of the busiest, nothing rolled up', busiestFid), rareRuns)
+    say('rolling up')
+    const start = performance.now()
+    while ((await rollUpSettlements({ pool })) > 0);
+    const rollupSeconds = (performance.now() - start) / 1_000
+    await pool.query('vacuum (analyze) settlement_hourly')
+    const timed = [direct]
+    for (const statement of statements()) timed.push(await time(reader, statement, statement.isRare ? rareRuns : runs))
+    report(timed, (size.settlements + busiest) / rollupSeconds)
+  } finally {
+    await reader.end()
+    await pool.end()
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Settlements of one address from many payers, spread evenly. */
+async function fillBusiest(pool: pg.Pool, settlements: number): Promise<void> {
+  await pool.query('drop index settlement_recipient')
+  await pool.query(`
+    insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                            payer, recipient, facilitator, payment_nonce, tx_hash)
+    select 1000, now() - (120.0 * (${settlements} - n) / ${settlements}) * interval '1 day',
+           (80000000.0 * n / ${settlements})::int, 100 + n % 40, 'base', 'c', '\\xe3ee160e', address,
+           substr(sha256(int8send(n % 20000)), 1, 20), address, address, sha256(int8send(n)), sha256(int8send(n))
+      from generate_series(1::bigint, ${settlements}) n,
+           (select verified_addresses[1] as address from agent where fid = ${busiestFid}) busiest`)
+  await pool.query('create index settlement_recipient on settlement (recipient, block_number desc)')
+  await pool.query(`update chain_state set finalized_block = 80000000 - ${hotBlocks}`)
+  await pool.query('vacuum (analyze) settlement')
+}
+
+function profileOf(name: string, fid: number): Statement {
+  const registries = Object.fromEntries(Object.keys(chains).map((chain) => [chain, '0x'])) as never
+  return { name, run: (db) => agentProfile(db, { fid, settlementOverloads, registries }) }
+}
+
+function statements(): Statement[] {
+  const none = { q: null, chain: null, claimed: null, spec: null, codehost: null }
+  const settlements = (fid: number) => (db: Queryable) => agentSettlements(db, { fid, limit: 100, settlementOverloads })
+  const ofAddress = async (db: Queryable) => {
+    const { rows } = await db.query(
+      `select '0x' || encode(verified_addresses[1], 'hex') as address from agent where fid = 7`,
+    )
+    return addressSubject(db, rows[0].address)
+  }
+  const page = (sort: 'newest' | 'most-active', q: string | null) => (db: Queryable) =>
+    discoveryPage(db, { ...none, q }, { sort, page: 1, limit: 30, total: 0 })
+  const now = new Date()
+  const refresh = { after: 0, limit: 200, settlementOverloads, now }
+  return [
+    profileOf('profile of the busiest', busiestFid),
+    profileOf('profile', 4_711),
+    { name: 'settlements of the busiest', run: settlements(busiestFid) },
+    { name: 'settlements', run: settlements(4_711) },
+    { name: 'by-address', run: ofAddress },
+    { name: 'discovery, newest', run: page('newest', null) },
+    { name: 'discovery, most active', run: page('most-active', null) },
+    { name: 'discovery, a word', run: page('newest', 'falcon') },
+    { name: 'discovery, total of a word', run: (db) => discoveryTotal(db, { ...none, q: 'falcon' }) },
+    { name: 'counters of 200 agents', run: (db) => countSettlementsAfter(db, refresh) },
+    { name: 'stats', run: (db) => directoryStats(db, { settlementOverloads }), isRare: true },
+    ...leaderboardPeriods.map((period) => ({
+      name: `leaderboard, ${period}`,
+      run: (db: Queryable) => leaderboard(db, { period, limit: 100, settlementOverloads }),
+      isRare: true,
+    })),
+  ]
+}
+
+interface Timed {
+  readonly name: string
+  /** Milliseconds from asking to having the answer. */
+  readonly median: number
+  readonly slowest: number
+  readonly plan: readonly string[]
+}
+
+/** On one connection, as the API's: from its sixth run on a named statement may have a plan for all values. */
+async function time(pool: pg.Pool, { name, run }: Statement, runs: number): Promise<Timed> {
+  const client = await pool.connect()
+  try {
+    let asked: pg.QueryConfig | undefined
+    const recording = {
+      query: (config: pg.QueryConfig) => {
+        asked = config
+        return client.query(config)
+      },
+    } as unknown as Queryable
+    await run(recording)
+    const times: number[] = []
+    for (let n = 0; n < runs; n++) {
+      const start = performance.now()
+      await run(client)
+      times.push(performance.now() - start)
+    }
+    times.sort((a, b) => a - b)
+    const { rows } = await client.query(
+      `explain (analyze, costs off, timing off, buffers off) ${asked?.text}`,
+      asked?.values,
+    )
+    const plan = rows.map((row) => row['QUERY PLAN'] as string).filter((line) => !line.includes('never executed'))
+    return { name, median: times[times.length >> 1] as number, slowest: times.at(-1) as number, plan }
+  } finally {
+    client.release()
+  }
+}
+
+function report(timed: readonly Timed[], rolledPerSecond: number) {
+  const scans = /((Index|Seq|Bitmap|Parallel|Tid)[\w ]* Scan[\w ]*(using \S+ )?on \S+)/
+  for (const { name, plan } of timed) {
+    const used = plan.flatMap(
+      (line) => scans.exec(line)?.[1]?.replaceAll(/settlement_[a-z]+_(\d{4}|rest)/g, 'settlement_base_*') ?? [],
+    )
+    say(`\n${name}: ${plan.filter((line) => /Time:/.test(line)).join(', ')}`)
+    for (const scan of new Set(used)) say(`  ${scan}`)
+  }
+  say(`\n${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB; milliseconds`)
+  say('statement                                       median   slowest')
+  for (const { name, median, slowest } of timed) {
+    say(`${name.padEnd(45)} ${median.toFixed(1).padStart(8)} ${slowest.toFixed(1).padStart(9)}`)
+  }
+  const ms = (name: string) => Number(timed.find((one) => one.name === name)?.median.toFixed(1))
+  const figures = {
+    busiest_profile_ms: ms('profile of the busiest'),
+    busiest_settlements_ms: ms('settlements of the busiest'),
+    busiest_profile_without_rollup_ms: ms('profile of the busiest, nothing rolled up'),
+    profile_ms: ms('profile'),
+    stats_ms: ms('stats'),
+    leaderboard_30d_ms: ms('leaderboard, 30d'),
+    leaderboard_all_ms: ms('leaderboard, all'),
+    rolled_up_per_second: Math.round(rolledPerSecond),
+  }
+  say(JSON.stringify(figures))
+}
+
+function say(line: string) {
+  process.stdout.write(`${line}\n`)
+}

@@ -33,7 +33,7 @@ await runCommand({ usage }, async () => {
     ? new FusedRedisStore(redis.send, config.limits, Date.now)
     : new MemoryStore(config.limits, Date.now)
   let stopping = false
-  process.env.GRAPHILE_ENV ??= 'production' // the packages ask for it, in so many words, when it is unset
+  Object.assign(process.env, { GRAPHILE_ENV: 'production' }) // unset, the packages ask for it in so many words
   unifyGraphql()
   const { createGraphqlApp } = await import('./graphql/app.ts')
   const { app, release } = await createGraphqlApp({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, seedAgent, seedChainState, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import { addressOf, insert, seedAgent, seedChainState, seedRegistration, seedSettlement } from '../tools/seed.ts'
 
 let database: TestDatabase
 let api: TestApi
@@ -14,6 +14,8 @@ beforeAll(async () => {
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: own, chains: ['base', 'celo'], claimMethod: 'jfs' })
   await seedAgent(pool, { fid: 2, addresses: [addressOf('third')], chains: ['base'] })
+  const tie = { kind: 'settlement', direction: 'out', chain: 'base', weight: 3, amount: '5000000' }
+  await insert(pool, 'agent_edge', { fid: 1, peer: 2, ...tie })
   await seedRegistration(pool, { chain: 'base', id: 0, owner: own[0]! })
   await seedRegistration(pool, { chain: 'base', id: 1, owner: null })
   await seedChainState(pool, { chain: 'base', indexed: 900, finalized: 800 })
@@ -81,4 +83,17 @@ test('an agent is the same in both', async () => {
     select fid, handle, display_name, verified_addresses, claimed, claim_method, agent_status, spec_check_status
       from directory.agents where fid = 1`)
   expect(agent).toMatchObject(row)
+})
+
+test('a tie is the same in both, from either end', async () => {
+  for (const [fid, peer] of [
+    [1, 2],
+    [2, 1],
+  ]) {
+    const { agent_edges } = await read(`/api/agent/${fid}`)
+    const inSql = await rows(`
+      select peer_fid as fid, kind, direction, chain, weight, amount_usdc::float8 from directory.edges where fid = ${fid}`)
+    expect(inSql).toEqual([expect.objectContaining({ fid: peer, weight: 3, amount_usdc: 5 })])
+    expect(agent_edges).toEqual([expect.objectContaining(inSql[0])])
+  }
 })

@@ -47,17 +47,26 @@ function inAny(windows: readonly Window[], condition: (since: string) => string)
 }
 
 function fullHours(counted: Counted): string {
-  const { recipients, overloads, windows } = counted
+  const { recipients, few, amounts, overloads, windows } = counted
   const after = (since: string) => `h.hour > ${hourOf(since)}`
   const counts = columns(counted, ({ since }) => {
     const filter = since === null ? '' : `filter (where ${after(since)})`
     return [`coalesce(sum(h.n) ${filter}, 0)`, `coalesce(sum(h.amount) ${filter}, 0)`]
   })
+  const shown = `(${overloads} or not h.overload) and ${inAny(windows, after)}`
+  if (few) {
+    // Summed up recipient by recipient, so that thousands of hours need not be sorted by them.
+    const names = windows.flatMap(({ name }) => (amounts ? [name, `${name}_amount`] : [name]))
+    return `
+select payee.address, ${names.map((name) => `h.${name}`).join(', ')}
+  from ${recipients} as payee
+ cross join lateral (select ${counts} from settlement_hourly h where h.recipient = payee.address and ${shown}) h`
+  }
   return `
 select h.recipient as address, ${counts}
   from ${recipients} as payee
   join settlement_hourly h on h.recipient = payee.address
- where (${overloads} or not h.overload) and ${inAny(windows, after)}
+ where ${shown}
  group by h.recipient`
 }
 

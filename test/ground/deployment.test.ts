@@ -27,7 +27,7 @@ const dockerfile = read('Dockerfile')
 const example = readExample()
 const listed = example.map(({ name }) => name)
 const processorServices = chainNames.map((name) => `processor-${name}`)
-const ownServices = ['migrate', ...processorServices, 'enrichment', 'api']
+const ownServices = ['migrate', ...processorServices, 'enrichment', 'api', 'graphql']
 
 test('squid.yaml is a valid manifest', () => {
   expect(manifests.Manifest.parse(read('squid.yaml')).error).toBeUndefined()
@@ -93,15 +93,17 @@ test('the commands of docker-compose.yml are mains that the build makes', () => 
   }
 })
 
-test('whoever needs the database waits for the migration, and the api for Redis', () => {
-  for (const name of [...processorServices, 'enrichment', 'api']) {
+test('whoever needs the database waits for the migration, and whoever limits clients for Redis', () => {
+  for (const name of ownServices.filter((one) => one !== 'migrate')) {
     expect(compose.services[name]?.depends_on, name).toMatchObject({
       postgres: { condition: 'service_healthy' },
       migrate: { condition: 'service_completed_successfully' },
     })
   }
   expect(compose.services.migrate?.depends_on).toEqual({ postgres: { condition: 'service_healthy' } })
-  expect(compose.services.api?.depends_on).toHaveProperty('redis', { condition: 'service_healthy' })
+  for (const name of ['api', 'graphql']) {
+    expect(compose.services[name]?.depends_on, name).toHaveProperty('redis', { condition: 'service_healthy' })
+  }
 })
 
 test('every service that runs on is restarted and has a health check; the migration ends', () => {

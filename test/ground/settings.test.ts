@@ -7,7 +7,13 @@ import { readExample, readVariables } from '../tools/settings.ts'
 
 const example = readExample()
 /** Who of .env.example's readers is which room. */
-const rooms: Record<string, string> = { processor: 'processors', enrichment: 'enrichment', api: 'api', migrate: 'db' }
+const rooms: Record<string, string> = {
+  migrate: 'db',
+  processor: 'processors',
+  enrichment: 'enrichment',
+  api: 'api',
+  graphql: 'api',
+}
 
 let read: Map<string, Set<string>>
 beforeAll(async () => {

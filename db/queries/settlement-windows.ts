@@ -49,8 +49,9 @@ function inAny(windows: readonly Window[], condition: (since: string) => string)
 function fullHours(counted: Counted): string {
   const { recipients, few, amounts, overloads, windows } = counted
   const after = (since: string) => `h.hour > ${hourOf(since)}`
+  // Selected, the hour is computed once instead of for every row.
   const counts = columns(counted, ({ since }) => {
-    const filter = since === null ? '' : `filter (where ${after(since)})`
+    const filter = since === null ? '' : `filter (where h.hour > (select ${hourOf(since)}))`
     return [`coalesce(sum(h.n) ${filter}, 0)`, `coalesce(sum(h.amount) ${filter}, 0)`]
   })
   const shown = `(${overloads} or not h.overload) and ${inAny(windows, after)}`

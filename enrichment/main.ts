@@ -14,6 +14,7 @@ import { runJoin } from './join.ts'
 import { repeat } from './loop.ts'
 import { createMetrics } from './metrics.ts'
 import { parseOnce, readOnce } from './once.ts'
+import { rollUpSettlements } from './rollup.ts'
 import { runPass } from './scheduler.ts'
 import { refreshCounts } from './settlement-counts.ts'
 import { hubSubject } from './social-shards.ts'
@@ -31,6 +32,7 @@ const options = { once: { type: 'boolean' }, source: { type: 'string' }, fid: { 
 
 const joinRestMs = second / 4
 const sourceRestMs = second / 2
+const rollupRestMs = 5 * second
 const connections = 12
 
 await runCommand({ usage, options }, async ({ values }) => {
@@ -100,6 +102,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     await refreshCounts(join)
     return 0
   }
+  const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), rollupRestMs)
   const tie = async () => {
     await refreshEdges(join)
     return 0
@@ -108,6 +111,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     ...sourceLoops,
     joinLoop,
     loop('ties', tie, minute),
+    rollupLoop,
     loop('settlement counts', refresh, minute),
   ])
   server.close()

@@ -18,6 +18,10 @@ import { startRedis, type TestRedis } from '../tools/redis.ts'
 import { until } from '../tools/until.ts'
 
 const entry = fileURLToPath(new URL('../../api/main.ts', import.meta.url))
+/** Rounds of a hundred copies of one claim. */
+const rounds = 50
+const copies = 100
+
 let stage: ClaimStage
 let claimant: Claimant
 let redis: TestRedis
@@ -72,3 +76,21 @@ test('processes claim as one: a claim at the first is a replay at the second, an
   second.child.kill('SIGTERM')
   expect(await once(second.child, 'exit')).toEqual([0, null])
 })
+
+test('of 100 parallel copies of a claim over two processes exactly one is accepted, 50 rounds of 50', async () => {
+  const apis = await Promise.all([start(), start()])
+  for (let round = 0; round < rounds; round++) {
+    const body = round % 2 ? jfsClaim(stage, claimant) : await eip191Claim(stage, claimant)
+    const statuses = await Promise.all(
+      Array.from({ length: copies }, async (_, copy) => {
+        const { api } = apis[copy % 2] as (typeof apis)[number]
+        const { status } = await post(api, body, { client: `198.18.${round}.${copy}` })
+        return status
+      }),
+    )
+    const counted = Object.fromEntries(
+      [...new Set(statuses)].map((status) => [status, statuses.filter((s) => s === status).length]),
+    )
+    expect(counted, `round ${round}`).toEqual({ 200: 1, 409: copies - 1 })
+  }
+}, 240_000)

@@ -67,7 +67,7 @@ test('a refused claim leaves the nonce free', async () => {
   expect((await post(stage.api, body)).status).toBe(200)
 })
 
-test('of 100 parallel copies over two processes exactly one is accepted, in each of five rounds', async () => {
+test('of 100 parallel copies at two instances exactly one is accepted, from one client or from a hundred', async () => {
   const [first, second] = [await stage.another(), await stage.another()]
   for (let round = 0; round < 5; round++) {
     const claimant = await stage.claimant()

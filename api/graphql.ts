@@ -5,7 +5,6 @@ import { portOf } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { readConfig } from './config.ts'
 import { boundedDatabase, createApiPool } from './database.ts'
-import { unifyGraphql } from './graphql/one-graphql.ts'
 import { MemoryStore } from './limits/memory.ts'
 import { FusedRedisStore } from './limits/redis.ts'
 import { connectRedis } from './limits/sender.ts'
@@ -34,7 +33,6 @@ await runCommand({ usage }, async () => {
     : new MemoryStore(config.limits, Date.now)
   let stopping = false
   Object.assign(process.env, { GRAPHILE_ENV: 'production' }) // unset, the packages ask for it in so many words
-  unifyGraphql()
   const { createGraphqlApp } = await import('./graphql/app.ts')
   const { app, release } = await createGraphqlApp({
     databaseUrl: opened.databaseUrl,

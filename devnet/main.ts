@@ -34,7 +34,7 @@ const blockSeconds = 2
 /** How often the job reads the hub's events. */
 const hubPollSeconds = 1
 /** Taken when they are free. */
-const usualPorts = { api: 3000, hub: 3381, firstChain: 8545 }
+const usualPorts = { api: 3000, graphql: 3001, hub: 3381, firstChain: 8545 }
 
 const options = {
   seed: { type: 'string', default: 'devnet' },
@@ -88,14 +88,16 @@ async function start(
 
   const port = await freePort('127.0.0.1', Number(process.env.PORT) || usualPorts.api)
   const api = `http://127.0.0.1:${port}`
+  const graphqlPort = await freePort('127.0.0.1', usualPorts.graphql)
+  const graphql = `http://127.0.0.1:${graphqlPort}`
   const file = chainSettings(running.chains)
   const chainsFile = join(folder, 'devnet.chains.json')
   writeFileSync(chainsFile, `${JSON.stringify(file, null, 2)}\n`)
-  const env = environment(running, database, port, chainsFile)
+  const env = environment(running, database, { port, graphqlPort }, chainsFile)
   readSettings(env, file)
   const tasks = await planTasks(chainNames, env)
   await teardown.own(stack)
-  for (const group of [tasks.processors, tasks.enrichment, tasks.api]) stack.start(group)
+  for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
 
   await running.layPast({
     blockSeconds,
@@ -107,6 +109,7 @@ async function start(
     running,
     databaseUrl: database.url,
     api,
+    graphql,
     signal: teardown.signal,
     onProgress: (share, { agents }) => report.progress('indexing', share, `${agents} agents found`),
   })
@@ -119,12 +122,16 @@ async function start(
   }
   await teardown.own(startTraffic({ world: running.world, chains: running.chains, hub: running.hub.state, onFailure }))
   const description = join(folder, 'devnet.json')
-  writeFileSync(description, `${JSON.stringify(describeWorld(running, { api, databaseUrl: database.url }), null, 2)}\n`)
+  writeFileSync(
+    description,
+    `${JSON.stringify(describeWorld(running, { api, graphql, databaseUrl: database.url }), null, 2)}\n`,
+  )
   await teardown.own({ stop: async () => rmSync(description, { force: true }) })
 
   report.say(`  an agent    ${firstProfile(running, api)}`)
   report.say(`  payments    ${firstProfile(running, api)}/settlements`)
-  report.say(`  all agents  ${api}/api/discovery`)
+  report.say(`  all agents  ${api}/api/discovery; for people ${api}/`)
+  report.say(`  GraphQL     ${graphql}/`)
   report.say(`  the hub     ${running.hub.url}/control changes who verifies which address, and makes it fail`)
   report.say(
     `  their hosts agent_hosts in the file below, like explorer, identity and codehost; /control of each makes it fail`,
@@ -137,7 +144,7 @@ async function start(
 function environment(
   { chains, hub, agentHosts, upstreams }: RunningWorld,
   { url }: FreshDatabase,
-  port: number,
+  { port, graphqlPort }: { port: number; graphqlPort: number },
   chainsFile: string,
 ) {
   const address = `http://127.0.0.1:${port}`
@@ -160,6 +167,7 @@ function environment(
       GITHUB_URL: upstreams.codehost.url,
     }),
     PORT: String(port),
+    GRAPHQL_PORT: String(graphqlPort),
     BASE_URL: address,
     SITE_URL: address,
   }

@@ -56,7 +56,7 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
     const chainsFile = env.CHAINS_FILE ? { CHAINS_FILE: resolve(env.CHAINS_FILE) } : {}
     const tasks = await planTasks(enabled, { ...env, ...chainsFile, DATABASE_URL: database.databaseUrl })
     await teardown.own(stack)
-    for (const group of [tasks.processors, tasks.enrichment, tasks.api]) stack.start(group)
+    for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
     say(`  logs      ${join(stateFolder, 'logs')}`)
     const api = `http://${settings.api.host}:${settings.api.port}`
     await untilAnswering(`${api}/healthz`, teardown.signal)

@@ -8,6 +8,7 @@ export interface ReadyOptions {
   readonly running: RunningWorld
   readonly databaseUrl: string
   readonly api: string
+  readonly graphql: string
   readonly signal: AbortSignal
   /** Told now and then: the part of the blocks that is indexed, and how many agents are found. */
   readonly onProgress: (share: number, progress: JoinProgress) => void
@@ -18,10 +19,11 @@ const pollMs = 250
 const requestMs = 2_000
 
 /**
- * Resolves once the past is indexed on every chain, agents are found on every chain, and the API answers with the first
- * of them. Throws with what is missing when that takes too long.
+ * Resolves once the past is indexed on every chain, agents are found on every chain, the API answers with the first of
+ * them, and GraphQL is there. Throws with what is missing when that takes too long.
  */
-export async function untilReady({ running, databaseUrl, api, signal, onProgress }: ReadyOptions): Promise<void> {
+export async function untilReady(options: ReadyOptions): Promise<void> {
+  const { running, databaseUrl, api, graphql, signal, onProgress } = options
   const heads = await Promise.all(
     chainNames.map(async (name) => [name, Number(await running.chains[name].client.getBlockNumber())] as const),
   )
@@ -39,6 +41,7 @@ export async function untilReady({ running, databaseUrl, api, signal, onProgress
       const without = chainNames.filter((name) => !progress.agentChains.includes(name))
       if (behind.length > 0) missing = `not indexed yet: ${behind.join(', ')}`
       else if (without.length > 0) missing = `no agent found yet on ${without.join(', ')}`
+      else if (!(await answers(`${graphql}/readyz`))) missing = `${graphql}/readyz does not say ready`
       // Asked last: an answer costs one of the requests that a client has a minute.
       else if (!(await answers(`${api}/readyz`))) missing = `${api}/readyz does not say ready`
       else if (!(await answers(firstProfile(running, api)))) missing = `${firstProfile(running, api)} does not answer`

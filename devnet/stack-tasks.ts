@@ -9,6 +9,8 @@ export interface TaskGroups {
   readonly processors: Task[]
   readonly enrichment: Task[]
   readonly api: Task[]
+  /** Data teams' door to the same database. */
+  readonly graphql: Task[]
 }
 
 /** What the processes will make of an environment. */
@@ -59,6 +61,7 @@ export async function planTasks(chains: readonly ChainName[], env: NodeJS.Proces
     processors,
     enrichment: [{ name: 'enrichment', command: ['enrichment/main.ts'], env: { ...env, METRICS_PORT } }],
     api: [{ name: 'api', command: ['api/main.ts'], env }],
+    graphql: [{ name: 'graphql', command: ['api/graphql.ts'], env }],
   }
 }
 

@@ -4,6 +4,8 @@ import type { RunningWorld } from './start.ts'
 export interface Places {
   /** Base address of the API. */
   readonly api: string
+  /** Base address of the GraphQL process. */
+  readonly graphql: string
   readonly databaseUrl: string
 }
 
@@ -13,12 +15,12 @@ export interface Places {
  */
 export function describeWorld(
   { world, chains, hub, agentHosts, upstreams }: RunningWorld,
-  { api, databaseUrl }: Places,
+  { api, graphql, databaseUrl }: Places,
 ) {
   return {
     api,
     site: api,
-    graphql: null,
+    graphql,
     database_url: databaseUrl,
     chains: Object.fromEntries(
       Object.values(chains).map(({ name, rpc, chainId, addresses }) => {

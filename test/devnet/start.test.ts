@@ -119,6 +119,18 @@ describe('once it says ready', () => {
     expect([...paid].sort()).toEqual(chainNames.filter((name) => chains[name].tokens.length > 0).sort())
   })
 
+  test('GraphQL answers with the same agents', async () => {
+    const response = await fetch(`${devnet().graphql}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ allAgents(first: 100) { totalCount } }' }),
+    })
+    const { data } = (await response.json()) as { data: { allAgents: { totalCount: number } } }
+    const { body } = await get<{ total_agents: number }>('/api/stats')
+    expect(data.allAgents.totalCount).toBeGreaterThanOrEqual(40)
+    expect(body.total_agents).toBeGreaterThanOrEqual(40)
+  })
+
   test.each(['base', 'celo'] as const)(
     'a payment on %s is in the API within ten seconds of its block',
     async (name) => {

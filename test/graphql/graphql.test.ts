@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { boundedDatabase } from '../../api/database.ts'
-import { unifyGraphql } from '../../api/graphql/one-graphql.ts'
+import { createGraphqlApp } from '../../api/graphql/app.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { createHttpServer } from '../../api/server.ts'
 import { portOf } from '../../ops/health.ts'
@@ -28,8 +28,6 @@ afterAll(async () => {
 })
 
 async function serve(perMinute: number): Promise<string> {
-  unifyGraphql()
-  const { createGraphqlApp } = await import('../../api/graphql/app.ts')
   const limits = { perMinute, perDay: 1_000_000 }
   const { app, release } = await createGraphqlApp({
     databaseUrl: database.url,

@@ -13,7 +13,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 /** What `devnet.json` holds, as far as tests use it. */
 export interface Devnet {
   readonly api: string
-  readonly graphql: null
+  readonly graphql: string
   readonly database_url: string
   readonly chains: Record<string, { rpc: string; chain_id: number; registry: Hex; token: Hex | null; batcher: Hex }>
   readonly hub: string

@@ -16,6 +16,7 @@ const mayImport: Record<string, string[]> = {
   processors: ['db', 'abi', 'chains.config.ts', 'chains.file.ts', 'ops'],
   enrichment: ['db', 'abi', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
   api: ['db', 'abi', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
+  export: ['db', 'chains.config.ts', 'ops'],
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
 }
 const product = [
@@ -26,6 +27,7 @@ const product = [
   'processors',
   'enrichment',
   'api',
+  'export',
   'chains.config.ts',
   'chains.file.ts',
   'ops',

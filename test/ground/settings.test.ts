@@ -13,6 +13,7 @@ const rooms: Record<string, string> = {
   enrichment: 'enrichment',
   api: 'api',
   graphql: 'api',
+  export: 'export',
 }
 
 let read: Map<string, Set<string>>

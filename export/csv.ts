@@ -1,0 +1,25 @@
+import type { ExportColumn, ExportRow } from '../db/queries/exports.ts'
+import type { PartFile } from './part-file.ts'
+import { openTextFile } from './text-file.ts'
+
+/**
+ * Comma-separated values under a line of names. Null is an empty field, an empty text a quoted one; arrays are JSON.
+ *
+ * Text that a spreadsheet would take for a formula stays as it is, since a file of data must not change it, and is
+ * quoted: quotes do not stop every spreadsheet, so such files are imported with these columns as text.
+ *
+ * Source: RFC 4180.
+ */
+export function openCsv(path: string, columns: readonly ExportColumn[]): Promise<PartFile> {
+  const lineOf = (row: ExportRow) => `${columns.map(({ type }, at) => fieldOf(type, row[at] ?? null)).join(',')}\r\n`
+  return openTextFile(path, `${columns.map(({ name }) => name).join(',')}\r\n`, lineOf)
+}
+
+/** Empty, or with a character that ends or begins a field, or like the beginning of a formula, or with outer spaces. */
+const toBeQuoted = /^$|[",\r\n]|^[=+\-@\t ]|[\t ]$/
+
+function fieldOf(type: ExportColumn['type'], value: string | null): string {
+  if (value === null) return ''
+  if (type === 'boolean') return value === 't' ? 'true' : 'false'
+  return toBeQuoted.test(value) ? `"${value.replaceAll('"', '""')}"` : value
+}

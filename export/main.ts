@@ -1,0 +1,48 @@
+import { openDatabase } from '../db/open.ts'
+import { createPool, inTransaction } from '../db/pool.ts'
+import { runCommand } from '../ops/cli.ts'
+import { openDisplay } from './display.ts'
+import { options, readRequest } from './request.ts'
+import { runExport } from './run.ts'
+
+const usage = `
+npm run export -- --what <what> --format <format> --out <folder> [--chain <chain>] [--since <time>] [--part-rows <n>]
+
+Writes a view of the schema directory (docs/sql.md) to files, of one state of the database, and manifest.json beside
+them: the columns with their types, and the rows, bytes and SHA-256 of each file. A file has its name once it is whole.
+
+May be killed at any time: the same command goes on behind the last whole file, with the state of the database then;
+the manifest says of which moment each file is. A folder holds one export.
+
+--what       agents, settlements, registrations or claims
+--format     ndjson, csv or parquet
+--out        folder: empty, missing, or that of the same export
+--chain      rows of this chain alone, as base; agents: those that hold an identity on it now
+--since      rows of this ISO time or later: when an agent was changed, a settlement's block, the last event of a
+             registration, when a claim was made. A date alone is its midnight in UTC
+--part-rows  rows of a file at most: from 1 to 10000000 (1000000)
+
+Reads DATABASE_URL: see .env.example.
+`
+
+await runCommand({ usage, options }, async ({ values }) => {
+  const { request, folder } = readRequest(values)
+  const stop = (signal: NodeJS.Signals) => {
+    process.stderr.write(`${signal}: stopped; the same command goes on behind the last whole file\n`)
+    process.exit(signal === 'SIGINT' ? 130 : 143)
+  }
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  const database = await openDatabase(process.env.DATABASE_URL)
+  const pool = createPool({ databaseUrl: database.databaseUrl, name: 'export', max: 1 })
+  try {
+    const { rows, parts } = await inTransaction(pool, (client) =>
+      runExport(client, request, folder, (begun) => openDisplay(request.what, begun, process.stdout)),
+    )
+    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+    console.log(`${request.what}: ${rows} rows, ${bytes} bytes, in ${parts.length} files in ${folder}`)
+  } finally {
+    await pool.end()
+    await database.close()
+  }
+})

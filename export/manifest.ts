@@ -1,0 +1,102 @@
+import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ExportColumn } from '../db/queries/exports.ts'
+import { UsageError } from '../ops/cli.ts'
+import type { ExportRequest } from './request.ts'
+
+/** A whole file of an export. */
+export interface Part {
+  readonly file: string
+  readonly rows: number
+  readonly bytes: number
+  readonly sha256: string
+  /** When the state of the database that its rows are of was taken: that of the run which wrote it. */
+  readonly snapshot_at: string
+  /** Key of its last row: the next part begins behind it. */
+  readonly last_key: readonly string[]
+}
+
+/** manifest.json: what an export holds, and where it goes on. */
+export interface Manifest {
+  readonly version: 1
+  readonly request: ExportRequest
+  readonly columns: readonly ExportColumn[]
+  /** When the state of the database that the first part is of was taken; a later run's parts have their own. */
+  readonly snapshot_at: string
+  /** Whether all rows are in the parts. */
+  readonly complete: boolean
+  readonly rows: number
+  readonly parts: readonly Part[]
+}
+
+const manifestFile = 'manifest.json'
+/** Name of a file until it is whole. */
+export const partial = (path: string) => `${path}.partial`
+
+/**
+ * The export that a folder holds; undefined for an empty folder, which is made when it is missing. Throws a UsageError
+ * when the folder holds something else, an export of other arguments or columns, or parts that are not as they were
+ * left. Compares the sizes of the parts, not their SHA-256.
+ */
+export async function readManifest(
+  folder: string,
+  request: ExportRequest,
+  columns: readonly ExportColumn[],
+): Promise<Manifest | undefined> {
+  await mkdir(folder, { recursive: true })
+  const names = await readdir(folder)
+  if (!names.includes(manifestFile)) {
+    if (names.every((name) => name === partial(manifestFile))) return undefined
+    throw new UsageError(`${folder} holds files and no export; --out must name an empty folder or an export's`)
+  }
+  const manifest = parse(await readFile(join(folder, manifestFile), 'utf8'), folder)
+  if (!isSame(manifest.request, request)) {
+    throw new UsageError(
+      `${folder} holds an export made with ${describe(manifest.request)}; give these, or another --out`,
+    )
+  }
+  if (!isSame(manifest.columns, columns)) {
+    throw new UsageError(`the columns are no longer those of the export in ${folder}; give another --out`)
+  }
+  for (const { file, bytes } of manifest.parts) {
+    const found = await stat(join(folder, file)).catch(() => undefined)
+    if (found?.size !== bytes) {
+      throw new UsageError(`${join(folder, file)} is not as the export left it; put it back, or give another --out`)
+    }
+  }
+  return manifest
+}
+
+/** In place of the one before, at once. */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const path = join(folder, manifestFile)
+  const file = await open(partial(path), 'w')
+  try {
+    await file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(partial(path), path)
+}
+
+function parse(text: string, folder: string): Manifest {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError(`${join(folder, manifestFile)} is not JSON; --out must name an empty folder or an export's`)
+  }
+}
+
+/** Whether they are the same once written. */
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** The arguments of a request, as they are typed. */
+function describe({ what, format, chain, since, partRows }: ExportRequest): string {
+  return Object.entries({ what, format, chain, since, 'part-rows': partRows })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `--${name} ${value}`)
+    .join(' ')
+}

@@ -1,0 +1,65 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { chainNames } from '../chains.config.ts'
+import { type ExportedName, type ExportFilter, exportedViews } from '../db/queries/exports.ts'
+import { UsageError } from '../ops/cli.ts'
+
+export const formatNames = ['ndjson', 'csv', 'parquet'] as const
+export type FormatName = (typeof formatNames)[number]
+
+/** What is exported, and how; the same request goes on with an interrupted export. */
+export interface ExportRequest extends ExportFilter {
+  readonly format: FormatName
+  /** Rows of a file at most. */
+  readonly partRows: number
+}
+
+export const options = {
+  what: { type: 'string' },
+  format: { type: 'string' },
+  out: { type: 'string' },
+  chain: { type: 'string' },
+  since: { type: 'string' },
+  'part-rows': { type: 'string' },
+} as const
+type Values = { [name in keyof typeof options]?: string | undefined }
+
+const defaultPartRows = 1_000_000
+const maxPartRows = 10_000_000
+const whats = Object.keys(exportedViews) as ExportedName[]
+const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
+
+/** Throws a UsageError that names the first argument that is missing or wrong. */
+export function readRequest(values: Values): { request: ExportRequest; folder: string } {
+  const what = oneOf('--what', whats, values.what)
+  const format = oneOf('--format', formatNames, values.format)
+  if (!values.out) throw new UsageError('--out must name the folder to write to')
+  const chain = values.chain === undefined ? undefined : oneOf('--chain', chainNames, values.chain)
+  if (chain !== undefined && !('ofChain' in exportedViews[what])) {
+    throw new UsageError(`--chain does not go with --what ${what}, whose rows belong to no chain`)
+  }
+  const request = { what, format, chain, since: readTime(values.since), partRows: readRows(values['part-rows']) }
+  return { request, folder: resolve(values.out) }
+}
+
+function oneOf<T extends string>(option: string, names: readonly T[], value: string | undefined): T {
+  const name = names.find((one) => one === value)
+  if (name === undefined) throw new UsageError(`${option} must be one of ${names.join(', ')}`)
+  return name
+}
+
+/** A date alone is its first moment, in UTC. */
+function readTime(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  if (!time.safeParse(text).success) {
+    throw new UsageError(`--since must be an ISO time, as 2026-03-01 or 2026-03-01T12:00:00Z, not ${text}`)
+  }
+  return new Date(text).toISOString()
+}
+
+function readRows(text: string | undefined): number {
+  if (text === undefined) return defaultPartRows
+  const rows = /^\d{1,8}$/.test(text) ? Number(text) : 0
+  if (rows < 1 || rows > maxPartRows) throw new UsageError(`--part-rows must be a number from 1 to ${maxPartRows}`)
+  return rows
+}

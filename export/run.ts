@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Queryable } from '../db/pool.ts'
+import { type ContractColumn, directoryViews } from '../db/queries/directory-contract.ts'
+import {
+  beginSnapshot,
+  type ExportColumn,
+  estimateExport,
+  exportedViews,
+  exportPage,
+  exportTypes,
+  snapshotTime,
+  tryLockExport,
+} from '../db/queries/exports.ts'
+import { UsageError } from '../ops/cli.ts'
+import type { Display } from './display.ts'
+import { type Manifest, type Part, partial, readManifest, writeManifest } from './manifest.ts'
+import { openPart } from './part-file.ts'
+import type { ExportRequest } from './request.ts'
+
+/** Rows in memory at a time, and of a row group in Parquet. */
+const pageRows = 10_000
+
+/**
+ * Writes what is missing of the export, and gives back what the folder then holds. `db` is in a transaction of which
+ * this is the first use: all parts of a run are of one state of the database. Throws a UsageError when the folder is
+ * another export's, or another process writes to it.
+ */
+export async function runExport(
+  db: Queryable,
+  request: ExportRequest,
+  folder: string,
+  openDisplay: (begun: { rows: number; expected: number }) => Display,
+): Promise<Manifest> {
+  await beginSnapshot(db)
+  if (!(await tryLockExport(db, folder))) throw new UsageError(`another process exports to ${folder}`)
+  const snapshotAt = await snapshotTime(db)
+  const columns = await columnsOf(db, request)
+  let manifest: Manifest = (await readManifest(folder, request, columns)) ?? {
+    version: 1,
+    request,
+    columns,
+    snapshot_at: snapshotAt,
+    complete: false,
+    rows: 0,
+    parts: [],
+  }
+  if (manifest.complete) return manifest
+  await writeManifest(folder, manifest)
+  const display = openDisplay({ rows: manifest.rows, expected: await estimateExport(db, request) })
+  try {
+    while (!manifest.complete) {
+      const part = await writePart(db, manifest, { folder, snapshotAt, display })
+      manifest = {
+        ...manifest,
+        complete: (part?.rows ?? 0) < request.partRows,
+        rows: manifest.rows + (part?.rows ?? 0),
+        parts: part ? [...manifest.parts, part] : manifest.parts,
+      }
+      await writeManifest(folder, manifest)
+    }
+  } finally {
+    display.stop()
+  }
+  return manifest
+}
+
+/** Undefined: there are no more rows. */
+async function writePart(
+  db: Queryable,
+  { request, columns, parts, rows: before }: Manifest,
+  { folder, snapshotAt, display }: { folder: string; snapshotAt: string; display: Display },
+): Promise<Part | undefined> {
+  const keyAt = exportedViews[request.what].key.map((name) => columns.findIndex((column) => column.name === name))
+  let lastKey = parts.at(-1)?.last_key
+  let rows = 0
+  const nextPage = async () => {
+    const limit = Math.min(pageRows, request.partRows - rows)
+    const page = limit > 0 ? await exportPage(db, request, columns, { after: lastKey, limit }) : []
+    const last = page.at(-1)
+    if (last) lastKey = keyAt.map((at) => last[at] as string)
+    rows += page.length
+    return { page, isLast: page.length < limit || limit === 0 }
+  }
+  let { page, isLast } = await nextPage()
+  if (page.length === 0) return undefined
+  const file = `${request.what}-${String(parts.length + 1).padStart(5, '0')}.${request.format}`
+  const path = join(folder, file)
+  const part = await openPart[request.format](partial(path), columns)
+  while (page.length > 0) {
+    await part.write(page)
+    display.update(before + rows)
+    if (isLast) break
+    ;({ page, isLast } = await nextPage())
+  }
+  await part.finish()
+  const whole = await seal(partial(path))
+  await rename(partial(path), path)
+  return { file, rows, ...whole, snapshot_at: snapshotAt, last_key: lastKey as readonly string[] }
+}
+
+/** Brings a file to the disk, and reads there what it came to. */
+async function seal(path: string): Promise<{ bytes: number; sha256: string }> {
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return { bytes: (await stat(path)).size, sha256: hash.digest('hex') }
+}
+
+/** Those of the view, but bytes: what they hold is there as text. */
+async function columnsOf(db: Queryable, { what }: ExportRequest): Promise<ExportColumn[]> {
+  const view = (await directoryViews(db)).find(({ name }) => name === what)
+  if (!view) throw new Error(`there is no view directory.${what}: run npm run migrate first`)
+  return view.columns.filter(({ type }) => type !== 'bytea').map(toExportColumn)
+}
+
+function toExportColumn({ name, type }: ContractColumn): ExportColumn {
+  const known = exportTypes.find((one) => one === type)
+  if (!known) throw new Error(`column ${name} is of type ${type}, which has no form in an export`)
+  return { name, type: known }
+}

@@ -1,0 +1,13 @@
+import { open } from 'node:fs/promises'
+import type { ExportRow } from '../db/queries/exports.ts'
+import type { PartFile } from './part-file.ts'
+
+/** A file of lines: a head, then one for each row. */
+export async function openTextFile(path: string, head: string, lineOf: (row: ExportRow) => string): Promise<PartFile> {
+  const file = await open(path, 'w')
+  await file.writeFile(head)
+  return {
+    write: (rows) => file.writeFile(rows.map(lineOf).join('')),
+    finish: () => file.close(),
+  }
+}

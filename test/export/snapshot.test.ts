@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../db/pool.ts'
+import type { Display } from '../../export/display.ts'
+import { readRequest } from '../../export/request.ts'
+import { runExport } from '../../export/run.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { exportedRows, exportFolder } from '../tools/exports.ts'
+import { addressOf, seedSettlement } from '../tools/seed.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  for (const block of [1, 2, 3, 4]) await settle(block)
+})
+afterAll(() => database.drop())
+
+const settle = (block: number) => seedSettlement(database.pool, { chain: 'base', recipient: addressOf('a'), block })
+
+/** Exports the settlements, a row a file; `meanwhile` is done as soon as the export has its snapshot. */
+async function exportWhile(folder: string, meanwhile: () => Promise<void>) {
+  const { request } = readRequest({ what: 'settlements', format: 'csv', out: folder, 'part-rows': '1' })
+  const silent: Display = { update() {}, stop() {} }
+  await inTransaction(database.pool, async (client) => {
+    let begun = false
+    const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>
+    const watched = {
+      async query(...args: unknown[]) {
+        const result = await query(...args)
+        const isPage = typeof args[0] === 'object'
+        if (isPage && !begun) {
+          begun = true
+          await meanwhile()
+        }
+        return result
+      },
+    }
+    await runExport(watched as unknown as typeof client, request, folder, () => silent)
+  })
+}
+
+test('what is written while an export runs is not in it', async () => {
+  const folder = await exportFolder()
+  await exportWhile(folder, () => settle(5))
+  expect((await exportedRows(folder)).map((row) => row.block_number)).toEqual(['1', '2', '3', '4'])
+})
+
+test('a folder is written to by one process at a time', async () => {
+  const folder = await exportFolder()
+  let second: unknown
+  await exportWhile(folder, async () => {
+    second = await exportWhile(folder, async () => {}).catch((error) => error)
+  })
+  expect(second).toMatchObject({ name: 'UsageError', message: `another process exports to ${folder}` })
+})

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ParquetParsers, parquetReadObjects } from 'hyparquet'
+import { onTestFinished } from 'vitest'
+import type { Manifest } from '../../export/manifest.ts'
+
+/** A folder that goes with the test. */
+export async function exportFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-directory-export-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+}
+
+/** Rows of an export in the form of `viewRows`, read by what does not come from this project where there is such. */
+export async function exportedRows(folder: string): Promise<Record<string, unknown>[]> {
+  const { request, columns, parts } = manifestOf(folder)
+  const rows: Record<string, unknown>[] = []
+  for (const { file, sha256, bytes } of parts) {
+    const content = readFileSync(join(folder, file))
+    if (content.length !== bytes || createHash('sha256').update(content).digest('hex') !== sha256) {
+      throw new Error(`${file} is not what the manifest says`)
+    }
+    if (request.format === 'parquet') rows.push(...(await readParquet(content)))
+    else if (request.format === 'csv') rows.push(...readCsv(content.toString()))
+    else rows.push(...readNdjson(content.toString()))
+  }
+  // Parquet has 64-bit numbers and times, JSON has digits, CSV has text alone: all of them as the view's text.
+  return rows.map((row) => Object.fromEntries(columns.map(({ name, type }) => [name, asText(row[name], type)])))
+}
+
+function asText(value: unknown, type: string): string | null {
+  if (value === null || value === undefined) return null
+  if (type === 'timestamp with time zone' && typeof value === 'bigint') {
+    const [seconds, micros] = [value / 1_000_000n, value % 1_000_000n]
+    return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}.${String(micros).padStart(6, '0')}Z`
+  }
+  return Array.isArray(value) ? JSON.stringify(value) : String(value)
+}
+
+async function readParquet(content: Buffer): Promise<Record<string, unknown>[]> {
+  const file = content.buffer.slice(content.byteOffset, content.byteOffset + content.length) as ArrayBuffer
+  const parsers = { timestampFromMicroseconds: (micros: bigint) => micros } as unknown as ParquetParsers
+  return parquetReadObjects({ file, parsers })
+}
+
+/** Digits of numbers come as text. */
+function readNdjson(content: string): Record<string, unknown>[] {
+  const lines = content.split('\n')
+  if (lines.pop() !== '') throw new Error('the last line has no end')
+  const digits = (_key: string, value: unknown, { source }: { source: string }) =>
+    typeof value === 'number' ? source : value
+  return lines.map((line) => JSON.parse(line, digits as never))
+}
+
+/** By the grammar of RFC 4180; a field that is empty and not quoted is null. */
+function readCsv(content: string): Record<string, unknown>[] {
+  const records: (string | null)[][] = [[]]
+  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y
+  while (field.lastIndex < content.length) {
+    const at = field.lastIndex
+    const [, quoted, plain, end] = field.exec(content) ?? []
+    if (end === undefined) throw new Error(`no field at ${at}: ${content.slice(at, at + 40)}`)
+    records.at(-1)?.push(quoted === undefined ? plain || null : quoted.replaceAll('""', '"'))
+    if (end === '\r\n') records.push([])
+  }
+  const [names, ...rows] = records.slice(0, -1)
+  return rows.map((row) => Object.fromEntries((names ?? []).map((name, at) => [name, row[at]])))
+}

@@ -73,11 +73,18 @@ function shuffled(paths: readonly string[]): string[] {
 }
 
 async function message<T>(child: ChildProcess, name: string): Promise<T> {
-  for (;;) {
-    const [value] = (await Promise.race([
-      once(child, 'message'),
-      once(child, 'exit').then(() => Promise.reject(new Error('a server of the benchmark ended'))),
-    ])) as [Record<string, T>]
-    if (name in value) return value[name] as T
+  const answered = new AbortController() // takes the listener that lost off again
+  const { signal } = answered
+  const ended = once(child, 'exit', { signal }).then(
+    () => Promise.reject(new Error('a server of the benchmark ended')),
+    () => new Promise<never>(() => {}),
+  )
+  try {
+    for (;;) {
+      const [value] = (await Promise.race([once(child, 'message', { signal }), ended])) as [Record<string, T>]
+      if (name in value) return value[name] as T
+    }
+  } finally {
+    answered.abort()
   }
 }

@@ -9,8 +9,8 @@ import { type EnrichmentProcess, spawnEnrichment, until } from '../tools/enrichm
 import { addressOf } from '../tools/seed.ts'
 import { mintTo } from './upstream-job.ts'
 
-const agentCount = 60
-const rounds = 8
+const agentCount = 300
+const rounds = 50
 const fids = Array.from({ length: agentCount }, (_, index) => 100 + index)
 const walletOf = (fid: number) => addressOf(`wallet of ${fid}`)
 

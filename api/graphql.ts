@@ -2,6 +2,7 @@ import { readChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { runCommand } from '../ops/cli.ts'
 import { portOf } from '../ops/health.ts'
+import { listen } from '../ops/listen.ts'
 import { createLogger } from '../ops/logger.ts'
 import { readConfig } from './config.ts'
 import { boundedDatabase, createApiPool } from './database.ts'
@@ -44,10 +45,7 @@ await runCommand({ usage }, async () => {
     notReady: () => (stopping ? 'the process is stopping' : undefined),
   })
   const server = createHttpServer(app)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(config.port, config.host, resolve)
-  })
+  await listen(server, config.host, config.port)
   log.info({ host: config.host, port: portOf(server), database: opened.description }, 'listening')
 
   await new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { listen } from './listen.ts'
 
 export interface Health {
   /** Undefined when the process can do its work; otherwise one line saying what is missing. */
@@ -31,10 +32,7 @@ export async function serveHealth(host: string, port: number, health: Health): P
   })
   server.headersTimeout = 5_000
   server.requestTimeout = 10_000
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
+  await listen(server, host, port)
   return server
 }
 

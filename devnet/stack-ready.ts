@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { chainNames } from '../chains.config.ts'
 import { createPool } from '../db/pool.ts'
 import { type JoinProgress, readJoinProgress } from '../db/queries/join-progress.ts'
+import { holders } from './world/description.ts'
 import type { RunningWorld } from './world/start.ts'
 
 export interface ReadyOptions {
@@ -19,14 +20,15 @@ const pollMs = 250
 const requestMs = 2_000
 
 /**
- * Resolves once the past is indexed on every chain, agents are found on every chain, the API answers with the first of
- * them, and GraphQL is there. Throws with what is missing when that takes too long.
+ * Resolves once the past is indexed on every chain, every holder is listed with its handle, the API answers with the
+ * first of them, and GraphQL is there. Throws with what is missing when that takes too long.
  */
 export async function untilReady(options: ReadyOptions): Promise<void> {
   const { running, databaseUrl, api, graphql, signal, onProgress } = options
   const heads = await Promise.all(
     chainNames.map(async (name) => [name, Number(await running.chains[name].client.getBlockNumber())] as const),
   )
+  const expected = holders(running.world)
   const total = heads.reduce((sum, [, head]) => sum + head, 0)
   const deadline = Date.now() + deadlineMs
   const pool = createPool({ databaseUrl, name: 'devnet', max: 1 })
@@ -34,13 +36,14 @@ export async function untilReady(options: ReadyOptions): Promise<void> {
     for (let missing = 'everything'; ; await delay(pollMs, undefined, { signal })) {
       if (Date.now() > deadline)
         throw new Error(`the local world is not ready after ${deadlineMs / 1000} s: ${missing}`)
-      const progress = await readJoinProgress(pool)
+      const progress = await readJoinProgress(pool, expected)
       const done = heads.reduce((sum, [name, head]) => sum + Math.min(head, progress.indexedBlocks[name] ?? 0), 0)
       onProgress(done / total, progress)
       const behind = heads.filter(([name, head]) => (progress.indexedBlocks[name] ?? -1) < head).map(([name]) => name)
       const without = chainNames.filter((name) => !progress.agentChains.includes(name))
       if (behind.length > 0) missing = `not indexed yet: ${behind.join(', ')}`
       else if (without.length > 0) missing = `no agent found yet on ${without.join(', ')}`
+      else if (progress.unread > 0) missing = `${progress.unread} agents are not listed yet, or without their handle`
       else if (!(await answers(`${graphql}/readyz`))) missing = `${graphql}/readyz does not say ready`
       // Asked last: an answer costs one of the requests that a client has a minute.
       else if (!(await answers(`${api}/readyz`))) missing = `${api}/readyz does not say ready`

@@ -51,14 +51,21 @@ export function describeWorld(
         handle: profile.username ?? null,
         addresses: own.map(({ address, privateKey }) => ({ address, private_key: privateKey })),
         app_keys: [{ public_key: appKey.publicKey, private_key: appKey.privateKey }],
-        chains: chainsOf(
-          world.tokens,
-          own.map(({ address }) => address),
-        ),
+        chains: chainsOf(world.tokens, addressesOf(verified)),
       }
     }),
   }
 }
+
+/** FIDs of the agents whose addresses held an identity at the world's start. */
+export function holders({ people, tokens }: RunningWorld['world']): number[] {
+  return people.agents
+    .filter(({ verified }) => chainsOf(tokens, addressesOf(verified)).length > 0)
+    .map(({ fid }) => fid)
+}
+
+const addressesOf = (verified: RunningWorld['world']['people']['agents'][number]['verified']): string[] =>
+  verified.map(({ wallet }) => wallet.address)
 
 /** Chains on which these addresses held an identity at the world's start. */
 function chainsOf(tokens: RunningWorld['world']['tokens'], addresses: readonly string[]): ChainName[] {

@@ -1,15 +1,13 @@
 import { readChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { runCommand } from '../ops/cli.ts'
-import { portOf } from '../ops/health.ts'
-import { listen } from '../ops/listen.ts'
 import { createLogger } from '../ops/logger.ts'
 import { readConfig } from './config.ts'
 import { boundedDatabase, createApiPool } from './database.ts'
 import { MemoryStore } from './limits/memory.ts'
 import { FusedRedisStore } from './limits/redis.ts'
 import { connectRedis } from './limits/sender.ts'
-import { createHttpServer, drain } from './server.ts'
+import { serve } from './server.ts'
 
 const usage = `
 npm run graphql
@@ -44,17 +42,14 @@ await runCommand({ usage }, async () => {
     limiter: { limits: config.limits, store, now: Date.now },
     notReady: () => (stopping ? 'the process is stopping' : undefined),
   })
-  const server = createHttpServer(app)
-  await listen(server, config.host, config.port)
-  log.info({ host: config.host, port: portOf(server), database: opened.description }, 'listening')
-
-  await new Promise<void>((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
+  await serve(app, {
+    ...config,
+    log,
+    database: opened.description,
+    onStop: () => {
+      stopping = true
+    },
   })
-  stopping = true
-  log.info('stopping')
-  await drain(server)
   await release()
   await pool.end()
   await redis?.stop()

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Express } from 'express'
+import type { Logger } from 'pino'
+import { portOf } from '../ops/health.ts'
+import { listen } from '../ops/listen.ts'
 import { type ApiError, errorStatus, invalidRequest } from './errors.ts'
 import { requestIdHeader } from './headers.ts'
 
@@ -64,11 +67,35 @@ function refuse(socket: Socket, error: ApiError): void {
   )
 }
 
+export interface Serving {
+  readonly host: string
+  readonly port: number
+  readonly log: Logger
+  /** What data is served from, for the line at the start. */
+  readonly database: string
+  /** Called when a stop is asked for: from then on the process is not ready. */
+  readonly onStop: () => void
+}
+
+/** Serves the app until SIGTERM or SIGINT, and lets the requests in flight end. */
+export async function serve(app: Express, { host, port, log, database, onStop }: Serving): Promise<void> {
+  const server = createHttpServer(app)
+  await listen(server, host, port)
+  log.info({ host, port: portOf(server), database }, 'listening')
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+  onStop()
+  log.info('stopping')
+  await drain(server)
+}
+
 /** Requests in flight may take this long after a stop was asked for, in milliseconds. */
 const drainTimeoutMs = 12_000
 
 /** No new connections; those in flight end, the others close at once. */
-export async function drain(server: Server): Promise<void> {
+async function drain(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
   const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)

@@ -15,7 +15,7 @@ Reads DATABASE_URL: see .env.example.
 await runCommand({ usage }, async () => {
   const database = await openDatabase(process.env.DATABASE_URL)
   try {
-    const ran = [...database.migrated, ...(await migrate(database.databaseUrl))]
+    const ran = [...database.migrated, ...(await migrate(database.databaseUrl, (text) => console.error(text)))]
     for (const name of ran) console.log(`applied ${name}`)
     console.log(`${database.description}: ${ran.length === 0 ? 'nothing to do' : `${ran.length} applied`}`)
   } finally {

@@ -5,15 +5,21 @@ import pg from 'pg'
 const folder = new URL('./migrations/', import.meta.url)
 /** Key of the advisory lock: one migration at a time on a database, whoever runs it. */
 const lockKey = 8_004_3009
+/** SQLSTATE of what `raise notice` says; what the server notices by itself ("exists, skipping") has others. */
+const raisedByMigration = '00000'
 
 /**
  * Brings a database to the newest schema and returns the names of the migrations that ran (empty: nothing to do).
  *
  * Each file runs once, in name order, in its own transaction. Several callers may run at once: the others wait.
- * Throws when an applied file has changed since, or when the database holds one this version does not know.
+ * Throws when an applied file has changed since, or when the database holds one this version does not know. `onNotice`
+ * hears what a migration has to tell its operator.
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(databaseUrl: string, onNotice: (text: string) => void = () => {}): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'migrate' })
+  client.on('notice', ({ code, message = '' }) => {
+    if (code === raisedByMigration) onNotice(message)
+  })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [lockKey])

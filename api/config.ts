@@ -30,6 +30,7 @@ const environment = z.object({
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// address' }).optional(),
   HOST: z.string().default('127.0.0.1'),
   PORT: whole(0, 65_535).default(3000),
+  GRAPHQL_PORT: whole(0, 65_535).default(3001),
   BASE_URL: httpUrl.default('http://127.0.0.1:3000'),
   SITE_URL: httpUrl.default('http://127.0.0.1:3000'),
   SERVICE_NAME: z
@@ -72,6 +73,7 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     redisUrl: vars.REDIS_URL,
     host: vars.HOST,
     port: vars.PORT,
+    graphqlPort: vars.GRAPHQL_PORT,
     baseUrl: vars.BASE_URL,
     siteUrl: vars.SITE_URL,
     serviceName: vars.SERVICE_NAME,

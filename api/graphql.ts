@@ -18,11 +18,9 @@ Reads as the role directory_reader, which the user of DATABASE_URL has to be a m
 Reads DATABASE_URL, REDIS_URL, HOST, GRAPHQL_PORT, TRUST_PROXY_HOPS, LIMIT_PER_MINUTE, LIMIT_PER_DAY, LOG_LEVEL: see
 .env.example.
 `
-const defaultPort = '3001'
 
 await runCommand({ usage }, async () => {
-  const env = { ...process.env, PORT: process.env.GRAPHQL_PORT || defaultPort }
-  const config = readConfig(env, readChainsFile(process.env.CHAINS_FILE))
+  const config = readConfig(process.env, readChainsFile(process.env.CHAINS_FILE))
   const log = createLogger('graphql', config.logLevel)
   const opened = await openDatabase(config.databaseUrl)
   const pool = createApiPool(opened.databaseUrl)
@@ -43,7 +41,8 @@ await runCommand({ usage }, async () => {
     notReady: () => (stopping ? 'the process is stopping' : undefined),
   })
   await serve(app, {
-    ...config,
+    host: config.host,
+    port: config.graphqlPort,
     log,
     database: opened.description,
     onStop: () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '../../ops/ports.ts'
 import { until } from './until.ts'
 
-/** The real API in a process of its own. */
+/** The real API, or GraphQL, in a process of its own. */
 export interface ApiProcess {
   readonly url: string
   /** What it has logged so far. */
@@ -15,13 +15,18 @@ export interface ApiProcess {
   kill(): Promise<void>
 }
 
-const entry = fileURLToPath(new URL('../../api/main.ts', import.meta.url))
-
 /** Runs api/main.ts with these variables on a free port; resolves once it is ready. */
-export async function startApiProcess(env: Record<string, string>): Promise<ApiProcess> {
+export const startApiProcess = (env: Record<string, string>) => startHttpProcess('api/main.ts', 'PORT', env)
+
+/** The same of api/graphql.ts. */
+export const startGraphqlProcess = (env: Record<string, string>) =>
+  startHttpProcess('api/graphql.ts', 'GRAPHQL_PORT', env)
+
+async function startHttpProcess(main: string, portName: string, env: Record<string, string>): Promise<ApiProcess> {
+  const entry = fileURLToPath(new URL(`../../${main}`, import.meta.url))
   const port = await freePort()
   const child = spawn(process.execPath, ['--import', 'tsx', entry], {
-    env: { PATH: process.env.PATH, PORT: String(port), ...env },
+    env: { PATH: process.env.PATH, [portName]: String(port), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = once(child, 'exit')
@@ -39,7 +44,7 @@ export async function startApiProcess(env: Record<string, string>): Promise<ApiP
     fetch(`${url}/readyz`)
       .then(({ ok }) => ok)
       .catch(() => false)
-  await until('the API is ready', answers, 60_000)
+  await until(`${main} is ready`, answers, 60_000)
   return {
     url,
     lines,

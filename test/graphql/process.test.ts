@@ -1,0 +1,68 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type ApiProcess, startGraphqlProcess } from '../tools/api-process.ts'
+import { runMain } from '../tools/command.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { startRedis, type TestRedis } from '../tools/redis.ts'
+import { seedAgent } from '../tools/seed.ts'
+import { until } from '../tools/until.ts'
+
+let database: TestDatabase
+let redis: TestRedis
+let processes: ApiProcess[] = []
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await seedAgent(database.pool, { fid: 1 })
+  redis = await startRedis()
+})
+afterEach(async () => {
+  await Promise.all(processes.map((one) => one.kill()))
+  processes = []
+})
+afterAll(async () => {
+  await redis.stop()
+  await database.drop()
+})
+
+async function start(env: Record<string, string> = {}): Promise<ApiProcess> {
+  const started = await startGraphqlProcess({ DATABASE_URL: database.url, ...env })
+  processes.push(started)
+  return started
+}
+
+const ask = ({ url }: ApiProcess) =>
+  fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ agentByFid(fid: "1") { handle } }' }),
+  })
+
+test('two processes count one client together in Redis, and refuse when it is gone', async () => {
+  const limits = { REDIS_URL: redis.url, LIMIT_PER_MINUTE: '6' }
+  const pair = [await start(limits), await start(limits)]
+  const asked = await Promise.all(Array.from({ length: 20 }, (_, n) => ask(pair[n % 2] as ApiProcess)))
+  expect(asked.map(({ status }) => status).sort()).toEqual([...Array(6).fill(200), ...Array(14).fill(429)])
+})
+
+test('it refuses while Redis is gone, and counts again once it is back', async () => {
+  const graphql = await start({ REDIS_URL: redis.url })
+  expect((await ask(graphql)).status).toBe(200)
+  await redis.kill()
+  expect((await ask(graphql)).status).toBe(503)
+  await redis.restart()
+  await until('it counts again', async () => (await ask(graphql)).status === 200)
+})
+
+test('SIGTERM ends it with 0, and a second later nobody listens', async () => {
+  const graphql = await start()
+  expect(await (await ask(graphql)).json()).toEqual({ data: { agentByFid: { handle: 'agent1' } } })
+  graphql.terminate()
+  expect(await graphql.exit).toEqual([0, null])
+  await expect(ask(graphql)).rejects.toThrow('fetch failed')
+})
+
+test('every bad variable is named at once', async () => {
+  const env = { GRAPHQL_PORT: '70000', REDIS_URL: 'localhost:6379', LIMIT_PER_DAY: '0' }
+  const { code, stderr } = await runMain('api/graphql.ts', [], { env })
+  expect(code).toBe(1)
+  for (const name of Object.keys(env)) expect(stderr).toContain(`${name} must be`)
+})

@@ -5,25 +5,37 @@ import { counted, dollars } from './figures.ts'
 
 type Edge = Profile['agent_edges'][number]
 
-const kinds: Record<Edge['kind'], string> = {
-  follows: 'Follows',
-  feedback: 'Feedback',
-  settlement: 'Payments',
-  shared_owner: 'Same owner',
-  shared_wallet: 'Same wallet',
-  shared_host: 'Same host',
-  transfer: 'Passed on',
+/** What the agent has to do with the other, as the words before the other's name. */
+const ties: Record<Edge['kind'], Record<Edge['direction'], string>> = {
+  follows: { out: 'Follows', in: 'Followed by', both: 'Follows and is followed by' },
+  feedback: { out: 'Gave feedback to', in: 'Got feedback from', both: 'Exchanged feedback with' },
+  settlement: { out: 'Paid', in: 'Was paid by', both: 'Exchanged payments with' },
+  shared_owner: same('owner'),
+  shared_wallet: same('wallet'),
+  shared_host: same('host'),
+  transfer: { out: 'Passed an identity on to', in: 'Got an identity from', both: 'Exchanged identities with' },
 }
-const directions: Record<Edge['direction'], string> = { out: 'to', in: 'from', both: 'with' }
+
+function same(thing: string): Record<Edge['direction'], string> {
+  const text = `Same ${thing} as`
+  return { out: text, in: text, both: text }
+}
+
+/** Kinds that happen again and again; of the others there is one or none. */
+const repeated: readonly Edge['kind'][] = ['feedback', 'settlement', 'transfer']
 
 /** Other agents this one has to do with; nothing when it stands alone. */
 export function connections({ agent_edges: edges }: Profile): Html {
   if (edges.length === 0) return html``
   return html`<section aria-labelledby="connections"><h2 id="connections">Connections</h2>
-<ul class="rows tight">${edges.map(
-    ({ kind, direction, fid, handle, chain, weight, amount_usdc }) =>
-      html`<li><span class="label">${kinds[kind]}</span> ${directions[direction]} <a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${handle}`}</bdi></a> <span class="sub">${
-        chain !== null && html`${chains[chain].label} · `
-      }${counted(weight, 'time')}${amount_usdc !== null && html` · ${dollars(amount_usdc)}`}</span></li>`,
-  )}</ul></section>`
+<ul class="rows tight">${edges.map(connection)}</ul></section>`
+}
+
+function connection({ kind, direction, fid, handle, chain, weight, amount_usdc: amount }: Edge): Html {
+  const details = [
+    ...(chain === null ? [] : [chains[chain].label]),
+    ...(repeated.includes(kind) ? [counted(weight, 'time')] : []),
+    ...(amount === null ? [] : [dollars(amount)]),
+  ]
+  return html`<li>${ties[kind][direction]} <a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${handle}`}</bdi></a> <span class="sub">${details.join(' · ')}</span></li>`
 }

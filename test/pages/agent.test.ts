@@ -75,6 +75,43 @@ test('the page of an agent shows what its profile says, with links to each chain
   expect(shown).toEqual(settlements.map((row) => `settlement-${row.chain}-${row.block_number}-${row.log_index}`))
 })
 
+test('it tells who the agent is elsewhere: labels, identities and code', async () => {
+  const page = await read(`/agent/${richFid}`)
+  const section = page.slice(page.indexOf('id="accounts"'), page.indexOf('</section>', page.indexOf('id="accounts"')))
+  for (const text of [
+    '<li title="name, blockscout"><bdi>Tideline: Till</bdi></li>',
+    '<li title="generic, blockscout"><bdi>Data oracle</bdi></li>',
+    'href="https://app.ens.domains/tideline.eth"',
+    '84 followers',
+    '<span class="sub">lens</span> <bdi>tideline</bdi>',
+    'href="https://github.com/Tideline"',
+    '<span class="sub">verified</span>',
+    '14 repositories · 1,930 stars · 212 followers · last push ',
+    '<li>TypeScript</li><li>Julia</li>',
+  ]) {
+    expect(section).toContain(text)
+  }
+})
+
+test('it lists the other agents it has to do with, as they are tied', async () => {
+  const page = await read(`/agent/${richFid}`)
+  const section = page.slice(
+    page.indexOf('id="connections"'),
+    page.indexOf('</section>', page.indexOf('id="connections"')),
+  )
+  const ties = [...section.matchAll(/<li>(.*?)<\/li>/gs)].map(([, tie = '']) => tie.replaceAll(/<[^>]*>/g, ''))
+  expect(ties).toEqual([
+    'Follows and is followed by @ledgerwren ',
+    'Got feedback from @moss.eth Base · 3 times',
+    'Was paid by @parcelbot Base · 12 times · $4.20',
+    'Same host as @northstar ',
+    'Passed an identity on to @quill Poly · 1 time',
+  ])
+  expect(section).toContain(`href="/agent/${richFid + 31}"`)
+  const peer = await read(`/agent/${richFid + 4 * 31}`)
+  expect(peer.slice(peer.indexOf('id="connections"')).replaceAll(/<[^>]*>/g, '')).toContain('Paid @tideline')
+})
+
 test('a token id of 256 bits and an amount beyond 2^53 are shown digit by digit', async () => {
   const page = await read('/agent/7')
   expect(page).toContain(`#${largestId}</bdi>`)

@@ -130,4 +130,41 @@ async function seedRich(pool: pg.Pool, before: (days: number) => Date): Promise<
     ...{ last_alive_at: before(2), last_check_status: 'timeout', http_status: null, latency_ms: null },
     consecutive_failures: 4,
   })
+  await seedElsewhere(pool, Buffer.from(address.slice(2), 'hex'), before)
+}
+
+/** What others say about the rich agent, and whom it has to do with. */
+async function seedElsewhere(pool: pg.Pool, address: Buffer, before: (days: number) => Date): Promise<void> {
+  const read = { fid: richFid, fetched_at: before(1) }
+  const tag = { ...read, address, source: 'blockscout', chain: null, ordinal: 10 }
+  await insert(pool, 'oli_tag', { ...tag, slug: 'data-oracle', name: 'Data oracle', tag_type: 'generic' })
+  await insert(pool, 'oli_tag', { ...tag, slug: 'tideline', name: 'Tideline: Till', tag_type: 'name' })
+  const identity = { ...read, sources: ['web3.bio'] }
+  await insert(pool, 'agent_identity', {
+    ...{ ...identity, platform: 'ens', identity: 'tideline.eth', display_name: 'tideline.eth' },
+    ...{ url: 'https://app.ens.domains/tideline.eth', follower_count: 84 },
+  })
+  await insert(pool, 'agent_identity', { ...identity, platform: 'lens', identity: 'tideline', url: null })
+  await insert(pool, 'codehost_profile', {
+    ...{
+      ...read,
+      asked_login: 'tideline',
+      login: 'Tideline',
+      user_id: 7_004_207,
+      type: 'Organization',
+      name: 'Tideline',
+    },
+    ...{ url: 'https://github.com/Tideline', bio: 'Harmonic models of the tide.', followers: 212, following: 3 },
+    ...{ public_repos: 14, total_stars: 1_930, top_languages: ['TypeScript', 'Julia'], verified: true },
+    ...{ account_created_at: before(900), last_push_at: before(2), source: 'socialindex' },
+  })
+  const tie = { fid: richFid, weight: 1, first_seen_at: before(60), last_seen_at: before(2) }
+  const [wren, moss, quill, parcel, north] = [1, 2, 3, 4, 5].map((n) => richFid + n * 31)
+  await insert(pool, 'agent_edge', { ...tie, peer: wren, kind: 'follows', direction: 'out' })
+  await insert(pool, 'agent_edge', { ...tie, fid: wren, peer: richFid, kind: 'follows', direction: 'out' })
+  await insert(pool, 'agent_edge', { ...tie, peer: moss, kind: 'feedback', direction: 'in', chain: 'base', weight: 3 })
+  const paid = { chain: 'base', weight: 12, amount: '4200000' }
+  await insert(pool, 'agent_edge', { ...tie, ...paid, peer: parcel, kind: 'settlement', direction: 'in' })
+  await insert(pool, 'agent_edge', { ...tie, peer: quill, kind: 'transfer', direction: 'out', chain: 'polygon' })
+  await insert(pool, 'agent_edge', { ...tie, peer: north, kind: 'shared_host', direction: 'both' })
 }

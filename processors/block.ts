@@ -48,6 +48,11 @@ export function addressOf(word: string): string {
   return `0x${word.slice(-40)}`
 }
 
+/** The word that an address is in a topic. */
+export function topicOf(address: string): string {
+  return `0x${address.slice(2).padStart(64, '0')}`
+}
+
 /** Bytes of a lowercase hex text. */
 export function bytesOf(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex')

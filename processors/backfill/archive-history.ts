@@ -3,7 +3,7 @@ import { ask, type PortalAnswer, textOf } from '../portal-http.ts'
 import type { ArchiveQuery } from '../portal-query.ts'
 import { Refusal } from '../refusal.ts'
 import type { FlatTrace, TraceArchive } from '../traces.ts'
-import { type Answer, type ArchiveBlock, type History, settlementQuery } from './history.ts'
+import { type Answer, type ArchiveBlock, type History, settlementQuery, type Wanted } from './history.ts'
 
 /** An answer of a worker may be this long, in bytes. */
 const maxAnswerBytes = 256 * 1024 * 1024
@@ -19,7 +19,7 @@ export class ArchiveHistory implements History {
 
   constructor(
     url: string,
-    private readonly tokens: readonly string[],
+    private readonly wanted: Wanted,
   ) {
     this.#url = url.replace(/\/+$/, '')
     this.name = `the archive ${new URL(url).host}`
@@ -36,7 +36,7 @@ export class ArchiveHistory implements History {
   }
 
   async open(fromBlock: number, toBlock: number): Promise<Answer> {
-    const body = await this.#fetch(settlementQuery(this.tokens, fromBlock, toBlock))
+    const body = await this.#fetch(settlementQuery(this.wanted, fromBlock, toBlock))
     async function* pieces() {
       yield body
     }

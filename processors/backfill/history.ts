@@ -1,5 +1,5 @@
 import { events } from '../../abi/generated/dollar-token.ts'
-import type { ChainBlock, ChainLog, ChainTransaction } from '../block.ts'
+import { type ChainBlock, type ChainLog, type ChainTransaction, topicOf } from '../block.ts'
 import type { ArchiveQuery } from '../portal-query.ts'
 import { fields } from '../request.ts'
 import type { TraceArchive } from '../traces.ts'
@@ -38,20 +38,23 @@ export interface ArchiveBlock {
   readonly transactions?: readonly ChainTransaction[]
 }
 
-/** Asks for what settlements are made of and nothing else. */
-export function settlementQuery(tokens: readonly string[], fromBlock: number, toBlock: number): ArchiveQuery {
+/** Whose settlements are read. Lowercase hex. */
+export interface Wanted {
+  readonly tokens: readonly string[]
+  /** Transactions that pay none of these are left out; undefined: nobody is. */
+  readonly recipients?: readonly string[]
+}
+
+/** Asks for what settlements are made of and nothing else. Of recipients: every transfer to them, settled or not. */
+export function settlementQuery({ tokens, recipients }: Wanted, fromBlock: number, toBlock: number): ArchiveQuery {
+  const topics = recipients
+    ? { topic0: [events.Transfer.topic], topic2: recipients.map(topicOf) }
+    : { topic0: [events.AuthorizationUsed.topic] }
   return {
     fromBlock,
     toBlock,
     fields,
-    logs: [
-      {
-        address: tokens,
-        topic0: [events.AuthorizationUsed.topic],
-        transaction: true,
-        transactionLogs: true,
-      },
-    ],
+    logs: [{ address: tokens, ...topics, transaction: true, transactionLogs: true }],
   }
 }
 

@@ -76,7 +76,7 @@ async function load(
   workers: Worker[],
 ): Promise<void> {
   const { chain, fromBlock, toBlock, tokens, source } = config
-  const history = openHistory(source, tokens)
+  const history = openHistory(source, { tokens })
   const finalHeight = await history.finalHeight().catch((error: Error) => {
     throw new Refusal(`${history.name} does not tell its newest final block: ${describeError(error)}`)
   })
@@ -135,7 +135,7 @@ async function verify(pool: ReturnType<typeof createPool>, databaseUrl: string, 
   const problems: string[] = []
   const shards = await readShards(pool, range.id)
   const warn = (text: string) => console.error(text)
-  const history = second && openHistory(second, tokens)
+  const history = second && openHistory(second, { tokens })
   for (const shard of shards) {
     const certified = certificateOf(shard)
     const line = printCertificate(chain.name, certified)

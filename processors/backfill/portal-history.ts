@@ -7,7 +7,7 @@ import { toPortalQuery } from '../portal-query.ts'
 import type { PortalService } from '../portal-service.ts'
 import { Refusal } from '../refusal.ts'
 import type { TraceArchive } from '../traces.ts'
-import { type Answer, type ArchiveBlock, type History, settlementQuery } from './history.ts'
+import { type Answer, type ArchiveBlock, type History, settlementQuery, type Wanted } from './history.ts'
 
 /** A block's line may be this long, in bytes; a longer one is no line of the Portal. */
 const maxLineBytes = 64 * 1024 * 1024
@@ -22,7 +22,7 @@ export class PortalHistory implements History {
 
   constructor(
     private readonly service: PortalService,
-    private readonly tokens: readonly string[],
+    private readonly wanted: Wanted,
   ) {
     this.name = service.name
     const foreignChain = () => new Refusal(`${service.name} changed its chain`)
@@ -40,7 +40,7 @@ export class PortalHistory implements History {
 
   async open(fromBlock: number, toBlock: number): Promise<Answer> {
     const answer = await this.service.finalizedStream(
-      toPortalQuery(settlementQuery(this.tokens, fromBlock, toBlock), fromBlock),
+      toPortalQuery(settlementQuery(this.wanted, fromBlock, toBlock), fromBlock),
     )
     if (answer === 'frontier') throw new PortalFailure(`${this.name} does not have block ${fromBlock} yet`)
     if ('previousBlocks' in answer) {

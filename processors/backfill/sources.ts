@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts'
 import type { FindCalls } from '../settlements.ts'
 import { createTraceLookup, type TraceNode } from '../traces.ts'
 import { ArchiveHistory } from './archive-history.ts'
-import type { History } from './history.ts'
+import type { History, Wanted } from './history.ts'
 import type { SourceAddress } from './job.ts'
 import { PortalHistory } from './portal-history.ts'
 
@@ -16,9 +16,9 @@ export function sourceOf(chain: ChainSettings, portalKey: string | undefined): S
   throw new Refusal(`${chain.name} has neither a Portal nor an archive: a backfill reads no RPC endpoint`)
 }
 
-export function openHistory(source: SourceAddress, tokens: readonly string[]): History {
-  if (source.kind === 'archive') return new ArchiveHistory(source.url, tokens)
-  return new PortalHistory(new PortalService(source), tokens)
+export function openHistory(source: SourceAddress, wanted: Wanted): History {
+  if (source.kind === 'archive') return new ArchiveHistory(source.url, wanted)
+  return new PortalHistory(new PortalService(source), wanted)
 }
 
 export interface CallSources {

@@ -25,7 +25,7 @@ process.once('message', (job: Job) => {
 
 async function run(job: Job): Promise<void> {
   const warn = (text: string) => tell({ kind: 'warning', text })
-  const history = openHistory(job.source, job.tokens)
+  const history = openHistory(job.source, job)
   const findCalls = findCallsIn(history, job, warn)
   let failures = 0
   const committed = (nextBlock: number, settlements: number) => {

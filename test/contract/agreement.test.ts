@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rollUpSettlements } from '../../enrichment/rollup.ts'
 import { startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedRegistration, seedSettlement } from '../tools/seed.ts'
@@ -60,6 +61,27 @@ test('settlements of the last 30 days and of all time count the same', async () 
       from directory.agent_settlements where fid = 1 and counted`)
   expect({ settlements_30d, settlements_all }).toEqual(counts)
   expect(counts).toEqual({ settlements_30d: 4, settlements_all: 8 })
+})
+
+test('once rolled up, the settlements of each hour and day are those of the rows, and of the API', async () => {
+  while ((await rollUpSettlements({ pool: database.pool })) > 0);
+  const factsBy = (unit: string) => `
+    select recipient_address, chain, date_trunc('${unit}', block_timestamp, 'UTC') as at, counted,
+           count(*) as settlements, sum(amount_usdc) as amount_usdc
+      from directory.settlements group by 1, 2, 3, 4 order by 1, 2, 3, 4`
+  const hours = await rows(`
+    select recipient_address, chain, hour as at, counted, settlements, amount_usdc
+      from directory.settlements_hourly order by 1, 2, 3, 4`)
+  expect(hours).toHaveLength(32)
+  expect(hours).toEqual(await rows(factsBy('hour')))
+  const days = await rows(`
+    select recipient_address, chain, day as at, counted, settlements, amount_usdc
+      from directory.settlements_daily order by 1, 2, 3, 4`)
+  expect(days).toEqual(await rows(factsBy('day')))
+  const [sum] = await rows(`
+    select sum(settlements)::int as settlements_all from directory.agent_settlements_daily where fid = 1 and counted`)
+  expect(await read('/api/agent/1')).toMatchObject(sum)
+  expect(sum).toEqual({ settlements_all: 8 })
 })
 
 test('the totals of the statistics are those of the views', async () => {

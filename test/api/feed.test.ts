@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { parseAtomFeed } from 'feedsmith'
 import Parser from 'rss-parser'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Element, xml2js } from 'xml-js'
@@ -173,6 +174,37 @@ test('a feed reader of others finds every field', async () => {
     isoDate: minute(100).toISOString(),
     published: minute(100).toISOString(),
     contentSnippet: expect.stringContaining('DeFi & "more"'),
+  })
+})
+
+test('a second reader of others finds the same, with the types of texts, authors and categories', async () => {
+  const feed = parseAtomFeed(await (await api.get('/feed.atom')).text())
+  expect(feed).toMatchObject({
+    id: 'https://api.agents.example/feed.atom',
+    title: { value: 'agent-directory: newest agents' },
+    updated: expect.stringMatching(/^\d{4}-/),
+    sy: { updatePeriod: 'hourly', updateFrequency: 12 },
+  })
+  expect(feed.links).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ rel: 'self', href: 'https://api.agents.example/feed.atom' }),
+      expect.objectContaining({ rel: 'alternate', href: 'https://agents.example/' }),
+    ]),
+  )
+  expect(feed.entries).toHaveLength(30)
+  const address = 'https://agents.example/agent/100'
+  expect(feed.entries?.[0]).toMatchObject({
+    id: address,
+    title: { value: '[Verified] ada <b>&amp; (FID 100)', type: 'text' },
+    links: [{ rel: 'alternate', type: 'text/html', href: address }],
+    published: minute(100).toISOString(),
+    updated: minute(101).toISOString(),
+    authors: [{ name: 'ada <b>&amp;', uri: address }],
+    summary: { value: expect.stringContaining('claim method: eip191'), type: 'text' },
+    content: { value: expect.stringContaining('<p>chains: Eth, Base, Celo, Arb</p>'), type: 'html' },
+    categories: ['claimed', 'active', 'claim:eip191', 'chain:eth', 'chain:base', 'chain:celo', 'chain:arb'].map(
+      (term) => ({ term }),
+    ),
   })
 })
 

@@ -3,7 +3,7 @@ import { type ChainName, chainNames, chains } from '../chains.config.ts'
 import { inTransaction } from '../db/pool.ts'
 import { readChainState } from '../db/queries/chain-state.ts'
 import {
-  addToHours,
+  addToRollup,
   boundRange,
   lockRollup,
   moveBackfillRollup,
@@ -22,7 +22,7 @@ export interface RollupOptions {
 
 /**
  * One bounded pass over the chains: each is rolled up one step further, through final blocks only. Returns how many
- * hours grew and steps are left to do; zero: everything final is rolled up.
+ * steps did something; zero: everything final is rolled up.
  */
 export async function rollUpSettlements({
   pool,
@@ -36,15 +36,15 @@ export async function rollUpSettlements({
   return work
 }
 
-/** Hours and the block they reach are one transaction's, so every settlement is added once, whatever ends the process. */
+/** Sums and the block they reach are one transaction's, so every settlement is added once, whatever ends the process. */
 async function rollUpChain(db: pg.PoolClient, chain: ChainName, limit: number): Promise<number> {
   const fromBlock = await lockRollup(db, chain)
   const final = (await readChainState(db, chain))?.finalizedBlock ?? -1
   if (final < fromBlock) return 0
   const toBlock = await boundRange(db, chain, { fromBlock, toBlock: final }, limit)
-  const grown = await addToHours(db, chain, { fromBlock, toBlock })
+  const grew = await addToRollup(db, chain, { fromBlock, toBlock })
   await moveRollup(db, chain, toBlock + 1)
-  return toBlock < final ? grown + 1 : grown
+  return grew || toBlock < final ? 1 : 0
 }
 
 /** The blocks of a backfill are added once all its rows are there. */
@@ -53,9 +53,9 @@ async function rollUpBackfill(db: pg.PoolClient, chain: ChainName, limit: number
   const range = await unrolledBackfill(db, chain)
   if (!range) return 0
   const toBlock = await boundRange(db, chain, range, limit)
-  const grown = await addToHours(db, chain, { ...range, toBlock }, range.id)
+  await addToRollup(db, chain, { ...range, toBlock }, range.id)
   await moveBackfillRollup(db, range.id, toBlock + 1)
-  return grown + 1
+  return 1
 }
 
 function settlementChains(): ChainName[] {

@@ -94,8 +94,14 @@ export async function truncateSettlements(db: Queryable, chain: string): Promise
   await db.query(`truncate ${pg.escapeIdentifier(`settlement_${chain}`)}`)
 }
 
-export async function deleteHours(db: Queryable, chain: string): Promise<void> {
-  await db.query('delete from settlement_hourly where chain = $1', [chain])
+/** Empties the chain's hours, totals and payers. */
+export async function deleteSums(db: Queryable, chain: string): Promise<void> {
+  await db.query(
+    `with hours as (delete from settlement_hourly where chain = $1),
+          totals as (delete from settlement_total where chain = $1)
+     delete from settlement_payer where chain = $1`,
+    [chain],
+  )
 }
 
 export async function deleteChainState(db: Queryable, chain: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../pool.ts'
-import { isListed } from './selectors.ts'
+import { addSums, recountSums } from './settlement-sums.ts'
 
 /** Blocks, both ends inclusive. */
 export interface BlockRange {
@@ -9,7 +9,7 @@ export interface BlockRange {
 
 /**
  * The first block of a chain that is not rolled up. The row stays locked until the transaction ends: whoever writes
- * the chain's hours holds it.
+ * the chain's hours, totals and payers holds it.
  */
 export async function lockRollup(db: Queryable, chain: string): Promise<number> {
   const { rows } = await db.query<{ nextBlock: number }>({
@@ -64,36 +64,58 @@ offset $4 limit 1`,
 }
 
 /**
- * Adds the settlements of a range to the hours. Blocks that a backfill has claimed are left out, unless it is the one
- * named by `backfillId`: whoever sees its claim may also see its rows, and nobody sees the rows without the claim.
- * Call under `lockRollup`, and move what says so in the same transaction. Returns how many hours grew.
+ * Adds the settlements of a range to the hours, totals and payers. Blocks that a backfill has claimed are left out,
+ * unless it is the one named by `backfillId`: whoever sees its claim may also see its rows, and nobody sees the rows
+ * without the claim. Call under `lockRollup`, and move what says so in the same transaction. Returns whether there was
+ * a settlement.
  */
-export async function addToHours(
+export async function addToRollup(
   db: Queryable,
   chain: string,
   { fromBlock, toBlock }: BlockRange,
   backfillId?: number,
-): Promise<number> {
-  const { rowCount } = await db.query({
-    name: 'add-to-hours',
-    text: `
-insert into settlement_hourly as h (recipient, hour, chain, overload, first_block, last_block, n, amount)
-select s.recipient, date_trunc('hour', s.block_timestamp, 'UTC'), $1, not ${isListed('s.selector')},
-       min(s.block_number), max(s.block_number), count(*), sum(s.amount)
-  from settlement s
- where s.chain = $1 and s.block_number between $2 and $3
-   and not exists (select from backfill b
-                    where b.chain = $1 and s.block_number between b.from_block and b.to_block
-                      and b.id is distinct from $4::int)
- group by 1, 2, 4
-    on conflict (recipient, hour, chain, overload) do update
-   set first_block = least(h.first_block, excluded.first_block),
-       last_block = greatest(h.last_block, excluded.last_block),
-       n = h.n + excluded.n,
-       amount = h.amount + excluded.amount`,
+): Promise<boolean> {
+  const { rows } = await db.query<{ groups: number }>({
+    name: 'add-to-rollup',
+    text: addSums(`s.block_number between $2 and $3
+     and not exists (select from backfill b
+                      where b.chain = $1 and s.block_number between b.from_block and b.to_block
+                        and b.id is distinct from $4::int)`),
     values: [chain, fromBlock, toBlock, backfillId ?? null],
   })
-  return rowCount ?? 0
+  return rows[0]?.groups !== 0
+}
+
+const isRolledUp = `not exists (select from settlement_unrolled u
+                    where u.chain = $1 and s.block_number between u.from_block and u.to_block)`
+
+/**
+ * Counts recipients of a chain anew, from their settlements in blocks that are rolled up: for rows that came into such
+ * blocks later. Call under `lockRollup`, in the transaction that adds the rows. It reads all that the recipients
+ * received on the chain, so give it some hundreds at most.
+ */
+export async function recountRecipients(db: Queryable, chain: string, recipients: readonly Buffer[]): Promise<void> {
+  await db.query({
+    name: 'recount-recipients',
+    text: recountSums('select distinct unnest($2::bytea[]) as recipient', isRolledUp),
+    values: [chain, recipients],
+  })
+}
+
+/**
+ * Counts the recipients of settlements in blocks from `block` on anew. Call under `lockRollup` after `rewindRollup`,
+ * while the settlements are still there. It reads all that they ever received on the chain: what a payer's newest
+ * settlement below the block is, nothing else tells.
+ */
+export async function recountRecipientsFrom(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query({
+    name: 'recount-recipients-from',
+    text: recountSums(
+      'select distinct recipient from settlement where chain = $1 and block_number >= $2::int',
+      isRolledUp,
+    ),
+    values: [chain, block],
+  })
 }
 
 export async function moveRollup(db: Queryable, chain: string, nextBlock: number): Promise<void> {
@@ -114,38 +136,7 @@ insert into settlement_rollup_backfill (backfill_id, next_block) values ($1, $2)
   })
 }
 
-/**
- * Takes the blocks from `block` on out of a chain's hours: hours that reach that far are counted anew from the
- * settlements below it. Call under `lockRollup`.
- */
-export async function rewindHours(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query({
-    name: 'rewind-hours',
-    text: `
-with gone as (
-  delete from settlement_hourly where chain = $1 and last_block >= $2 and first_block >= $2
-),
-kept as (
-  select h.recipient, h.hour, h.overload, min(s.block_number) as first_block, max(s.block_number) as last_block,
-         count(*) as n, sum(s.amount) as amount
-    from settlement_hourly h
-    join settlement s on s.chain = $1 and s.recipient = h.recipient and s.block_number between h.first_block and $2 - 1
-                     and date_trunc('hour', s.block_timestamp, 'UTC') = h.hour
-                     and h.overload <> ${isListed('s.selector')}
-   where h.chain = $1 and h.first_block < $2 and h.last_block >= $2
-     and not exists (select from settlement_unrolled u
-                      where u.chain = $1 and s.block_number between u.from_block and u.to_block)
-   group by h.recipient, h.hour, h.overload
-)
-update settlement_hourly h
-   set first_block = k.first_block, last_block = k.last_block, n = k.n, amount = k.amount
-  from kept k
- where h.chain = $1 and (h.recipient, h.hour, h.overload) = (k.recipient, k.hour, k.overload)`,
-    values: [chain, block],
-  })
-}
-
-/** The chain is rolled up to below `block` at most, and so is every backfill of it; the hours have to say so too. */
+/** The chain is rolled up to below `block` at most, and so is every backfill of it. What is summed up has to follow. */
 export async function rewindRollup(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query({
     name: 'rewind-rollup',

@@ -8,8 +8,8 @@ import {
   deleteChainState,
   deleteFeedbackAbove,
   deleteFinalBlocksAbove,
-  deleteHours,
   deleteSettlementsAbove,
+  deleteSums,
   deleteTokensChangedAbove,
   deleteTransfersAbove,
   deleteUnpaidAbove,
@@ -23,7 +23,7 @@ import {
 } from '../../db/queries/chain-reset.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/final-blocks.ts'
-import { lockRollup, rewindHours, rewindRollup } from '../../db/queries/settlement-hourly.ts'
+import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/settlement-hourly.ts'
 import { stateSchema } from '../database.ts'
 import { Refusal } from '../refusal.ts'
 import type { Tokens } from './tokens.ts'
@@ -59,8 +59,8 @@ export function resetTo(
       // What a backfill claimed below the block is the chain's own from now on, so it is rolled up as such.
       const first = Math.min(block.height + 1, ...backfills.map(({ fromBlock }) => fromBlock))
       await lockRollup(db, name)
-      await rewindHours(db, name, first)
       await rewindRollup(db, name, first)
+      await recountRecipientsFrom(db, name, first)
     }
     await deleteBackfillsAbove(db, name, block.height)
     const settlements = await deleteSettlementsAbove(db, name, block.height)
@@ -88,7 +88,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     if (chain.tokens.length > 0) {
       await lockRollup(db, name)
       await rewindRollup(db, name, 0)
-      await deleteHours(db, name)
+      await deleteSums(db, name)
       await truncateSettlements(db, name)
     }
     for (const table of await asideTables(db, name)) await dropTable(db, table)

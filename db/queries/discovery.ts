@@ -88,8 +88,9 @@ function matches(q: string, parameter: (value: unknown) => string): string {
     const address = parameter(Buffer.from(q.slice(2), 'hex'))
     return `a.fid in (select fid from verified_address where address = ${address} and ended_at is null)`
   }
-  const pattern = `%${q.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
-  const contains = `a.search like ${parameter(pattern)}`
+  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
+  // Lowercased as the column is: JavaScript has other rules for a few letters.
+  const contains = `a.search like lower(${parameter(pattern)}::text)`
   const isFid = /^[0-9]+$/.test(q) && BigInt(q) <= largestFid
   return isFid ? `(${contains} or a.fid = ${parameter(q)}::bigint)` : contains
 }

@@ -139,6 +139,21 @@ describe('filters', () => {
     expect(await fids('?q=b%00ot%0A%201')).toEqual(expected((agent) => agent.displayName?.startsWith('Bot 1') === true))
   })
 
+  test('q finds letters whose lower case depends on where they stand', async () => {
+    const other = await createTestDatabase()
+    await seedAgent(other.pool, { fid: 1, displayName: 'ΟΔΟΣ İstanbul' })
+    await other.pool.query('update agent set search = lower(display_name)') // as the join writes it
+    const greek = await startApi(other)
+    for (const q of ['ΟΔΟΣ', 'οδοσ', 'İstan']) {
+      const { total } = (await (await greek.get(`/api/discovery?q=${encodeURIComponent(q)}`)).json()) as {
+        total: number
+      }
+      expect([q, total]).toEqual([q, 1])
+    }
+    await greek.stop()
+    await other.drop()
+  })
+
   test('q takes %, _ and \\ for themselves', async () => {
     expect(await fids('?q=100%25')).toEqual(expected((_agent, index) => index % 3 === 0))
     expect(await fids('?q=t_1')).toEqual(expected((agent) => agent.handle?.startsWith('agent_1') === true))

@@ -13,9 +13,9 @@ import { createHealth } from './health.ts'
 import { runJoin } from './join.ts'
 import { repeat } from './loop.ts'
 import { createMetrics } from './metrics.ts'
-import { parseOnce, readOnce } from './once.ts'
+import { isAnswer, onceSources, parseOnce, readOnce } from './once.ts'
 import { rollUpSettlements } from './rollup.ts'
-import { runPass } from './scheduler.ts'
+import { isForeseen, runPass } from './scheduler.ts'
 import { refreshCounts } from './settlement-counts.ts'
 import { hubSubject } from './social-shards.ts'
 import { minute, second, sourceNames } from './source.ts'
@@ -24,7 +24,8 @@ import { createSources } from './sources.ts'
 const usage = `
 Joins tokens with accounts of the social network: npm run enrichment
 
-  --once --source socialindex --fid N   read one account now, say what is known of it, and end
+  --once --source S --fid N   ask one source about one account now, say what was read and what is known, and end;
+                              S: ${onceSources.join(', ')}
 
 Configured by the environment: .env.example.
 `
@@ -48,7 +49,9 @@ await runCommand({ usage, options }, async ({ values }) => {
   const { sources, hosts, lookups, perAgent, description, close } = createSources(config, pool, now)
   const metrics = createMetrics(pool, hosts, now)
   const failed = (source: string, subjects: readonly string[], error: Error) => {
-    log.warn({ source, subjects: subjects.slice(0, 3) }, error.message)
+    const about = { source, subjects: subjects.slice(0, 3) }
+    if (isForeseen(error)) log.warn(about, error.message)
+    else log.error({ ...about, err: error }, error.message)
     if (wanted) process.stderr.write(`${error.message}\n`)
   }
   const pass = { pool, now, random: Math.random, failed }
@@ -60,12 +63,16 @@ await runCommand({ usage, options }, async ({ values }) => {
   }
 
   if (wanted) {
-    const source = sources.find(({ name }) => name === wanted.source)
-    if (!source) throw new Error(`${wanted.source} is off: ${description}`)
-    const result = await readOnce(source, wanted.fid, pass, join)
-    process.stdout.write(`${JSON.stringify(result)}\n`)
-    await end()
-    process.exit(['ok', 'empty'].includes(result.outcome) ? 0 : 1)
+    try {
+      const source = sources.find(({ name }) => name === wanted.source)
+      if (!source) throw new Error(`${wanted.source} is off: ${description}`)
+      const result = await readOnce(source, wanted.fid, pass, join)
+      process.stdout.write(`${JSON.stringify(result)}\n`)
+      process.exitCode = isAnswer(result.outcome) ? 0 : 1
+    } finally {
+      await end()
+    }
+    process.exit()
   }
 
   await askForSubjects(pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: now() })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { tokensHeldBy } from '../db/queries/registration-documents.ts'
 import { leaseSubject } from '../db/queries/source-state.ts'
 import { liveAddresses, standingOf } from '../db/queries/verified-addresses.ts'
 import { UsageError } from '../ops/cli.ts'
@@ -6,9 +7,11 @@ import { type JoinOptions, runJoin } from './join.ts'
 import { type Pass, readGroup } from './scheduler.ts'
 import { minute, type Source, sourceNames } from './source.ts'
 
-/** Sources that read one FID. */
-const ofFids: readonly string[] = [
+/** Sources whose subjects are FIDs, or come of one: its addresses, its tokens. The others follow the whole network. */
+export const onceSources: readonly string[] = [
   sourceNames.fids,
+  sourceNames.lookup,
+  sourceNames.agentUri,
   sourceNames.specs,
   sourceNames.explorer,
   sourceNames.labels,
@@ -16,27 +19,55 @@ const ofFids: readonly string[] = [
   sourceNames.codehost,
   sourceNames.follows,
 ]
+/** Read for a person at most; some agents hold thousands of tokens. */
+const mostSubjects = 100
 
 /** Parses what a person asked for. Throws UsageError. */
 export function parseOnce({ source, fid }: { source?: string; fid?: string }): { source: string; fid: number } {
-  if (source === undefined || !ofFids.includes(source)) {
-    throw new UsageError(`--source must be one of: ${ofFids.join(', ')}`)
+  if (source === undefined || !onceSources.includes(source)) {
+    throw new UsageError(`--source must be one of: ${onceSources.join(', ')}`)
   }
   if (fid === undefined || !/^[1-9]\d{0,14}$/.test(fid)) throw new UsageError('--fid must be a positive integer')
   return { source, fid: Number(fid) }
 }
 
 /**
- * Reads one FID now, due or not, as the job would, and derives what follows. Returns what is known of it then; `outcome`
- * is as in `source_state.last_outcome`.
+ * Reads what a source says about one FID now, due or not, as the job would, and derives what follows. Returns what was
+ * read and how that went, one subject after the other, and what is known of the FID then. Outcomes are as in
+ * `source_state.last_outcome`; the one of it all is the first that is no answer, and `empty` where there was nothing to
+ * ask about, as with the tokens of a FID that holds none.
  */
 export async function readOnce(source: Source, fid: number, pass: Pass, join: JoinOptions) {
-  const at = pass.now()
-  const order = { source: source.name, token: randomUUID(), now: at, until: new Date(at.getTime() + minute) }
-  const subject = await leaseSubject(pass.pool, { ...order, subject: `fid:${fid}` })
-  const outcome = await readGroup(source, pass, [subject], order.token)
+  const reads: { subject: string; outcome: string }[] = []
+  for (const subject of await subjectsOf(source, fid, pass)) {
+    const at = pass.now()
+    const order = { source: source.name, token: randomUUID(), now: at, until: new Date(at.getTime() + minute) }
+    const leased = await leaseSubject(pass.pool, { ...order, subject })
+    const [outcome = ''] = await readGroup(source, pass, [leased], order.token)
+    reads.push({ subject, outcome })
+  }
   while ((await runJoin(join)) > 0);
   const { listed, claimed } = await standingOf(pass.pool, fid)
   const verified = await liveAddresses(pass.pool, [fid])
-  return { source: source.name, fid, outcome, listed, claimed, verified_addresses: verified.get(fid) ?? [] }
+  const outcomes = reads.map((read) => read.outcome)
+  const outcome = outcomes.find((one) => !isAnswer(one)) ?? (outcomes.includes('ok') ? 'ok' : 'empty')
+  const known = { listed, claimed, verified_addresses: verified.get(fid) ?? [] }
+  return { source: source.name, fid, outcome, reads, ...known }
+}
+
+/** Whether an outcome says that the source answered. */
+export function isAnswer(outcome: string): boolean {
+  return outcome === 'ok' || outcome === 'empty'
+}
+
+async function subjectsOf({ name }: Source, fid: number, { pool }: Pass): Promise<string[]> {
+  if (name === sourceNames.agentUri) {
+    const tokens = await tokensHeldBy(pool, fid, mostSubjects)
+    return tokens.map(({ chain, agentId }) => `token:${chain}:${agentId}`)
+  }
+  if (name === sourceNames.lookup) {
+    const addresses = (await liveAddresses(pool, [fid])).get(fid) ?? []
+    return addresses.slice(0, mostSubjects).map((address) => `address:${address}`)
+  }
+  return [`fid:${fid}`]
 }

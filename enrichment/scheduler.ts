@@ -35,12 +35,15 @@ export interface PassResult {
 const tailShare = 0.2
 /** When a host asks to be left alone without saying for how long. */
 const restMs = 30 * second
+/** Outcome of an attempt that ended in an error nobody foresaw. */
+const unforeseen = 'unforeseen'
 
 /**
  * One bounded pass of a source: leases what is due, reads it, stores it. An answer and the end of its lease are one
- * transaction. A failure leaves what is known alone and moves the subject back; a host that is closed is not asked.
+ * transaction. A failure leaves what is known alone and moves the subject back, whatever it is; a host that is closed is
+ * not asked.
  *
- * Throws what is no answer of a host (the database's errors above all); leases then run out by themselves.
+ * Throws when not even a failure can be noted, because the database is out of reach; leases then run out by themselves.
  */
 export async function runPass(source: Source, pass: Pass): Promise<PassResult> {
   const token = randomUUID()
@@ -51,7 +54,7 @@ export async function runPass(source: Source, pass: Pass): Promise<PassResult> {
   if (broken) throw broken.reason
   return {
     leased: subjects.length,
-    outcomes: settled.map((result) => (result as PromiseFulfilledResult<string>).value),
+    outcomes: settled.flatMap((result) => (result as PromiseFulfilledResult<string[]>).value),
   }
 }
 
@@ -65,13 +68,17 @@ async function lease(source: Source, { pool, now }: Pass, token: string): Promis
   return [...tail, ...(await leaseDue(pool, { ...order, limit: limit - tail.length }))]
 }
 
-/** Reads one group of leased subjects, stores the answer, and says how it ended. */
+/**
+ * Reads one group of leased subjects, stores the answer, and says how it ended. What spoils an answer about several may
+ * be the fault of one, so each half is then read for itself, down to the one.
+ */
 export async function readGroup(
   source: Source,
-  { pool, now, random, failed }: Pass,
+  pass: Pass,
   group: readonly LeasedSubject[],
   token: string,
-): Promise<string> {
+): Promise<string[]> {
+  const { pool, now, random } = pass
   const subjects = group.map(({ subject }) => subject)
   const ending = (outcome: string, inMs: number): Ending => {
     return { source: source.name, subjects, token, outcome, dueAt: new Date(now().getTime() + inMs) }
@@ -91,25 +98,34 @@ export async function readGroup(
       const held = await end(db, reading, nextMs)
       if (!held) throw new LeaseLost(`${source.name}: ${subjects[0]} is somebody else's now`)
     })
-    return reading.outcome
+    return [reading.outcome]
   } catch (error) {
-    if (error instanceof LeaseLost) return 'lease_lost'
+    if (error instanceof LeaseLost) return ['lease_lost']
     if (error instanceof HostClosed) {
       await postponeSubjects(pool, ending('postponed', Math.max(0, error.until.getTime() - now().getTime())))
-      return 'postponed'
+      return ['postponed']
     }
-    if (!(error instanceof SocialError || error instanceof UpstreamError)) throw error
-    failed(source.name, subjects, error)
-    if (error.failure === 'rate_limited') {
+    const failure = isForeseen(error) ? error.failure : unforeseen
+    if (isForeseen(error) && failure !== 'rate_limited') source.host.failed()
+    if (group.length > 1 && (failure === 'bad_answer' || failure === unforeseen)) {
+      const half = Math.ceil(group.length / 2)
+      const first = await readGroup(source, pass, group.slice(0, half), token)
+      return [...first, ...(await readGroup(source, pass, group.slice(half), token))]
+    }
+    const thrown = error instanceof Error ? error : new Error(String(error))
+    pass.failed(source.name, subjects, thrown)
+    if (isForeseen(error) && failure === 'rate_limited') {
       const ms = error.retryAfterSeconds === undefined ? restMs : error.retryAfterSeconds * second
       source.host.restFor(ms)
-      await postponeSubjects(pool, ending(error.failure, jittered(ms * 1.1, random)))
-    } else {
-      source.host.failed()
-      await failSubjects(pool, ending(error.failure, retryMs()))
-    }
-    return error.failure
+      await postponeSubjects(pool, { ...ending(failure, jittered(ms * 1.1, random)), error: thrown.message })
+    } else await failSubjects(pool, { ...ending(failure, retryMs()), error: thrown.message })
+    return [failure]
   }
+}
+
+/** Whether it is a source's way of having no answer; anything else is a fault of ours, or of the database. */
+export function isForeseen(error: unknown): error is SocialError | UpstreamError {
+  return error instanceof SocialError || error instanceof UpstreamError
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {

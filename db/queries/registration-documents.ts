@@ -56,6 +56,20 @@ update source_state s
   })
 }
 
+/** Tokens that an agent has now, in the order of chains' names and ids. */
+export async function tokensHeldBy(db: Queryable, fid: number, limit: number): Promise<Token[]> {
+  const { rows } = await db.query<Token>({
+    name: 'tokens-held-by',
+    text: `
+select chain, agent_id::text as "agentId" from agent_holding
+ where fid = $1 and reason is null
+ order by chain, agent_holding.agent_id
+ limit $2`,
+    values: [fid, limit],
+  })
+  return rows
+}
+
 export interface RegistrationUri {
   /** Null: too long to be kept. */
   readonly uri: string | null

@@ -1,4 +1,5 @@
 import type { Queryable } from '../pool.ts'
+import { storableText } from '../text.ts'
 
 /** Two: just claimed, a new holder, or changed at the source; one: seen and stale; zero: the rest. */
 export type Priority = 0 | 1 | 2
@@ -77,7 +78,13 @@ export interface Ending {
   readonly token: string
   readonly dueAt: Date
   readonly outcome: string
+  /** What went wrong, when there is more to say than the outcome does. */
+  readonly error?: string
 }
+
+/** Code points. */
+const longestError = 500
+const errorOf = ({ error }: Ending) => (error === undefined ? null : storableText(error, longestError))
 
 /**
  * The subjects of a lease that are still held, locked in the order of their names as `askForSubjects` does: two
@@ -96,7 +103,8 @@ export async function finishSubjects(db: Queryable, ending: Ending & { now: Date
     name: 'finish-subjects',
     text: `${held}
 update source_state s
-   set due_at = $4, priority = 0, lease_token = null, failures = 0, last_success_at = $6, last_outcome = $5
+   set due_at = $4, priority = 0, lease_token = null, failures = 0, last_success_at = $6, last_outcome = $5,
+       last_error = null
   ${ofHeld}`,
     values: [source, subjects, token, dueAt, outcome, now],
   })
@@ -119,9 +127,10 @@ export async function failSubjects(db: Queryable, ending: Ending): Promise<boole
   const { rowCount } = await db.query({
     name: 'fail-subjects',
     text: `${held}
-update source_state s set due_at = $4, lease_token = null, failures = failures + 1, last_outcome = $5
+update source_state s
+   set due_at = $4, lease_token = null, failures = failures + 1, last_outcome = $5, last_error = $6
   ${ofHeld}`,
-    values: [source, subjects, token, dueAt, outcome],
+    values: [source, subjects, token, dueAt, outcome, errorOf(ending)],
   })
   return rowCount === subjects.length
 }
@@ -132,9 +141,10 @@ export async function postponeSubjects(db: Queryable, ending: Ending): Promise<v
   await db.query({
     name: 'postpone-subjects',
     text: `${held}
-update source_state s set due_at = $4, lease_token = null, last_outcome = $5
+update source_state s
+   set due_at = $4, lease_token = null, last_outcome = $5, last_error = coalesce($6, last_error)
   ${ofHeld}`,
-    values: [source, subjects, token, dueAt, outcome],
+    values: [source, subjects, token, dueAt, outcome, errorOf(ending)],
   })
 }
 

@@ -1,6 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
+import { startCodehost } from '../../devnet/upstreams/codehost.ts'
+import { startExplorer } from '../../devnet/upstreams/explorer.ts'
+import { startIdentityService } from '../../devnet/upstreams/identity.ts'
 import { type AgentRow, storedAgents } from '../tools/agent-model.ts'
 import { type ChainRows, chainRows, wallet } from '../tools/chain-rows.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
@@ -100,6 +103,7 @@ describe('the job', () => {
         source: 'socialindex',
         fid: 7,
         outcome: 'ok',
+        reads: [{ subject: 'fid:7', outcome: 'ok' }],
         listed: true,
         claimed: false,
         verified_addresses: [wallet(1)],
@@ -111,6 +115,57 @@ describe('the job', () => {
     expect(job.output()).toMatch(/not JSON/)
     expect(job.output()).toMatch(/"outcome":"bad_answer"/)
   })
+})
+
+test('every source about an account is asked for a person, and what was read is told', async () => {
+  const [explorer, identity, codehost] = await Promise.all([startExplorer(), startIdentityService(), startCodehost()])
+  onTestFinished(async () => {
+    await Promise.all([explorer, identity, codehost].map((server) => server.stop()))
+  })
+  hub.state.addAccount({ fid: 7, custody: wallet(70) })
+  hub.state.addAccount({ fid: 8, custody: wallet(80) })
+  hub.state.addVerification(7, wallet(1))
+  hub.state.setProfile(7, { github: 'ada' })
+  hub.state.follow(7, 8, anHourAgo)
+  for (const id of [0, 4]) {
+    await rows.transfer({ chain: 'base', id }, null, wallet(1), anHourAgo)
+    await rows.setUri({ chain: 'base', id }, 'data:,{"name":"Ada","services":[]}', anHourAgo)
+  }
+  explorer.addTag(wallet(1), null, { slug: 'ada', name: 'Ada', tagType: 'name', ordinal: 1, meta: '{}' })
+  explorer.addLabel(wallet(1), {
+    ...{ tag_id: 'contract_name', tag_value: 'Ada', chain_id: 'eip155:8453' },
+    ...{ time: anHourAgo.toISOString(), attester: wallet(9) },
+  })
+  identity.profiles.set('farcaster,#7', { identity: 'ada', platform: 'farcaster', social: { uid: 7 } })
+  codehost.accounts.set('ada', { user: { login: 'ada', id: 1 }, repositories: [] })
+  const about = [{ subject: 'fid:7', outcome: 'ok' }]
+  const nothing = [{ subject: 'fid:7', outcome: 'empty' }]
+  const expected = {
+    socialindex: about,
+    social_lookup: [{ subject: `address:${wallet(1)}`, outcome: 'ok' }],
+    agent_uri: [
+      { subject: 'token:base:0', outcome: 'ok' },
+      { subject: 'token:base:4', outcome: 'ok' },
+    ],
+    spec_discovery: nothing, // its registrations name no host
+    explorer: about,
+    explorer_oli: about,
+    identity: about,
+    codehost: about,
+    social_follows: about,
+  }
+  const all = {
+    ...{ NEYNAR_URL: hub.url, NEYNAR_API_KEY: 'key', BLOCKSCOUT_URL: explorer.url, OLI_URL: explorer.url },
+    ...{ WEB3BIO_URL: identity.url, GITHUB_URL: codehost.url },
+  }
+  for (const [source, reads] of Object.entries(expected)) {
+    const job = start(all, '--once', '--source', source, '--fid', '7')
+    const code = await job.untilExit()
+    expect({ code, ...JSON.parse(job.output()) }).toMatchObject({ code: 0, source, fid: 7, reads, listed: true })
+  }
+  const off = start({}, '--once', '--source', 'social_lookup', '--fid', '7')
+  expect(await off.untilExit()).toBe(1)
+  expect(off.output()).toMatch(/^social_lookup is off: .*NEYNAR_API_KEY is not set/)
 })
 
 const kills = 5

@@ -12,6 +12,29 @@ export async function changesAfter(db: Queryable, { since, limit }: { since: num
   return rows[0]?.lines ?? ''
 }
 
+/**
+ * Removes changes noted before a time that a later one of the same agent stands for: a mirror that has not seen them
+ * learns as much from the later one. At most `limit`, oldest first; returns how many.
+ */
+export async function forgetChanges(
+  db: Queryable,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'forget-changes',
+    text: `
+delete from agent_change
+ where seq in (select seq
+                 from agent_change old
+                where changed_at < $1
+                  and exists (select from agent_change later where later.fid = old.fid and later.seq > old.seq)
+                order by seq
+                limit $2)`,
+    values: [before, limit],
+  })
+  return rowCount ?? 0
+}
+
 const text = `
 with change as (
   (select seq, fid from agent_change where seq > $1 order by seq limit $2)

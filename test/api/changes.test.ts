@@ -6,6 +6,7 @@ import { inTransaction } from '../../db/pool.ts'
 import { deriveAgents } from '../../db/queries/agents.ts'
 import { lockJoin } from '../../db/queries/join-events.ts'
 import { storeSettlementCounts } from '../../db/queries/settlement-counts.ts'
+import { forgetOldChanges, keptMs } from '../../enrichment/changes.ts'
 import { startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { birth, insert } from '../tools/seed.ts'
@@ -81,6 +82,7 @@ const steps = {
     }),
   derive: (fid: number) => derive(fid),
   deriveBoth: (fid: number) => derive(fid, fid + 1),
+  forget: () => forgetOldChanges({ pool: database.pool, now: () => new Date(Date.now() + 2 * keptMs) }),
 }
 
 const step = fc.record({
@@ -126,6 +128,28 @@ test('a payment moves a mirror, though it is no change of the agent', async () =
   expect(await mirror.pull()).toBe(0)
   const { rows } = await database.pool.query('select from agent_change')
   expect(rows).toHaveLength(1)
+})
+
+test('of changes that are old only the newest of each agent is kept, and a new mirror misses nothing', async () => {
+  const later = (ms: number) => ({ pool: database.pool, now: () => new Date(Date.now() + ms), perPass: 2 })
+  for (const fid of [1, 2]) await claim(fid)
+  for (let n = 0; n < 3; n++) {
+    for (const fid of [1, 2]) await steps.rename(fid, n)
+    await derive(1, 2)
+  }
+  await steps.unclaim(2)
+  await derive(2)
+  expect(await forgetOldChanges(later(keptMs - 60_000))).toBe(0)
+  const removed = []
+  for (let n = 0; n < 4; n++) removed.push(await forgetOldChanges(later(keptMs + 60_000)))
+  expect(removed).toEqual([2, 2, 1, 0])
+  expect((await database.pool.query('select fid, kind from agent_change order by seq')).rows).toEqual([
+    { fid: 1, kind: 'upsert' },
+    { fid: 2, kind: 'delist' },
+  ])
+  const mirror = new Mirror()
+  await mirror.catchUp()
+  expect([...mirror.agents.keys()]).toEqual([1])
 })
 
 test('a change that is not committed holds back those after it, and none is passed over', async () => {

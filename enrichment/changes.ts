@@ -1,0 +1,21 @@
+import type pg from 'pg'
+import { forgetChanges } from '../db/queries/changes.ts'
+
+/** How long every change of an agent is kept, in milliseconds; after that the newest of each agent is. */
+export const keptMs = 30 * 86_400_000
+/** Changes removed in one transaction. */
+const changesPerPass = 10_000
+
+/** One bounded pass over changes that later ones stand for. Returns how many were removed. */
+export function forgetOldChanges({
+  pool,
+  now,
+  perPass = changesPerPass,
+}: {
+  readonly pool: pg.Pool
+  readonly now: () => Date
+  /** For tests. */
+  readonly perPass?: number
+}): Promise<number> {
+  return forgetChanges(pool, { before: new Date(now().getTime() - keptMs), limit: perPass })
+}

@@ -7,6 +7,7 @@ import { askForSubjects } from '../db/queries/source-state.ts'
 import { runCommand } from '../ops/cli.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
+import { forgetOldChanges } from './changes.ts'
 import { readConfig } from './config.ts'
 import { refreshEdges } from './edges.ts'
 import { createHealth } from './health.ts'
@@ -18,7 +19,7 @@ import { rollUpSettlements } from './rollup.ts'
 import { isForeseen, runPass } from './scheduler.ts'
 import { refreshCounts } from './settlement-counts.ts'
 import { hubSubject } from './social-shards.ts'
-import { minute, second, sourceNames } from './source.ts'
+import { hour, minute, second, sourceNames } from './source.ts'
 import { createSources } from './sources.ts'
 
 const usage = `
@@ -120,6 +121,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     loop('ties', tie, minute),
     rollupLoop,
     loop('settlement counts', refresh, minute),
+    loop('old changes', () => forgetOldChanges({ pool, now }), hour),
   ])
   server.close()
   await end()

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Queryable } from '../pool.ts'
+import type { ChainStart } from './settlement-starts.ts'
 
 /** A view of the schema `directory` that is exported: the key its rows go by, and what `chain` and `since` ask of it. */
 interface ExportedView {
@@ -47,6 +48,8 @@ export interface ExportFilter {
   readonly chain: string | undefined
   /** ISO time; rows of this time are included. */
   readonly since: string | undefined
+  /** Of settlements since a time: where those of each chain begin, so that the older ones need not be read. */
+  readonly starts?: readonly ChainStart[]
 }
 
 /** From here on the transaction reads one state of the database; to be its first statement. */
@@ -76,8 +79,24 @@ export async function exportPage(
   columns: readonly ExportColumn[],
   { after, limit }: { after: readonly string[] | undefined; limit: number },
 ): Promise<ExportRow[]> {
-  const { text, values } = selection(filter, columns, after)
-  const { key } = exportedViews[filter.what]
+  if (!filter.starts) return readPage(db, selection(filter, columns, after), filter.what, limit)
+  const rows: ExportRow[] = []
+  const reached = after ? filter.starts.findIndex(({ chain }) => chain === after[0]) : 0
+  for (const [index, start] of filter.starts.slice(reached).entries()) {
+    const own = selection({ ...filter, chain: start.chain }, columns, index === 0 ? after : undefined, start.block)
+    rows.push(...(await readPage(db, own, filter.what, limit - rows.length)))
+    if (rows.length === limit) break
+  }
+  return rows
+}
+
+async function readPage(
+  db: Queryable,
+  { text, values }: { text: string; values: readonly string[] },
+  what: ExportedName,
+  limit: number,
+): Promise<ExportRow[]> {
+  const { key } = exportedViews[what]
   const page: pg.QueryArrayConfig = {
     text: `${text}\n order by ${key.map((name) => `view.${name}`).join(', ')}\n limit $${values.length + 1}`,
     values: [...values, limit],
@@ -98,13 +117,19 @@ export async function estimateExport(db: Queryable, filter: ExportFilter): Promi
   return rows[0]?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0
 }
 
-function selection(filter: ExportFilter, columns: readonly ExportColumn[], after: readonly string[] | undefined) {
+function selection(
+  filter: ExportFilter,
+  columns: readonly ExportColumn[],
+  after: readonly string[] | undefined,
+  fromBlock?: number,
+) {
   const view: ExportedView = exportedViews[filter.what]
   const values: string[] = []
   const parameter = (value: string) => `$${values.push(value)}`
   const conditions: string[] = []
   if (filter.chain !== undefined && view.ofChain) conditions.push(view.ofChain(parameter(filter.chain)))
   if (filter.since !== undefined) conditions.push(`${view.time} >= ${parameter(filter.since)}`)
+  if (fromBlock !== undefined) conditions.push(`block_number >= ${parameter(String(fromBlock))}`)
   if (after) conditions.push(`(${view.key.join(', ')}) > (${after.map(parameter).join(', ')})`)
   const where = conditions.length > 0 ? `\n where ${conditions.join(' and ')}` : ''
   return { text: `select ${columns.map(textOf).join(', ')}\n  from directory.${filter.what} view${where}`, values }

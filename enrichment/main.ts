@@ -1,3 +1,4 @@
+import { readChains, readChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { noteAgentsUnknownTo } from '../db/queries/enrichment-inputs.ts'
@@ -40,6 +41,7 @@ const connections = 12
 await runCommand({ usage, options }, async ({ values }) => {
   const wanted = values.once ? parseOnce(values) : undefined
   const config = readConfig(process.env)
+  const chains = readChains({ env: process.env, file: readChainsFile(process.env.CHAINS_FILE) })
   const log = createLogger('enrichment', wanted ? 'silent' : config.logLevel)
   const now = () => new Date()
 
@@ -47,7 +49,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'enrichment', max: connections })
   const health = createHealth(pool)
   await health.checkTables()
-  const { sources, hosts, lookups, perAgent, description, close } = createSources(config, pool, now)
+  const { sources, hosts, lookups, perAgent, description, close } = createSources({ config, chains, pool, now })
   const metrics = createMetrics(pool, hosts, now)
   const failed = (source: string, subjects: readonly string[], error: Error) => {
     const about = { source, subjects: subjects.slice(0, 3) }

@@ -17,6 +17,7 @@ import { socialLookup } from './social-lookup.ts'
 import { socialShards } from './social-shards.ts'
 import { socialSweep } from './social-sweep.ts'
 import type { Source } from './source.ts'
+import type { ChainIdentities } from './specs/domain-proof.ts'
 import { specs } from './specs/source.ts'
 
 export interface Sources {
@@ -31,13 +32,17 @@ export interface Sources {
   close(): Promise<void>
 }
 
-/** The sources that this installation has. `politeness` is for hosts that are our own. */
-export function createSources(
-  config: Config,
-  pool: pg.Pool,
-  now: () => Date,
-  politeness?: DoorOptions['politeness'],
-): Sources {
+export interface SourcesOptions {
+  readonly config: Config
+  readonly chains: ChainIdentities
+  readonly pool: pg.Pool
+  readonly now: () => Date
+  /** For hosts that are our own. */
+  readonly politeness?: DoorOptions['politeness']
+}
+
+/** The sources that this installation has. */
+export function createSources({ config, chains, pool, now, politeness }: SourcesOptions): Sources {
   const { hub: hubSettings, neynar: neynarSettings } = config
   const hubHost = createHost({ name: 'hub', requestsPerSecond: hubSettings.requestsPerSecond, now })
   const neynarHost = neynarSettings && createHost({ name: 'neynar', ...neynarSettings, now })
@@ -64,7 +69,7 @@ export function createSources(
       ? [socialLookup({ social, fidsByAddress, host: neynarHost, now })]
       : [socialSweep(options)]),
     agentUris({ pool, host: agentHosts.host, resolve, now }),
-    specs({ pool, hosts: agentHosts, now }),
+    specs({ pool, hosts: agentHosts, chains, now }),
     ...perAgent,
   ]
   const fixedHosts = fixed.sources.map(({ host }) => host)

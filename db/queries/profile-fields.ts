@@ -145,9 +145,17 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['historical_registrations', `(${history})`],
 ]
 
+/** When what a token of the agent `a` names was read last; of what is settled only the row is left. */
+const documentSuccess = `
+select max(greatest(s.last_success_at, d.read_at))
+  from agent_holding h
+  left join registration_document d using (chain, agent_id)
+  left join source_state s on s.source = 'agent_uri' and s.subject = 'token:' || h.chain || ':' || h.agent_id
+ where h.fid = a.fid and h.reason is null`
+
 /** Attempts and successes of the sources for the agent `a`. */
 export const sourceTimes = `
-select max(last_success_at) as success_at,
+select greatest(max(last_success_at), (${documentSuccess})) as success_at,
        ${lastAttempt('socialindex')} as socialindex_at,
        max(last_success_at) filter (where source in ('explorer', 'explorer_oli')) as explorer_success_at,
        max(last_success_at) filter (where source = 'identity') as identity_success_at,

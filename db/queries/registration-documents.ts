@@ -136,10 +136,11 @@ export async function storeDocument(db: Queryable, document: StoredDocument, now
   await db.query({
     name: 'store-document',
     text: `
-insert into registration_document as d (chain, agent_id, ${columns}, updated_at)
-values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+insert into registration_document as d (chain, agent_id, ${columns}, updated_at, read_at)
+values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, case when $4 = 'ok' then $14::timestamptz end)
     on conflict (chain, agent_id) do update
-   set (${columns}, updated_at) = row(${columns.replaceAll(/\w+/g, 'excluded.$&')}, excluded.updated_at)
+   set (${columns}, updated_at, read_at)
+       = row(${columns.replaceAll(/\w+/g, 'excluded.$&')}, excluded.updated_at, coalesce(excluded.read_at, d.read_at))
  where (${of('d')}) is distinct from (${of('excluded')})`,
     values: [
       ...[token.chain, token.agentId, uriSha256, uriStatus, name, description, image, active, x402Support],

@@ -8,12 +8,12 @@ import {
 
 export interface CodehostAccount {
   /** What `/users/{login}` answers, as it is. */
-  readonly user: object
+  readonly user: { readonly id: number; readonly [field: string]: unknown }
   /** What `/users/{login}/repos` answers, as it is. */
   readonly repositories: readonly object[]
 }
 
-/** GitHub's REST API for accounts and their repositories. */
+/** GitHub's REST API for accounts, by login and by number, and their repositories. */
 export interface Codehost extends UpstreamServer {
   /** By login, lowercase. */
   readonly accounts: Map<string, CodehostAccount>
@@ -28,7 +28,8 @@ export async function startCodehost(options: UpstreamOptions = {}): Promise<Code
 
   function answer({ url }: UpstreamRequest): UpstreamAnswer | undefined {
     const [, users, login = '', rest] = url.pathname.split('/')
-    const account = users === 'users' ? accounts.get(login.toLowerCase()) : undefined
+    const byId = () => [...accounts.values()].find(({ user }) => String(user.id) === login)
+    const account = users === 'users' ? accounts.get(login.toLowerCase()) : users === 'user' ? byId() : undefined
     if (!account || (rest !== undefined && rest !== 'repos')) return undefined
     const headers = {
       'x-ratelimit-limit': String(limit),

@@ -4,7 +4,7 @@ import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
 import type { Answer, Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 
-/** `/users/{login}`. The e-mail address in it is not even read. */
+/** `/users/{login}`, and `/user/{id}` alike. The e-mail address in it is not even read. */
 const user = z.object({
   login: z.string(),
   id: z.int().positive(),
@@ -37,22 +37,26 @@ const repositoriesPerAsk = 100
 const mostLanguages = 5
 const longest = { name: 256, text: 1_024 } // code points
 
-/** An account. Throws as `Upstream.ask`, and when the answer is about somebody else. */
+/**
+ * An account, by its login, or by the number that stays its own when it takes another one. Throws as `Upstream.ask`, and
+ * when the answer is about somebody else.
+ */
 export async function githubUser(
   { ask }: Upstream,
-  login: string,
+  whom: string | number,
   etag?: string | null,
 ): Promise<Answer<StoredAccount>> {
-  const answer = await ask({ path: `/users/${login}`, headers, etag }, user)
+  const path = typeof whom === 'number' ? `/user/${whom}` : `/users/${whom}`
+  const answer = await ask({ path, headers, etag }, user)
   if (answer.status !== 'ok') return answer
   const { content } = answer
-  if (!isSame(content.login, login)) {
-    throw new UpstreamError('bad_answer', `asked for ${login}, answered for ${content.login.slice(0, longest.name)}`)
+  if (typeof whom === 'number' ? content.id !== whom : !isSame(content.login, whom)) {
+    throw new UpstreamError('bad_answer', `asked for ${whom}, answered for ${content.login.slice(0, longest.name)}`)
   }
   return {
     ...answer,
     content: {
-      login: cleanText(content.login, longest.name) ?? login,
+      login: cleanText(content.login, longest.name) ?? String(whom),
       userId: content.id,
       type: cleanText(content.type, longest.name),
       name: cleanText(content.name, longest.name),
@@ -99,7 +103,8 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase()
 }
 
+/** Times that cannot be are none: the host is younger than 2005, and a database has no room for any year. */
 function dateOf(text: string | null | undefined): Date | null {
   const ms = Date.parse(text ?? '')
-  return Number.isNaN(ms) ? null : new Date(ms)
+  return ms >= Date.UTC(2005) && ms < Date.UTC(3000) ? new Date(ms) : null
 }

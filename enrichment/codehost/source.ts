@@ -21,7 +21,11 @@ export interface CodehostOptions {
 const ttlMs = day
 const noWork: StoredWork = { totalStars: null, topLanguages: [], lastPushAt: null }
 
-/** The accounts that agents name on GitHub. An answer that is known already costs no more than the question. */
+/**
+ * The accounts that agents name on GitHub. An account that is known is asked for by its number, so that it is followed
+ * when it takes another login, and nobody steps into its place by taking the old one. An answer that is known already
+ * costs no more than the question.
+ */
 export function codehost({ pool, upstream, now }: CodehostOptions): Source {
   return {
     name: sourceNames.codehost,
@@ -38,11 +42,16 @@ export function codehost({ pool, upstream, now }: CodehostOptions): Source {
       const known = await readCodehostProfile(pool, fid)
 
       for (const { login, source } of namedAccounts(agent)) {
-        const before = known?.askedLogin === login ? known : undefined
-        const user = await githubUser(upstream, login, before?.userEtag)
+        let before = known?.askedLogin === login ? known : undefined
+        let user = await githubUser(upstream, before?.userId ?? login, before?.userEtag)
+        if (before && user.status === 'nothing') {
+          before = undefined // gone for good, and the login is free
+          user = await githubUser(upstream, login)
+        }
         if (user.status === 'nothing') continue
-        const work = await githubWork(upstream, login, before?.repositoriesEtag)
         const account = user.status === 'ok' ? user.content : before!
+        const worked = before?.login === account.login ? before.repositoriesEtag : null
+        const work = await githubWork(upstream, account.login, worked)
         const profile: StoredCodehostProfile = {
           ...account,
           ...(work.status === 'ok' ? work.content : work.status === 'unchanged' ? workOf(before!) : noWork),
@@ -50,7 +59,7 @@ export function codehost({ pool, upstream, now }: CodehostOptions): Source {
           source,
           verified: namesAgent(account, agent),
           userEtag: user.status === 'ok' ? user.etag : before!.userEtag,
-          repositoriesEtag: work.status === 'ok' ? work.etag : (before?.repositoriesEtag ?? null),
+          repositoriesEtag: work.status === 'ok' ? work.etag : worked,
         }
         return {
           outcome: 'ok',

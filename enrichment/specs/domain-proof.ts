@@ -1,15 +1,19 @@
 import { z } from 'zod'
-import type { ChainName } from '../../chains.config.ts'
-import { chains } from '../../chains.config.ts'
+import type { Chain, ChainName } from '../../chains.config.ts'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'
 import { second } from '../source.ts'
 import { isSameSite } from './site.ts'
 
-/** A token that an agent has now; the id in decimal. */
+/** Where each chain has its identity registry. */
+export type ChainIdentities = Readonly<Record<ChainName, Pick<Chain, 'id' | 'registry'>>>
+
+/** A token that an agent has now. */
 export interface HeldToken {
-  readonly chain: ChainName
+  /** CAIP-10 address of the identity registry, lowercase. */
+  readonly registry: string
+  /** In decimal. */
   readonly agentId: string
 }
 
@@ -46,7 +50,7 @@ export async function proves(
 export function names(value: unknown, tokens: readonly HeldToken[]): boolean | undefined {
   const parsed = file.safeParse(value)
   if (!parsed.success) return undefined
-  const wanted = new Set(tokens.map(({ chain, agentId }) => key(agentId, registryOf(chain))))
+  const wanted = new Set(tokens.map(({ registry, agentId }) => key(agentId, registry)))
   return parsed.data.registrations.some((one) => {
     const { data } = entry.safeParse(one)
     return data !== undefined && wanted.has(key(String(data.agentId), data.agentRegistry.toLowerCase()))
@@ -54,8 +58,8 @@ export function names(value: unknown, tokens: readonly HeldToken[]): boolean | u
 }
 
 /** CAIP-10 address of a chain's identity registry. */
-function registryOf(chain: ChainName): string {
-  return `eip155:${chains[chain].id}:${chains[chain].registry.address}`
+export function registryOf({ id, registry }: Pick<Chain, 'id' | 'registry'>): string {
+  return `eip155:${id}:${registry.address}`
 }
 
 const key = (agentId: string, registry: string) => `${registry}#${agentId}`

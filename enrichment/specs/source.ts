@@ -5,11 +5,13 @@ import { HostClosed } from '../host.ts'
 import { day, hour, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'
 import { checkUp } from './check.ts'
 import { documentsAfter, type KnownDocument, standingOf, stands } from './document.ts'
+import { type ChainIdentities, registryOf } from './domain-proof.ts'
 import { isOutOfReach } from './probe.ts'
 
 export interface SpecsOptions {
   readonly pool: pg.Pool
   readonly hosts: AgentHosts
+  readonly chains: ChainIdentities
   readonly now: () => Date
 }
 
@@ -17,7 +19,7 @@ export interface SpecsOptions {
 const ttlMs = { well: 6 * hour, failing: hour, nothing: 7 * day }
 
 /** Looks for the documents that agents publish on their own hosts, and whether they are alive. */
-export function specs({ pool, hosts, now }: SpecsOptions): Source {
+export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
   return {
     name: sourceNames.specs,
     host: hosts.host,
@@ -31,7 +33,8 @@ export function specs({ pool, hosts, now }: SpecsOptions): Source {
       const inputs = await readSpecInputs(pool, fid)
       if (!inputs) return { outcome: 'gone', write: async () => undefined }
       const known = inputs.known as readonly KnownDocument[] // only this source writes them
-      const look = await checkUp(hosts, { ...inputs, known })
+      const tokens = inputs.tokens.map(({ chain, agentId }) => ({ registry: registryOf(chains[chain]), agentId }))
+      const look = await checkUp(hosts, { ...inputs, tokens, known })
       const { checks, closedUntil } = look
       if (checks.length === 0 && closedUntil) throw new HostClosed('its hosts are left alone', closedUntil)
 

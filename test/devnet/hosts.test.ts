@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { chains } from '../../chains.config.ts'
 import { type AgentHosts, startAgentHosts } from '../../devnet/hosts/agent-hosts.ts'
 import { startWebHost } from '../../devnet/hosts/web-host.ts'
 import { planWorld, type World } from '../../devnet/world/plan.ts'
 import { parseCid } from '../../enrichment/agent-uri/cid.ts'
 import { toRegistrationFile } from '../../enrichment/agent-uri/registration-file.ts'
-import { names } from '../../enrichment/specs/domain-proof.ts'
+import { names, registryOf } from '../../enrichment/specs/domain-proof.ts'
 import { readContent } from '../../enrichment/specs/kinds.ts'
 import { messageOf, toMcpServer } from '../../enrichment/specs/mcp.ts'
 
@@ -28,8 +29,8 @@ test('what an agent publishes is what the directory looks for, and its host list
   expect(readContent.x402(await json(`${host}/.well-known/x402`))?.pathCount).toBe(2)
   const registration = await json(`${host}/.well-known/agent-registration.json`)
   expect(toRegistrationFile(registration)?.services).toHaveLength(3)
-  expect(names(registration, [{ chain: 'celo', agentId: '0' }])).toBe(true)
-  expect(names(registration, [{ chain: 'celo', agentId: '999' }])).toBe(false)
+  expect(names(registration, [{ registry: registryOf(chains.celo), agentId: '0' }])).toBe(true)
+  expect(names(registration, [{ registry: registryOf(chains.celo), agentId: '999' }])).toBe(false)
   expect((await fetch(`${host}/mcp`, { method: 'POST', body: '{"method":"initialize"}' })).status).toBe(401)
 })
 

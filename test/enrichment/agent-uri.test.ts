@@ -136,3 +136,28 @@ test('a registration that a reorganisation undid leaves no document', async () =
   expect(await job.read(source)).toContain('gone')
   expect([await stateOf(pool, id), await documentOf(pool, id)]).toEqual([undefined, undefined])
 })
+
+test('the newest reading of a token’s document is a success of its agent, settled or not', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const enrichedAt = async () => (await profileOf(pool, 901)).last_enriched_at
+  await mint(pool, { id: 901, fid: 901, uri: 'data:,{"name":"inline"}' })
+  await job.join()
+  expect(await enrichedAt()).toBeNull()
+  await job.read('agent_uri')
+  const settledAt = clock.now().toISOString()
+  expect(await enrichedAt()).toBe(settledAt)
+
+  clock.pass(60_000)
+  await setUri(pool, 901, `${host.url}/file.json`)
+  await job.join()
+  await job.read('agent_uri') // the host has no such page
+  expect(await enrichedAt()).toBe(settledAt)
+  host.pages.set('/file.json', { body: { name: 'served' } })
+  for (let time = 0; time < 2; time++) {
+    const at = clock.pass(8 * 86_400_000).toISOString()
+    await job.read('agent_uri')
+    expect(await enrichedAt()).toBe(at)
+  }
+})

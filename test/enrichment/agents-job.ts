@@ -9,6 +9,7 @@ import { readConfig } from '../../enrichment/config.ts'
 import { runJoin } from '../../enrichment/join.ts'
 import { runPass } from '../../enrichment/scheduler.ts'
 import { createSources } from '../../enrichment/sources.ts'
+import type { ChainIdentities } from '../../enrichment/specs/domain-proof.ts'
 import type { TestDatabase } from '../tools/database.ts'
 import type { Clock } from '../tools/enrichment-job.ts'
 import { addressOf, birth, hashOf, insert, seedRegistration, seedVerification } from '../tools/seed.ts'
@@ -41,12 +42,20 @@ export function startAgentsJob(options: {
   readonly clock: Clock
   readonly hosts: readonly WebHost[]
   readonly env?: Record<string, string>
+  /** As CHAINS_FILE would override them. */
+  readonly overrides?: Partial<ChainIdentities>
 }): AgentsJob {
-  const { database, clock, hosts, env = {} } = options
+  const { database, clock, hosts, env = {}, overrides } = options
   const { pool } = database
   const EGRESS_ALLOW = hosts.map(({ name }) => name).join(',')
   const config = readConfig({ HUB_URL: 'http://127.0.0.1:9', EGRESS_ALLOW, ...env })
-  const { sources, close } = createSources(config, pool, clock.now, impatient)
+  const { sources, close } = createSources({
+    config,
+    chains: { ...chains, ...overrides },
+    pool,
+    now: clock.now,
+    politeness: impatient,
+  })
   onTestFinished(close)
   const pass = { pool, now: clock.now, random: () => 0.5, failed: () => {} }
   return {

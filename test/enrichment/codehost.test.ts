@@ -133,7 +133,7 @@ test('the recorded answer about nobody is an answer; wrong credentials and someb
   expect(await job.read()).toEqual(['ok'])
   for (const [given, outcome] of [
     [refused, 'refused'],
-    [{ status: 200, body: { ...recorded.body, login: 'somebody-else' } }, 'bad_answer'],
+    [{ status: 200, body: { ...recorded.body, login: 'somebody-else', id: 5 } }, 'bad_answer'],
   ] as const) {
     answer = given
     clock.pass(2 * day)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chains } from '../../chains.config.ts'
 import { addSubjects } from '../../db/queries/source-state.ts'
 import type { HostFault } from '../../devnet/hosts/host-faults.ts'
 import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
@@ -22,6 +23,7 @@ const fid = 7
 const longMs = 8 * 86_400_000 // longer than any source waits
 const clock = createClock('2026-06-01T00:00:00Z')
 const stops: (() => Promise<unknown>)[] = []
+const politeness = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 } // for our own hosts
 let database: TestDatabase
 let host: WebHost
 let all: Sources
@@ -59,7 +61,7 @@ beforeAll(async () => {
     GITHUB_URL: codehost.url,
     EGRESS_ALLOW: host.name,
   })
-  all = createSources(config, database.pool, clock.now, { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 })
+  all = createSources({ config, chains, pool: database.pool, now: clock.now, politeness })
   doubles = { socialindex: hub, explorer, explorer_oli: labels, identity, codehost }
   await addSubjects(database.pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: clock.now() })
 })

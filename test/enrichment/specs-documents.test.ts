@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { names } from '../../enrichment/specs/domain-proof.ts'
+import { chains } from '../../chains.config.ts'
+import { names, registryOf } from '../../enrichment/specs/domain-proof.ts'
 import { readContent, type SpecKind } from '../../enrichment/specs/kinds.ts'
 import { messageOf, toMcpServer } from '../../enrichment/specs/mcp.ts'
 
@@ -76,19 +77,18 @@ test('a server’s answer to initialize is read as JSON and as an event stream',
 
 test('a domain names a token by chain, registry and id, whatever type the id has; zero is an id', () => {
   const arca = recorded('erc8004_registration/agent-registration.arcabot.json')
-  const has = (chain: 'base' | 'optimism' | 'ethereum', agentId: string) => names(arca, [{ chain, agentId }])
+  const has = (chain: 'base' | 'optimism' | 'ethereum', agentId: string) =>
+    names(arca, [{ registry: registryOf(chains[chain]), agentId }])
   const listed = (arca as { registrations: { agentId: number; agentRegistry: string }[] }).registrations
   const idOn = (chainId: number) =>
     String(listed.find(({ agentRegistry }) => agentRegistry.startsWith(`eip155:${chainId}:`))?.agentId)
   expect([has('ethereum', idOn(1)), has('base', idOn(8453)), has('optimism', '0')]).toEqual([true, true, true])
   expect([has('base', '999999'), has('ethereum', '0')]).toEqual([false, false])
   const registry = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432'
-  expect(names({ registrations: [{ agentId: '7', agentRegistry: registry }] }, [{ chain: 'base', agentId: '7' }])).toBe(
-    true,
-  )
-  expect(
-    names({ registrations: [null, 5, { agentId: null, agentRegistry: registry }] }, [{ chain: 'base', agentId: '0' }]),
-  ).toBe(false)
+  const [zero, seven] = ['0', '7'].map((agentId) => ({ registry: registry.toLowerCase(), agentId }))
+  expect(names({ registrations: [{ agentId: '7', agentRegistry: registry }] }, [seven!])).toBe(true)
+  expect(names({ registrations: [{ agentId: '7', agentRegistry: `${registry.slice(0, -1)}1` }] }, [seven!])).toBe(false)
+  expect(names({ registrations: [null, 5, { agentId: null, agentRegistry: registry }] }, [zero!])).toBe(false)
 })
 
 test('no JSON is too odd to be told from a document', () => {

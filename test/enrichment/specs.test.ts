@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chains } from '../../chains.config.ts'
 import type { WebHost } from '../../devnet/hosts/web-host.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { createClock } from '../tools/enrichment-job.ts'
+import { addressOf } from '../tools/seed.ts'
 import { mint, profileOf, publish, specsOf, startAgentsJob, startHosts } from './agents-job.ts'
 
 const source = 'spec_discovery'
@@ -109,6 +111,26 @@ test('a host belongs to an agent only when it lists the agent’s own token', as
   await job.read(source)
   expect((await specsOf(database.pool, owner)).documents[0].domain_verified).toBe(true)
   expect((await specsOf(database.pool, guest)).documents[0].domain_verified).toBe(false)
+})
+
+test('a registry at another address than the table’s is proven at that address', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const { base } = chains
+  const registry = { address: addressOf('another registry'), fromBlock: 0 }
+  const fid = newFid()
+  await publish(database.pool, host, fid)
+  for (const [overrides, proven] of [
+    [{ base: { ...base, registry } }, false],
+    [{}, true],
+  ] as const) {
+    const job = startAgentsJob({ database, clock, hosts: [host], overrides })
+    await job.join()
+    await job.read('agent_uri')
+    await job.join()
+    clock.pass(7 * hour)
+    await job.read(source)
+    expect((await specsOf(database.pool, fid)).documents[0].domain_verified).toBe(proven)
+  }
 })
 
 test('new services are looked at as soon as they are known; what is no longer named is dropped', async () => {

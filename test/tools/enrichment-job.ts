@@ -1,3 +1,4 @@
+import { chains } from '../../chains.config.ts'
 import { noteHoldersUnknownTo } from '../../db/queries/join-events.ts'
 import { addSubjects } from '../../db/queries/source-state.ts'
 import { readConfig } from '../../enrichment/config.ts'
@@ -53,7 +54,7 @@ const mostRounds = 200
 export async function startJob({ database, clock, env, random = () => 0.5 }: JobOptions): Promise<EnrichmentJob> {
   const { pool } = database
   const config = readConfig(env)
-  const { sources, lookups, close } = createSources(config, pool, clock.now)
+  const { sources, lookups, close } = createSources({ config, chains, pool, now: clock.now })
   const failures: string[] = []
   const failed = (source: string, _: readonly string[], error: Error) => failures.push(`${source}: ${error.message}`)
   const pass = { pool, now: clock.now, random, failed }

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { Refusal } from './refusal.ts'
 
 /** Failures in a row. */
@@ -7,7 +6,7 @@ const maxFailures = 12
 const firstPauseMs = 250
 const longestPauseMs = 30_000
 /** A server may ask for a pause up to this long. */
-const longestRetryAfterMs = 5 * 60_000
+export const longestRetryAfterMs = 5 * 60_000
 
 /** The Portal could not answer this time. */
 export class PortalFailure extends Error {
@@ -25,13 +24,18 @@ export class PortalFailure extends Error {
 export class Patience {
   #failures = 0
 
-  constructor(private readonly log: Pick<Logger, 'warn'>) {}
+  constructor(
+    private readonly log: { warn(text: string): void },
+    /** For messages. */
+    private readonly source = 'the Portal',
+  ) {}
 
   /** Throws instead of waiting when there have been too many, and what no other attempt will change. */
   async afterFailure(error: Error): Promise<void> {
     if (error instanceof Refusal) throw error
     this.#failures++
-    const reason = `the Portal: ${error.message || (error as NodeJS.ErrnoException).code}`
+    const problem = error.message || (error as NodeJS.ErrnoException).code || error.name
+    const reason = problem.includes(this.source) ? problem : `${this.source}: ${problem}`
     if (this.#failures === maxFailures) throw new Refusal(`${reason}; gave up after ${maxFailures} attempts`)
     const asked = error instanceof PortalFailure ? error.retryAfterMs : undefined
     const pause = Math.min(

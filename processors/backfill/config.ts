@@ -3,7 +3,7 @@ import { chainNames, findChain } from '../../chains.config.ts'
 import { type ChainSettings, readChains } from '../../chains.file.ts'
 import { UsageError } from '../../ops/cli.ts'
 import type { SourceAddress } from './job.ts'
-import { sourceOf } from './sources.ts'
+import { rpcSource, sourceOf } from './sources.ts'
 
 /** The command line as it was parsed; `--help` is not in it. */
 export interface Arguments {
@@ -14,6 +14,7 @@ export interface Arguments {
   readonly verify?: boolean
   readonly portal?: string
   readonly gateway?: string
+  readonly rpc?: string
 }
 
 export interface BackfillConfig {
@@ -49,9 +50,10 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   if (chain.tokens.length === 0) throw new UsageError(`--chain ${name} has no settlements, only registrations`)
   const key = env.PORTAL_API_KEY || undefined
   const verify = given.verify ?? false
-  const { portal, gateway } = given
-  if (!verify && (portal || gateway)) throw new UsageError('--portal and --gateway are second sources for --verify')
-  if (portal && gateway) throw new UsageError('--portal and --gateway exclude each other')
+  const { portal, gateway, rpc } = given
+  const seconds = [portal, gateway, rpc].filter((address) => address !== undefined).length
+  if (!verify && seconds > 0) throw new UsageError('--portal, --gateway and --rpc are second sources for --verify')
+  if (seconds > 1) throw new UsageError('--portal, --gateway and --rpc exclude each other')
   return {
     chain,
     tokens: chain.tokens.map(({ address }) => address),
@@ -60,19 +62,19 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
     workers,
     source: sourceOf(chain, key),
     verify,
-    second: secondSource(chain, portal, gateway, key),
+    second: secondSource(chain, given, key),
     databaseUrl: env.DATABASE_URL || undefined,
   }
 }
 
 function secondSource(
   chain: ChainSettings,
-  portal: string | undefined,
-  gateway: string | undefined,
+  { portal, gateway, rpc }: Arguments,
   key: string | undefined,
 ): SourceAddress | undefined {
   if (gateway) return { kind: 'archive', url: httpAddress('--gateway', gateway) }
   if (portal) return { kind: 'portal', url: httpAddress('--portal', portal), dataset: chain.dataset, key }
+  if (rpc) return rpcSource(chain, httpAddress('--rpc', rpc))
   return undefined
 }
 

@@ -14,7 +14,8 @@ export interface History {
   open(fromBlock: number, toBlock: number): Promise<Answer>
   /** Reads blocks that the scanner does not understand. Throws when they are none. */
   parse(text: Buffer, at: number): { blocks: readonly ArchiveBlock[]; end: number }
-  readonly traces: TraceArchive
+  /** Undefined: it is no archive that could hold any. */
+  readonly traces: TraceArchive | undefined
 }
 
 /** The text of blocks in pieces that hold whole ones, ascending. It may end before the range does. */

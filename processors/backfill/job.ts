@@ -9,7 +9,7 @@ export interface Job {
   readonly hasTraces: boolean
   /** Where the history is read. */
   readonly source: SourceAddress
-  /** JSON-RPC address for traces where the archive has none; null: none. */
+  /** JSON-RPC address for traces where the source has none; null: none. */
   readonly rpc: string | null
   /** Newest final block of the source. */
   readonly finalHeight: number
@@ -29,6 +29,13 @@ export interface AsideTable {
 export type SourceAddress =
   | { readonly kind: 'portal'; readonly url: string; readonly dataset: string; readonly key: string | undefined }
   | { readonly kind: 'archive'; readonly url: string }
+  | {
+      readonly kind: 'rpc'
+      readonly url: string
+      readonly chainId: number
+      /** Blocks below the head that may still be replaced. */
+      readonly finalityConfirmation: number
+    }
 
 /** What a worker tells. */
 export type Report =

@@ -16,18 +16,19 @@ import { startWorker, type Worker } from './workers.ts'
 
 const usage = `
 npm run backfill -- --chain <chain> --from <block> --to <block> [--workers <n>]
-npm run backfill -- --chain <chain> --from <block> --to <block> --verify [--portal <url> | --gateway <url>]
+npm run backfill -- --chain <chain> --from <block> --to <block> --verify [--portal <url> | --gateway <url> | --rpc <url>]
 
-Loads the settlements of a range of final blocks, both ends included, from the Portal or the chain's archive, with as
-many processes as workers (default: one a core). Registrations and feedback are not loaded: the chain's processor
+Loads the settlements of a range of final blocks, both ends included, from the chain's archive, else the Portal, else
+its RPC endpoint, with as many processes as workers (default: one a core). Registrations and feedback are not loaded: the chain's processor
 reads them from the registry's first block on, and leaves the settlements of the range alone from now on.
 
 May be killed at any time: the same command goes on where it stood. Ranges of several backfills, and what a processor
 has indexed itself, must not overlap. A partition that was empty is shown to readers when it is full and indexed.
 Ends with a certificate of what was loaded.
 
---verify   compares the table with the certificate, and with a second source: the Portal or the archive named. Ends
-           with 1 when something differs.
+--verify   compares the table with the certificate, and with a second source: the Portal, the archive or the RPC
+           endpoint named. Ends with 1 when something differs. How a selector was found is part of a row: a source
+           without traces infers some that another one proves.
 
 Reads DATABASE_URL, CHAINS_FILE, PORTAL_URL, PORTAL_API_KEY, GATEWAY_<CHAIN>, RPC_<CHAIN>: see .env.example.
 `
@@ -39,6 +40,7 @@ const options = {
   verify: { type: 'boolean' },
   portal: { type: 'string' },
   gateway: { type: 'string' },
+  rpc: { type: 'string' },
 } as const
 
 await runCommand({ usage, options }, async ({ values }) => {

@@ -43,7 +43,7 @@ export class RangeReader {
     private readonly log: Pick<Logger, 'warn'>,
   ) {
     this.next = fromBlock
-    this.#patience = new Patience(log)
+    this.#patience = new Patience(log, history.name)
     this.#open()
   }
 
@@ -82,7 +82,7 @@ export class RangeReader {
     } finally {
       await Promise.all(pending)
     }
-    this.#patience = new Patience(this.log)
+    this.#patience = new Patience(this.log, this.history.name)
     if (this.isDone) this.close()
   }
 

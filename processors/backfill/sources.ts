@@ -1,22 +1,32 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { ChainSettings } from '../../chains.file.ts'
+import { Patience } from '../portal-failures.ts'
 import { PortalService } from '../portal-service.ts'
 import { Refusal } from '../refusal.ts'
+import { hideAddresses } from '../sdk-log.ts'
 import type { FindCalls } from '../settlements.ts'
 import { createTraceLookup, type TraceNode } from '../traces.ts'
 import { ArchiveHistory } from './archive-history.ts'
 import type { History, Wanted } from './history.ts'
 import type { SourceAddress } from './job.ts'
 import { PortalHistory } from './portal-history.ts'
+import { RpcClient } from './rpc-client.ts'
+import { RpcHistory } from './rpc-history.ts'
 
-/** A self-hosted archive when one is set, else the Portal. Throws when the chain has neither. */
+/** A self-hosted archive when one is set, else the Portal, else the chain's node. */
 export function sourceOf(chain: ChainSettings, portalKey: string | undefined): SourceAddress {
   if (chain.gateway) return { kind: 'archive', url: chain.gateway }
   if (chain.portal) return { kind: 'portal', url: chain.portal, dataset: chain.dataset, key: portalKey }
-  throw new Refusal(`${chain.name} has neither a Portal nor an archive: a backfill reads no RPC endpoint`)
+  if (chain.rpc) return rpcSource(chain, chain.rpc)
+  throw new Refusal(`${chain.name} has no source: set a Portal, an archive or an RPC endpoint`)
+}
+
+export function rpcSource({ id, finalityConfirmation }: ChainSettings, url: string): SourceAddress {
+  return { kind: 'rpc', url, chainId: id, finalityConfirmation }
 }
 
 export function openHistory(source: SourceAddress, wanted: Wanted): History {
+  if (source.kind === 'rpc') return new RpcHistory(source, wanted)
   if (source.kind === 'archive') return new ArchiveHistory(source.url, wanted)
   return new PortalHistory(new PortalService(source), wanted)
 }
@@ -32,17 +42,30 @@ export interface CallSources {
 /** Looks calls up as the chain's processor does: in the archive when it holds traces, else at the node. */
 export function findCallsIn(history: History, sources: CallSources, warn: (text: string) => void): FindCalls {
   const { hasTraces, rpc, finalHeight, tokens } = sources
-  return createTraceLookup({
+  const find = createTraceLookup({
     archive: hasTraces ? history.traces : undefined,
     archiveHeight: () => finalHeight,
-    node: rpc ? lazyNode(rpc) : undefined,
+    node: rpc ? nodeAt(rpc) : undefined,
     tokens: new Set(tokens),
     isRefusal: (error) => ['RpcError', 'HttpError'].includes((error as Error).name),
-    onRefusal: (txHash, error) => warn(`no trace of ${txHash}, selector inferred: ${error.message}`),
+    onRefusal: (txHash, error) => warn(`no trace of ${txHash}, selector inferred: ${hideAddresses(error.message)}`),
   })
+  return async (settling) => {
+    for (const patience = new Patience({ warn }, `the traces of ${settling.transaction.hash}`); ; ) {
+      try {
+        return await find(settling)
+      } catch (error) {
+        await patience.afterFailure(error as Error)
+      }
+    }
+  }
 }
 
-/** The SDK's client takes half a second to load, and most histories never need it. */
+function nodeAt(url: string): TraceNode {
+  return /^http/.test(url) ? new RpcClient(url) : lazyNode(url)
+}
+
+/** The SDK's client knows sockets; it takes half a second to load, and most histories never need it. */
 function lazyNode(url: string): TraceNode {
   let opened: Promise<TraceNode> | undefined
   const open = async () => {

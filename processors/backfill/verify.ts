@@ -105,7 +105,8 @@ export async function certifySource(
 ) {
   const { chain, tokens } = config
   const { firstBlock, lastBlock } = shard
-  const sources = { ...chain, chain: chain.name, tokens, finalHeight: lastBlock }
+  const rpc = config.second?.kind === 'rpc' ? config.second.url : chain.rpc
+  const sources = { ...chain, rpc, chain: chain.name, tokens, finalHeight: lastBlock }
   const encoder = new BlockEncoder(chain.name, new Set(tokens), findCallsIn(history, sources, warn))
   const slices = new Slices(history, firstBlock, lastBlock, null, { warn } as never)
   let sum = emptyTally()

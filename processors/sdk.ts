@@ -24,6 +24,39 @@ export interface SdkRequest {
 /** The SDK's JSON-RPC client: retries what is worth it and rejects with what the node answered. */
 export interface SdkNode {
   call<T = unknown>(method: string, params?: unknown[], options?: { retryAttempts?: number }): Promise<T>
+  batchCall(batch: SdkCall[], options?: object): Promise<unknown[]>
+  /** Begins a pause after a failure. */
+  backoff(reason: Error, request?: unknown): void
+  /** End of the pause, milliseconds since 1970. */
+  backoffTime?: number
+}
+
+export interface SdkCall {
+  readonly method: string
+  readonly params?: unknown[]
+}
+
+/** A block as a node gave it. */
+export interface SdkNodeBlock {
+  readonly height: number
+  readonly hash: string
+  readonly block: { readonly logsBloom?: string }
+  /** In no order. */
+  readonly logs?: readonly { readonly address: string; readonly topics: readonly string[]; readonly logIndex: string }[]
+  /** Set: the block is asked for again. */
+  _isInvalid?: boolean
+  _errorMessage?: string
+}
+
+/** What asks a node for blocks. */
+export interface SdkBlockReader {
+  /** In the order of the numbers; undefined: the node does not have it. */
+  getBlockBatch(numbers: number[], withTransactions: boolean): Promise<(SdkNodeBlock | undefined)[]>
+  getBlockByHash(hash: string, withTransactions: boolean): Promise<{ readonly hash: string } | null>
+  /** Adds the logs of blocks that follow each other. */
+  addLogs(blocks: readonly SdkNodeBlock[]): Promise<void>
+  /** The same reader, served after those of lower numbers. */
+  withPriority(priority: number): this
 }
 
 /** A source of blocks. */
@@ -31,14 +64,35 @@ export interface SdkSource {
   getBlockHash(height: number): Promise<string | undefined>
   getFinalizedHeight(): Promise<number>
   /** Ascending; with `stopOnHead` what is not final yet is not waited for. */
+  getFinalizedBlocks(requests: SdkRequest[], stopOnHead: boolean): AsyncIterable<SdkBatch>
+}
+
+/** Blocks in a row, ascending; an archive leaves those out in which nothing is. */
+export interface SdkBatch {
   // biome-ignore lint/suspicious/noExplicitAny: the blocks' shape follows from the fields that were asked for
-  getFinalizedBlocks(requests: SdkRequest[], stopOnHead: boolean): AsyncIterable<{ readonly blocks: any[] }>
+  readonly blocks: any[]
+}
+
+/** What a source of hot blocks hands over: `blocks` replace all above `baseHead`. */
+export interface SdkHotUpdate {
+  readonly blocks: readonly { readonly header: SdkBlockRef }[]
+  readonly baseHead: SdkBlockRef
+}
+
+export interface SdkBlockRef {
+  readonly height: number
+  readonly hash: string
 }
 
 export interface SdkHotSource {
+  readonly rpc: SdkBlockReader
   /** Calls `navigate` with each new head until `isEnd`; not used with a node that has subscriptions. */
   polling(navigate: (head: { height: number; hash: string }) => Promise<void>, isEnd: () => boolean): Promise<void>
-  processHotBlocks(requests: unknown, state: unknown, apply: unknown): Promise<void>
+  processHotBlocks(
+    requests: unknown,
+    state: SdkBlockRef & { readonly top: readonly SdkBlockRef[] },
+    apply: (update: SdkHotUpdate) => Promise<void>,
+  ): Promise<void>
 }
 
 /** What stands behind the SDK's archive source: heights, and blocks for a query of the archive protocol. */

@@ -3,6 +3,8 @@ import { EvmArchive } from '@subsquid/evm-processor/lib/ds-archive/client.js'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../chains.file.ts'
 import { followHead, headPollMs } from './head.ts'
+import { checkBlocks } from './node-answers.ts'
+import { addPatience } from './node-patience.ts'
 import { Portal } from './portal.ts'
 import { PortalService } from './portal-service.ts'
 import type { Progress } from './progress.ts'
@@ -76,7 +78,7 @@ function useArchive(processor: Processor, inside: SdkInside, options: SourceOpti
     return height
   }
   const source = new EvmArchive(client as never) as unknown as SdkSource & { readonly client: SdkArchive }
-  inside.getArchiveDataSource = memoize(() => guardFinality(source, chain, final))
+  inside.getArchiveDataSource = memoize(() => guardFinality(source, { chain, final, log }))
   return client
 }
 
@@ -89,12 +91,13 @@ function useNode(processor: Processor, inside: SdkInside, options: SourceOptions
   processor.setRpcEndpoint({ url: chain.rpc, requestTimeout: rpcTimeoutMs })
   processor.setFinalityConfirmation(chain.finalityConfirmation)
   processor.setRpcDataIngestionSettings({ headPollInterval: headPollMs })
-  const node = inside.getChainRpcClient()
+  const node = addPatience(inside.getChainRpcClient(), log)
   const getHotDataSource = inside.getHotDataSource.bind(inside)
   inside.getHotDataSource = memoize(() => {
     const source = getHotDataSource()
     if (typeof source.polling !== 'function') throw new Error('the SDK of this version has no polling of its own')
-    return guardFinality(followHead(source, node, progress, log), chain, final)
+    checkBlocks(source.rpc)
+    return guardFinality(followHead(source, node, progress, log), { chain, final, log })
   })
   const call = node.call.bind(node)
   node.call = async (method, ...rest) => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FindCalls } from './settlements.ts'
 
 /** A call that was made and not undone. Lowercase hex. */
@@ -42,27 +43,53 @@ export interface TraceSources {
   readonly archiveHeight?: () => number | undefined
   readonly node?: TraceNode
   readonly tokens: ReadonlySet<string>
-  /** Whether the node answered, and said no: then it has no traces. Anything else is its failure and is thrown. */
+  /** Whether the node answered, and said no. Anything else is its failure and is thrown. */
   readonly isRefusal: (error: unknown) => boolean
   readonly onRefusal: (txHash: string, error: Error) => void
 }
 
+/**
+ * How often a node is asked that has no trace of a transaction: the one that gave the block may have others behind the
+ * same address that do not have it yet.
+ */
+const maxAttempts = 8
+const retryMs = 400
+
 /** Looks a transaction's calls up: in the archive when it holds the block, else at the node; changes nothing anywhere. */
 export function createTraceLookup({ archive, archiveHeight, node, tokens, ...refusals }: TraceSources): FindCalls {
+  const askNode = node && createNodeLookup(node, refusals)
   return async ({ block, transaction }) => {
     if (archive && block.height <= (archiveHeight?.() ?? -1)) {
       const answer = await archive.query(traceQuery(block.height, tokens))
       const traces = answer.find(({ header }) => header.number === block.height)?.traces ?? []
       return callsInArchive(traces.filter(({ transactionIndex }) => transactionIndex === transaction.transactionIndex))
     }
-    if (!node) return undefined
-    try {
-      const frame = await node.call('debug_traceTransaction', [transaction.hash, { tracer: 'callTracer' }])
-      return frame ? callsInFrame(frame as CallFrame) : undefined
-    } catch (error) {
-      if (!refusals.isRefusal(error)) throw error
-      refusals.onRefusal(transaction.hash, error as Error)
-      return undefined
+    return askNode?.(transaction.hash)
+  }
+}
+
+/** A node that has refused to the end is not asked twice any more, until it gives a trace: most that refuse have none. */
+function createNodeLookup(node: TraceNode, { isRefusal, onRefusal }: Pick<TraceSources, 'isRefusal' | 'onRefusal'>) {
+  let attempts = maxAttempts
+  return async (txHash: string): Promise<TokenCall[] | undefined> => {
+    for (let attempt = 1; ; attempt++) {
+      let problem = new Error('the node does not have the transaction')
+      try {
+        const frame = await node.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])
+        if (frame) {
+          attempts = maxAttempts
+          return callsInFrame(frame as CallFrame)
+        }
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        problem = error as Error
+      }
+      if (attempt >= attempts) {
+        attempts = 1
+        onRefusal(txHash, problem)
+        return undefined
+      }
+      await delay(retryMs)
     }
   }
 }

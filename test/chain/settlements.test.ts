@@ -45,7 +45,7 @@ beforeAll(async () => {
   }
   await live.untilHead()
   await chain.client.mine({ blocks: finality })
-  proxy = await startRpcProxy(chain.rpc, (method) => /^(debug|trace)_/.test(method))
+  proxy = await startRpcProxy(chain.rpc, { refuses: (method) => /^(debug|trace)_/.test(method) })
   traceless = await indexChain(chain, { finality, rpc: proxy.url })
   late = await indexChain(chain, { finality })
   const blocks = await readBlocks(chain.rpc, 0, Number(await chain.client.getBlockNumber()))

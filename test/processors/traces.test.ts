@@ -112,8 +112,33 @@ describe('the lookup', () => {
     expect(said).toEqual([`0x77 ${refusal.message}`])
   })
 
+  test('asks a node again that does not have the transaction yet', async () => {
+    const answers = [null, refusal, frame]
+    const node = { call: async () => answerWith(answers.shift()) }
+    const onRefusal = () => expect.unreachable()
+    const find = createTraceLookup({ ...base, node, onRefusal })
+    expect(await find(settling(500))).toEqual([{ to: token, input: '0x0a' }])
+  })
+
+  test('asks a node once that has never given a trace, and often one that has', async () => {
+    const answers = [...Array(8).fill(refusal), null, frame, null, null, frame]
+    const node = { call: async () => answerWith(answers.shift()) }
+    const find = createTraceLookup({ ...base, node })
+    expect(await find(settling(500))).toBeUndefined()
+    expect(answers.length).toBe(5)
+    expect(await find(settling(500))).toBeUndefined()
+    expect(await find(settling(500))).toHaveLength(1)
+    expect(await find(settling(500))).toHaveLength(1)
+    expect(answers).toEqual([])
+  })
+
   test('fails when the node does, so that no selector is guessed because of a broken line', async () => {
     const node = { call: async () => Promise.reject(new Error('socket hang up')) }
     await expect(createTraceLookup({ ...base, node })(settling(500))).rejects.toThrow('socket hang up')
   })
 })
+
+async function answerWith(answer: unknown) {
+  if (answer instanceof Error) throw answer
+  return answer
+}

@@ -58,9 +58,10 @@ export async function untilSame(
   { database, processor }: Pick<ChainIndex, 'database' | 'processor'>,
   chain: DevChain,
   expected: ChainTables,
+  withinSeconds = sameSeconds,
 ) {
   let difference = ''
-  for (const deadline = Date.now() + sameSeconds * 1000; Date.now() < deadline; await delay(pollMs)) {
+  for (const deadline = Date.now() + withinSeconds * 1000; Date.now() < deadline; await delay(pollMs)) {
     difference = describeDifference(await readChainTables(database.pool, chain.name), expected)
     if (difference === '') return
   }

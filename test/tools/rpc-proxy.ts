@@ -1,40 +1,55 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { freePort } from '../../ops/ports.ts'
-
-interface Question {
-  readonly id: unknown
-  readonly method: string
-}
+import { type RpcAnswer, type RpcFault, RpcFaults, type RpcQuestion } from './rpc-faults.ts'
 
 export interface RpcProxy {
   readonly url: string
   /** Every method asked for so far, refused ones included. */
   readonly asked: ReadonlySet<string>
+  /** When a request came, milliseconds since 1970, in order. */
+  readonly times: readonly number[]
+  /** What it does instead of answering as it should. */
+  readonly faults: RpcFaults
   close(): Promise<void>
 }
 
-/**
- * A JSON-RPC address in front of a node that refuses some methods as a public one does: "method not found", with
- * status 200, alone and inside a batch.
- */
-export async function startRpcProxy(target: string, refuses: (method: string) => boolean): Promise<RpcProxy> {
+export interface RpcProxyOptions {
+  /** Methods refused as public nodes do: "method not found", with status 200, alone and inside a batch. */
+  readonly refuses?: (method: string) => boolean
+}
+
+/** A JSON-RPC address in front of a node, or in front of several: then `target` chooses one for each request. */
+export async function startRpcProxy(
+  target: string | (() => string),
+  { refuses = () => false }: RpcProxyOptions = {},
+): Promise<RpcProxy> {
   const asked = new Set<string>()
+  const times: number[] = []
+  const faults = new RpcFaults()
+  const nodeOf = typeof target === 'string' ? () => target : target
   const server = createServer(async (req, res) => {
+    times.push(Date.now())
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
-    const body: Question | Question[] = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const body: RpcQuestion | RpcQuestion[] = JSON.parse(Buffer.concat(chunks).toString('utf8'))
     const questions = Array.isArray(body) ? body : [body]
     for (const { method } of questions) asked.add(method)
+    const fault = faults.take(questions)
+    if (answersNothing(fault, res)) return
     const allowed = questions.filter(({ method }) => !refuses(method))
-    const answers = [...(await ask(target, allowed)), ...questions.filter(({ method }) => refuses(method)).map(refusal)]
+    let answers = [...(await ask(nodeOf(), allowed)), ...questions.filter(({ method }) => refuses(method)).map(refusal)]
+    if (fault?.kind === 'answers') answers = fault.change(answers, questions)
+    const text = JSON.stringify(Array.isArray(body) ? answers : answers[0])
     res.setHeader('content-type', 'application/json')
-    res.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]))
+    res.end(fault?.kind === 'text' ? fault.change(text) : text)
   })
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${port}`,
     asked,
+    times,
+    faults,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -43,13 +58,26 @@ export async function startRpcProxy(target: string, refuses: (method: string) =>
   }
 }
 
-async function ask(target: string, questions: Question[]): Promise<unknown[]> {
+/** True when the fault is all that the request gets. */
+function answersNothing(fault: RpcFault | undefined, res: ServerResponse): boolean {
+  if (fault?.kind === 'silence') return true
+  if (fault?.kind === 'reset') {
+    res.socket?.resetAndDestroy()
+    return true
+  }
+  if (fault?.kind !== 'status') return false
+  if (fault.retryAfterSeconds !== undefined) res.setHeader('retry-after', fault.retryAfterSeconds)
+  res.writeHead(fault.status).end('busy')
+  return true
+}
+
+async function ask(target: string, questions: RpcQuestion[]): Promise<RpcAnswer[]> {
   if (questions.length === 0) return []
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(questions) })
-  return (await response.json()) as unknown[]
+  return (await response.json()) as RpcAnswer[]
 }
 
-function refusal({ id, method }: Question) {
+function refusal({ id, method }: RpcQuestion): RpcAnswer {
   return { jsonrpc: '2.0', id, error: { code: -32601, message: `the method ${method} does not exist` } }
 }

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { forkHere } from '../tools/branches.ts'
+import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../tools/chain-index.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { describeDifference } from '../tools/oracle.ts'
+import type { TestProcessor } from '../tools/processor.ts'
+import { changing, type RpcFault, type RpcFaultOptions, refusing } from '../tools/rpc-faults.ts'
+import { type RpcProxy, startRpcProxy } from '../tools/rpc-proxy.ts'
+import { until } from '../tools/until.ts'
+import { type Block, foreignHash, type Log, type Trouble, troubles } from './node-troubles.ts'
+import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+
+const finality = 10 // blocks
+/** Blocks there are before a processor starts: some of them final, in more than one of its questions. */
+const historyBlocks = 26
+const growthBlocks = 2
+const timeout = 120_000
+
+let chain: DevChain
+/** Reads from the node itself all the time: what the chain says. */
+let reference: ChainIndex
+/** A processor whose node falls silent has to wait for a minute, so it begins first and is looked at last. */
+let silent: { proxy: RpcProxy; index: ChainIndex }
+
+beforeAll(async () => {
+  chain = await startDevChain('base', { funded: trafficAddresses })
+  await prepareTraffic(chain)
+  await grow('history', historyBlocks)
+  const proxy = await startRpcProxy(chain.rpc)
+  // All that is asked for in a minute: nothing is asked a second time before half of it is over.
+  proxy.faults.add({ kind: 'silence' }, { method: 'eth_getLogs', times: 6 })
+  silent = { proxy, index: await indexChain(chain, { finality, rpc: proxy.url }) }
+  reference = await indexChain(chain, { finality })
+  await reference.untilHead()
+})
+afterAll(async () => {
+  await silent?.index.close()
+  await silent?.proxy.close()
+  await reference?.close()
+  await chain?.stop()
+})
+
+describe('a node in trouble, in history and at the head, changes no row:', () => {
+  test.each(troubles)('%s', { timeout }, async (_, trouble) => {
+    const { proxy, database, processor } = await start(trouble)
+    await processor.untilIndexed(await head())
+    await reachReference({ database, processor })
+    expect(proxy.faults.pending).toBe(0)
+
+    trouble(proxy.faults)
+    await grow('growth', growthBlocks)
+    await reachReference({ database, processor })
+    await until('everything has gone wrong', () => proxy.faults.pending === 0)
+    await reachReference({ database, processor })
+  })
+
+  test('refusals of what the node does not have yet, at the head', { timeout }, async () => {
+    const { proxy, database, processor } = await start()
+    await processor.untilIndexed(await head())
+    for (const method of ['eth_getBlockByNumber', 'eth_getLogs']) {
+      proxy.faults.add(refusing(-32000, 'block range extends beyond current head block'), { method, times: 3 })
+    }
+    await grow('beyond', growthBlocks)
+    await reachReference({ database, processor })
+    expect(proxy.faults.pending).toBe(0)
+  })
+})
+
+test('a node that asks for a pause is not asked before it is over', async () => {
+  const { proxy, processor } = await start((faults) => {
+    faults.add({ kind: 'status', status: 429, retryAfterSeconds: 3 }, { skip: 4 })
+  })
+  await processor.untilIndexed(await head())
+  const gaps = proxy.times.slice(1).map((time, place) => time - (proxy.times[place] as number))
+  expect(Math.max(...gaps)).toBeGreaterThanOrEqual(2_900)
+})
+
+describe('a node in lasting trouble ends the processor with one line, and the next one goes on:', () => {
+  test.each<[string, RpcFault, RpcFaultOptions, RegExp]>([
+    [
+      'history without its transactions',
+      changing<Block | null>('eth_getBlockByNumber', (block) => block && { ...block, transactions: [] }),
+      { method: 'eth_getBlockByNumber', times: 100 },
+      /without its transaction/,
+    ],
+    [
+      'history on another branch',
+      changing<Block | null>('eth_getBlockByNumber', (block) => block && { ...block, parentHash: foreignHash }),
+      { method: 'eth_getBlockByNumber', times: 100 },
+      /with parent/,
+    ],
+    [
+      'logs missing for good',
+      changing<Log[]>('eth_getLogs', (logs) => logs.slice(1)),
+      { method: 'eth_getLogs', times: 100 },
+      /left out log 0/,
+    ],
+    ['answers cut short for good', { kind: 'text', change: (text) => text.slice(1) }, { times: 1_000 }, /invalid JSON/],
+  ])('%s', { timeout }, async (_, fault, options, reason) => {
+    const { proxy, database, processor } = await start((faults) => faults.add(fault, options))
+    expect(await processor.untilExit()).toBe(1)
+    const lines = processor
+      .output()
+      .split('\n')
+      .filter((line) => /"level":(50|60)|^[^{]/.test(line) && line !== '')
+    expect(lines).toEqual([expect.stringMatching(reason)])
+    proxy.faults.clear()
+    const next = await startProcessor(chain, database, { finality, rpc: proxy.url })
+    onTestFinished(() => next.stop())
+    await reachReference({ database, processor: next })
+  })
+})
+
+test('a node that is silent for a minute is asked again, and the rows are right', { timeout }, async () => {
+  await untilSame(silent.index, chain, await reference.tables(), 90)
+  expect(silent.proxy.faults.pending).toBe(0)
+})
+
+test('what the chain says is what a clean index says', async () => {
+  expect(describeDifference(await reference.tables(), await cleanTables(chain, { finality }))).toBe('')
+})
+
+async function start(trouble: Trouble = () => {}) {
+  const database = await createTestDatabase()
+  onTestFinished(() => database.drop())
+  const proxy = await startRpcProxy(chain.rpc)
+  onTestFinished(() => proxy.close())
+  trouble(proxy.faults)
+  const processor = await startProcessor(chain, database, { finality, rpc: proxy.url })
+  onTestFinished(() => processor.stop())
+  return { proxy, database, processor }
+}
+
+let grown = 0
+async function grow(name: string, blocks: number) {
+  const fork = await forkHere(chain)
+  await fork.mine(await trafficBranch(chain, `${name} ${grown++}`, blocks))
+}
+
+async function head(): Promise<number> {
+  return Number(await chain.client.getBlockNumber())
+}
+
+async function reachReference(index: { database: TestDatabase; processor: TestProcessor }) {
+  await reference.untilHead()
+  await untilSame(index, chain, await reference.tables())
+}

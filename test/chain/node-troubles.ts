@@ -1,0 +1,148 @@
+import { changing, type RpcFault, type RpcFaultOptions, type RpcFaults, refusing } from '../tools/rpc-faults.ts'
+
+/** As a node gives them. */
+export type Block = Record<string, unknown> & { transactions: unknown[] }
+export type Log = Record<string, unknown>
+/** Adds what goes wrong. */
+export type Trouble = (faults: RpcFaults) => void
+
+export const foreignHash = `0x${'ba'.repeat(32)}`
+
+/** What a node, or several behind one address, can do wrong for a moment, in the words of a test's name. */
+export const troubles: [string, Trouble][] = [
+  [
+    'one that fails',
+    (faults) => {
+      for (const status of [500, 502, 503, 504]) add(faults, { kind: 'status', status }, { skip: status - 500 })
+    },
+  ],
+  [
+    'one that is asked too often, in the words of HTTP and in those of JSON-RPC',
+    (faults) => {
+      add(faults, { kind: 'status', status: 429 }, { times: 2 })
+      add(faults, refusing(-32005, 'rate limit exceeded'), { skip: 3 })
+    },
+  ],
+  ['one that resets connections', (faults) => add(faults, { kind: 'reset' }, { times: 3 })],
+  [
+    'answers that are cut short',
+    (faults) => add(faults, { kind: 'text', change: (text) => text.slice(0, -20) }, { times: 2 }),
+  ],
+  [
+    'pages instead of answers',
+    (faults) => add(faults, { kind: 'text', change: () => '<html>Welcome</html>' }, { times: 2 }),
+  ],
+  [
+    'answers to questions of somebody else',
+    (faults) => add(faults, { kind: 'answers', change: (answers) => answers.map((one) => ({ ...one, id: 'x' })) }),
+  ],
+  [
+    'batches that are answered in part, or all at once with an error',
+    (faults) => {
+      const method = 'eth_getBlockByNumber'
+      add(faults, { kind: 'answers', change: (answers) => answers.slice(1) }, { method, skip: 1 })
+      add(
+        faults,
+        { kind: 'text', change: () => '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"busy"}}' },
+        { method, skip: 3 },
+      )
+    },
+  ],
+  [
+    'results that are nothing of the kind',
+    (faults) =>
+      add(
+        faults,
+        changing('eth_getLogs', () => ({ logs: [] })),
+        { method: 'eth_getLogs' },
+      ),
+  ],
+  [
+    'blocks that are not there',
+    (faults) =>
+      add(
+        faults,
+        changing('eth_getBlockByNumber', () => null),
+        { method: 'eth_getBlockByNumber', times: 3 },
+      ),
+  ],
+  [
+    'a block in the place of another',
+    (faults) => add(faults, withSwappedBlocks, { method: 'eth_getBlockByNumber', times: 2 }),
+  ],
+  [
+    'no logs at all',
+    (faults) =>
+      add(
+        faults,
+        changing('eth_getLogs', () => []),
+        { method: 'eth_getLogs', times: 2 },
+      ),
+  ],
+  [
+    'a log left out at the end',
+    (faults) =>
+      add(
+        faults,
+        changing<Log[]>('eth_getLogs', (logs) => logs.slice(0, -1)),
+        { method: 'eth_getLogs' },
+      ),
+  ],
+  [
+    'a log left out in between',
+    (faults) =>
+      add(
+        faults,
+        changing<Log[]>('eth_getLogs', (logs) => logs.toSpliced(5, 1)),
+        { method: 'eth_getLogs' },
+      ),
+  ],
+  [
+    'logs of a block that has another hash',
+    (faults) =>
+      add(
+        faults,
+        changing<Log[]>('eth_getLogs', (logs) => logs.map((log) => ({ ...log, blockHash: foreignHash }))),
+        { method: 'eth_getLogs' },
+      ),
+  ],
+  [
+    'receipts that are null, where logs are too many for an answer',
+    (faults) => {
+      add(faults, refusing(-32005, 'query returned more than 10000 results'), {
+        method: 'eth_getLogs',
+        times: Infinity,
+      })
+      add(
+        faults,
+        changing('eth_getTransactionReceipt', () => null),
+        { method: 'eth_getTransactionReceipt', skip: 5, times: 2 },
+      )
+    },
+  ],
+  [
+    'traces that are not there yet',
+    (faults) => {
+      const method = 'debug_traceTransaction'
+      add(
+        faults,
+        changing(method, () => null),
+        { method },
+      )
+      add(faults, refusing(-32000, 'transaction not found'), { method, skip: 1 })
+      add(faults, { kind: 'status', status: 500 }, { method, skip: 2 })
+    },
+  ],
+]
+
+/** Answers of a batch have the right ids and each other's results. */
+const withSwappedBlocks: RpcFault = {
+  kind: 'answers',
+  change: (answers) =>
+    answers.map((answer, place) => ({ ...answer, result: answers[answers.length - 1 - place]?.result })),
+}
+
+/** The first requests of a processor tell it which chain it is on. */
+function add(faults: RpcFaults, fault: RpcFault, { skip = 0, ...options }: RpcFaultOptions = {}) {
+  faults.add(fault, { ...options, skip: options.method ? skip : skip + 2 })
+}

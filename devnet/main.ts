@@ -28,7 +28,7 @@ begins the same world anew. Prints "ready <address>" once it answers; Ctrl-C sto
   --state-folder <folder>  where data, logs and devnet.json go (default: .data)
 
 Reads DATABASE_URL (its server is used, in a database of its own: <name>_devnet), PORT, LIMIT_PER_MINUTE,
-LIMIT_PER_DAY, SERVICE_NAME, LOG_LEVEL: see .env.example.
+LIMIT_PER_DAY, SERVICE_NAME, SETTLEMENT_SCOPE, LOG_LEVEL: see .env.example.
 `
 const blockSeconds = 2
 /** How often the job reads the hub's events. */

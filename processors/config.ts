@@ -3,6 +3,7 @@ import { type ChainName, chainNames, findChain } from '../chains.config.ts'
 import { type ChainSettings, readChains } from '../chains.file.ts'
 import { UsageError } from '../ops/cli.ts'
 import { Refusal } from './refusal.ts'
+import type { Scope } from './scope/scope.ts'
 
 export interface ProcessorConfig {
   readonly chain: ChainSettings
@@ -10,6 +11,8 @@ export interface ProcessorConfig {
   readonly databaseUrl: string | undefined
   /** Key of the Portal; undefined: asked without one. */
   readonly portalKey: string | undefined
+  /** Whose settlements are kept. */
+  readonly scope: Scope
   readonly host: string
   readonly metricsPort: number
   readonly logLevel: string
@@ -21,6 +24,7 @@ const firstMetricsPort = 9101
 const environment = z.object({
   DATABASE_URL: z.string().optional(),
   PORTAL_API_KEY: z.string().optional(),
+  SETTLEMENT_SCOPE: z.enum(['all', 'verified'] satisfies Scope[]).default('all'),
   HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -45,6 +49,7 @@ export function readConfig(argument: string | undefined, env: NodeJS.ProcessEnv,
     chain,
     databaseUrl: vars.data.DATABASE_URL,
     portalKey: vars.data.PORTAL_API_KEY,
+    scope: vars.data.SETTLEMENT_SCOPE,
     host: vars.data.HOST,
     metricsPort: vars.data.METRICS_PORT ?? firstMetricsPort + chainNames.indexOf(name),
     logLevel: vars.data.LOG_LEVEL,

@@ -12,6 +12,8 @@ import { applyFeedbackEvents, feedbackEvents } from './feedback.ts'
 import type { Progress } from './progress.ts'
 import { registrationEvents } from './registration-events.ts'
 import { applyRegistrationEvents, registrationId } from './registrations.ts'
+import { ofKnownRecipients } from './scope/recipients.ts'
+import type { Scope } from './scope/scope.ts'
 import { settleBlocks } from './settle-blocks.ts'
 import type { FindCalls } from './settlements.ts'
 import { writeSettlements, writeUnpaid } from './writer.ts'
@@ -19,6 +21,8 @@ import { writeSettlements, writeUnpaid } from './writer.ts'
 export interface Mapping {
   readonly chain: ChainSettings
   readonly findCalls: FindCalls
+  /** Whose settlements are written. */
+  readonly scope: Scope
   readonly progress: Progress
   readonly log: Logger
 }
@@ -33,13 +37,15 @@ export interface Batch {
  * Writes everything a run of blocks says. It may run again for the same blocks when their transaction could not be
  * committed, so it changes nothing but the store; `progress` counts what is committed.
  */
-export function createHandler({ chain, findCalls, progress, log }: Mapping): (batch: Batch) => Promise<void> {
+export function createHandler({ chain, findCalls, scope, progress, log }: Mapping): (batch: Batch) => Promise<void> {
   const tokens = new Set(chain.tokens.map((token) => token.address))
   return async ({ store, blocks }) => {
     await writeRegistrations(store, chain, blocks)
     await writeFeedback(store, chain, blocks)
     const settled = await settleBlocks(chain.name, tokens, blocks, findCalls)
-    const { settlements, unpaid } = await withoutBackfilled(connectionOf(store), chain, settled)
+    const db = connectionOf(store)
+    const { settlements: found, unpaid } = await withoutBackfilled(db, chain, settled)
+    const settlements = scope === 'all' ? found : await ofKnownRecipients(db, chain, found)
     await writeSettlements(store, settlements)
     await writeUnpaid(store, chain.name, unpaid)
     warnOfUpgrades(chain, blocks, log)

@@ -2,32 +2,48 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { ChainSettings } from '../chains.file.ts'
 import type { Health } from '../ops/health.ts'
 import type { Progress } from './progress.ts'
+import type { ScopeLoader } from './scope/loader.ts'
 
 /** A processor is stuck when it is behind the head and has committed nothing for so long, or hears nothing for so long. */
 const stuckMs = 120_000
 
-/** What a processor tells operators. `registry` is the SDK's, ours are added to it: one page shows both. */
-export function createHealth({ name }: ChainSettings, progress: Progress, registry: Registry): Health {
+/**
+ * What a processor tells operators. `registry` is the SDK's, ours are added to it: one page shows both. `loader`: of the
+ * history of recipients that became known, when not every settlement is kept.
+ */
+export function createHealth(
+  { name }: ChainSettings,
+  progress: Progress,
+  registry: Registry,
+  loader?: Pick<ScopeLoader, 'backlog'>,
+): Health {
   const labels = { chain: name }
   const registers = [registry]
-  new Gauge({
-    name: 'processor_indexed_block',
-    help: 'Last block whose rows are committed',
-    labelNames: ['chain'],
-    registers,
-    collect() {
-      if (progress.indexedBlock !== undefined) this.set(labels, progress.indexedBlock)
-    },
-  })
-  new Gauge({
-    name: 'processor_head_block',
-    help: 'Head of the source as last seen',
-    labelNames: ['chain'],
-    registers,
-    collect() {
-      if (progress.headBlock !== undefined) this.set(labels, progress.headBlock)
-    },
-  })
+  const gauge = (metric: string, help: string, value: () => number | undefined) =>
+    new Gauge({
+      name: metric,
+      help,
+      labelNames: ['chain'],
+      registers,
+      collect() {
+        const now = value()
+        if (now !== undefined) this.set(labels, now)
+      },
+    })
+  gauge('processor_indexed_block', 'Last block whose rows are committed', () => progress.indexedBlock)
+  gauge('processor_head_block', 'Head of the source as last seen', () => progress.headBlock)
+  if (loader) {
+    gauge(
+      'processor_scope_recipients_waiting',
+      'Verified addresses whose settlements are not all loaded',
+      () => loader.backlog.recipients,
+    )
+    gauge(
+      'processor_scope_blocks_to_go',
+      'Blocks to read for the verified address that is furthest behind',
+      () => loader.backlog.blocks,
+    )
+  }
   const count = (metric: string, help: string, total: () => number) =>
     new Counter({
       name: metric,

@@ -15,6 +15,7 @@ import { lockForProcessor } from './lock.ts'
 import { keepPartitionsAhead } from './partitions.ts'
 import { Progress } from './progress.ts'
 import { type Backfilled, firstBlock } from './request.ts'
+import { openScope } from './scope/open.ts'
 import { createSource } from './source.ts'
 
 const usage = `
@@ -34,22 +35,24 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
 
   const { databaseUrl, description, close: closeDatabase } = await openDatabase(config.databaseUrl)
   const progress = new Progress()
-  const backfilled = await check(databaseUrl, chain, progress)
+  const claimed = await check(databaseUrl, chain, progress)
   const lock = await lockForProcessor(databaseUrl, chain, (error) => {
     log.fatal(`lost the connection that keeps other processors of ${chain.name} away: ${error.message}`)
     process.exit(1)
   })
 
   const database = new ChainDatabase(databaseUrl, chain, progress)
-  const { portalKey } = config
+  const { portalKey, scope } = config
+  const known = await openScope({ databaseUrl, chain, scope, portalKey, log })
+  const backfilled = [...claimed, ...(known ? [{ fromBlock: 0, toBlock: known.ownFrom - 1 }] : [])]
   const source = createSource({ chain, portalKey, log, progress, final: () => database.final, backfilled })
-  const health = createHealth(chain, progress, source.metrics.registry)
+  const health = createHealth(chain, progress, source.metrics.registry, known?.loader)
   const server = await serveHealth(config.host, config.metricsPort, health)
   source.metrics.port = portOf(server)
 
   const stop = async (signal: string) => {
     log.info(`${signal}: stopping after the batch in flight`)
-    await database.close(stopGraceMs)
+    await Promise.all([database.close(stopGraceMs), known?.loader.close(stopGraceMs)])
     await lock.release()
     await closeDatabase()
     process.exit(0)
@@ -61,7 +64,8 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   log.info(startedWith, startLine(chain, source.description, description, progress, backfilled))
   if (source.node) await checkNode(source.node, chain)
   keepPartitionsAhead(databaseUrl, chain.name, progress, log)
-  source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, progress, log }))
+  known?.loader.start()
+  source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))
 })
 
 /** Returns the ranges whose settlements a backfill loads. */

@@ -36,10 +36,12 @@ describe('the environment', () => {
       METRICS_PORT: '0',
       LOG_LEVEL: 'debug',
       HOST: '0.0.0.0',
+      SETTLEMENT_SCOPE: 'verified',
     }
     expect(readConfig('gnosis', { ...env, RPC_GNOSIS: 'https://rpc.example' }, undefined)).toMatchObject({
       databaseUrl: 'postgres://db/x',
       portalKey: 'key',
+      scope: 'verified',
       metricsPort: 0,
       logLevel: 'debug',
       host: '0.0.0.0',
@@ -48,8 +50,9 @@ describe('the environment', () => {
   })
 
   test('is refused with every bad value at once', () => {
-    const bad = () => readConfig('base', { METRICS_PORT: '70000', LOG_LEVEL: 'loud' }, undefined)
+    const bad = () => readConfig('base', { METRICS_PORT: '70000', LOG_LEVEL: 'loud', SETTLEMENT_SCOPE: 'some' }, undefined)
     expect(bad).toThrow(/METRICS_PORT/)
+    expect(bad).toThrow(/SETTLEMENT_SCOPE/)
     expect(bad).toThrow(/LOG_LEVEL/)
     expect(() => readConfig('base', { RPC_BASE: 'ftp://x' }, undefined)).toThrow(/RPC_BASE must be an http/)
   })

@@ -12,6 +12,8 @@ export interface BackfillOptions {
   /** Content of CHAINS_FILE. */
   readonly chainSettings: object
   readonly args: readonly string[]
+  /** Further variables. */
+  readonly env?: Record<string, string>
 }
 
 export interface TestBackfill {
@@ -24,14 +26,19 @@ export interface TestBackfill {
 const timeoutMs = 60_000
 
 /** Starts the backfill command. */
-export async function startBackfill({ databaseUrl, chainSettings, args }: BackfillOptions): Promise<TestBackfill> {
+export async function startBackfill({
+  databaseUrl,
+  chainSettings,
+  args,
+  env = {},
+}: BackfillOptions): Promise<TestBackfill> {
   const folder = await mkdtemp(join(tmpdir(), 'backfill-test-'))
   const chainsFile = join(folder, 'chains.json')
   await writeFile(chainsFile, JSON.stringify(chainSettings))
   const entry = join(root, 'processors/backfill/main.ts')
   const child = spawn(process.execPath, ['--import', 'tsx', entry, ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, CHAINS_FILE: chainsFile },
+    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, CHAINS_FILE: chainsFile, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,
     killSignal: 'SIGKILL',

@@ -1,0 +1,150 @@
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { ChainSettings } from '../../chains.file.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { lockRollup, recountRecipients } from '../../db/queries/settlement-hourly.ts'
+import { addSettlements, moveRecipients, type RecipientSettlement } from '../../db/queries/settlement-scope.ts'
+import type { BlockScanner } from '../backfill/block-scanner.ts'
+import type { History } from '../backfill/history.ts'
+import { type BlockSink, RangeReader } from '../backfill/range-reader.ts'
+import { scannedBlock } from '../backfill/scanned-block.ts'
+import { withoutBackfilled } from '../backfilled.ts'
+import { bytesOf, type ChainBlock } from '../block.ts'
+import { settleBlocks } from '../settle-blocks.ts'
+import type { FindCalls, SettlementRow } from '../settlements.ts'
+import { hexOf } from './recipients.ts'
+
+/** A step is committed when it has so many settlements, and when it is so old. */
+const maxStepSettlements = 20_000
+const maxStepMs = 10_000
+/** Settlements of one statement. */
+const settlementsPerInsert = 2_000
+/** Recipients that are counted anew by one statement. */
+const recipientsPerRecount = 100
+
+export interface LoadOptions {
+  readonly pool: pg.Pool
+  readonly chain: ChainSettings
+  /** Of transfers to these recipients. */
+  readonly history: History
+  readonly findCalls: FindCalls
+  readonly recipients: readonly Buffer[]
+  readonly fromBlock: number
+  /** Inclusive; final. */
+  readonly toBlock: number
+  readonly log: Pick<Logger, 'warn'>
+}
+
+/**
+ * Loads the settlements of some recipients in a range of final blocks. Every step is one transaction, with the block
+ * its recipients are loaded up to; what is there already is left as it is, so a step may be made again.
+ */
+export class HistoryLoad implements BlockSink {
+  /** Settlements that were not there before. */
+  added = 0
+  readonly #reader: RangeReader
+  readonly #tokens: ReadonlySet<string>
+  readonly #wanted: ReadonlySet<string>
+  #settlements: SettlementRow[] = []
+
+  constructor(private readonly options: LoadOptions) {
+    const { history, fromBlock, toBlock, log, chain, recipients } = options
+    this.#reader = new RangeReader(history, fromBlock, toBlock, log)
+    this.#tokens = new Set(chain.tokens.map(({ address }) => address))
+    this.#wanted = new Set(recipients.map(hexOf))
+  }
+
+  /** The block to go on with. */
+  get nextBlock(): number {
+    return this.#reader.next
+  }
+
+  get isDone(): boolean {
+    return this.#reader.isDone
+  }
+
+  /** Reads on for a while and commits what was found. Rejects when the source or the database fails; then it is over. */
+  async step(): Promise<void> {
+    const from = this.nextBlock
+    const deadline = Date.now() + maxStepMs
+    do {
+      await this.#reader.advance(this)
+    } while (!this.isDone && this.#settlements.length < maxStepSettlements && Date.now() < deadline)
+    if (this.nextBlock > from) await this.#commit(from)
+  }
+
+  close(): void {
+    this.#reader.close()
+  }
+
+  add(text: Buffer, scan: BlockScanner): Promise<void> | undefined {
+    return scan.transactions === 0 ? undefined : this.addBlock(scannedBlock(text, scan))
+  }
+
+  async addBlock(block: ChainBlock): Promise<void> {
+    const { chain, findCalls } = this.options
+    const { settlements } = await settleBlocks(chain.name, this.#tokens, [block], findCalls)
+    this.#settlements.push(...settlements.filter(({ recipient }) => this.#wanted.has(recipient)))
+  }
+
+  async #commit(fromBlock: number) {
+    const { pool, chain, recipients } = this.options
+    const found = this.#settlements.splice(0)
+    this.added += await inTransaction(pool, async (db) => {
+      // Also waits for a backfill that is claiming blocks: theirs are not written here.
+      const { settlements } = await withoutBackfilled(db, chain, { settlements: found, unpaid: [] })
+      // The roll-up counts these rows when it comes to their blocks, or it is corrected here.
+      const unrolled = await lockRollup(db, chain.name)
+      const moved = await moveRecipients(db, chain.name, {
+        addresses: recipients,
+        fromBlock,
+        nextBlock: this.nextBlock,
+      })
+      const waiting = new Set(moved.map(hexOf))
+      const paid = await addAll(
+        db,
+        chain,
+        settlements.filter(({ recipient }) => waiting.has(recipient)),
+      )
+      if (fromBlock < unrolled) await recountAll(db, chain, paid)
+      return paid.length
+    })
+  }
+}
+
+/** Returns the recipient of each settlement that was not there. */
+async function addAll(db: Queryable, { name }: ChainSettings, settlements: readonly SettlementRow[]) {
+  const added: Buffer[] = []
+  for (const page of pages(settlements, settlementsPerInsert)) {
+    added.push(...(await addSettlements(db, name, page.map(toRecord))))
+  }
+  return added
+}
+
+async function recountAll(db: Queryable, { name }: ChainSettings, paid: readonly Buffer[]): Promise<void> {
+  const recipients = new Map(paid.map((address) => [hexOf(address), address]))
+  for (const page of pages([...recipients.values()], recipientsPerRecount)) await recountRecipients(db, name, page)
+}
+
+function pages<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, page) =>
+    items.slice(page * size, (page + 1) * size),
+  )
+}
+
+function toRecord(row: SettlementRow): RecipientSettlement {
+  return {
+    blockNumber: row.blockNumber,
+    logIndex: row.logIndex,
+    blockTimestamp: new Date(row.blockTimestamp),
+    amount: row.amount,
+    token: bytesOf(row.token),
+    payer: bytesOf(row.payer),
+    recipient: bytesOf(row.recipient),
+    facilitator: bytesOf(row.facilitator),
+    paymentNonce: bytesOf(row.paymentNonce),
+    txHash: bytesOf(row.txHash),
+    selector: bytesOf(row.selector),
+    selectorSource: row.selectorSource,
+  }
+}

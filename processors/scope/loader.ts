@@ -1,0 +1,143 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { ChainSettings } from '../../chains.file.ts'
+import { createPool } from '../../db/pool.ts'
+import { scopeBacklog, waitingRecipients } from '../../db/queries/settlement-scope.ts'
+import type { History } from '../backfill/history.ts'
+import type { FindCalls } from '../settlements.ts'
+import { HistoryLoad } from './history-load.ts'
+import { LoadReport } from './load-report.ts'
+import { hexOf, readPosition, updateRecipients } from './recipients.ts'
+
+/** Addresses of one question. The Portal takes a body of 256 KiB; each is 70 bytes of it. */
+const maxRecipients = 500
+/** Between looks at who is verified, and at whether there is something to load. */
+const lookMs = 2_000
+/** Before another try after a failure. */
+const failurePauseMs = 15_000
+
+export interface LoaderOptions {
+  readonly databaseUrl: string
+  readonly chain: ChainSettings
+  /** Opens the history of transfers to some recipients. */
+  readonly openHistory: (recipients: readonly string[]) => History
+  /** Looks calls up as the processor does, in a history that ends at a block. */
+  readonly findCallsIn: (history: History, finalHeight: number) => FindCalls
+  readonly log: Logger
+}
+
+/**
+ * Brings the settlements of recipients that become known up to where the processor keeps them itself, beside the
+ * processor and in its process: one range of blocks at a time, for many recipients at once. A failure is logged and
+ * tried again later; it is no reason to stop indexing.
+ */
+export class ScopeLoader {
+  /** Recipients with history left to load, and blocks left to read for the one that is furthest behind. */
+  backlog = { recipients: 0, blocks: 0 }
+  readonly #pool: pg.Pool
+  readonly #closing = new AbortController()
+  #load: HistoryLoad | undefined
+  #report: LoadReport | undefined
+  #lookedAt = 0
+  #working: Promise<void> = Promise.resolve()
+
+  constructor(private readonly options: LoaderOptions) {
+    const { databaseUrl, chain } = options
+    this.#pool = createPool({ databaseUrl, name: `processor ${chain.name} scope`, max: 1 })
+  }
+
+  start(): void {
+    this.#run()
+  }
+
+  /** Begins no step any more; what is being committed may take `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing.abort()
+    this.#load?.close()
+    const late = new AbortController()
+    await Promise.race([
+      this.#working.catch(() => {}),
+      delay(graceMs, undefined, { signal: late.signal }).catch(() => {}),
+    ])
+    late.abort()
+  }
+
+  async #run() {
+    while (!this.#closing.signal.aborted) {
+      let pauseMs = lookMs
+      try {
+        this.#working = this.#turn()
+        await this.#working
+        if (this.#load) pauseMs = 0
+      } catch (error) {
+        this.#give(error as Error)
+        pauseMs = failurePauseMs
+      }
+      await delay(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {})
+    }
+  }
+
+  /** Looks who is known when that was long ago, then goes on with what is being loaded. */
+  async #turn() {
+    if (Date.now() - this.#lookedAt >= lookMs) {
+      await this.#look()
+      this.#lookedAt = Date.now()
+    }
+    this.#load ??= await this.#begin()
+    const load = this.#load
+    if (!load || this.#closing.signal.aborted) return
+    await load.step()
+    this.#report?.progress(load)
+    if (!load.isDone) return
+    load.close()
+    this.#load = undefined
+    this.#report?.end(load)
+  }
+
+  async #look() {
+    const { chain, log } = this.options
+    const { added, ended } = await updateRecipients(this.#pool, chain)
+    if (added > 0) log.info(`${added} addresses are verified now: their settlements are kept from here on`)
+    if (ended > 0) log.info(`${ended} addresses are not verified any more: their settlements are kept no longer`)
+    this.backlog = await scopeBacklog(this.#pool, chain.name)
+  }
+
+  /** Undefined: there is nothing to load now. */
+  async #begin(): Promise<HistoryLoad | undefined> {
+    const { chain, log } = this.options
+    const { finalBlock, isBegun } = await readPosition(this.#pool, chain.name)
+    // Rows of a chain without a state would be nobody's: the next start takes the chain for an empty one.
+    if (!isBegun) return undefined
+    const limits = { finalBlock, tail: chain.finalityConfirmation, limit: maxRecipients }
+    const waiting = await waitingRecipients(this.#pool, chain.name, limits)
+    const [first] = waiting
+    if (!first) return undefined
+    const recipients = waiting.map(({ address }) => address)
+    const history = this.options.openHistory(recipients.map(hexOf))
+    const finalHeight = await history.finalHeight()
+    const fromBlock = first.nextBlock
+    const wanted = Math.max(...waiting.map((one) => one.toBlock))
+    const toBlock = Math.min(wanted, finalBlock, finalHeight)
+    if (toBlock < fromBlock) return undefined // the source is behind the processor
+    this.#report = new LoadReport(log, recipients.length, fromBlock, toBlock)
+    return new HistoryLoad({
+      pool: this.#pool,
+      chain,
+      history,
+      findCalls: this.options.findCallsIn(history, finalHeight),
+      recipients,
+      fromBlock,
+      toBlock,
+      log,
+    })
+  }
+
+  #give(error: Error) {
+    this.#load?.close()
+    this.#load = undefined
+    if (this.#closing.signal.aborted) return
+    const pause = `${failurePauseMs / 1000} s`
+    this.options.log.warn(`the history of known recipients: ${error.message}; the next attempt in ${pause}`)
+  }
+}

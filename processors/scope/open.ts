@@ -1,0 +1,75 @@
+import type { Logger } from 'pino'
+import type { ChainSettings } from '../../chains.file.ts'
+import { createPool } from '../../db/pool.ts'
+import { findCallsIn, openHistory, sourceOf } from '../backfill/sources.ts'
+import { Patience } from '../portal-failures.ts'
+import { ScopeLoader } from './loader.ts'
+import { updateRecipients } from './recipients.ts'
+import { keepAll, keepVerified, type Scope } from './scope.ts'
+
+export interface ScopeOptions {
+  readonly databaseUrl: string
+  readonly chain: ChainSettings
+  readonly scope: Scope
+  /** Key of the Portal; undefined: asked without one. */
+  readonly portalKey: string | undefined
+  readonly log: Logger
+}
+
+export interface OpenScope {
+  /** First block whose settlements the processor reads itself. */
+  readonly ownFrom: number
+  readonly loader: ScopeLoader
+}
+
+/**
+ * Prepares the chain's rows for the scope that is set, before the processor writes any. Undefined: the settlements of
+ * every recipient are kept. Throws a Refusal when the rows that are there do not allow it.
+ */
+export async function openScope({
+  databaseUrl,
+  chain,
+  scope,
+  portalKey,
+  log,
+}: ScopeOptions): Promise<OpenScope | undefined> {
+  if (chain.tokens.length === 0) return undefined
+  const pool = createPool({ databaseUrl, name: `processor ${chain.name} start`, max: 1 })
+  try {
+    if (scope === 'all') {
+      await keepAll(pool, chain)
+      return undefined
+    }
+    const source = sourceOf(chain, portalKey)
+    const tokens = chain.tokens.map(({ address }) => address)
+    const { ownFrom, completeTo } = await keepVerified(pool, chain, () =>
+      finalHeightOf(openHistory(source, { tokens }), log),
+    )
+    await updateRecipients(pool, chain)
+    const rest = completeTo >= 0 ? `; up to block ${completeTo} those of all others are there too, and stay` : ''
+    log.info(`the settlements of verified addresses alone are kept${rest}`)
+    const warn = (text: string) => log.warn(text)
+    const loader = new ScopeLoader({
+      databaseUrl,
+      chain,
+      log,
+      openHistory: (recipients) => openHistory(source, { tokens, recipients }),
+      findCallsIn: (history, finalHeight) =>
+        findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight }, warn),
+    })
+    return { ownFrom, loader }
+  } finally {
+    await pool.end()
+  }
+}
+
+/** Waits for a source that does not answer, up to a bound. */
+async function finalHeightOf(history: ReturnType<typeof openHistory>, log: Logger): Promise<number> {
+  for (const patience = new Patience(log); ; ) {
+    try {
+      return await history.finalHeight()
+    } catch (error) {
+      await patience.afterFailure(error as Error)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import type pg from 'pg'
+import type { ChainSettings } from '../../chains.file.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { readChainState } from '../../db/queries/chain-state.ts'
+import {
+  addRecipients,
+  endRecipients,
+  holdScope,
+  knownRecipients,
+  lockScope,
+  readScope,
+  recipientsChanged,
+  type SettlementScope,
+} from '../../db/queries/settlement-scope.ts'
+import { bytesOf } from '../block.ts'
+import type { SettlementRow } from '../settlements.ts'
+
+/**
+ * The settlements that pay a known recipient. To be called in the transaction that writes them, at READ COMMITTED:
+ * whoever becomes known while it runs becomes so after it, and its blocks are loaded for them.
+ */
+export async function ofKnownRecipients(
+  db: Queryable,
+  { name, id }: ChainSettings,
+  settlements: readonly SettlementRow[],
+): Promise<readonly SettlementRow[]> {
+  if (settlements.length === 0) return settlements
+  await holdScope(db, id)
+  const asked = [...new Set(settlements.map(({ recipient }) => recipient))].map(bytesOf)
+  const known = new Set((await knownRecipients(db, name, asked)).map(hexOf))
+  return settlements.filter(({ recipient }) => known.has(recipient))
+}
+
+/**
+ * Makes the known recipients of a chain those that are verified addresses now. The processor keeps the settlements of
+ * new ones in every block it has not committed yet; those of the blocks before are left to be loaded.
+ */
+export async function updateRecipients(
+  pool: pg.Pool,
+  chain: ChainSettings,
+): Promise<{ readonly added: number; readonly ended: number }> {
+  const { name, id, tokens } = chain
+  if (!(await recipientsChanged(pool, name))) return { added: 0, ended: 0 }
+  return inTransaction(pool, async (db) => {
+    await lockScope(db, id)
+    const { scope, indexedBlock, finalBlock } = await readPosition(db, name)
+    const fromBlock = Math.max(scope.completeTo + 1, Math.min(...tokens.map((token) => token.fromBlock)))
+    const added = await addRecipients(db, name, { fromBlock, toBlock: indexedBlock })
+    const ended = await endRecipients(db, name, finalBlock)
+    return { added, ended }
+  })
+}
+
+export interface Position {
+  readonly scope: SettlementScope
+  /** Whether the processor has written anything. */
+  readonly isBegun: boolean
+  /** How far the processor is, or need not be: it does not read settlements below its first own block. */
+  readonly indexedBlock: number
+  /** As `indexedBlock`, of the blocks that are not written again. */
+  readonly finalBlock: number
+}
+
+export async function readPosition(db: Queryable, chain: string): Promise<Position> {
+  const scope = await readScope(db, chain)
+  if (!scope) throw new Error(`settlement_scope has no row of ${chain} any more`)
+  const state = await readChainState(db, chain)
+  return {
+    scope,
+    isBegun: state !== undefined,
+    indexedBlock: Math.max(state?.indexedBlock ?? -1, scope.ownFrom - 1),
+    finalBlock: Math.max(state?.finalizedBlock ?? -1, scope.ownFrom - 1),
+  }
+}
+
+export function hexOf(address: Buffer): string {
+  return `0x${address.toString('hex')}`
+}

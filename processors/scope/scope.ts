@@ -1,0 +1,84 @@
+import type pg from 'pg'
+import type { ChainSettings } from '../../chains.file.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { backfillsWithin } from '../../db/queries/backfill.ts'
+import { readChainState } from '../../db/queries/chain-state.ts'
+import {
+  clipScope,
+  deleteScope,
+  insertScope,
+  lockScope,
+  readScope,
+  type SettlementScope,
+} from '../../db/queries/settlement-scope.ts'
+import { Refusal } from '../refusal.ts'
+
+const maxBlock = 2_147_483_647
+
+/** Whose settlements are kept: everybody's, or those of recipients that are verified addresses. */
+export type Scope = 'all' | 'verified'
+
+/**
+ * Makes the chain's record say that all of its settlements are kept from now on. To be called before the processor
+ * writes. Throws a Refusal when those of some blocks are missing.
+ */
+export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promise<void> {
+  if (!(await readScope(pool, name))) return
+  await inTransaction(pool, async (db) => {
+    await lockScope(db, id)
+    const scope = await readScope(db, name)
+    const state = await readChainState(db, name)
+    if (scope && state && state.indexedBlock > scope.completeTo) {
+      throw new Refusal(
+        `${name} was indexed with SETTLEMENT_SCOPE=verified from block ${scope.completeTo + 1} on: settlements of other ` +
+          `recipients are missing; set it again, or index the chain anew: npm run reset -- --chain ${name} --all`,
+      )
+    }
+    await deleteScope(db, name)
+  })
+}
+
+/**
+ * Makes the chain's record say that settlements of known recipients alone are kept from now on, and repairs it after a
+ * reset. To be called before the processor writes. `finalHeight` is asked when nothing of the chain is indexed: what is
+ * final by then is loaded by recipient, and the processor does not read it.
+ */
+export async function keepVerified(
+  pool: pg.Pool,
+  { name, id }: ChainSettings,
+  finalHeight: () => Promise<number>,
+): Promise<SettlementScope> {
+  const isFresh = (await readChainState(pool, name)) === undefined
+  const fresh: SettlementScope = { completeTo: -1, ownFrom: isFresh ? (await finalHeight()) + 1 : 0 }
+  return inTransaction(pool, async (db) => {
+    await lockScope(db, id)
+    const state = await readChainState(db, name)
+    if (!state) await deleteScope(db, name)
+    else await clipScope(db, name, state.indexedBlock)
+    const scope = await readScope(db, name)
+    if (scope) return scope
+    await refuseUnfinished(db, name)
+    const begun = state ? { completeTo: state.finalizedBlock, ownFrom: 0 } : fresh
+    await insertScope(db, name, begun)
+    return begun
+  })
+}
+
+/** Throws a Refusal when the chain's history is not loaded by ranges of blocks. `scope`: what is set, if anything. */
+export async function refuseBackfill(db: Queryable, { name }: ChainSettings, scope: string | undefined): Promise<void> {
+  if (scope !== 'verified' && !(await readScope(db, name))) return
+  throw new Refusal(
+    `with SETTLEMENT_SCOPE=verified there is nothing to backfill: the processor of ${name} loads the history of each ` +
+      'verified address by itself',
+  )
+}
+
+/** A backfill loads the settlements of every recipient in its blocks, and the processor leaves them alone. */
+async function refuseUnfinished(db: Queryable, chain: string) {
+  const open = (await backfillsWithin(db, chain, 0, maxBlock)).find(({ completedAt }) => completedAt === null)
+  if (!open) return
+  throw new Refusal(
+    `a backfill of ${chain} has not loaded all of blocks ${open.fromBlock} to ${open.toBlock}; end it with ` +
+      `--from ${open.fromBlock} --to ${open.toBlock} and SETTLEMENT_SCOPE=all before it is set to verified`,
+  )
+}

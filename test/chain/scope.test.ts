@@ -1,0 +1,196 @@
+import { type Address, keccak256, toBytes } from 'viem'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain.ts'
+import {
+  aggregate,
+  mint,
+  pay,
+  payInColumns,
+  pull,
+  signAuthorization,
+  transferDollars,
+} from '../../devnet/chain-payments.ts'
+import { rollUpSettlements } from '../../enrichment/rollup.ts'
+import { type Act, forkHere } from '../tools/branches.ts'
+import { chainSettings } from '../tools/chain-settings.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { spawnProcessor, type TestProcessor } from '../tools/processor.ts'
+import {
+  cleanSettlementsTo,
+  keepTo,
+  settlementsTo,
+  untilNoticed,
+  untilSettled,
+  unverify,
+  verifiedScope,
+  verify,
+} from '../tools/scope.ts'
+
+const payer = accountOf('payer of the scope')
+const recipient = (name: string) => accountOf(`${name} recipient`).address
+const [early, late, fickle, stranger] = [recipient('early'), recipient('late'), recipient('fickle'), recipient('other')]
+
+const killed = [1, 2, 3, 4, 5, 6].map((number) => recipient(`killed ${number}`))
+
+const finality = 4 // blocks
+const timeout = 180_000
+/** Blocks that a step's history is made final by. */
+const untilFinal = finality + 1
+
+let chain: DevChain
+let database: TestDatabase
+let processor: TestProcessor
+beforeAll(async () => {
+  chain = await startDevChain('base', { genesisTime: 1_770_000_000, funded: [payer.address] })
+  database = await createTestDatabase()
+  await chain.execute(funder, mint(chain, payer.address, 1_000_000_000n))
+  for (const to of [early, late, fickle, stranger]) await payEveryWay('before', to)
+  await chain.client.mine({ blocks: untilFinal })
+  await verify(database.pool, 1, early)
+  processor = await start()
+})
+afterEach(({ task }) => {
+  if (task.result?.state === 'fail') console.error(processor.output())
+})
+afterAll(async () => {
+  await processor?.stop()
+  await database?.drop()
+  await chain?.stop()
+})
+
+test('of a history that was there before, verified recipients alone are kept', { timeout }, async () => {
+  await isClean([early])
+  expect(await settlementsTo(database.pool, 'base')).toEqual(await settlementsTo(database.pool, 'base', [early]))
+  expect(await settlementsTo(database.pool, 'base')).toHaveLength(4)
+})
+
+test('at the head, verified recipients alone are kept', { timeout }, async () => {
+  for (const to of [stranger, early, fickle]) await payEveryWay('head', to)
+  await chain.client.mine({ blocks: untilFinal })
+  await isClean([early])
+  expect(keepTo(await settlementsTo(database.pool, 'base'), [stranger, late, fickle])).toEqual([])
+})
+
+test('an address that becomes verified brings its history along, hot blocks included', { timeout }, async () => {
+  await payEveryWay('just before', late)
+  await verify(database.pool, 2, late)
+  await untilNoticed(database.pool, 'base', late, true)
+  await payEveryWay('just after', late)
+  await chain.client.mine({ blocks: untilFinal })
+  await isClean([early, late])
+})
+
+test('so does a contract, whose payments only traces tell apart', { timeout }, async () => {
+  await verify(database.pool, 3, chain.addresses.puller)
+  await isClean([early, late, chain.addresses.puller])
+  const sources = (await settlementsTo(database.pool, 'base', [chain.addresses.puller])).map(
+    (row) => JSON.parse(row).selector_source,
+  )
+  expect(sources).toContain('t')
+})
+
+test('an address that two accounts verify stays known until both have given it up', { timeout }, async () => {
+  await verify(database.pool, 4, fickle)
+  await verify(database.pool, 5, fickle)
+  await untilNoticed(database.pool, 'base', fickle, true)
+  await unverify(database.pool, 4, fickle)
+  await payEveryWay('one is left', fickle)
+  await chain.client.mine({ blocks: untilFinal })
+  await isClean([early, late, fickle, chain.addresses.puller])
+
+  await unverify(database.pool, 5, fickle)
+  await untilNoticed(database.pool, 'base', fickle, false)
+  const kept = await settlementsTo(database.pool, 'base', [fickle])
+  await payEveryWay('none is left', fickle)
+  await chain.client.mine({ blocks: untilFinal })
+  await processor.untilIndexed(Number(await chain.client.getBlockNumber()))
+  expect(await settlementsTo(database.pool, 'base', [fickle])).toEqual(kept)
+})
+
+test('verified again, it gets what it missed', { timeout }, async () => {
+  await verify(database.pool, 5, fickle)
+  await isClean([early, late, fickle, chain.addresses.puller])
+  expect(processor.output()).toMatch(/1 addresses are not verified any more/)
+})
+
+test('a reorg of the blocks in which an address became verified leaves what is on the chain', { timeout }, async () => {
+  const { puller } = chain.addresses
+  const fork = await forkHere(chain)
+  await fork.mine([await acts('seen', stranger), await acts('seen', late), []])
+  await processor.untilIndexed(Number(await chain.client.getBlockNumber()))
+  await verify(database.pool, 6, stranger)
+  await untilNoticed(database.pool, 'base', stranger, true)
+  await fork.mine([await acts('instead', late), await acts('instead', stranger), [], await acts('then', stranger)])
+  await isClean([early, late, fickle, puller, stranger])
+
+  await chain.client.setAutomine(true)
+  await chain.client.mine({ blocks: untilFinal })
+  await isClean([early, late, fickle, puller, stranger])
+})
+
+test('a processor killed while it loads goes on where it stood', { timeout }, async () => {
+  for (const to of killed) await payEveryWay('killed', to)
+  await chain.client.mine({ blocks: untilFinal })
+  for (const [at, to] of killed.entries()) {
+    await verify(database.pool, 100 + at, to)
+    await processor.stop()
+    processor = await start()
+    await processor.untilOutput(at % 2 ? /loading the settlements/ : /indexing base/)
+    await processor.kill('SIGKILL')
+  }
+  await processor.stop()
+  processor = await start()
+  await isClean([early, late, fickle, stranger, chain.addresses.puller, ...killed])
+})
+
+test('what is rolled up counts the settlements that came later', { timeout }, async () => {
+  const to = recipient('rolled up')
+  await payEveryWay('rolled up', to)
+  await chain.client.mine({ blocks: untilFinal })
+  await processor.untilIndexed(Number(await chain.client.getBlockNumber()))
+  while ((await rollUpSettlements({ pool: database.pool })) > 0);
+  await verify(database.pool, 200, to)
+  await isClean([early, late, fickle, stranger, chain.addresses.puller, to, ...killed])
+  const { rows } = await database.pool.query(
+    `select (select sum(n)::int from settlement_hourly where recipient = $1) as hours,
+            (select sum(n)::int from settlement_total where recipient = $1) as total,
+            (select count(*)::int from settlement where recipient = $1) as settlements`,
+    [Buffer.from(to.slice(2), 'hex')],
+  )
+  expect(rows[0].settlements).toBeGreaterThan(3)
+  expect(rows[0].hours).toBe(rows[0].settlements)
+  expect(rows[0].total).toBe(rows[0].settlements)
+})
+
+function start(): Promise<TestProcessor> {
+  const settings = chainSettings(chain, { finality })
+  return spawnProcessor({ chain: 'base', databaseUrl: database.url, chainSettings: settings, env: verifiedScope })
+}
+
+/** Everything that is stored, is what a clean index of the whole chain holds for these. */
+async function isClean(recipients: readonly Address[]) {
+  const expected = await cleanSettlementsTo(chain, recipients, { finality })
+  await untilSettled(database.pool, 'base', expected, { processor })
+}
+
+async function payEveryWay(name: string, to: Address) {
+  for (const { from, call, options } of await acts(name, to)) await chain.execute(from, call, options)
+}
+
+/** Payments to somebody by each kind of call, one that a contract draws for them, and a transfer that settles nothing. */
+async function acts(name: string, to: Address): Promise<Act[]> {
+  const authorize = (use: string, request: object = {}) =>
+    signAuthorization(chain, payer, { to, value: 5n, nonce: keccak256(toBytes(`${name} ${to} ${use}`)), ...request })
+  const [direct, bytes, batched, built] = await Promise.all(
+    ['direct', 'bytes', 'batched', 'built'].map((use) => authorize(use)),
+  )
+  const drawn = await authorize('drawn', { to: chain.addresses.puller, kind: 'receive' })
+  return [
+    pay(direct!),
+    pay(bytes!, 'bytes'),
+    aggregate(chain, [pay(batched!)]),
+    payInColumns(chain, [built!]),
+    pull(chain, drawn, to),
+    transferDollars(chain, to, 7n),
+  ].map((call) => ({ from: payer, call }))
+}

@@ -171,3 +171,34 @@ export async function insertUnpaid(
     ],
   )
 }
+
+/** Deletes a claim with its shards, and what is noted of its partitions and its roll-up. */
+export async function deleteBackfill(db: Queryable, id: number): Promise<void> {
+  await db.query(
+    `with gone as (delete from settlement_rollup_backfill where backfill_id = $1)
+     delete from backfill where id = $1`,
+    [id],
+  )
+}
+
+type Blocks = Pick<BackfillRange, 'fromBlock' | 'toBlock'>
+
+export async function deleteSettlementsWithin(
+  db: Queryable,
+  chain: string,
+  { fromBlock, toBlock }: Blocks,
+): Promise<void> {
+  await db.query('delete from settlement where chain = $1 and block_number between $2 and $3', [
+    chain,
+    fromBlock,
+    toBlock,
+  ])
+}
+
+export async function deleteUnpaidWithin(db: Queryable, chain: string, { fromBlock, toBlock }: Blocks): Promise<void> {
+  await db.query('delete from unpaid_authorization where chain = $1 and block_number between $2 and $3', [
+    chain,
+    fromBlock,
+    toBlock,
+  ])
+}

@@ -89,7 +89,10 @@ export async function moveCursorBack(
   )
 }
 
-/** Empties the chain's settlements at once, however many there are; readers wait for the end of the transaction. */
+/**
+ * Empties the chain's settlements at once, however many there are; readers wait for the end of the transaction. Who
+ * began to read before it, and has not come to the settlements yet, finds none.
+ */
 export async function truncateSettlements(db: Queryable, chain: string): Promise<void> {
   await db.query(`truncate ${pg.escapeIdentifier(`settlement_${chain}`)}`)
 }
@@ -108,13 +111,14 @@ export async function deleteChainState(db: Queryable, chain: string): Promise<vo
   await db.query('delete from chain_state where chain = $1', [chain])
 }
 
-/** Tables that backfills of a chain load aside. */
-export async function asideTables(db: Queryable, chain: string): Promise<string[]> {
-  const { rows } = await db.query<{ aside: string }>(
-    'select p.aside from backfill_partition p join backfill b on b.id = p.backfill_id where b.chain = $1 order by 1',
-    [chain],
-  )
-  return rows.map(({ aside }) => aside)
+/** Remembers what the transaction has done so far. */
+export async function markPlace(db: Queryable): Promise<void> {
+  await db.query('savepoint place')
+}
+
+/** Undoes what the transaction has done since, a failure included. */
+export async function returnToPlace(db: Queryable): Promise<void> {
+  await db.query('rollback to savepoint place')
 }
 
 export async function dropTable(db: Queryable, table: string): Promise<void> {

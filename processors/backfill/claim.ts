@@ -51,6 +51,15 @@ export async function claimRange(
   })
 }
 
+/** The backfill of exactly these blocks. Throws a Refusal that names those that meet them. */
+export async function findBackfill(db: Queryable, { name }: ChainSettings, { fromBlock, toBlock }: Range) {
+  const ranges = await backfillsWithin(db, name, fromBlock, toBlock)
+  const found = ranges.find((one) => one.fromBlock === fromBlock && one.toBlock === toBlock)
+  if (found) return found
+  const known = ranges.map((one) => `${one.fromBlock} to ${one.toBlock}`).join(', ')
+  throw new Refusal(`there is no backfill of exactly these blocks of ${name}${known ? `; there is ${known}` : ''}`)
+}
+
 /** Cuts a range into shards of about the same length. */
 export function cutRange({ fromBlock, toBlock }: Range, workers: number) {
   const blocks = toBlock - fromBlock + 1

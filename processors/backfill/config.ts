@@ -12,6 +12,7 @@ export interface Arguments {
   readonly to?: string
   readonly workers?: string
   readonly verify?: boolean
+  readonly abandon?: boolean
   readonly portal?: string
   readonly gateway?: string
   readonly rpc?: string
@@ -26,8 +27,8 @@ export interface BackfillConfig {
   /** Processes at a time. */
   readonly workers: number
   readonly source: SourceAddress
-  /** Only compare what is loaded. */
-  readonly verify: boolean
+  /** `verify`: only compare what is loaded; `abandon`: take it out again. */
+  readonly task: 'load' | 'verify' | 'abandon'
   /** Another source to compare with. */
   readonly second: SourceAddress | undefined
   /** Undefined: the embedded server. */
@@ -49,9 +50,9 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   const chain = readChains({ env, file })[name]
   if (chain.tokens.length === 0) throw new UsageError(`--chain ${name} has no settlements, only registrations`)
   const key = env.PORTAL_API_KEY || undefined
-  const verify = given.verify ?? false
-  const { portal, gateway, rpc } = given
+  const { portal, gateway, rpc, verify, abandon } = given
   const seconds = [portal, gateway, rpc].filter((address) => address !== undefined).length
+  if (verify && abandon) throw new UsageError('--verify and --abandon exclude each other')
   if (!verify && seconds > 0) throw new UsageError('--portal, --gateway and --rpc are second sources for --verify')
   if (seconds > 1) throw new UsageError('--portal, --gateway and --rpc exclude each other')
   return {
@@ -61,7 +62,7 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
     toBlock,
     workers,
     source: sourceOf(chain, key),
-    verify,
+    task: verify ? 'verify' : abandon ? 'abandon' : 'load',
     second: secondSource(chain, given, key),
     databaseUrl: env.DATABASE_URL || undefined,
   }

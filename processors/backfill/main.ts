@@ -1,12 +1,16 @@
 import { readChainsFile } from '../../chains.file.ts'
 import { openDatabase } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
-import { backfillsWithin, readShards, tryLockBackfill } from '../../db/queries/backfill.ts'
+import { readShards, tryLockBackfill } from '../../db/queries/backfill.ts'
+import { readChainState } from '../../db/queries/chain-state.ts'
 import { describeError, runCommand, UsageError } from '../../ops/cli.ts'
 import { checkDatabase } from '../checks.ts'
+import { lockForProcessor } from '../lock.ts'
 import { Refusal } from '../refusal.ts'
+import { refuseBackfill } from '../scope/scope.ts'
+import { abandonRange } from './abandon.ts'
 import { certificateOf, joinCertificates, printCertificate } from './certificate.ts'
-import { claimRange } from './claim.ts'
+import { claimRange, findBackfill } from './claim.ts'
 import { type BackfillConfig, readConfig } from './config.ts'
 import { estimate } from './estimate.ts'
 import { runLoad } from './load.ts'
@@ -17,10 +21,12 @@ import { startWorker, type Worker } from './workers.ts'
 const usage = `
 npm run backfill -- --chain <chain> --from <block> --to <block> [--workers <n>]
 npm run backfill -- --chain <chain> --from <block> --to <block> --verify [--portal <url> | --gateway <url> | --rpc <url>]
+npm run backfill -- --chain <chain> --from <block> --to <block> --abandon
 
 Loads the settlements of a range of final blocks, both ends included, from the chain's archive, else the Portal, else
-its RPC endpoint, with as many processes as workers (default: one a core). Registrations and feedback are not loaded: the chain's processor
-reads them from the registry's first block on, and leaves the settlements of the range alone from now on.
+its RPC endpoint, with as many processes as workers (default: one a core). Registrations and feedback are not loaded:
+the chain's processor reads them from the registry's first block on, and leaves the settlements of the range alone from
+now on.
 
 May be killed at any time: the same command goes on where it stood. Ranges of several backfills, and what a processor
 has indexed itself, must not overlap. A partition that was empty is shown to readers when it is full and indexed.
@@ -29,6 +35,8 @@ Ends with a certificate of what was loaded.
 --verify   compares the table with the certificate, and with a second source: the Portal, the archive or the RPC
            endpoint named. Ends with 1 when something differs. How a selector was found is part of a row: a source
            without traces infers some that another one proves.
+--abandon  takes out what a backfill of exactly these blocks has loaded, and its claim: the chain's processor, or
+           another backfill, may load them then. The processor must not run, and must not have passed the blocks.
 
 Reads DATABASE_URL, CHAINS_FILE, PORTAL_URL, PORTAL_API_KEY, GATEWAY_<CHAIN>, RPC_<CHAIN>: see .env.example.
 `
@@ -38,6 +46,7 @@ const options = {
   to: { type: 'string' },
   workers: { type: 'string' },
   verify: { type: 'boolean' },
+  abandon: { type: 'boolean' },
   portal: { type: 'string' },
   gateway: { type: 'string' },
   rpc: { type: 'string' },
@@ -46,7 +55,7 @@ const options = {
 await runCommand({ usage, options }, async ({ values }) => {
   const { env } = process
   const config = readConfig(values, env, readChainsFile(env.CHAINS_FILE))
-  const workers = config.verify ? [] : Array.from({ length: config.workers }, startWorker)
+  const workers = Array.from({ length: config.task === 'load' ? config.workers : 0 }, startWorker)
   const stop = (signal: NodeJS.Signals) => {
     for (const worker of workers) worker.kill()
     process.stderr.write(`${signal}: stopped; the same command goes on behind the last batch\n`)
@@ -60,8 +69,12 @@ await runCommand({ usage, options }, async ({ values }) => {
     const pool = createPool(connections)
     try {
       await checkDatabase(pool, config.chain)
-      if (config.verify) await verify(pool, database.databaseUrl, config)
-      else await load(pool, database.databaseUrl, config, workers)
+      if (config.task === 'verify') await verify(pool, database.databaseUrl, config)
+      else if (config.task === 'abandon') await abandon(pool, database.databaseUrl, config)
+      else {
+        await refuseBackfill(pool, config.chain, env.SETTLEMENT_SCOPE)
+        await load(pool, database.databaseUrl, config, workers)
+      }
     } finally {
       await pool.end()
       await database.close()
@@ -111,9 +124,16 @@ async function load(
     const shards = await readShards(pool, id)
     for (const shard of shards) console.log(`certificate: ${printCertificate(chain.name, certificateOf(shard))}`)
     if (shards.length > 1) console.log(`in all: ${printCertificate(chain.name, joinCertificates(shards))}`)
+    const state = await readChainState(pool, chain.name)
+    if ((state?.finalizedBlock ?? -1) < toBlock) console.log(untilFollowed(chain.name, toBlock))
   } finally {
     session.release()
   }
+}
+
+/** Counts are prepared below the chain's final block, and without a processor there is none. */
+function untilFollowed(chain: string, toBlock: number): string {
+  return `they are counted row by row until the processor of ${chain} has passed block ${toBlock}: npm run processor -- ${chain}`
 }
 
 function describe(expected: { settlements: number; bytes: number } | undefined): string {
@@ -122,17 +142,27 @@ function describe(expected: { settlements: number; bytes: number } | undefined):
   return `about ${expected.settlements} of them, ${megabytes} MB in the database`
 }
 
+async function abandon(
+  pool: ReturnType<typeof createPool>,
+  databaseUrl: string,
+  { chain, fromBlock, toBlock }: BackfillConfig,
+): Promise<void> {
+  const lock = await lockForProcessor(databaseUrl, chain, (error) => {
+    process.stderr.write(`lost the connection that keeps processors of ${chain.name} away: ${error.message}\n`)
+    process.exit(1)
+  })
+  const settlements = await abandonRange(pool, chain, { fromBlock, toBlock })
+  await lock.release()
+  console.log(
+    `${chain.name}: blocks ${fromBlock} to ${toBlock} are nobody's, ${settlements} settlements deleted; ` +
+      'its processor loads them when it gets there, or another backfill does',
+  )
+}
+
 async function verify(pool: ReturnType<typeof createPool>, databaseUrl: string, config: BackfillConfig): Promise<void> {
   const { chain, fromBlock, toBlock, tokens, second } = config
   const name = `the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`
-  const ranges = await backfillsWithin(pool, chain.name, fromBlock, toBlock)
-  const range = ranges.find((one) => one.fromBlock === fromBlock && one.toBlock === toBlock)
-  if (!range) {
-    const known = ranges.map((one) => `${one.fromBlock} to ${one.toBlock}`).join(', ')
-    throw new Refusal(
-      `there is no backfill of exactly these blocks of ${chain.name}${known ? `; there is ${known}` : ''}`,
-    )
-  }
+  const range = await findBackfill(pool, chain, config)
   if (!range.completedAt) throw new Refusal(`${name} is not complete; run it to its end first`)
   const problems: string[] = []
   const shards = await readShards(pool, range.id)

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { inTransaction } from '../../db/pool.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { dropTable } from '../../db/queries/chain-reset.ts'
 import {
   type AsidePartition,
   addBounds,
@@ -13,6 +14,7 @@ import {
   lockPartition,
   moveRows,
   raiseIndexMemory,
+  readAside,
   replacePartition,
 } from '../../db/queries/settlement-partitions.ts'
 
@@ -47,6 +49,14 @@ export async function placePartition(pool: pg.Pool, chain: string, aside: AsideP
       await delay(lockPauseMs)
     }
   }
+}
+
+/**
+ * Drops what a backfill has loaded aside; to be called before its claim is deleted. A worker whose backfill was killed
+ * may be about to commit: it is waited for here, and finds no claim afterwards.
+ */
+export async function dropAside(db: Queryable, backfillId: number): Promise<void> {
+  for (const { aside } of await readAside(db, backfillId)) await dropTable(db, aside)
 }
 
 async function exchange(pool: pg.Pool, aside: AsidePartition): Promise<void> {

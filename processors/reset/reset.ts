@@ -1,9 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { backfillsWithin, lockClaims, tryLockBackfill } from '../../db/queries/backfill.ts'
+import { type BackfillRange, backfillsWithin, lockClaims, tryLockBackfill } from '../../db/queries/backfill.ts'
 import {
-  asideTables,
   deleteBackfillsAbove,
   deleteChainState,
   deleteFeedbackAbove,
@@ -14,16 +14,19 @@ import {
   deleteTransfersAbove,
   deleteUnpaidAbove,
   dropSchema,
-  dropTable,
   insertMetadata,
   insertRegistrations,
+  markPlace,
   moveCursorBack,
   restoreFeedbackRevokedAbove,
+  returnToPlace,
   truncateSettlements,
 } from '../../db/queries/chain-reset.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/final-blocks.ts'
 import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/settlement-hourly.ts'
+import { limitLockWait } from '../../db/queries/settlement-partitions.ts'
+import { dropAside } from '../backfill/partitions.ts'
 import { stateSchema } from '../database.ts'
 import { Refusal } from '../refusal.ts'
 import type { Tokens } from './tokens.ts'
@@ -31,12 +34,17 @@ import type { Tokens } from './tokens.ts'
 const maxBlock = 2_147_483_647
 /** A URI can have a quarter of a megabyte. */
 const rowsPerInsert = 100
+const lockWaitMs = 1_000
+const [lockPauseMs, maxLockAttempts] = [2_000, 300]
+/** Not in time, and a deadlock that was ended here. */
+const lockFailures = ['55P03', '40P01']
 
 /**
  * Makes the tables those of an index that ends at a block, in one transaction. `tokens` are those that changed above
  * it, as they were there. Returns how many settlements are gone.
  *
- * Throws a Refusal when a backfill that reaches above the block is running or not complete.
+ * Backfills that reach above the block lose their claims. Throws a Refusal when one of them is running, and when one
+ * that began below is not complete: the processor would pass by what it has not loaded.
  */
 export function resetTo(
   pool: pg.Pool,
@@ -48,13 +56,7 @@ export function resetTo(
   const { name } = chain
   return inTransaction(pool, async (db) => {
     const backfills = await holdBackfills(db, chain, block.height + 1)
-    const open = backfills.find(({ completedAt }) => completedAt === null)
-    if (open) {
-      throw new Refusal(
-        `a backfill of ${name} has not loaded all of blocks ${open.fromBlock} to ${open.toBlock}; ` +
-          `run it again with --from ${open.fromBlock} --to ${open.toBlock}, or reset the chain with --all`,
-      )
-    }
+    refuseUnfinished(chain, backfills, block.height)
     if (chain.tokens.length > 0) {
       // What a backfill claimed below the block is the chain's own from now on, so it is rolled up as such.
       const first = Math.min(block.height + 1, ...backfills.map(({ fromBlock }) => fromBlock))
@@ -62,6 +64,7 @@ export function resetTo(
       await rewindRollup(db, name, first)
       await recountRecipientsFrom(db, name, first)
     }
+    for (const { id } of backfills) await dropAside(db, id)
     await deleteBackfillsAbove(db, name, block.height)
     const settlements = await deleteSettlementsAbove(db, name, block.height)
     await deleteUnpaidAbove(db, name, block.height)
@@ -84,14 +87,12 @@ export function resetTo(
 export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
   const { name } = chain
   return inTransaction(pool, async (db) => {
-    await holdBackfills(db, chain, 0)
+    for (const { id } of await holdBackfills(db, chain, 0)) await dropAside(db, id)
     if (chain.tokens.length > 0) {
       await lockRollup(db, name)
       await rewindRollup(db, name, 0)
       await deleteSums(db, name)
-      await truncateSettlements(db, name)
     }
-    for (const table of await asideTables(db, name)) await dropTable(db, table)
     await deleteBackfillsAbove(db, name, -1)
     await deleteUnpaidAbove(db, name, -1)
     await deleteTransfersAbove(db, name, -1)
@@ -100,7 +101,38 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     await deleteFinalBlocksAbove(db, name, -1)
     await deleteChainState(db, name)
     await dropSchema(db, stateSchema(chain))
+    if (chain.tokens.length > 0) await emptySettlements(db, name)
   })
+}
+
+/**
+ * The last step of its transaction, because from here to the end every reader of the chain's settlements waits. While
+ * this waits for a long reader the others do so behind it, so not for long; then it is tried again.
+ */
+async function emptySettlements(db: Queryable, name: string) {
+  for (let attempt = 1; ; attempt++) {
+    await markPlace(db)
+    try {
+      await limitLockWait(db, lockWaitMs)
+      return await truncateSettlements(db, name)
+    } catch (error) {
+      const { code = '' } = error as { code?: string }
+      if (!lockFailures.includes(code) || attempt === maxLockAttempts) throw error
+      await returnToPlace(db)
+      await delay(lockPauseMs)
+    }
+  }
+}
+
+/** Its rows below the block would be the processor's, and those it has not loaded nobody's. */
+function refuseUnfinished({ name }: ChainSettings, backfills: readonly BackfillRange[], height: number) {
+  const open = backfills.find(({ completedAt, fromBlock }) => completedAt === null && fromBlock <= height)
+  if (!open) return
+  const { fromBlock, toBlock } = open
+  throw new Refusal(
+    `a backfill of ${name} has not loaded all of blocks ${fromBlock} to ${toBlock}; run it again with ` +
+      `--from ${fromBlock} --to ${toBlock}, or reset the chain with ${fromBlock > 0 ? `--to ${fromBlock - 1} or ` : ''}--all`,
+  )
 }
 
 /** Backfills that reach to a block or above; until the transaction ends none begins or goes on. */

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { paymentChain } from '../../../bench/payment-chain.ts'
 import { type Portal, startPortal } from '../../../devnet/portal/server.ts'
 import { type BackfillOptions, runBackfill, startBackfill } from '../../tools/backfill.ts'
@@ -21,6 +24,8 @@ export interface LoadRun {
   /** Loads blocks, all of them unless told otherwise. */
   load(database: TestDatabase, args?: readonly (string | number)[], more?: object): ReturnType<typeof runBackfill>
   start(database: TestDatabase, args?: readonly (string | number)[]): ReturnType<typeof startBackfill>
+  /** Of the project's other commands. */
+  environment(database: TestDatabase): NodeJS.ProcessEnv
   processor(database: TestDatabase): ReturnType<typeof spawnProcessor>
   /** Where the rows differ from the processor's; empty: nowhere. */
   difference(database: TestDatabase): Promise<string>
@@ -32,6 +37,8 @@ export const all = ['--chain', 'base', '--from', chain.firstBlock, '--to', chain
 export async function startLoadRun(): Promise<LoadRun> {
   const portal = await startPortal({ datasets: { 'base-mainnet': chain.source }, chunksPerAnswer: 5 })
   const databases: TestDatabase[] = []
+  const folder = await mkdtemp(join(tmpdir(), 'load-run-'))
+  const chainsFile = join(folder, 'chains.json')
   const contract = (address: string) => ({ address, fromBlock: chain.firstBlock })
   const settings = {
     rpc: null,
@@ -40,6 +47,7 @@ export async function startLoadRun(): Promise<LoadRun> {
     reputation: contract('0x8004baa17c55a88189ae136b182e5fda19de9b63'),
     tokens: [{ ...contract(chain.token), decimals: 6 }],
   }
+  await writeFile(chainsFile, JSON.stringify({ base: settings }))
   const database = async () => {
     const made = await createTestDatabase()
     databases.push(made)
@@ -66,10 +74,12 @@ export async function startLoadRun(): Promise<LoadRun> {
     options,
     load: (target, args = all, more) => runBackfill(options(target, args, more)),
     start: (target, args = all) => startBackfill(options(target, args)),
+    environment: ({ url }) => ({ DATABASE_URL: url, CHAINS_FILE: chainsFile }),
     processor,
     difference: async (target) => describeDifference(await read(target), expected),
     async end() {
       await portal.stop()
+      await rm(folder, { recursive: true, force: true })
       for (const one of databases) await one.drop()
     },
   }

@@ -1,0 +1,59 @@
+import type pg from 'pg'
+import type { ChainSettings } from '../../chains.file.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
+import {
+  type BackfillRange,
+  deleteBackfill,
+  deleteSettlementsWithin,
+  deleteUnpaidWithin,
+  lockClaims,
+  readShards,
+  tryLockBackfill,
+} from '../../db/queries/backfill.ts'
+import { readChainState } from '../../db/queries/chain-state.ts'
+import { Refusal } from '../refusal.ts'
+import { findBackfill, type Range } from './claim.ts'
+import { dropAside } from './partitions.ts'
+
+/**
+ * Gives up a backfill in one transaction: its claim is gone, and its rows. Returns how many rows there were. The
+ * chain's processor must not run: it knows of the claim since its start, and would pass the blocks by.
+ *
+ * Throws a Refusal when there is no backfill of exactly these blocks, when it is running, and when the processor has
+ * passed it, because then nobody would load the blocks any more.
+ */
+export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range): Promise<number> {
+  const { name, id } = chain
+  return inTransaction(pool, async (db) => {
+    await lockClaims(db, id)
+    const backfill = await findBackfill(db, chain, range)
+    if (!(await tryLockBackfill(db, backfill.id))) {
+      throw new Refusal(
+        `the backfill of blocks ${range.fromBlock} to ${range.toBlock} of ${name} is running; stop it first`,
+      )
+    }
+    await refusePassed(db, chain, backfill)
+    const shards = await readShards(db, backfill.id)
+    await dropAside(db, backfill.id)
+    await deleteBackfill(db, backfill.id)
+    await deleteUnpaidWithin(db, name, backfill)
+    await deleteSettlementsWithin(db, name, backfill)
+    return shards.reduce((sum, { settlements }) => sum + settlements, 0)
+  })
+}
+
+async function refusePassed(
+  db: Queryable,
+  { name }: ChainSettings,
+  { fromBlock, toBlock, completedAt }: BackfillRange,
+) {
+  const state = await readChainState(db, name)
+  if (!state || state.indexedBlock < fromBlock) return
+  const target = Math.min(fromBlock, state.finalizedBlock) - 1
+  const otherwise = completedAt ? '' : 'finish it with the same command without --abandon, or '
+  throw new Refusal(
+    `the processor of ${name} is at block ${state.indexedBlock} and has left the settlements of blocks ${fromBlock} ` +
+      `to ${toBlock} to this backfill; ${otherwise}let it go back for them with: ` +
+      `npm run reset -- --chain ${name} ${target < 0 ? '--all' : `--to ${target}`}`,
+  )
+}

@@ -11,10 +11,12 @@ import { addressSubject } from '../db/queries/by-address.ts'
 import { discoveryPage, discoveryTotal } from '../db/queries/discovery.ts'
 import { leaderboard, leaderboardPeriods } from '../db/queries/leaderboard.ts'
 import { agentProfile } from '../db/queries/profile.ts'
-import { countSettlementsAfter } from '../db/queries/settlement-counts.ts'
+import { countPayees, movedCounts } from '../db/queries/settlement-counts.ts'
+import { agentSettlementDays } from '../db/queries/settlement-days.ts'
 import { agentSettlements } from '../db/queries/settlements.ts'
 import { directoryStats } from '../db/queries/stats.ts'
 import { rollUpSettlements } from '../enrichment/rollup.ts'
+import { refreshCounts } from '../enrichment/settlement-counts.ts'
 import { fillWorld, type WorldSize } from './world.ts'
 
 export interface ReadsOptions {
@@ -56,8 +58,17 @@ export async function benchReads({ size, busiest, runs }: ReadsOptions): Promise
     const start = performance.now()
     while ((await rollUpSettlements({ pool })) > 0);
     const rollupSeconds = (performance.now() - start) / 1_000
-    await pool.query('vacuum (analyze) settlement_hourly')
+    await pool.query('vacuum (analyze) settlement_hourly, settlement_total, settlement_payer')
+    say('counting what every payee was paid')
+    const now = () => new Date()
+    const roundStart = performance.now()
+    const moved = await refreshCounts({ pool, now, settlementOverloads })
+    say(`first round: ${moved} agents moved in ${((performance.now() - roundStart) / 1_000).toFixed(1)} s`)
+    await pool.query('vacuum (analyze) payee_counts, agent')
     const timed = [direct]
+    for (const statement of roundStatements()) timed.push(await time(pool, statement, rareRuns))
+    const round = { name: 'counter round', run: () => refreshCounts({ pool, now, settlementOverloads }) }
+    timed.push(await time(pool, round, rareRuns))
     for (const statement of statements()) timed.push(await time(reader, statement, statement.isRare ? rareRuns : runs))
     report(timed, (size.settlements + busiest) / rollupSeconds)
   } finally {
@@ -100,8 +111,6 @@ function statements(): Statement[] {
   }
   const page = (sort: 'newest' | 'most-active', q: string | null) => (db: Queryable) =>
     discoveryPage(db, { ...none, q }, { sort, page: 1, limit: 30, total: 0 })
-  const now = new Date()
-  const refresh = { after: 0, limit: 200, settlementOverloads, now }
   return [
     profileOf('profile of the busiest', busiestFid),
     profileOf('profile', 4_711),
@@ -112,13 +121,24 @@ function statements(): Statement[] {
     { name: 'discovery, most active', run: page('most-active', null) },
     { name: 'discovery, a word', run: page('newest', 'falcon') },
     { name: 'discovery, total of a word', run: (db) => discoveryTotal(db, { ...none, q: 'falcon' }) },
-    { name: 'counters of 200 agents', run: (db) => countSettlementsAfter(db, refresh) },
-    { name: 'stats', run: (db) => directoryStats(db, { settlementOverloads }), isRare: true },
+    {
+      name: 'days of the busiest',
+      run: (db) => agentSettlementDays(db, { fid: busiestFid, settlementOverloads, days: 30 }),
+    },
+    { name: 'stats', run: (db) => directoryStats(db), isRare: true },
     ...leaderboardPeriods.map((period) => ({
       name: `leaderboard, ${period}`,
       run: (db: Queryable) => leaderboard(db, { period, limit: 100, settlementOverloads }),
       isRare: true,
     })),
+  ]
+}
+
+/** What a round of the counters is made of, by the job's own connection. */
+function roundStatements(): Statement[] {
+  return [
+    { name: 'counts of all payees', run: (db) => countPayees(db, { settlementOverloads, now: new Date() }) },
+    { name: 'counters that moved', run: (db) => movedCounts(db) },
   ]
 }
 
@@ -149,15 +169,16 @@ async function time(pool: pg.Pool, { name, run }: Statement, runs: number): Prom
       times.push(performance.now() - start)
     }
     times.sort((a, b) => a - b)
-    const { rows } = await client.query(
-      `explain (analyze, costs off, timing off, buffers off) ${asked?.text}`,
-      asked?.values,
-    )
-    const plan = rows.map((row) => row['QUERY PLAN'] as string).filter((line) => !line.includes('never executed'))
+    const plan = asked ? await planOf(client, asked) : []
     return { name, median: times[times.length >> 1] as number, slowest: times.at(-1) as number, plan }
   } finally {
     client.release()
   }
+}
+
+async function planOf(db: Queryable, { text, values }: pg.QueryConfig): Promise<string[]> {
+  const { rows } = await db.query(`explain (analyze, costs off, timing off, buffers off) ${text}`, values)
+  return rows.map((row) => row['QUERY PLAN'] as string).filter((line) => !line.includes('never executed'))
 }
 
 function report(timed: readonly Timed[], rolledPerSecond: number) {
@@ -180,6 +201,7 @@ function report(timed: readonly Timed[], rolledPerSecond: number) {
     busiest_settlements_ms: ms('settlements of the busiest'),
     busiest_profile_without_rollup_ms: ms('profile of the busiest, nothing rolled up'),
     profile_ms: ms('profile'),
+    counter_round_ms: ms('counter round'),
     stats_ms: ms('stats'),
     leaderboard_30d_ms: ms('leaderboard, 30d'),
     leaderboard_all_ms: ms('leaderboard, all'),

@@ -10,6 +10,7 @@ import {
   moveRollup,
   unrolledBackfill,
 } from '../db/queries/settlement-hourly.ts'
+import { allowLargeSums } from '../db/queries/settlement-sums.ts'
 
 /** Settlements of one transaction, about. */
 const settlementsPerStep = 200_000
@@ -42,6 +43,7 @@ async function rollUpChain(db: pg.PoolClient, chain: ChainName, limit: number): 
   const final = (await readChainState(db, chain))?.finalizedBlock ?? -1
   if (final < fromBlock) return 0
   const toBlock = await boundRange(db, chain, { fromBlock, toBlock: final }, limit)
+  await allowLargeSums(db)
   const grew = await addToRollup(db, chain, { fromBlock, toBlock })
   await moveRollup(db, chain, toBlock + 1)
   return grew || toBlock < final ? 1 : 0
@@ -53,6 +55,7 @@ async function rollUpBackfill(db: pg.PoolClient, chain: ChainName, limit: number
   const range = await unrolledBackfill(db, chain)
   if (!range) return 0
   const toBlock = await boundRange(db, chain, range, limit)
+  await allowLargeSums(db)
   await addToRollup(db, chain, { ...range, toBlock }, range.id)
   await moveBackfillRollup(db, range.id, toBlock + 1)
   return 1

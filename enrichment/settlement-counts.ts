@@ -2,11 +2,15 @@ import type pg from 'pg'
 import { inTransaction } from '../db/pool.ts'
 import { lockJoin } from '../db/queries/join-events.ts'
 import {
-  countSettlementsAfter,
-  countSettlementsOf,
+  countPayees,
+  countPayeesOf,
+  forgetPayees,
+  movedCounts,
+  movedCountsOf,
   type SettlementCounts,
   storeSettlementCounts,
 } from '../db/queries/settlement-counts.ts'
+import { allowLargeSums } from '../db/queries/settlement-sums.ts'
 
 export interface CountOptions {
   readonly pool: pg.Pool
@@ -14,31 +18,38 @@ export interface CountOptions {
   readonly settlementOverloads: 'spec' | 'all'
 }
 
-const agentsPerPage = 200
+/** Agents written in one transaction: the join waits for it. */
+const agentsPerPage = 1_000
 
-/** Brings the counters of all agents to what the settlements say, page by page. Returns how many moved. */
+/**
+ * Brings the counts of all addresses of agents, and with them the counters of the agents, to what the settlements say.
+ * Returns how many agents' counters moved.
+ */
 export async function refreshCounts({ pool, now, settlementOverloads }: CountOptions): Promise<number> {
-  let moved = 0
-  for (let after = 0; ; ) {
-    const page = { after, limit: agentsPerPage, settlementOverloads, now: now() }
-    const counts = await countSettlementsAfter(pool, page)
-    moved += await store(pool, counts)
-    const last = counts.at(-1)
-    if (!last || counts.length < agentsPerPage) return moved
-    after = last.fid
-  }
+  const counts = await inTransaction(pool, async (db) => {
+    await allowLargeSums(db)
+    await forgetPayees(db)
+    await countPayees(db, { settlementOverloads, now: now() })
+    return movedCounts(db)
+  })
+  return store(pool, counts)
 }
 
-/** The same of some agents. */
+/** The same of some agents, a hundred at most. */
 export async function refreshCountsOf(fids: readonly number[], options: CountOptions): Promise<number> {
   const { pool, now, settlementOverloads } = options
-  return store(pool, await countSettlementsOf(pool, { fids, settlementOverloads, now: now() }))
+  await countPayeesOf(pool, { fids, settlementOverloads, now: now() })
+  return store(pool, await movedCountsOf(pool, fids))
 }
 
 /** Under the join's lock: two transactions that write several agents must not do it in different orders. */
-function store(pool: pg.Pool, counts: readonly SettlementCounts[]): Promise<number> {
-  return inTransaction(pool, async (db) => {
-    await lockJoin(db)
-    return storeSettlementCounts(db, counts)
-  })
+async function store(pool: pg.Pool, counts: readonly SettlementCounts[]): Promise<number> {
+  let moved = 0
+  for (let first = 0; first < counts.length; first += agentsPerPage) {
+    moved += await inTransaction(pool, async (db) => {
+      await lockJoin(db)
+      return storeSettlementCounts(db, counts.slice(first, first + agentsPerPage))
+    })
+  }
+  return moved
 }

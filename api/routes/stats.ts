@@ -14,5 +14,5 @@ export const stats = route({
   errors: [],
   maxAgeSeconds: 60,
   freshSeconds: 60,
-  read: (_input, { database, settlementOverloads }) => directoryStats(database, { settlementOverloads }),
+  read: (_input, { database }) => directoryStats(database),
 })

@@ -1,6 +1,5 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { Queryable } from '../pool.ts'
-import { settlementChains } from './json-text.ts'
 import { profileFields, sourceTimes } from './profile-fields.ts'
 import { countedSettlements, newestSettlement } from './settlement-windows.ts'
 
@@ -28,6 +27,7 @@ const counted = countedSettlements({
   recipients: '(select unnest(a.verified_addresses) as address)',
   few: true,
   amounts: false,
+  newest: false,
   overloads: '$3::boolean',
   windows: [
     { name: 'last_30d', since: `now() - interval '30 days'` },
@@ -40,7 +40,7 @@ select json_build_object(${profileFields.map(([name, expression]) => `'${name}',
   from agent a
  cross join lateral (
    select coalesce(sum(last_30d), 0) as last_30d, coalesce(sum(ever), 0) as ever,
-          ${newestSettlement('a.verified_addresses', settlementChains, '$3::boolean')} as newest_at
+          ${newestSettlement('a.verified_addresses', '$3::boolean')} as newest_at
      from (${counted}) part
  ) paid
  cross join lateral (${sourceTimes}) source

@@ -1,5 +1,5 @@
 import type { Queryable } from '../pool.ts'
-import { shownSelectors } from './selectors.ts'
+import { isListed } from './selectors.ts'
 
 /** What an agent received on one UTC day. */
 export interface SettlementDay {
@@ -10,7 +10,10 @@ export interface SettlementDay {
   readonly amount: string
 }
 
-/** The last days up to today, the oldest first, days without a settlement included. */
+/**
+ * The last days up to today, the oldest first, days without a settlement included. Days are whole hours, so they come
+ * from the roll-up, and blocks that are not rolled up from the settlements.
+ */
 export async function agentSettlementDays(
   db: Queryable,
   { fid, settlementOverloads, days }: { fid: number; settlementOverloads: 'spec' | 'all'; days: number },
@@ -21,18 +24,32 @@ export async function agentSettlementDays(
 with day as (
   select (now() at time zone 'utc')::date - back as day from generate_series(0, $2::int - 1) as back
 ),
-paid as (
-  select (s.block_timestamp at time zone 'utc')::date as day, count(*) as count, sum(s.amount) as amount
-    from agent a
-    join settlement s on s.recipient = any (a.verified_addresses) and s.selector = any ($3::bytea[])
-   where a.fid = $1 and s.block_timestamp >= (select min(day) from day)::timestamp at time zone 'utc'
-   group by 1
-)
-select to_char(day, 'YYYY-MM-DD') as day, coalesce(count, 0) as count, coalesce(amount, 0)::text as amount
+payee as materialized (select unnest(verified_addresses) as address from agent where fid = $1),
+part as (
+  select (h.hour at time zone 'utc')::date as day, h.n as count, h.amount
+    from payee
+    join settlement_hourly h on h.recipient = payee.address
+   where h.hour >= (select min(day) from day)::timestamp at time zone 'utc' and ($3::boolean or not h.overload)
+   union all
+  select (s.block_timestamp at time zone 'utc')::date, 1, s.amount
+    from payee
+   cross join settlement_unrolled u
+   cross join lateral (
+     select s.block_timestamp, s.amount
+       from settlement s
+      where s.recipient = payee.address and s.chain = u.chain
+        and s.block_number between u.from_block and u.to_block
+        and ($3::boolean or ${isListed('s.selector')})
+        and s.block_timestamp >= (select min(day) from day)::timestamp at time zone 'utc'
+     offset 0
+   ) s
+),
+paid as (select day, sum(count) as count, sum(amount) as amount from part group by day)
+select to_char(day, 'YYYY-MM-DD') as day, coalesce(count, 0)::bigint as count, coalesce(amount, 0)::text as amount
   from day
   left join paid using (day)
  order by day`,
-    values: [fid, days, shownSelectors(settlementOverloads)],
+    values: [fid, days, settlementOverloads === 'all'],
   })
   return rows
 }

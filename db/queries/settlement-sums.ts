@@ -1,7 +1,16 @@
+import type { Queryable } from '../pool.ts'
 import { isListed } from './selectors.ts'
 
 // Statements that keep the three tables settlements are summed up in: by recipient and hour, by recipient, by recipient
 // and payer. $1 is the chain.
+
+/** Memory to sort in, until the transaction ends: what settlements are summed up by does not fit into the usual. */
+export async function allowLargeSums(db: Queryable): Promise<void> {
+  await db.query({
+    name: 'allow-large-sums',
+    text: `select set_config('work_mem', '64MB', true), set_config('jit', 'off', true)`,
+  })
+}
 
 interface Sums {
   readonly table: string

@@ -16,59 +16,86 @@ export interface Counted {
   readonly few: boolean
   /** Whether amounts are summed up too: exact sums of many rows take longer than counting them. */
   readonly amounts: boolean
+  /** Whether there is a column `newest_at` with the time of the newest settlement; null: not known from this row. */
+  readonly newest: boolean
   /** A boolean: count the overloads with a signature in bytes too. */
   readonly overloads: string
   readonly windows: readonly Window[]
 }
 
 /**
- * A statement with the columns address, `<name>` and, with `amounts`, `<name>_amount`, whose rows, summed up by address, are what counting
- * the settlements themselves comes to, to the row: full hours come from the roll-up; the hour that a window begins in,
- * and blocks that are not rolled up, from the settlements. An address without a settlement may be absent.
+ * A statement with the columns address, `<name>` and, if wanted, `<name>_amount` and newest_at, whose rows, summed up
+ * by address, are what counting the settlements themselves comes to, to the row. Windows since the first block come
+ * from the totals and full hours from the hours; the hour that a window begins in, and blocks that are not rolled up,
+ * from the settlements. An address without a settlement may be absent.
  */
 export function countedSettlements(counted: Counted): string {
   const edges = counted.windows.filter(({ since }) => since !== null)
-  return [fullHours(counted), ...edges.map((edge) => firstHour(counted, edge)), unrolled(counted)].join('\n union all')
+  return [
+    ...(counted.newest || edges.length < counted.windows.length ? [totals(counted)] : []),
+    ...(edges.length > 0 ? [fullHours(counted, edges)] : []),
+    ...edges.map((edge) => firstHour(counted, edge)),
+    unrolled(counted),
+  ].join('\n union all')
 }
+
+/** The names of `countedSettlements`' columns but the address, in their order. */
+export const countedColumns = ({ windows, amounts, newest }: Counted): string[] => [
+  ...windows.flatMap(({ name }) => (amounts ? [name, `${name}_amount`] : [name])),
+  ...(newest ? ['newest_at'] : []),
+]
 
 const hourOf = (time: string) => `date_trunc('hour', ${time}, 'UTC')`
-const columns = ({ windows, amounts }: Counted, column: (window: Window) => [count: string, amount: string]) =>
-  windows
-    .flatMap((window) => {
-      const [count, amount] = column(window)
-      return [`${count} as ${window.name}`, ...(amounts ? [`${amount} as ${window.name}_amount`] : [])]
-    })
-    .join(', ')
+const nothing = ['0', '0'] as const
 
-/** Rows that no window counts need not be read. */
-function inAny(windows: readonly Window[], condition: (since: string) => string): string {
-  const conditions = windows.map(({ since }) => (since === null ? 'true' : condition(since)))
-  return conditions.includes('true') ? 'true' : `(${conditions.join(' or ')})`
+/** The columns' expressions; the newest is unknown unless it is given. */
+function columns(
+  { windows, amounts, newest }: Counted,
+  column: (window: Window) => readonly [count: string, amount: string],
+  newestAt = 'null::timestamptz',
+): string {
+  const counts = windows.flatMap((window) => {
+    const [count, amount] = column(window)
+    return [`${count} as ${window.name}`, ...(amounts ? [`${amount} as ${window.name}_amount`] : [])]
+  })
+  return [...counts, ...(newest ? [`${newestAt} as newest_at`] : [])].join(', ')
 }
 
-function fullHours(counted: Counted): string {
-  const { recipients, few, amounts, overloads, windows } = counted
-  const after = (since: string) => `h.hour > ${hourOf(since)}`
-  // Selected, the hour is computed once instead of for every row.
-  const counts = columns(counted, ({ since }) => {
-    const filter = since === null ? '' : `filter (where h.hour > (select ${hourOf(since)}))`
-    return [`coalesce(sum(h.n) ${filter}, 0)`, `coalesce(sum(h.amount) ${filter}, 0)`]
-  })
-  const shown = `(${overloads} or not h.overload) and ${inAny(windows, after)}`
+/** Sums over a table's rows by recipient: of few recipients one by one, so that nothing need be sorted by them. */
+function summed(counted: Counted, { table, counts, shown }: { table: string; counts: string; shown: string }): string {
+  const { recipients, few } = counted
   if (few) {
-    // Summed up recipient by recipient, so that thousands of hours need not be sorted by them.
-    const names = windows.flatMap(({ name }) => (amounts ? [name, `${name}_amount`] : [name]))
     return `
-select payee.address, ${names.map((name) => `h.${name}`).join(', ')}
+select payee.address, ${countedColumns(counted)
+      .map((name) => `t.${name}`)
+      .join(', ')}
   from ${recipients} as payee
- cross join lateral (select ${counts} from settlement_hourly h where h.recipient = payee.address and ${shown}) h`
+ cross join lateral (select ${counts} from ${table} t where t.recipient = payee.address and ${shown}) t`
   }
   return `
-select h.recipient as address, ${counts}
+select t.recipient as address, ${counts}
   from ${recipients} as payee
-  join settlement_hourly h on h.recipient = payee.address
+  join ${table} t on t.recipient = payee.address
  where ${shown}
- group by h.recipient`
+ group by t.recipient`
+}
+
+function totals(counted: Counted): string {
+  const sums = ['coalesce(sum(t.n), 0)', 'coalesce(sum(t.amount), 0)'] as const
+  const counts = columns(counted, ({ since }) => (since === null ? sums : nothing), 'max(t.last_at)')
+  return summed(counted, { table: 'settlement_total', counts, shown: `(${counted.overloads} or not t.overload)` })
+}
+
+function fullHours(counted: Counted, edges: readonly Window[]): string {
+  // Selected, the hour is computed once instead of for every row.
+  const counts = columns(counted, ({ since }) => {
+    if (since === null) return nothing
+    const filter = `filter (where t.hour > (select ${hourOf(since)}))`
+    return [`coalesce(sum(t.n) ${filter}, 0)`, `coalesce(sum(t.amount) ${filter}, 0)`]
+  })
+  const recent = edges.map(({ since }) => `t.hour > ${hourOf(since as string)}`).join(' or ')
+  const shown = `(${counted.overloads} or not t.overload) and (${recent})`
+  return summed(counted, { table: 'settlement_hourly', counts, shown })
 }
 
 /**
@@ -79,7 +106,7 @@ select h.recipient as address, ${counts}
  */
 function firstHour(counted: Counted, edge: Window): string {
   const { recipients, overloads } = counted
-  const counts = columns(counted, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : ['0', '0']))
+  const counts = columns(counted, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : nothing))
   return `
 select h.recipient, ${counts}
   from ${recipients} as payee
@@ -99,14 +126,22 @@ select h.recipient, ${counts}
 }
 
 function unrolled(counted: Counted): string {
-  const { recipients, few, amounts, overloads, windows } = counted
-  const after = (since: string) => `s.block_timestamp > ${since}`
-  const counts = columns(counted, ({ since }) => {
-    const filter = since === null ? '' : `filter (where ${after(since)})`
-    return [`count(*) ${filter}`, `coalesce(sum(s.amount) ${filter}, 0)`]
-  })
+  const { recipients, few, newest, overloads, windows } = counted
+  const sinces = windows.flatMap(({ since }) => since ?? [])
+  const isInAny =
+    newest || sinces.length < windows.length
+      ? 'true'
+      : `(${sinces.map((since) => `s.block_timestamp > ${since}`).join(' or ')})`
+  const counts = columns(
+    counted,
+    ({ since }) => {
+      const filter = since === null ? '' : `filter (where s.block_timestamp > ${since})`
+      return [`count(*) ${filter}`, `coalesce(sum(s.amount) ${filter}, 0)`]
+    },
+    'max(s.block_timestamp)',
+  )
   const inRange = `s.chain = u.chain and s.block_number between u.from_block and u.to_block
-      and (${overloads} or ${isListed('s.selector')}) and ${inAny(windows, after)}`
+      and (${overloads} or ${isListed('s.selector')}) and ${isInAny}`
   if (few) {
     return `
 select payee.address, ${counts}
@@ -120,9 +155,10 @@ select payee.address, ${counts}
  ) s
  group by payee.address`
   }
-  const names = windows.flatMap(({ name }) => (amounts ? [name, `${name}_amount`] : [name]))
   return `
-select s.recipient, ${names.map((name) => `s.${name}`).join(', ')}
+select s.recipient, ${countedColumns(counted)
+    .map((name) => `s.${name}`)
+    .join(', ')}
   from settlement_unrolled u
  cross join lateral (
    select s.recipient, ${counts}
@@ -138,16 +174,23 @@ select s.recipient, ${names.map((name) => `s.${name}`).join(', ')}
  * An expression: time of the newest settlement to any of the addresses, null when there is none. Settlements of a chain
  * get newer from block to block.
  */
-export function newestSettlement(addresses: string, chains: string, overloads: string): string {
+export function newestSettlement(addresses: string, overloads: string): string {
   return `(
-  select max(newest.block_timestamp)
-    from unnest(${addresses}) as payee (address)
-   cross join unnest(${chains}) as chain (name)
-   cross join lateral (
-     select s.block_timestamp
-       from settlement s
-      where s.recipient = payee.address and s.chain = chain.name and (${overloads} or ${isListed('s.selector')})
-      order by s.block_number desc
-      limit 1
-   ) newest)`
+  select max(newest_at)
+    from (select max(t.last_at) as newest_at
+            from settlement_total t
+           where t.recipient = any (${addresses}) and (${overloads} or not t.overload)
+           union all
+          select max(newest.block_timestamp)
+            from unnest(${addresses}) as payee (address)
+           cross join settlement_unrolled u
+           cross join lateral (
+             select s.block_timestamp
+               from settlement s
+              where s.recipient = payee.address and s.chain = u.chain
+                and s.block_number between u.from_block and u.to_block
+                and (${overloads} or ${isListed('s.selector')})
+              order by s.block_number desc
+              limit 1
+           ) newest) part)`
 }

@@ -1,40 +1,19 @@
 import { chainNames } from '../../chains.config.ts'
 import type { Queryable } from '../pool.ts'
 import { isoTime } from './json-text.ts'
-import { countedSettlements } from './settlement-windows.ts'
 
 /**
  * JSON of `GET /api/stats`. Settlements are those paid to a verified address of an agent, each counted once however
- * many agents verify its recipient.
+ * many agents verify its recipient. They are as the job counted them in its last round, a minute ago at most while it
+ * runs; all else is as it is now.
  */
-export async function directoryStats(
-  db: Queryable,
-  { settlementOverloads }: { settlementOverloads: 'spec' | 'all' },
-): Promise<string> {
-  const { rows } = await db.query<{ body: string }>({
-    name: 'directory-stats',
-    text,
-    values: [settlementOverloads === 'all'],
-  })
+export async function directoryStats(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ body: string }>({ name: 'directory-stats', text })
   return rows[0]?.body ?? ''
 }
 
 const supply = chainNames.map((name) => `'${name}', count(*) filter (where chain = '${name}')`).join(', ')
-const counted = countedSettlements({
-  recipients: 'payee',
-  few: false,
-  amounts: false,
-  overloads: '$1::boolean',
-  windows: [
-    { name: 'last_24h', since: `now() - interval '24 hours'` },
-    { name: 'last_7d', since: `now() - interval '7 days'` },
-    { name: 'last_30d', since: `now() - interval '30 days'` },
-    { name: 'ever', since: null },
-  ],
-})
-
 const text = `
-with payee as materialized (select distinct unnest(verified_addresses) as address from agent)
 select json_build_object(
   'total_agents', agents.total,
   'claimed_count', agents.claimed,
@@ -53,7 +32,7 @@ select json_build_object(
              'last_30d', coalesce(sum(last_30d), 0),
              'all', coalesce(sum(ever), 0)
            )
-      from (${counted}) part
+      from payee_counts
   ),
   'chains', (
     select json_agg(json_build_object(

@@ -32,8 +32,8 @@ export interface Paid {
   readonly amount: bigint
 }
 
-/** One statement; settlements that are there already stay as they are. */
-export async function store(db: Queryable, rows: readonly Paid[]): Promise<void> {
+/** Settlements that are there already stay as they are. Returns whether any was new. */
+export async function store(db: Queryable, rows: readonly Paid[]): Promise<boolean> {
   const columns = rows.map(({ chain, block, logIndex, recipient, payer, selector, amount }) => ({
     amount: String(amount),
     block_timestamp: timeOf(block),
@@ -49,10 +49,11 @@ export async function store(db: Queryable, rows: readonly Paid[]): Promise<void>
     payment_nonce: `\\x${hashOf(`${chain} ${block} ${logIndex}`).slice(2)}`,
     tx_hash: `\\x${hashOf(`${chain} ${block}`).slice(2)}`,
   }))
-  await db.query(
+  const { rowCount } = await db.query(
     `insert into settlement select * from json_populate_recordset(null::settlement, $1::json) on conflict do nothing`,
     [JSON.stringify(columns)],
   )
+  return rowCount !== 0
 }
 
 /** Blocks of a chain up to this one are final. */
@@ -115,7 +116,7 @@ const sums = windows.flatMap(({ name }) => [name, `${name}_amount`]).map((name) 
 const recipientsOf = '(select unnest($1::bytea[]) as address)'
 const rolled = (few: boolean) => `
 select address, ${sums.join(', ')}
-  from (${countedSettlements({ recipients: recipientsOf, few, amounts: true, overloads: '$3', windows })}) part
+  from (${countedSettlements({ recipients: recipientsOf, few, amounts: true, newest: true, overloads: '$3', windows })}) part
  group by address having sum(ever) > 0 order by address`
 const direct = `
 select s.recipient as address, ${windows

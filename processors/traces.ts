@@ -55,30 +55,42 @@ export interface TraceSources {
 const maxAttempts = 8
 const retryMs = 400
 
-/** Looks a transaction's calls up: in the archive when it holds the block, else at the node; changes nothing anywhere. */
+/**
+ * Looks a transaction's calls up: in the archive when it holds the block, else at the node; changes nothing anywhere.
+ * What does not show a call of a token is no trace of a transaction in which one executed an authorization.
+ */
 export function createTraceLookup({ archive, archiveHeight, node, tokens, ...refusals }: TraceSources): FindCalls {
-  const askNode = node && createNodeLookup(node, refusals)
+  const isTrace = (calls: readonly TokenCall[]) => calls.some(({ to }) => tokens.has(to))
+  const askNode = node && createNodeLookup(node, isTrace, refusals)
   return async ({ block, transaction }) => {
     if (archive && block.height <= (archiveHeight?.() ?? -1)) {
       const answer = await archive.query(traceQuery(block.height, tokens))
       const traces = answer.find(({ header }) => header.number === block.height)?.traces ?? []
-      return callsInArchive(traces.filter(({ transactionIndex }) => transactionIndex === transaction.transactionIndex))
+      const { transactionIndex } = transaction
+      const calls = callsInArchive(traces.filter((trace) => trace.transactionIndex === transactionIndex))
+      if (isTrace(calls)) return calls
+      if (!askNode) refusals.onRefusal(transaction.hash, new Error('the archive does not have it'))
     }
     return askNode?.(transaction.hash)
   }
 }
 
 /** A node that has refused to the end is not asked twice any more, until it gives a trace: most that refuse have none. */
-function createNodeLookup(node: TraceNode, { isRefusal, onRefusal }: Pick<TraceSources, 'isRefusal' | 'onRefusal'>) {
+function createNodeLookup(
+  node: TraceNode,
+  isTrace: (calls: readonly TokenCall[]) => boolean,
+  { isRefusal, onRefusal }: Pick<TraceSources, 'isRefusal' | 'onRefusal'>,
+) {
   let attempts = maxAttempts
   return async (txHash: string): Promise<TokenCall[] | undefined> => {
     for (let attempt = 1; ; attempt++) {
       let problem = new Error('the node does not have the transaction')
       try {
         const frame = await node.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])
-        if (frame) {
+        const calls = frame ? callsInFrame(frame as CallFrame) : []
+        if (isTrace(calls)) {
           attempts = maxAttempts
-          return callsInFrame(frame as CallFrame)
+          return calls
         }
       } catch (error) {
         if (!isRefusal(error)) throw error

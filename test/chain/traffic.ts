@@ -18,14 +18,21 @@ const batchGas = 20_000_000n
 
 /** The state all traffic starts from: three identities with feedback, and payers with dollars. */
 export async function prepareTraffic(chain: DevChain): Promise<void> {
-  for (const [index, holder] of holders.entries()) {
-    await chain.execute(holder, identity.register(`data:,identity ${index}`))
-  }
-  for (const agentId of movedIds) await chain.execute(broadcaster, identity.giveFeedback({ agentId, value: 1n }))
-  for (const { address } of payers) {
-    await chain.execute(broadcaster, mint(chain, address, purse))
-    await chain.execute(broadcaster, mint(chain, address, purse, chain.addresses.bridgedToken))
-  }
+  for (const { from, call } of preparation(chain).flat()) await chain.execute(from, call)
+}
+
+/** What `prepareTraffic` does, as blocks that are the same on every chain that begins in the same way. */
+export function preparation(chain: DevChain): Branch {
+  const tokens = [undefined, chain.addresses.bridgedToken]
+  return [
+    holders.map((from, index) => ({ from, call: identity.register(`data:,identity ${index}`) })),
+    [
+      ...movedIds.map((agentId) => ({ from: broadcaster, call: identity.giveFeedback({ agentId, value: 1n }) })),
+      ...payers.flatMap(({ address }) =>
+        tokens.map((token) => ({ from: broadcaster, call: mint(chain, address, purse, token) })),
+      ),
+    ],
+  ]
 }
 
 /**

@@ -112,8 +112,21 @@ describe('the lookup', () => {
     expect(said).toEqual([`0x77 ${refusal.message}`])
   })
 
+  test('asks the node for what the archive left out', async () => {
+    const archive = { query: async () => [{ header: { number: 500 }, traces: [] }] }
+    const node = { call: async () => frame }
+    const find = createTraceLookup({ ...base, archive, archiveHeight: () => 500, node })
+    expect(await find(settling(500))).toEqual([{ to: token, input: '0x0a' }])
+    const said: string[] = []
+    const onRefusal = (_: string, error: Error) => said.push(error.message)
+    expect(
+      await createTraceLookup({ ...base, archive, archiveHeight: () => 500, onRefusal })(settling(500)),
+    ).toBeUndefined()
+    expect(said).toEqual(['the archive does not have it'])
+  })
+
   test('asks a node again that does not have the transaction yet', async () => {
-    const answers = [null, refusal, frame]
+    const answers = [null, refusal, { failed: false, structLogs: [] }, { ...frame, to: wallet }, frame]
     const node = { call: async () => answerWith(answers.shift()) }
     const onRefusal = () => expect.unreachable()
     const find = createTraceLookup({ ...base, node, onRefusal })

@@ -18,9 +18,9 @@ export interface RpcProxyOptions {
   readonly refuses?: (method: string) => boolean
 }
 
-/** A JSON-RPC address in front of a node, or in front of several: then `target` chooses one for each request. */
+/** A JSON-RPC address in front of a node, or in front of several: then `target` chooses one by what is asked. */
 export async function startRpcProxy(
-  target: string | (() => string),
+  target: string | ((questions: readonly RpcQuestion[]) => string),
   { refuses = () => false }: RpcProxyOptions = {},
 ): Promise<RpcProxy> {
   const asked = new Set<string>()
@@ -37,7 +37,10 @@ export async function startRpcProxy(
     const fault = faults.take(questions)
     if (answersNothing(fault, res)) return
     const allowed = questions.filter(({ method }) => !refuses(method))
-    let answers = [...(await ask(nodeOf(), allowed)), ...questions.filter(({ method }) => refuses(method)).map(refusal)]
+    let answers = [
+      ...(await ask(nodeOf(questions), allowed)),
+      ...questions.filter(({ method }) => refuses(method)).map(refusal),
+    ]
     if (fault?.kind === 'answers') answers = fault.change(answers, questions)
     const text = JSON.stringify(Array.isArray(body) ? answers : answers[0])
     res.setHeader('content-type', 'application/json')

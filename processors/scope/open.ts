@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { createPool } from '../../db/pool.ts'
+import type { History } from '../backfill/history.ts'
 import { findCallsIn, openHistory, sourceOf } from '../backfill/sources.ts'
 import { Patience } from '../portal-failures.ts'
 import { ScopeLoader } from './loader.ts'
@@ -42,9 +43,8 @@ export async function openScope({
     }
     const source = sourceOf(chain, portalKey)
     const tokens = chain.tokens.map(({ address }) => address)
-    const { ownFrom, completeTo } = await keepVerified(pool, chain, () =>
-      finalHeightOf(openHistory(source, { tokens }), log),
-    )
+    const history = openHistory(source, { tokens }) // also refuses an address that no history can be read from
+    const { ownFrom, completeTo } = await keepVerified(pool, chain, () => finalHeightOf(history, log))
     await updateRecipients(pool, chain)
     const rest = completeTo >= 0 ? `; up to block ${completeTo} those of all others are there too, and stay` : ''
     log.info(`the settlements of verified addresses alone are kept${rest}`)
@@ -64,7 +64,7 @@ export async function openScope({
 }
 
 /** Waits for a source that does not answer, up to a bound. */
-async function finalHeightOf(history: ReturnType<typeof openHistory>, log: Logger): Promise<number> {
+async function finalHeightOf(history: History, log: Logger): Promise<number> {
   for (const patience = new Patience(log); ; ) {
     try {
       return await history.finalHeight()

@@ -66,7 +66,9 @@ export async function keepVerified(
 
 /** Throws a Refusal when the chain's history is not loaded by ranges of blocks. `scope`: what is set, if anything. */
 export async function refuseBackfill(db: Queryable, { name }: ChainSettings, scope: string | undefined): Promise<void> {
-  if (scope !== 'verified' && !(await readScope(db, name))) return
+  // What is recorded of a chain that was reset is forgotten when its processor starts.
+  const isVerified = (await readChainState(db, name)) && (await readScope(db, name))
+  if (scope !== 'verified' && !isVerified) return
   throw new Refusal(
     `with SETTLEMENT_SCOPE=verified there is nothing to backfill: the processor of ${name} loads the history of each ` +
       'verified address by itself',

@@ -26,7 +26,11 @@ export interface ScopeStage {
   end(): Promise<void>
 }
 
-export async function startStage(source: BlockSource, more: object = {}): Promise<ScopeStage> {
+/** `more`: settings of the chain that are other ones. */
+export async function startStage(
+  source: BlockSource,
+  more: (portal: Portal) => object = () => ({}),
+): Promise<ScopeStage> {
   const portal = await startPortal({ datasets: { 'base-mainnet': source }, chunksPerAnswer: 3 })
   const contract = (address: string) => ({ address, fromBlock: firstBlock })
   const settings = {
@@ -36,7 +40,7 @@ export async function startStage(source: BlockSource, more: object = {}): Promis
       registry: contract('0x8004a169fb4a3325136eb29fa0ceb6d2e539a432'),
       reputation: contract('0x8004baa17c55a88189ae136b182e5fda19de9b63'),
       tokens: [{ ...contract(token), decimals: 6 }],
-      ...more,
+      ...more(portal),
     },
   }
   const databases: TestDatabase[] = []

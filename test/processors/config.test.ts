@@ -50,7 +50,8 @@ describe('the environment', () => {
   })
 
   test('is refused with every bad value at once', () => {
-    const bad = () => readConfig('base', { METRICS_PORT: '70000', LOG_LEVEL: 'loud', SETTLEMENT_SCOPE: 'some' }, undefined)
+    const bad = () =>
+      readConfig('base', { METRICS_PORT: '70000', LOG_LEVEL: 'loud', SETTLEMENT_SCOPE: 'some' }, undefined)
     expect(bad).toThrow(/METRICS_PORT/)
     expect(bad).toThrow(/SETTLEMENT_SCOPE/)
     expect(bad).toThrow(/LOG_LEVEL/)

@@ -21,18 +21,21 @@ export interface Range {
 const alignment = 10_000
 /** A long range is cut into more shards than workers, because payments are not spread evenly over a chain. */
 const [shardsPerWorker, longShardBlocks] = [4, 250_000]
+/** Of a block without settlements, where that of a settlement is one. */
+const workOfBlock = 0.02
 
 /**
  * Makes a range of blocks this backfill's: the chain's processor leaves their settlements alone from then on, and
  * another backfill that meets the range is refused. The same range again is the same backfill.
  *
- * Throws a Refusal when the range meets another backfill's, or blocks whose settlements the processor has indexed.
+ * `density`: as for `cutRange`. Throws a Refusal when the range meets another backfill's, or blocks whose settlements the processor has indexed.
  */
 export async function claimRange(
   pool: pg.Pool,
   chain: ChainSettings,
   range: Range,
   workers: number,
+  density?: readonly number[],
 ): Promise<{ id: number; isNew: boolean; isComplete: boolean }> {
   const { fromBlock, toBlock } = range
   return inTransaction(pool, async (client) => {
@@ -43,7 +46,7 @@ export async function claimRange(
     refuseOverlap(chain, range, others)
     await refuseIndexed(client, chain, range)
     const id = await insertBackfill(client, chain.name, fromBlock, toBlock)
-    await insertShards(client, id, cutRange(range, workers))
+    await insertShards(client, id, cutRange(range, workers, density))
     for (const partition of await emptyPartitions(client, chain.name, fromBlock, toBlock)) {
       await createAside(client, id, partition)
     }
@@ -60,21 +63,37 @@ export async function findBackfill(db: Queryable, { name }: ChainSettings, { fro
   throw new Refusal(`there is no backfill of exactly these blocks of ${name}${known ? `; there is ${known}` : ''}`)
 }
 
-/** Cuts a range into shards of about the same length. */
-export function cutRange({ fromBlock, toBlock }: Range, workers: number) {
+/**
+ * Cuts a range into shards of about the same work. `density`: settlements a block in each of so many equal parts of
+ * the range; none: it is taken to be the same everywhere.
+ */
+export function cutRange({ fromBlock, toBlock }: Range, workers: number, density: readonly number[] = []) {
   const blocks = toBlock - fromBlock + 1
   const many = workers * shardsPerWorker
   const count = blocks >= many * longShardBlocks ? many : Math.min(workers, blocks)
-  const length = Math.ceil(blocks / count)
-  const unit = length >= 2 * alignment ? alignment : 1
+  const unit = blocks >= 2 * alignment * count ? alignment : 1
   const shards: { firstBlock: number; lastBlock: number }[] = []
-  for (let firstBlock = fromBlock; firstBlock <= toBlock; ) {
-    const end = Math.round((firstBlock + length) / unit) * unit - 1
-    const lastBlock = shards.length === count - 1 ? toBlock : Math.min(end, toBlock)
-    shards.push({ firstBlock, lastBlock })
-    firstBlock = lastBlock + 1
+  for (let cut = 1, firstBlock = fromBlock; cut <= count && firstBlock <= toBlock; cut++) {
+    const end = fromBlock + endOfShare(cut / count, blocks, density)
+    const aligned = Math.round(end / unit) * unit
+    // Where payments are dense a shard can be shorter than the unit.
+    const next = cut === count ? toBlock + 1 : Math.min(aligned - firstBlock < unit ? end : aligned, toBlock + 1)
+    if (next <= firstBlock) continue
+    shards.push({ firstBlock, lastBlock: next - 1 })
+    firstBlock = next
   }
   return shards
+}
+
+/** How many of the blocks are before the end of a share of the work. */
+function endOfShare(share: number, blocks: number, density: readonly number[]): number {
+  const parts = (density.length > 0 ? density : [0]).map((settlements) => settlements + workOfBlock)
+  let left = share * parts.reduce((sum, work) => sum + work, 0)
+  for (const [part, work] of parts.entries()) {
+    if (left <= work) return Math.round(((part + left / work) * blocks) / parts.length)
+    left -= work
+  }
+  return blocks
 }
 
 function refuseOverlap({ name }: ChainSettings, range: Range, others: readonly BackfillRange[]) {

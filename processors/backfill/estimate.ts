@@ -7,6 +7,8 @@ import { RangeReader } from './range-reader.ts'
 export interface Estimate {
   readonly settlements: number
   readonly bytes: number
+  /** Settlements a block in each of the equal parts of the range, ascending. */
+  readonly density: readonly number[]
 }
 
 /** Blocks that are looked at, in so many places spread over the range. */
@@ -40,5 +42,5 @@ export async function estimate(history: History, config: BackfillConfig): Promis
   if (!counted) return undefined
   const found = counted.reduce((sum, count) => sum + count, 0)
   const settlements = Math.round((found * blocks) / (starts.length * length))
-  return { settlements, bytes: settlements * bytesPerSettlement }
+  return { settlements, bytes: settlements * bytesPerSettlement, density: counted.map((count) => count / length) }
 }

@@ -101,7 +101,7 @@ async function load(
     )
   }
   const expected = await estimate(history, config)
-  const { id, isNew, isComplete } = await claimRange(pool, chain, config, config.workers)
+  const { id, isNew, isComplete } = await claimRange(pool, chain, config, config.workers, expected?.density)
   const session = await pool.connect()
   try {
     if (!(await tryLockBackfill(session, id))) {

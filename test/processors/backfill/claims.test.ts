@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readChains } from '../../../chains.file.ts'
 import { createPool, inTransaction } from '../../../db/pool.ts'
@@ -97,19 +98,39 @@ test('the rest of a chain is what no backfill loads', () => {
   expect(gapsBetween(5, [])).toEqual([{ from: 5 }])
 })
 
-test('shards cover a range without a gap, whatever its length', () => {
-  for (const [fromBlock, toBlock, workers] of [
-    [0, 0, 8],
-    [7, 13, 3],
-    [30_000_000, 30_201_999, 2],
-    [2_797_221, 40_000_000, 8],
-  ] as const) {
-    const shards = cutRange({ fromBlock, toBlock }, workers)
-    expect(shards[0]?.firstBlock).toBe(fromBlock)
-    expect(shards.at(-1)?.lastBlock).toBe(toBlock)
-    for (const [at, shard] of shards.entries()) {
-      expect(shard.firstBlock).toBeLessThanOrEqual(shard.lastBlock)
-      if (at > 0) expect(shard.firstBlock).toBe((shards[at - 1]?.lastBlock ?? 0) + 1)
-    }
-  }
+const anyRange = fc.record({
+  fromBlock: fc.nat(40_000_000),
+  blocks: fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 40_000_000 })),
+  workers: fc.integer({ min: 1, max: 64 }),
+  density: fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 500, noNaN: true })), { maxLength: 8 }),
+})
+
+test('shards cover a range without a gap, whatever its length and wherever its payments are', () => {
+  fc.assert(
+    fc.property(anyRange, ({ fromBlock, blocks, workers, density }) => {
+      const toBlock = fromBlock + blocks - 1
+      const shards = cutRange({ fromBlock, toBlock }, workers, density)
+      expect(shards[0]?.firstBlock).toBe(fromBlock)
+      expect(shards.at(-1)?.lastBlock).toBe(toBlock)
+      for (const [at, shard] of shards.entries()) {
+        expect(shard.firstBlock).toBeLessThanOrEqual(shard.lastBlock)
+        if (at > 0) expect(shard.firstBlock).toBe((shards[at - 1]?.lastBlock ?? 0) + 1)
+      }
+    }),
+  )
+})
+
+test('shards are short where payments are many', () => {
+  const blocks = 8_000_000
+  const density = [0, 0, 0, 0, 0.5, 1, 2, 4.5] // settlements a block, in each million
+  const shards = cutRange({ fromBlock: 0, toBlock: blocks - 1 }, 4, density)
+  const settlements = shards.map(({ firstBlock, lastBlock }) =>
+    density.reduce((sum, each, million) => {
+      const within = Math.min(lastBlock + 1, (million + 1) * 1_000_000) - Math.max(firstBlock, million * 1_000_000)
+      return sum + each * Math.max(within, 0)
+    }, 0),
+  )
+  expect(shards).toHaveLength(16)
+  expect(Math.max(...settlements)).toBeLessThan(1.2 * (settlements.reduce((sum, each) => sum + each) / 16))
+  expect(shards.slice(0, -1).every(({ lastBlock }) => (lastBlock + 1) % 10_000 === 0)).toBe(true)
 })

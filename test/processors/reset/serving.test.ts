@@ -99,15 +99,18 @@ test('while a chain is emptied, nobody waits for long, not even behind a long re
     return rows.length > 0
   }
   const { seen, result } = await askMeanwhile(async () => {
-    await reader.query('begin')
-    await reader.query('select from settlement limit 1')
-    const ending = reset('--all')
-    await until('the reset waits for the reader', waits)
-    await until('it lets the others pass', async () => !(await waits()))
-    await reader.query('commit')
-    return ending
+    try {
+      await reader.query('begin')
+      await reader.query('select from settlement limit 1')
+      const ending = reset('--all')
+      await until('the reset waits for the reader', waits)
+      await until('it lets the others pass', async () => !(await waits()))
+      await reader.query('commit')
+      return await ending
+    } finally {
+      reader.release(true)
+    }
   })
-  reader.release()
   expect(result).toMatchObject({ code: 0, stderr: '' })
   const after = await answers()
   for (const path of paths) {

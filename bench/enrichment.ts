@@ -8,7 +8,7 @@ import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { startUpstream } from '../devnet/upstreams/server.ts'
 import { readConfig, type UpstreamSettings } from '../enrichment/config.ts'
-import { refreshEdges } from '../enrichment/edges.ts'
+import { runEdges } from '../enrichment/edges.ts'
 import { createFixedSources } from '../enrichment/fixed-sources.ts'
 import { createHost } from '../enrichment/host.ts'
 import { runJoin } from '../enrichment/join.ts'
@@ -140,7 +140,12 @@ async function firstPass(pool: pg.Pool, agents: number) {
   )
   if (rows[0]?.complete !== agents) throw new Error(`${rows[0]?.complete} of ${agents} agents were completed`)
   const edgesBegan = performance.now()
-  const edges = await refreshEdges(join)
+  let edges = 0
+  for (let work = 1; work > 0; ) {
+    const pass = await runEdges(join)
+    edges += pass.moved
+    work = pass.work
+  }
   const edgeSeconds = (performance.now() - edgesBegan) / 1_000
   for (const { host } of sources) host.stop()
   await everything.stop()

@@ -1,44 +1,66 @@
 import type pg from 'pg'
 import { getDomain } from 'tldts'
 import { inTransaction } from '../db/pool.ts'
-import { deriveEdges, lockEdges, readEndpointsAfter, storeSites } from '../db/queries/agent-edges.ts'
+import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../db/queries/agent-edges.ts'
+import { dueTies, endTies, noteStalest, spreadSites, spreadTies, takeTies } from '../db/queries/tie-events.ts'
+import { day } from './source.ts'
 import { isSharedPlatform } from './specs/site.ts'
 
 export interface EdgeOptions {
   readonly pool: pg.Pool
+  readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'
 }
 
-const agentsPerPage = 100
+/** Agents looked at in one transaction, and agents derived in one. */
+const mostLookedAt = 500
+const mostDerived = 100
+/** Ties so old are derived anew, in case a reason for it was overlooked. */
+const oldestMs = day
 /** Kept of one agent. */
 const mostSites = 20
 
-/** Brings the ties between all agents to what is known, page by page. Returns how many moved. */
-export async function refreshEdges({ pool, settlementOverloads }: EdgeOptions): Promise<number> {
-  // All sites before any tie: the other end of one may stand on a later page.
-  const pages: number[][] = []
-  for (let after = 0; ; ) {
-    const agents = await readEndpointsAfter(pool, after, agentsPerPage)
-    if (agents.length > 0) {
-      const fids = agents.map(({ fid }) => fid)
-      const sites = agents.flatMap(({ fid, endpoints }) => sitesOf(endpoints).map((site) => ({ fid, site })))
-      await inTransaction(pool, async (db) => {
-        await lockEdges(db)
-        await storeSites(db, fids, sites)
-      })
-      pages.push(fids)
-    }
-    if (agents.length < agentsPerPage) break
-    after = agents.at(-1)!.fid
-  }
-  let moved = 0
-  for (const fids of pages) {
-    moved += await inTransaction(pool, async (db) => {
-      await lockEdges(db)
-      return deriveEdges(db, { fids, settlementOverloads })
-    })
-  }
-  return moved
+/** What a pass did: how much there was to do, and how many ties moved. */
+export interface EdgePass {
+  readonly work: number
+  readonly moved: number
+}
+
+/**
+ * One bounded pass over ties: agents of which something changed, and those around them, become due; when there are none
+ * left, the ties of some that are due are derived. No work: every tie is as it should be.
+ */
+export async function runEdges(options: EdgeOptions): Promise<EdgePass> {
+  const looked = await lookAt(options)
+  if (looked > 0) return { work: looked, moved: 0 }
+  const derived = await derive(options)
+  if (derived.work > 0) return derived
+  const before = new Date(options.now().getTime() - oldestMs)
+  return { work: await noteStalest(options.pool, { before, limit: mostLookedAt }), moved: 0 }
+}
+
+function lookAt({ pool }: EdgeOptions): Promise<number> {
+  return inTransaction(pool, async (db) => {
+    await lockEdges(db)
+    const fids = await takeTies(db, mostLookedAt)
+    if (fids.length === 0) return 0
+    const agents = await readEndpoints(db, fids)
+    const sites = agents.flatMap(({ fid, endpoints }) => sitesOf(endpoints).map((site) => ({ fid, site })))
+    await spreadSites(db, await storeSites(db, fids, sites))
+    await spreadTies(db, fids)
+    return fids.length
+  })
+}
+
+function derive({ pool, now, settlementOverloads }: EdgeOptions): Promise<EdgePass> {
+  return inTransaction(pool, async (db) => {
+    await lockEdges(db)
+    const fids = await dueTies(db, mostDerived)
+    if (fids.length === 0) return { work: 0, moved: 0 }
+    const moved = await deriveEdges(db, { fids, settlementOverloads })
+    await endTies(db, fids, now())
+    return { work: fids.length, moved }
+  })
 }
 
 /** Registrable domains of an agent's endpoints, under which nobody else has a place. */

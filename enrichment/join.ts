@@ -15,6 +15,7 @@ import {
 } from '../db/queries/join-events.ts'
 import { askForDocuments, hurryDocumentsOf } from '../db/queries/registration-documents.ts'
 import { addSubjects, askForSubjects, forgetSubjects } from '../db/queries/source-state.ts'
+import { noteTies } from '../db/queries/tie-events.ts'
 import { refreshCountsOf } from './settlement-counts.ts'
 import { sourceNames } from './source.ts'
 
@@ -69,7 +70,10 @@ function derive({ pool, now, perAgent = [] }: JoinOptions): Promise<{ taken: num
     const changes = await deriveAgents(db, { fids, chainOrder: chainNames, now: now() })
     const of = (kind: AgentChange['kind']) => changes.filter((change) => change.kind === kind).map(({ fid }) => fid)
     const changed = changes.map(({ fid }) => fid)
-    if (changed.length > 0) await hurryDocumentsOf(db, changed)
+    if (changed.length > 0) {
+      await hurryDocumentsOf(db, changed)
+      await noteTies(db, changed)
+    }
     const subjects = (some: readonly number[]) => some.map((fid) => `fid:${fid}`)
     const soon = { priority: 2, dueAt: now() } as const
     await addSubjects(db, sourceNames.fids, subjects(of('listed')), soon)

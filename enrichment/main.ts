@@ -10,7 +10,7 @@ import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { forgetOldChanges } from './changes.ts'
 import { readConfig } from './config.ts'
-import { refreshEdges } from './edges.ts'
+import { runEdges } from './edges.ts'
 import { createHealth } from './health.ts'
 import { runJoin } from './join.ts'
 import { repeat } from './loop.ts'
@@ -113,10 +113,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     return 0
   }
   const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), rollupRestMs)
-  const tie = async () => {
-    await refreshEdges(join)
-    return 0
-  }
+  const tie = async () => (await runEdges(join)).work
   await Promise.all([
     ...sourceLoops,
     joinLoop,

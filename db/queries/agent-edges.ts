@@ -1,5 +1,4 @@
 import type { Queryable } from '../pool.ts'
-import { shownSelectors } from './selectors.ts'
 
 /** Key of the advisory lock of whoever derives ties. */
 const edgeLock = 8_004_3011
@@ -37,10 +36,10 @@ export interface AgentEndpoints {
   readonly endpoints: readonly string[]
 }
 
-/** What agents after a FID name as theirs, in the order of FIDs. */
-export async function readEndpointsAfter(db: Queryable, after: number, limit: number): Promise<AgentEndpoints[]> {
+/** What agents name as theirs; those that are not in the index are left out. */
+export async function readEndpoints(db: Queryable, fids: readonly number[]): Promise<AgentEndpoints[]> {
   const { rows } = await db.query<AgentEndpoints>({
-    name: 'read-endpoints-after',
+    name: 'read-endpoints',
     text: `
 select a.fid,
        array(select distinct s.service->>'endpoint'
@@ -49,41 +48,49 @@ select a.fid,
                     json_array_elements(d.services) as s (service)
               where h.fid = a.fid and h.reason is null and s.service->>'endpoint' is not null
               order by 1) as endpoints
-  from agent a where a.fid > $1 order by a.fid limit $2`,
-    values: [after, limit],
+  from agent a where a.fid = any ($1::bigint[])`,
+    values: [fids],
   })
   return rows
 }
 
-/** Brings the stored sites of agents to these. Unchanged: nothing is written. */
+/** A site of more agents than these is a platform that the list of platforms does not know yet. */
+export const mostAgentsOfSite = 50
+/** Ties of one kind that an agent keeps, the heaviest. */
+const mostOfKind = 500
+
+/** Brings the stored sites of agents to these. Returns the sites that one of them has gained or lost. */
 export async function storeSites(
   db: Queryable,
   fids: readonly number[],
   sites: readonly { readonly fid: number; readonly site: string }[],
-): Promise<void> {
-  await db.query({
+): Promise<string[]> {
+  const { rows } = await db.query<{ site: string }>({
     name: 'store-sites',
     text: `
 with given as (select * from unnest($2::bigint[], $3::text[]) as g (fid, site)),
 lost as (
   delete from agent_site s
    where s.fid = any ($1::bigint[]) and not exists (select from given g where (g.fid, g.site) = (s.fid, s.site))
+  returning site
+),
+added as (
+  insert into agent_site (fid, site) select fid, site from given on conflict do nothing returning site
 )
-insert into agent_site (fid, site) select fid, site from given on conflict do nothing`,
+select site from lost union select site from added`,
     values: [fids, sites.map(({ fid }) => fid), sites.map(({ site }) => site)],
   })
+  return rows.map(({ site }) => site)
 }
 
-/** A site of more agents than these is a platform that the list of platforms does not know yet. */
-const mostAgentsOfSite = 50
-/** Ties of one kind that an agent keeps, the heaviest. */
-const mostOfKind = 500
-
-/** Live: who verifies an address now. */
-const verifiedBy = (address: string, except: string) => `
-    join verified_address v on v.address = ${address} and v.ended_at is null and v.fid <> ${except}
-     and not exists (select from verified_address own
-                      where own.fid = ${except} and own.address = ${address} and own.ended_at is null)`
+/** Agents that verify an address, or have a token that is paid at it. */
+const agentsBehind = (address: string) => `
+      select v.fid from verified_address v where v.address = ${address} and v.ended_at is null
+       union
+      select o.fid
+        from registration r
+        join agent_holding o on o.chain = r.chain and o.agent_id = r.agent_id and o.reason is null
+       where r.agent_wallet = ${address}`
 
 const derived = `
 follows as (
@@ -95,25 +102,21 @@ follows as (
    where t.fid <> w.fid
 ),
 feedbacks as (
-  select h.fid, v.fid as peer, 'feedback', 'in', f.chain, count(*), null::numeric,
+  select h.fid, c.fid as peer, 'feedback', 'in', f.chain, count(*), null::numeric,
          min(f.block_timestamp), max(f.block_timestamp)
     from wanted w
     join agent_holding h on h.fid = w.fid and h.reason is null
     join feedback f on f.chain = h.chain and f.agent_id = h.agent_id and f.revoked_block is null
-    ${verifiedBy('f.client', 'h.fid')}
-   group by h.fid, v.fid, f.chain
+   cross join lateral (${agentsBehind('f.client')}) c
+   where c.fid <> h.fid and h.fid not in (${agentsBehind('f.client')})
+   group by h.fid, c.fid, f.chain
 ),
 settlements as (
-  select w.fid, v.fid as peer, 'settlement', 'in', s.chain, sum(s.count)::bigint, sum(s.amount), min(s.first), max(s.last)
+  select w.fid, v.fid as peer, 'settlement', 'in', s.chain, sum(s.n)::bigint, sum(s.amount), min(s.first_at), max(s.last_at)
     from wanted w
-   cross join lateral (
-      select s.chain, s.payer, count(*) as count, sum(s.amount) as amount,
-             min(s.block_timestamp) as first, max(s.block_timestamp) as last
-        from settlement s
-       where s.recipient = any (w.verified_addresses) and s.selector = any ($2::bytea[])
-       group by s.chain, s.payer
-   ) s
-    ${verifiedBy('s.payer', 'w.fid')}
+    join settlement_payer s on s.recipient = any (w.verified_addresses) and ($2::boolean or not s.overload)
+    join verified_address v on v.address = s.payer and v.ended_at is null and v.fid <> w.fid
+   where not s.payer = any (w.verified_addresses)
    group by w.fid, v.fid, s.chain
 ),
 owners as (
@@ -158,8 +161,8 @@ const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
  * Derives the ties of agents to others of the index, under `lockEdges`. What has not changed is not written. Returns how
  * many were added, changed or removed.
  *
- * Feedback and settlements from one's own address are none, nor from one that is verified by both. Ties that have no
- * direction are derived for the lower of the two FIDs.
+ * Feedback and settlements from one's own address are none, nor from one that is both agents'. Settlements are those of
+ * final blocks that are rolled up. Ties that have no direction are derived for the lower of the two FIDs.
  */
 export async function deriveEdges(
   db: Queryable,
@@ -198,7 +201,7 @@ stored as (
   returning 1
 )
 select (select count(*) from lost) + (select count(*) from stored) as moved`,
-    values: [fids, shownSelectors(settlementOverloads)],
+    values: [fids, settlementOverloads === 'all'],
   })
   return rows[0]?.moved ?? 0
 }

@@ -103,7 +103,7 @@ select a.fid from agent a
   })
 }
 
-/** Forgets what sources said about agents that left the index. */
+/** Forgets what sources said about agents that left the index; their sites go with the next look at their ties. */
 export async function forgetEnrichment(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
     name: 'forget-enrichment',
@@ -114,8 +114,7 @@ state as (
 tags as (delete from oli_tag where fid = any ($1::bigint[])),
 identities as (delete from agent_identity where fid = any ($1::bigint[])),
 follows as (delete from social_follow where fid = any ($1::bigint[])),
-edges as (delete from agent_edge where fid = any ($1::bigint[]) or peer = any ($1::bigint[])),
-sites as (delete from agent_site where fid = any ($1::bigint[]))
+edges as (delete from agent_edge where fid = any ($1::bigint[]) or peer = any ($1::bigint[]))
 delete from codehost_profile where fid = any ($1::bigint[])`,
     values: [fids],
   })

@@ -58,7 +58,7 @@ select '0x' || encode(address, 'hex') as address from met order by address`,
   return rows.map(({ address }) => address)
 }
 
-/** Consumes events of tokens: their holders in the index are derived again. Returns the tokens. */
+/** Consumes events of tokens: their holders in the index are derived again, and so are their ties. Returns the tokens. */
 export async function routeTokens(db: Queryable, limit: number): Promise<Token[]> {
   const { rows } = await db.query<Token>({
     name: 'route-tokens',
@@ -68,8 +68,9 @@ with taken as (
    where seq in (select seq from token_event order by seq limit $1 for update skip locked)
   returning chain, agent_id),
 met as (select distinct chain, agent_id from taken),
-routed as (
-  insert into agent_event (fid) select distinct h.fid from met join agent_holding h using (chain, agent_id))
+concerned as (select distinct h.fid from met join agent_holding h using (chain, agent_id)),
+tied as (insert into tie_event (fid) select fid from concerned),
+routed as (insert into agent_event (fid) select fid from concerned)
 select chain, agent_id::text as "agentId" from met order by chain, agent_id`,
     values: [limit],
   })

@@ -22,13 +22,14 @@ interface Sums {
 const tables: readonly Sums[] = [
   { table: 'settlement_hourly', by: ['recipient', 'hour'], values: ['first_block', 'last_block', 'n', 'amount'] },
   { table: 'settlement_total', by: ['recipient'], values: ['last_at', 'n', 'amount'] },
-  { table: 'settlement_payer', by: ['recipient', 'payer'], values: ['last_at', 'n', 'amount'] },
+  { table: 'settlement_payer', by: ['recipient', 'payer'], values: ['first_at', 'last_at', 'n', 'amount'] },
 ]
 
 /** How several sums become one, and how more is added to what is stored. */
 const values = {
   first_block: { over: 'min', add: (stored: string, more: string) => `least(${stored}, ${more})` },
   last_block: { over: 'max', add: (stored: string, more: string) => `greatest(${stored}, ${more})` },
+  first_at: { over: 'min', add: (stored: string, more: string) => `least(${stored}, ${more})` },
   last_at: { over: 'max', add: (stored: string, more: string) => `greatest(${stored}, ${more})` },
   n: { over: 'sum', add: (stored: string, more: string) => `${stored} + ${more}` },
   amount: { over: 'sum', add: (stored: string, more: string) => `${stored} + ${more}` },
@@ -58,8 +59,8 @@ select count(*)::int as groups from fact`
 function facts(condition: string): string {
   return `
   select s.recipient, s.payer, date_trunc('hour', s.block_timestamp, 'UTC') as hour, not ${isListed('s.selector')} as overload,
-         min(s.block_number) as first_block, max(s.block_number) as last_block, max(s.block_timestamp) as last_at,
-         count(*) as n, sum(s.amount) as amount
+         min(s.block_number) as first_block, max(s.block_number) as last_block,
+         min(s.block_timestamp) as first_at, max(s.block_timestamp) as last_at, count(*) as n, sum(s.amount) as amount
     from settlement s
    where s.chain = $1 and ${condition}
    group by 1, 2, 3, 4`

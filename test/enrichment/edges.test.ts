@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sitesOf } from '../../enrichment/edges.ts'
 import { identity } from '../../enrichment/identity/source.ts'
+import { rollUpSettlements } from '../../enrichment/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { createClock } from '../tools/enrichment-job.ts'
-import { addressOf, birth, hashOf, insert, seedSettlement } from '../tools/seed.ts'
+import { addressOf, birth, hashOf, insert, seedChainState, seedSettlement } from '../tools/seed.ts'
 import { profileOf } from './agents-job.ts'
 import { mintTo, startUpstreamJob, type UpstreamJob } from './upstream-job.ts'
 
@@ -67,6 +68,8 @@ test('agents are tied by what they pay, say, follow, own and share, seen from bo
   await seedSettlement(pool, { ...payment, block: 2, payer: walletOf(bob), at: later })
   await seedSettlement(pool, { ...payment, block: 3, payer: shared }) // her own address
   await seedSettlement(pool, { ...payment, block: 4, payer: addressOf('somebody') })
+  await seedChainState(pool, { chain: 'base', indexed: 10, finalized: 10 })
+  while ((await rollUpSettlements({ pool })) > 0);
   await addFeedback(ada * 100, walletOf(bob), 1)
   await addFeedback(ada * 100, walletOf(bob), 2)
   await addFeedback(ada * 100, walletOf(bob), 3, true)
@@ -174,6 +177,26 @@ test('ties end with what made them, and with the agent at the other end', async 
   expect((await tiesOf(ada)).map(({ kind }) => kind)).toEqual(['settlement', 'transfer'])
   const { rows } = await pool.query('select from agent_edge where fid = $1 or peer = $1', [cyd])
   expect(rows).toEqual([])
+})
+
+test('feedback from the wallet of an agent’s token is the agent’s; from a wallet that both use it is nobody’s', async () => {
+  const { pool } = database
+  const [judge, judged] = [11, 12]
+  await mintTo(pool, { fid: judge, addresses: [walletOf(judge)] })
+  await mintTo(pool, { fid: judged, addresses: [walletOf(judged)] })
+  await addFeedback(judged * 100, addressOf('purse'), 1)
+  await addFeedback(judged * 100, walletOf(judge), 1)
+  const setWallet = (fid: number, name: string) =>
+    pool.query('update registration set agent_wallet = $1 where agent_id = $2', [bytes(addressOf(name)), fid * 100])
+  await setWallet(judge, 'purse')
+  await start()
+  await job.edges()
+  expect(await tiesOf(judged, 'feedback')).toMatchObject([{ direction: 'in', fid: judge, weight: 2 }])
+  expect(await tiesOf(judge, 'feedback')).toMatchObject([{ direction: 'out', fid: judged, weight: 2 }])
+  await setWallet(judged, 'purse')
+  await start()
+  await job.edges()
+  expect(await tiesOf(judged, 'feedback')).toMatchObject([{ direction: 'in', fid: judge, weight: 1 }])
 })
 
 test('of many ties a hundred are shown, by kind, then by weight, then by FID', async () => {

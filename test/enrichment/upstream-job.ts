@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { expect, onTestFinished } from 'vitest'
 import type { HostFault } from '../../devnet/hosts/host-faults.ts'
 import type { UpstreamServer } from '../../devnet/upstreams/server.ts'
-import { refreshEdges } from '../../enrichment/edges.ts'
+import { runEdges } from '../../enrichment/edges.ts'
 import { runJoin } from '../../enrichment/join.ts'
 import { runPass } from '../../enrichment/scheduler.ts'
 import type { Source } from '../../enrichment/source.ts'
@@ -28,6 +28,7 @@ export interface UpstreamJob {
   /** Passes until nothing is due; how its reads ended. */
   read(): Promise<string[]>
   join(): Promise<void>
+  /** Passes over ties until there is nothing to do; how many moved. */
   edges(): Promise<number>
 }
 
@@ -63,7 +64,14 @@ export function startUpstreamJob(options: {
     async join() {
       while ((await runJoin(join)) > 0);
     },
-    edges: () => refreshEdges(join),
+    async edges() {
+      let moved = 0
+      for (;;) {
+        const pass = await runEdges(join)
+        moved += pass.moved
+        if (pass.work === 0) return moved
+      }
+    },
   }
 }
 

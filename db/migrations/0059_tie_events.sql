@@ -1,0 +1,67 @@
+-- Ties are derived anew for agents of which, or around which, something has changed; once a day for everybody, in case
+-- a reason was overlooked.
+
+-- Agents to be looked at. Append-only, consumed by the enrichment job.
+create table tie_event (
+  seq bigint generated always as identity primary key,
+  fid bigint not null
+);
+create index tie_event_fid on tie_event (fid);
+
+create table agent_tie (
+  fid bigint primary key,
+  digest uuid,                         -- of what others' ties to the agent depend on; null: nobody has looked yet
+  due boolean not null,                -- its own ties are to be derived
+  derived_at timestamptz
+);
+create index agent_tie_due on agent_tie (fid) where due;
+create index agent_tie_stalest on agent_tie (derived_at) where not due;
+
+create function note_ties() returns trigger language plpgsql as $$
+begin
+  insert into tie_event (fid) select distinct fid from changed;
+  return null;
+end $$;
+create trigger social_follow_added after insert on social_follow
+  referencing new table as changed for each statement execute function note_ties();
+create trigger social_follow_changed after update on social_follow
+  referencing new table as changed for each statement execute function note_ties();
+create trigger social_follow_removed after delete on social_follow
+  referencing old table as changed for each statement execute function note_ties();
+-- Who follows an agent that has just come into the index.
+create index social_follow_targets on social_follow using gin (targets);
+
+-- What agents paid each other, from final blocks, with the first time and the last.
+alter table settlement_payer add column first_at timestamptz;
+update settlement_payer p
+   set first_at = s.first_at
+  from (select recipient, payer, chain, selector not in ('\xe3ee160e', '\xef55bec6') as overload,
+               min(block_timestamp) as first_at
+          from settlement s
+         where not exists (select from settlement_unrolled u
+                            where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+         group by 1, 2, 3, 4) s
+ where (p.recipient, p.payer, p.chain, p.overload) = (s.recipient, s.payer, s.chain, s.overload);
+alter table settlement_payer alter column first_at set not null;
+-- Whom an address that has just been verified has paid.
+create index settlement_payer_payer on settlement_payer (payer);
+
+-- Most payers and most recipients are nobody's.
+create function note_paid_agents() returns trigger language plpgsql as $$
+begin
+  insert into tie_event (fid)
+  select distinct v.fid
+    from (select distinct recipient, payer from changed) c
+    join verified_address v on v.address = c.recipient and v.ended_at is null
+   where exists (select from verified_address p
+                  where p.address = c.payer and p.ended_at is null and p.fid <> v.fid);
+  return null;
+end $$;
+create trigger settlement_payer_added after insert on settlement_payer
+  referencing new table as changed for each statement execute function note_paid_agents();
+create trigger settlement_payer_changed after update on settlement_payer
+  referencing new table as changed for each statement execute function note_paid_agents();
+create trigger settlement_payer_removed after delete on settlement_payer
+  referencing old table as changed for each statement execute function note_paid_agents();
+
+insert into tie_event (fid) select fid from agent order by fid;

@@ -2,8 +2,13 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { lockRollup, recountRecipients } from '../../db/queries/settlement-hourly.ts'
-import { addSettlements, moveRecipients, type RecipientSettlement } from '../../db/queries/settlement-scope.ts'
+import {
+  addRecipientsToRollup,
+  addSettlements,
+  type RecipientSettlement,
+} from '../../db/queries/recipient-settlements.ts'
+import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/settlement-hourly.ts'
+import { moveRecipients } from '../../db/queries/settlement-scope.ts'
 import type { BlockScanner } from '../backfill/block-scanner.ts'
 import type { History } from '../backfill/history.ts'
 import { type BlockSink, RangeReader } from '../backfill/range-reader.ts'
@@ -101,12 +106,10 @@ export class HistoryLoad implements BlockSink {
         nextBlock: this.nextBlock,
       })
       const waiting = new Set(moved.map(hexOf))
-      const paid = await addAll(
-        db,
-        chain,
-        settlements.filter(({ recipient }) => waiting.has(recipient)),
-      )
-      if (fromBlock < unrolled) await recountAll(db, chain, paid)
+      const theirs = settlements.filter(({ recipient }) => waiting.has(recipient))
+      const paid = await addAll(db, chain, theirs)
+      const rolledUp = { fromBlock, toBlock: Math.min(this.nextBlock, unrolled) - 1 }
+      if (fromBlock < unrolled) await correctRollup(db, chain, rolledUp, theirs, paid)
       return paid.length
     })
   }
@@ -121,9 +124,29 @@ async function addAll(db: Queryable, { name }: ChainSettings, settlements: reado
   return added
 }
 
-async function recountAll(db: Queryable, { name }: ChainSettings, paid: readonly Buffer[]): Promise<void> {
-  const recipients = new Map(paid.map((address) => [hexOf(address), address]))
-  for (const page of pages([...recipients.values()], recipientsPerRecount)) await recountRecipients(db, name, page)
+/**
+ * Adds what was added to the sums. Where some of a recipient's settlements in these blocks were there before, all of its
+ * sums are made anew: nobody knows which of them were counted.
+ */
+async function correctRollup(
+  db: Queryable,
+  { name }: ChainSettings,
+  rolledUp: BlockRange,
+  settlements: readonly SettlementRow[],
+  paid: readonly Buffer[],
+): Promise<void> {
+  const found = countEach(settlements.map(({ recipient }) => recipient))
+  const added = countEach(paid.map(hexOf))
+  const isNew = (recipient: string) => added.get(recipient) === found.get(recipient)
+  const [fresh, mixed] = [[...added.keys()].filter(isNew), [...added.keys()].filter((recipient) => !isNew(recipient))]
+  if (fresh.length > 0) await addRecipientsToRollup(db, name, rolledUp, fresh.map(bytesOf))
+  for (const page of pages(mixed, recipientsPerRecount)) await recountRecipients(db, name, page.map(bytesOf))
+}
+
+function countEach(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
+  return counts
 }
 
 function pages<T>(items: readonly T[], size: number): T[][] {

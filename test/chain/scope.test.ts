@@ -10,7 +10,7 @@ import {
   signAuthorization,
   transferDollars,
 } from '../../devnet/chain-payments.ts'
-import { rollUpSettlements } from '../../enrichment/rollup.ts'
+import { expectExactTables, rollUp } from '../enrichment/rollup-world.ts'
 import { type Act, forkHere } from '../tools/branches.ts'
 import { chainSettings } from '../tools/chain-settings.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
@@ -34,8 +34,10 @@ const killed = [1, 2, 3, 4, 5, 6].map((number) => recipient(`killed ${number}`))
 
 const finality = 4 // blocks
 const timeout = 180_000
-/** Blocks that a step's history is made final by. */
+/** Blocks that make everything before them final. */
 const untilFinal = finality + 1
+/** Of a step of the roll-up. */
+const stepSettlements = 5
 
 let chain: DevChain
 let database: TestDatabase
@@ -49,8 +51,10 @@ beforeAll(async () => {
   await verify(database.pool, 1, early)
   processor = await start()
 })
-afterEach(({ task }) => {
-  if (task.result?.state === 'fail') console.error(processor.output())
+afterEach(async () => {
+  await expectExactTables(database)
+  await rollUp(database, stepSettlements)
+  await expectExactTables(database)
 })
 afterAll(async () => {
   await processor?.stop()
@@ -148,18 +152,10 @@ test('what is rolled up counts the settlements that came later', { timeout }, as
   await payEveryWay('rolled up', to)
   await chain.client.mine({ blocks: untilFinal })
   await processor.untilIndexed(Number(await chain.client.getBlockNumber()))
-  while ((await rollUpSettlements({ pool: database.pool })) > 0);
+  await rollUp(database, stepSettlements)
   await verify(database.pool, 200, to)
   await isClean([early, late, fickle, stranger, chain.addresses.puller, to, ...killed])
-  const { rows } = await database.pool.query(
-    `select (select sum(n)::int from settlement_hourly where recipient = $1) as hours,
-            (select sum(n)::int from settlement_total where recipient = $1) as total,
-            (select count(*)::int from settlement where recipient = $1) as settlements`,
-    [Buffer.from(to.slice(2), 'hex')],
-  )
-  expect(rows[0].settlements).toBeGreaterThan(3)
-  expect(rows[0].hours).toBe(rows[0].settlements)
-  expect(rows[0].total).toBe(rows[0].settlements)
+  await expectExactTables(database)
 })
 
 function start(): Promise<TestProcessor> {

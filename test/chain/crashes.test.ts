@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keccak256, toBytes } from 'viem'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readChainState } from '../../db/queries/chain-state.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain.ts'
 import { type Fork, forkHere } from '../tools/branches.ts'
@@ -8,65 +9,73 @@ import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 10 // blocks
-/** How many blocks a processor may write before it is killed, round by round: none, some, all there are. */
-const writesAllowed = [0, 1, 4, 9, 14]
-/** Blocks a round adds for good, and blocks on top that the next round replaces. */
-const settledBlocks = 10
-const replacedBlocks = 4
+/** Kills in each of the two tests. */
+const rounds = 25
+/** How many blocks a processor may write at most before it is killed. */
+const mostWrites = 3
+/** How long after that it is killed at the latest, in milliseconds: a block takes about as long. */
+const latestKillMs = 60
 const lookMs = 1
-/** Six processors start one after the other. */
-const timeout = 240_000
-const lookSeconds = 30
+/** So many processors start one after the other, each in about a second on a quiet machine. */
+const timeout = 400_000
+const lookSeconds = 60
 
 let chain: DevChain
 let database: TestDatabase
-beforeAll(async () => {
+beforeEach(async () => {
   chain = await startDevChain('base', { genesisTime: 1_770_000_000, funded: trafficAddresses })
   database = await createTestDatabase()
   await prepareTraffic(chain)
 })
-afterAll(async () => {
+afterEach(async () => {
   await database?.drop()
   await chain?.stop()
 })
 
-test('a processor killed again and again, under growth and reorgs, leaves what a clean index holds', {
-  timeout,
-}, async () => {
-  let tip: Fork = await forkHere(chain)
-  const killedAt: number[] = []
-  for (const [round, allowed] of writesAllowed.entries()) {
-    tip = await grow(tip, round)
-    const before = await indexedBlock()
+/** How many blocks a round adds for good, and how many on top of them the next round replaces. */
+test.each([
+  { chainThat: 'grows', kept: 4, replaced: 0 },
+  { chainThat: 'changes its mind', kept: 2, replaced: 3 },
+])(
+  `a processor killed ${rounds} times on a chain that $chainThat leaves what a clean index holds`,
+  { timeout },
+  async ({ chainThat, kept, replaced }) => {
+    const choose = chooserOf(chainThat)
+    let tip = await grow(await forkHere(chain), 'start', { kept, replaced })
+    const killedAt: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      // Under way while the processor starts, and mostly also when it is killed.
+      const growth = grow(tip, `round ${round}`, { kept, replaced })
+      const before = await indexedBlock()
+      const processor = await startProcessor(chain, database, { finality })
+      await processor.untilOutput(/indexing base/)
+      const writes = choose(mostWrites + 1)
+      if (writes > 0) await untilIndexedBeyond(before + writes - 1)
+      await delay(choose(latestKillMs))
+      await processor.kill('SIGKILL')
+      await processor.stop()
+      killedAt.push((await indexedBlock()) - before)
+      tip = await growth
+    }
+    await tip.mine(await trafficBranch(chain, 'at last', replaced + 1))
+
     const processor = await startProcessor(chain, database, { finality })
-    await processor.untilOutput(/indexing base/)
-    if (allowed > 0) await untilIndexedBeyond(before + allowed - 1)
-    await processor.kill('SIGKILL')
-    await processor.stop()
-    killedAt.push((await indexedBlock()) - before)
-  }
-  await tip.mine(await trafficBranch(chain, 'at last', replacedBlocks + 1))
+    try {
+      await untilSame({ database, processor }, chain, await cleanTables(chain, { finality }))
+    } finally {
+      await processor.stop()
+    }
+    expect(killedAt.filter((blocks) => blocks > 0).length, `blocks written: ${killedAt}`).toBeGreaterThan(rounds / 3)
+  },
+)
 
-  const processor = await startProcessor(chain, database, { finality })
-  try {
-    await untilSame({ database, processor }, chain, await cleanTables(chain, { finality }))
-  } finally {
-    await processor.stop()
-  }
-  expect(
-    killedAt.some((blocks) => blocks > 0 && blocks < settledBlocks),
-    `killed after ${killedAt} blocks`,
-  ).toBe(true)
-})
-
-/** Replaces the blocks that the round before put on top, and adds some of its own; resolves with the new fork. */
-async function grow(tip: Fork, round: number): Promise<Fork> {
-  await tip.mine(await trafficBranch(chain, `kept ${round}`, replacedBlocks + 1))
-  const kept = await forkHere(chain)
-  await kept.mine(await trafficBranch(chain, `settled ${round}`, settledBlocks - replacedBlocks - 1))
-  const settled = await forkHere(chain)
-  await settled.mine(await trafficBranch(chain, `replaced ${round}`, replacedBlocks))
-  return settled
+/** Replaces what the round before put on top, and adds some of its own; resolves with the new fork. */
+async function grow(tip: Fork, name: string, { kept, replaced }: { kept: number; replaced: number }): Promise<Fork> {
+  // A node that is polled shows another branch only once it is longer.
+  await tip.mine(await trafficBranch(chain, `${name} kept`, kept + replaced + 1))
+  const fork = await forkHere(chain)
+  if (replaced > 0) await fork.mine(await trafficBranch(chain, `${name} replaced`, replaced))
+  return fork
 }
 
 async function indexedBlock(): Promise<number> {
@@ -78,4 +87,10 @@ async function untilIndexedBeyond(block: number) {
     if ((await indexedBlock()) > block) return
   }
   throw new Error(`nothing above block ${block} was indexed within ${lookSeconds} s`)
+}
+
+/** Numbers below a bound that look like chance and are the same in every run. */
+function chooserOf(text: string) {
+  let choices = 0
+  return (below: number) => Number(BigInt(keccak256(toBytes(`${text} ${choices++}`))) % BigInt(below))
 }

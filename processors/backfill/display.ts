@@ -35,6 +35,7 @@ function openBars(chain: string, shards: readonly ShardProgress[], out: NodeJS.W
       stream: out,
       hideCursor: true,
       emptyOnZero: true,
+      forceRedraw: true, // a line above pushes bars down that have not changed
     },
     Presets.shades_classic,
   )
@@ -49,10 +50,14 @@ function openBars(chain: string, shards: readonly ShardProgress[], out: NodeJS.W
     }
     sum.update(doneOf(shards), { rate: describe(shards) })
   }
+  // A process that is told to end leaves a terminal with its cursor.
+  const leave = () => multi.stop()
+  process.once('exit', leave)
   return {
     line: (text) => multi.log(`${text}\n`),
     update,
     stop() {
+      process.off('exit', leave)
       update()
       multi.stop()
     },

@@ -47,12 +47,12 @@ export class BlockScanner {
       if (text[at] !== quote) return -1
       const key = text[at + 1]
       if (key === letter.h && stands(text, at, headerKey)) {
-        at = this.#header(text, at + headerKey.length)
+        at = this.#object(text, at + headerKey.length, inHeader, 0)
         seen++
       } else if (key === letter.t && stands(text, at, transactionsKey)) {
-        at = this.#transactions(text, at + transactionsKey.length)
+        at = this.#list(text, at + transactionsKey.length, inTransaction)
       } else if (key === letter.l && stands(text, at, logsKey)) {
-        at = this.#logs(text, at + logsKey.length)
+        at = this.#list(text, at + logsKey.length, inLog)
       } else return -1
       if (at < 0) return -1
       if (text[at] === closeBrace) return seen === 1 ? at + 1 : -1
@@ -60,119 +60,104 @@ export class BlockScanner {
     }
   }
 
-  #header(text: Buffer, start: number): number {
-    let seen = 0
-    if (text[start] !== openBrace) return -1
-    for (let at = start + 1; ; ) {
-      const key = text[at + 1]
-      if (key === letter.n && stands(text, at, numberKey)) {
-        at = this.#integer(text, at + numberKey.length)
-        this.number = this.#value
-      } else if (key === letter.t && stands(text, at, timestampKey)) {
-        at = this.#integer(text, at + timestampKey.length)
-        this.timestamp = this.#value
-      } else if (key === letter.h && stands(text, at, hashKey)) {
-        this.hashAt = at + hashKey.length + 1
-        at = endOfString(text, this.hashAt, hashLength)
-      } else if (key === letter.p && stands(text, at, parentHashKey)) {
-        this.parentHashAt = at + parentHashKey.length + 1
-        at = endOfString(text, this.parentHashAt, hashLength)
-      } else return -1
-      seen++
-      if (at < 0) return -1
-      if (text[at] === closeBrace) return seen === 4 ? at + 1 : -1
-      if (text[at++] !== comma) return -1
-    }
-  }
-
-  #transactions(text: Buffer, start: number): number {
+  /** Reads a list of transactions or of logs; as all of these, returns where it ends, or -1. */
+  #list(text: Buffer, start: number, kind: Exclude<Kind, typeof inHeader>): number {
     if (text[start] !== openBracket) return -1
     if (text[start + 1] === closeBracket) return start + 2
     for (let at = start + 1; ; ) {
-      at = this.#transaction(text, at, this.#roomForTransaction())
+      at = this.#object(text, at, kind, kind === inLog ? this.#roomForLog() : this.#roomForTransaction())
       if (at < 0) return -1
-      this.transactions++
+      if (kind === inLog) this.logs++
+      else this.transactions++
       if (text[at] === closeBracket) return at + 1
       if (text[at++] !== comma) return -1
     }
   }
 
-  #transaction(text: Buffer, start: number, item: number): number {
+  #object(text: Buffer, start: number, kind: Kind, item: number): number {
     let seen = 0
     if (text[start] !== openBrace) return -1
     for (let at = start + 1; ; ) {
-      const key = text[at + 1]
-      if (key === letter.t && stands(text, at, transactionIndexKey)) {
-        at = this.#integer(text, at + transactionIndexKey.length)
-        this.transactionIndex[item] = this.#value
-      } else if (key === letter.h && stands(text, at, hashKey)) {
-        const value = at + hashKey.length + 1
-        this.txHashAt[item] = value
-        at = endOfString(text, value, hashLength)
-      } else if (key === letter.f && stands(text, at, fromKey)) {
-        const value = at + fromKey.length + 1
-        this.fromAt[item] = value
-        at = endOfString(text, value, addressLength)
-      } else if (key === letter.t && stands(text, at, toKey)) {
-        at += toKey.length
-        const isNull = stands(text, at, nullValue)
-        this.toAt[item] = isNull ? 0 : at + 1
-        at = isNull ? at + nullValue.length : endOfString(text, at + 1, addressLength)
-      } else if (key === letter.i && stands(text, at, inputKey)) {
-        const value = at + inputKey.length + 1
-        const end = text[value - 1] === quote ? text.indexOf(quote, value) : -1
-        this.inputAt[item] = value
-        this.inputEnd[item] = end
-        at = end < 0 ? -1 : end + 1
-      } else return -1
+      if (kind === inLog) at = this.#logField(text, at, item)
+      else if (kind === inTransaction) at = this.#transactionField(text, at, item)
+      else at = this.#headerField(text, at)
       seen++
       if (at < 0) return -1
-      if (text[at] === closeBrace) return seen === 5 ? at + 1 : -1
+      if (text[at] === closeBrace) return seen === fieldsOf[kind] ? at + 1 : -1
       if (text[at++] !== comma) return -1
     }
   }
 
-  #logs(text: Buffer, start: number): number {
-    if (text[start] !== openBracket) return -1
-    if (text[start + 1] === closeBracket) return start + 2
-    for (let at = start + 1; ; ) {
-      at = this.#log(text, at, this.#roomForLog())
-      if (at < 0) return -1
-      this.logs++
-      if (text[at] === closeBracket) return at + 1
-      if (text[at++] !== comma) return -1
+  #headerField(text: Buffer, at: number): number {
+    const key = text[at + 1]
+    if (key === letter.n && stands(text, at, numberKey)) {
+      const end = this.#integer(text, at + numberKey.length)
+      this.number = this.#value
+      return end
     }
+    if (key === letter.t && stands(text, at, timestampKey)) {
+      const end = this.#integer(text, at + timestampKey.length)
+      this.timestamp = this.#value
+      return end
+    }
+    if (key === letter.h && stands(text, at, hashKey)) {
+      this.hashAt = at + hashKey.length + 1
+      return endOfString(text, this.hashAt, hashLength)
+    }
+    if (key === letter.p && stands(text, at, parentHashKey)) {
+      this.parentHashAt = at + parentHashKey.length + 1
+      return endOfString(text, this.parentHashAt, hashLength)
+    }
+    return -1
   }
 
-  #log(text: Buffer, start: number, item: number): number {
-    let seen = 0
-    if (text[start] !== openBrace) return -1
-    for (let at = start + 1; ; ) {
-      const key = text[at + 1]
-      if (key === letter.t && stands(text, at, topicsKey)) {
-        at = this.#topics(text, at + topicsKey.length, item)
-      } else if (key === letter.t && stands(text, at, transactionIndexKey)) {
-        at = this.#integer(text, at + transactionIndexKey.length)
-        this.logTransaction[item] = this.#value
-      } else if (key === letter.l && stands(text, at, logIndexKey)) {
-        at = this.#integer(text, at + logIndexKey.length)
-        this.logIndex[item] = this.#value
-      } else if (key === letter.a && stands(text, at, addressKey)) {
-        const value = at + addressKey.length + 1
-        this.addressAt[item] = value
-        at = endOfString(text, value, addressLength)
-      } else if (key === letter.d && stands(text, at, dataKey)) {
-        const value = at + dataKey.length + 1
-        const end = text[value - 1] === quote ? endOfData(text, value) : -1
-        this.dataAt[item] = value
-        this.dataEnd[item] = end
-        at = end < 0 ? -1 : end + 1
-      } else return -1
-      seen++
-      if (at < 0) return -1
-      if (text[at] === closeBrace) return seen === 5 ? at + 1 : -1
-      if (text[at++] !== comma) return -1
+  #transactionField(text: Buffer, at: number, item: number): number {
+    const key = text[at + 1]
+    if (key === letter.t && stands(text, at, transactionIndexKey)) {
+      return this.#number(text, at + transactionIndexKey.length, this.transactionIndex, item)
     }
+    if (key === letter.h && stands(text, at, hashKey)) {
+      return this.#string(text, at + hashKey.length + 1, this.txHashAt, item, hashLength)
+    }
+    if (key === letter.f && stands(text, at, fromKey)) {
+      return this.#string(text, at + fromKey.length + 1, this.fromAt, item, addressLength)
+    }
+    if (key === letter.t && stands(text, at, toKey)) {
+      const value = at + toKey.length + 1
+      const isNull = stands(text, value - 1, nullValue)
+      this.toAt[item] = isNull ? 0 : value
+      return isNull ? value - 1 + nullValue.length : endOfString(text, value, addressLength)
+    }
+    if (key === letter.i && stands(text, at, inputKey)) {
+      const value = at + inputKey.length + 1
+      const end = text[value - 1] === quote ? text.indexOf(quote, value) : -1
+      this.inputAt[item] = value
+      this.inputEnd[item] = end
+      return end < 0 ? -1 : end + 1
+    }
+    return -1
+  }
+
+  #logField(text: Buffer, at: number, item: number): number {
+    const key = text[at + 1]
+    if (key === letter.t && stands(text, at, topicsKey)) return this.#topics(text, at + topicsKey.length, item)
+    if (key === letter.t && stands(text, at, transactionIndexKey)) {
+      return this.#number(text, at + transactionIndexKey.length, this.logTransaction, item)
+    }
+    if (key === letter.l && stands(text, at, logIndexKey)) {
+      return this.#number(text, at + logIndexKey.length, this.logIndex, item)
+    }
+    if (key === letter.a && stands(text, at, addressKey)) {
+      return this.#string(text, at + addressKey.length + 1, this.addressAt, item, addressLength)
+    }
+    if (key === letter.d && stands(text, at, dataKey)) {
+      const value = at + dataKey.length + 1
+      const end = text[value - 1] === quote ? endOfData(text, value) : -1
+      this.dataAt[item] = value
+      this.dataEnd[item] = end
+      return end < 0 ? -1 : end + 1
+    }
+    return -1
   }
 
   #topics(text: Buffer, start: number, item: number): number {
@@ -188,6 +173,17 @@ export class BlockScanner {
       if (text[at++] !== comma) return -1
     }
     return -1
+  }
+
+  #string(text: Buffer, start: number, into: Int32Array, item: number, length: number): number {
+    into[item] = start
+    return endOfString(text, start, length)
+  }
+
+  #number(text: Buffer, start: number, into: Int32Array, item: number): number {
+    const end = this.#integer(text, start)
+    into[item] = this.#value
+    return end
   }
 
   /** Reads a whole number below 2^53 and returns where it ends. */
@@ -235,6 +231,11 @@ export const hashLength = 66
 const initialItems = 256
 /** Of a number: 2^53 has sixteen. */
 const maxDigits = 15
+
+/** The objects there are, and how many fields each has. */
+const [inHeader, inTransaction, inLog] = [0, 1, 2] as const
+const fieldsOf = [4, 5, 5] as const
+type Kind = typeof inHeader | typeof inTransaction | typeof inLog
 
 const [quote, comma, zero] = [0x22, 0x2c, 0x30]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]

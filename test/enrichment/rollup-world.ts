@@ -5,12 +5,12 @@ import { rollUpSettlements } from '../../enrichment/rollup.ts'
 import type { TestDatabase } from '../tools/database.ts'
 import { addressOf, hashOf, seedChainState } from '../tools/seed.ts'
 
-// A small world for tests of the roll-up: two chains, two recipients, three payers, blocks some minutes apart.
+// A small world for tests of the roll-up: two chains, four recipients, two payers, blocks some minutes apart.
 
 export const chainNames = ['base', 'celo'] as const
 export type ChainName = (typeof chainNames)[number]
-export const recipients = ['first', 'second'].map(addressOf)
-export const payers = ['one', 'another', 'a third'].map(addressOf)
+export const recipients = ['first', 'second', 'third', 'fourth'].map(addressOf)
+export const payers = ['one', 'another'].map(addressOf)
 export const selectors = ['0xe3ee160e', '0xef55bec6', '0xcf092995', '0x88b7ab63']
 export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 

@@ -104,7 +104,12 @@ ${[
     `first_block, last_block, ${counted[1]}`,
   ),
   differing('settlement_total', 'recipient, chain, overload', ...newest),
-  differing('settlement_payer', 'recipient, payer, chain, overload', ...newest),
+  differing(
+    'settlement_payer',
+    'recipient, payer, chain, overload',
+    `min(block_timestamp), ${newest[0]}`,
+    `first_at, ${newest[1]}`,
+  ),
 ].join('\n union all')}`
 
 const windows = [

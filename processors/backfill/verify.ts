@@ -99,8 +99,8 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
 /** What a source says of a shard's blocks now. */
 export async function certifySource(
   history: History,
-  config: BackfillConfig,
-  shard: Shard,
+  config: Pick<BackfillConfig, 'chain' | 'tokens' | 'second'>,
+  shard: Pick<Shard, 'firstBlock' | 'lastBlock'>,
   warn: (text: string) => void,
 ) {
   const { chain, tokens } = config

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { portOf } from '../../../ops/health.ts'
 
 export interface Question {
@@ -14,17 +14,24 @@ export interface Reply {
   readonly error?: { readonly code: number; readonly message: string }
 }
 
+export interface RawAnswer {
+  readonly status: number
+  readonly body: string
+  readonly retryAfterSeconds?: number
+}
+
 /** How a provider behaves that is no node of one's own. What is absent has no limit. */
 export interface NodeLimits {
   /** Blocks of one eth_getLogs, and logs of its answer. */
   readonly blocks?: number
   readonly logs?: number
+  /** How a question beyond these limits is answered; undefined: by an error in its place. */
+  readonly refusal?: RawAnswer
   /** Calls of one request. */
   readonly batch?: number
-  /** Which requests are answered 429, by their number. */
-  readonly isTooSoon?: (request: number) => boolean
-  /** Seconds that a 429 asks to wait; undefined: it is an error inside of an answer with status 200. */
-  readonly retryAfterSeconds?: number
+  /** Which requests fail, by their number, and how; undefined: every call is told of a rate limit. */
+  readonly fails?: (request: number) => boolean
+  readonly failure?: RawAnswer | 'cut'
   /** Changes what the node answers. */
   readonly alter?: (question: Question, reply: Reply) => Reply
 }
@@ -41,44 +48,25 @@ export interface LimitedNode {
 export async function startLimitedNode(target: string): Promise<LimitedNode> {
   let requests = 0
   const node = { asked: [] as Question[], limits: {} as NodeLimits }
-  const answer = async (question: Question, text: string): Promise<Reply> => {
-    const { blocks = Infinity, logs = Infinity, alter = (_, reply) => reply } = node.limits
-    const { id, method, params } = question
-    if (method === 'eth_getLogs') {
-      const length = Number(params[0].toBlock) - Number(params[0].fromBlock) + 1
-      if (length > blocks) return { id, error: { code: -32614, message: `limited to a ${blocks} blocks range` } }
-    }
-    const response = await fetch(target, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: text,
-    })
-    const reply = (await response.json()) as Reply
-    if (method === 'eth_getLogs' && (reply.result as unknown[]).length > logs) {
-      return { id, error: { code: -32005, message: `query returned more than ${logs} results` } }
-    }
-    return alter(question, reply)
-  }
   const server = createServer(async (req, res) => {
     const pieces: Buffer[] = []
     for await (const piece of req) pieces.push(piece)
     const body: Question | Question[] = JSON.parse(Buffer.concat(pieces).toString())
     const questions = Array.isArray(body) ? body : [body]
     node.asked.push(...questions)
-    const { isTooSoon, retryAfterSeconds, batch = Infinity } = node.limits
+    const { fails, failure, refusal, batch = Infinity } = node.limits
     const send = (content: unknown) => res.end(JSON.stringify(content))
     res.setHeader('content-type', 'application/json')
-    if (isTooSoon?.(++requests)) {
-      const error = { code: -32005, message: 'project rate limit reached' }
-      if (retryAfterSeconds === undefined) return send(questions.map(({ id }) => ({ jsonrpc: '2.0', id, error })))
-      res.statusCode = 429
-      res.setHeader('retry-after', retryAfterSeconds)
-      return send({ jsonrpc: '2.0', id: null, error })
+    if (fails?.(++requests)) {
+      if (failure === 'cut') return res.destroy()
+      if (failure) return sendRaw(res, failure)
+      return send(questions.map(({ id }) => ({ id, error: { code: -32005, message: 'project rate limit reached' } })))
     }
     if (questions.length > batch) {
       return send({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch too large' } })
     }
-    const replies = await Promise.all(questions.map((question) => answer(question, JSON.stringify(question))))
+    const replies = await Promise.all(questions.map((question) => answer(target, question, node.limits)))
+    if (refusal && replies.some(({ error }) => error?.code === beyondLimits)) return sendRaw(res, refusal)
     send(Array.isArray(body) ? replies : replies[0])
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -90,4 +78,29 @@ export async function startLimitedNode(target: string): Promise<LimitedNode> {
         server.closeAllConnections()
       }),
   })
+}
+
+const beyondLimits = -32614
+
+async function answer(target: string, question: Question, limits: NodeLimits): Promise<Reply> {
+  const { blocks = Infinity, logs = Infinity, alter = (_, reply) => reply } = limits
+  const { id, method, params } = question
+  const beyond = (message: string): Reply => ({ id, error: { code: beyondLimits, message } })
+  if (method === 'eth_getLogs') {
+    const length = Number(params[0].toBlock) - Number(params[0].fromBlock) + 1
+    if (length > blocks) return beyond(`limited to a ${blocks} blocks range`)
+  }
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(question) })
+  const reply = (await response.json()) as Reply
+  if (method === 'eth_getLogs' && (reply.result as unknown[]).length > logs) {
+    return beyond(`query returned more than ${logs} results`)
+  }
+  return alter(question, reply)
+}
+
+function sendRaw(res: ServerResponse, { status, body, retryAfterSeconds }: RawAnswer) {
+  res.statusCode = status
+  if (retryAfterSeconds !== undefined) res.setHeader('retry-after', retryAfterSeconds)
+  res.end(body)
 }

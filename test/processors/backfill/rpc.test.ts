@@ -1,5 +1,6 @@
 import { keccak256, toBytes } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { readChains } from '../../../chains.file.ts'
 import { accountOf, type DevChain, startDevChain } from '../../../devnet/chain.ts'
 import { aggregate, mint, pay, signAuthorization } from '../../../devnet/chain-payments.ts'
 import { memorySource } from '../../../devnet/portal/memory-source.ts'
@@ -8,6 +9,8 @@ import { startPortal } from '../../../devnet/portal/server.ts'
 import { BlockEncoder } from '../../../processors/backfill/block-encoder.ts'
 import { RpcHistory } from '../../../processors/backfill/rpc-history.ts'
 import { Slices } from '../../../processors/backfill/slices.ts'
+import { openHistory, rpcSource } from '../../../processors/backfill/sources.ts'
+import { certifySource } from '../../../processors/backfill/verify.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from '../../chain/traffic.ts'
 import { runBackfill } from '../../tools/backfill.ts'
 import { forkHere } from '../../tools/branches.ts'
@@ -109,28 +112,42 @@ test('a node and the Portal certify the same', async () => {
   }
 })
 
-/** The load asks from block 0 on; what looked at a few places before it, to estimate, has had the truth. */
-const isLoading = () =>
-  node.asked.some(({ method, params }) => method === 'eth_getLogs' && params[0].fromBlock === '0x0')
+/** What the history at the node comes to, with the hashes of its ends. */
+function certify() {
+  const file = chainSettings(chain, { finality, rpc: node.url })
+  const settings = readChains({ env: {}, file }).base
+  const tokens = settings.tokens.map(({ address }) => address)
+  const history = openHistory(rpcSource(settings, node.url), { tokens })
+  const range = { firstBlock: 0, lastBlock }
+  return certifySource(history, { chain: settings, tokens, second: undefined }, range, () => {})
+}
 
 const lies = (times: number, alter: NonNullable<NodeLimits['alter']>): NodeLimits => {
   let left = times
   return {
     alter(question, reply) {
-      const altered = left > 0 && isLoading() ? alter(question, reply) : reply
+      const altered = left > 0 ? alter(question, reply) : reply
       if (altered !== reply) left--
       return altered
     },
   }
 }
 
+const tooMany = { status: 429, body: 'slow down', retryAfterSeconds: 0 }
+const tooWide = { status: 400, body: '{"id":1,"error":{"code":-32602,"message":"block range is too wide"}}' }
+
 test.each<[string, () => NodeLimits]>([
   ['takes few blocks at a time', () => ({ blocks: 90 })],
   ['answers few logs at a time', () => ({ logs: 8 })],
   ['takes few calls at a time', () => ({ batch: 3 })],
   ['takes no batches', () => ({ batch: 1 })],
-  ['limits the rate, with status 429', () => ({ isTooSoon: (request) => request % 3 === 0, retryAfterSeconds: 0 })],
-  ['limits the rate, inside of its answers', () => ({ isTooSoon: (request) => request % 4 === 0 })],
+  ['limits the rate, with status 429', () => ({ fails: (request) => request % 3 === 0, failure: tooMany })],
+  ['limits the rate, inside of its answers', () => ({ fails: (request) => request % 9 === 2 })],
+  ['is overloaded', () => ({ fails: (request) => request % 5 === 1, failure: { status: 503, body: 'busy' } })],
+  ['answers no JSON', () => ({ fails: (request) => request % 5 === 1, failure: { status: 200, body: '<html>' } })],
+  ['cuts connections', () => ({ fails: (request) => request % 5 === 1, failure: 'cut' })],
+  ['refuses a long range with status 400', () => ({ blocks: 90, refusal: tooWide })],
+  ['refuses a long answer with status 413', () => ({ logs: 8, refusal: { status: 413, body: '' } })],
   [
     'has not all the logs yet, nor the last block',
     () => {
@@ -138,7 +155,7 @@ test.each<[string, () => NodeLimits]>([
       let behind = 2
       return {
         alter({ method, params }, reply) {
-          if (behind === 0 || !isLoading()) return reply
+          if (behind === 0) return reply
           if (method === 'eth_getLogs') return { id: reply.id, result: [] }
           if (method !== 'eth_getBlockByNumber' || params[0] === '0x0') return reply
           behind--
@@ -181,11 +198,10 @@ test.each<[string, () => NodeLimits]>([
       }),
   ],
 ])('an endpoint that %s gives the same rows', async (_, limits) => {
-  const database = await emptyDatabase()
+  const truth = await certify()
+  expect(truth.settlements).toBe(expected.settlement.length)
   node.limits = limits()
-  const { code, stdout, stderr } = await load(database, '--workers', '1')
-  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' })
-  expect(await difference(database)).toBe('')
+  expect(await certify()).toEqual(truth)
 })
 
 test.each<[string, NodeLimits, RegExp]>([

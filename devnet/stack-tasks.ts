@@ -71,7 +71,7 @@ async function metricsPort(preferred: number): Promise<string> {
 
 /** Variables of this project that say where data comes from or goes to: a local world sets its own or does without. */
 const sources =
-  /^(DATABASE|REDIS|HOST|PORT|GRAPHQL|BASE|SITE|PORTAL|GATEWAY|RPC|CHAINS|HUB|NEYNAR|BLOCKSCOUT|OLI|WEB3BIO|GITHUB|IPFS|ARWEAVE|EGRESS|METRICS|SETTLEMENT)(_|$)/
+  /^(DATABASE|REDIS|HOST|PORT|GRAPHQL|BASE|SITE|PORTAL|GATEWAY|RPC|CHAINS|HUB|NEYNAR|BLOCKSCOUT|OLI|WEB3BIO|GITHUB|IPFS|ARWEAVE|EGRESS|METRICS|SETTLEMENT_OVERLOADS)(_|$)/
 
 /** The environment without what could lead a local world to public networks or to somebody's real data. */
 export function withoutSources(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -51,6 +51,8 @@ describe('the processes of a stack', () => {
       PATH: '/bin',
       LOG_LEVEL: 'debug',
       LIMIT_PER_MINUTE: '9',
+      SETTLEMENT_SCOPE: 'verified',
+      SETTLEMENT_OVERLOADS: 'all',
       RPC_BASE: 'https://node.example/key',
       PORTAL_API_KEY: 'k',
       DATABASE_URL: 'postgres://a/b',
@@ -58,7 +60,7 @@ describe('the processes of a stack', () => {
       GITHUB_TOKEN: 'g',
       PORT: '1',
     })
-    expect(told).toEqual({ PATH: '/bin', LOG_LEVEL: 'debug', LIMIT_PER_MINUTE: '9' })
+    expect(told).toEqual({ PATH: '/bin', LOG_LEVEL: 'debug', LIMIT_PER_MINUTE: '9', SETTLEMENT_SCOPE: 'verified' })
   })
 
   test('are not started with settings that one of them would refuse', () => {

@@ -1,17 +1,8 @@
-import { type Address, keccak256, toBytes } from 'viem'
+import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain.ts'
-import {
-  aggregate,
-  mint,
-  pay,
-  payInColumns,
-  pull,
-  signAuthorization,
-  transferDollars,
-} from '../../devnet/chain-payments.ts'
+import { accountOf, type DevChain, startDevChain } from '../../devnet/chain.ts'
 import { expectExactTables, rollUp } from '../enrichment/rollup-world.ts'
-import { type Act, forkHere } from '../tools/branches.ts'
+import { forkHere } from '../tools/branches.ts'
 import { chainSettings } from '../tools/chain-settings.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { spawnProcessor, type TestProcessor } from '../tools/processor.ts'
@@ -25,8 +16,8 @@ import {
   verifiedScope,
   verify,
 } from '../tools/scope.ts'
+import { payer, paymentActs, preparePayer } from './scope-payments.ts'
 
-const payer = accountOf('payer of the scope')
 const recipient = (name: string) => accountOf(`${name} recipient`).address
 const [early, late, fickle, stranger] = [recipient('early'), recipient('late'), recipient('fickle'), recipient('other')]
 
@@ -45,7 +36,7 @@ let processor: TestProcessor
 beforeAll(async () => {
   chain = await startDevChain('base', { genesisTime: 1_770_000_000, funded: [payer.address] })
   database = await createTestDatabase()
-  await chain.execute(funder, mint(chain, payer.address, 1_000_000_000n))
+  await preparePayer(chain)
   for (const to of [early, late, fickle, stranger]) await payEveryWay('before', to)
   await chain.client.mine({ blocks: untilFinal })
   await verify(database.pool, 1, early)
@@ -120,11 +111,16 @@ test('verified again, it gets what it missed', { timeout }, async () => {
 test('a reorg of the blocks in which an address became verified leaves what is on the chain', { timeout }, async () => {
   const { puller } = chain.addresses
   const fork = await forkHere(chain)
-  await fork.mine([await acts('seen', stranger), await acts('seen', late), []])
+  await fork.mine([await paymentActs(chain, 'seen', stranger), await paymentActs(chain, 'seen', late), []])
   await processor.untilIndexed(Number(await chain.client.getBlockNumber()))
   await verify(database.pool, 6, stranger)
   await untilNoticed(database.pool, 'base', stranger, true)
-  await fork.mine([await acts('instead', late), await acts('instead', stranger), [], await acts('then', stranger)])
+  await fork.mine([
+    await paymentActs(chain, 'instead', late),
+    await paymentActs(chain, 'instead', stranger),
+    [],
+    await paymentActs(chain, 'then', stranger),
+  ])
   await isClean([early, late, fickle, puller, stranger])
 
   await chain.client.setAutomine(true)
@@ -170,23 +166,5 @@ async function isClean(recipients: readonly Address[]) {
 }
 
 async function payEveryWay(name: string, to: Address) {
-  for (const { from, call, options } of await acts(name, to)) await chain.execute(from, call, options)
-}
-
-/** Payments to somebody by each kind of call, one that a contract draws for them, and a transfer that settles nothing. */
-async function acts(name: string, to: Address): Promise<Act[]> {
-  const authorize = (use: string, request: object = {}) =>
-    signAuthorization(chain, payer, { to, value: 5n, nonce: keccak256(toBytes(`${name} ${to} ${use}`)), ...request })
-  const [direct, bytes, batched, built] = await Promise.all(
-    ['direct', 'bytes', 'batched', 'built'].map((use) => authorize(use)),
-  )
-  const drawn = await authorize('drawn', { to: chain.addresses.puller, kind: 'receive' })
-  return [
-    pay(direct!),
-    pay(bytes!, 'bytes'),
-    aggregate(chain, [pay(batched!)]),
-    payInColumns(chain, [built!]),
-    pull(chain, drawn, to),
-    transferDollars(chain, to, 7n),
-  ].map((call) => ({ from: payer, call }))
+  for (const { from, call, options } of await paymentActs(chain, name, to)) await chain.execute(from, call, options)
 }

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { forkHere } from '../tools/branches.ts'
+import { cleanTables, startProcessor, untilSame } from '../tools/chain-index.ts'
+import { type CrashingServer, startCrashingServer } from '../tools/crashing-server.ts'
+import { until } from '../tools/until.ts'
+import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+
+const finality = 5 // blocks
+/** Ten moments of a batch: before it writes the first of its rows to each of these. */
+const writtenTo = [
+  'settlement',
+  'registration',
+  'chain_state',
+  'feedback',
+  'processor_base.hot_block',
+  'registration_transfer',
+  'processor_base.status',
+  'unpaid_authorization',
+  'registration_metadata',
+  'processor_base.hot_change_log',
+]
+const blocksPerRound = 3
+/** Ten servers recover and eleven processors start, one after the other. */
+const timeout = 300_000
+
+let chain: DevChain
+let server: CrashingServer
+beforeAll(async () => {
+  chain = await startDevChain('base', { funded: trafficAddresses })
+  await prepareTraffic(chain)
+  server = await startCrashingServer()
+})
+afterAll(async () => {
+  await server?.remove()
+  await chain?.stop()
+})
+
+test('a Postgres that ends at once in the middle of ten batches costs no row, and the processor says why it ends', {
+  timeout,
+}, async () => {
+  for (const [round, table] of writtenTo.entries()) {
+    await (await forkHere(chain)).mine(await trafficBranch(chain, `round ${round}`, blocksPerRound))
+    const release = await holdBack(table)
+    const processor = await startProcessor(chain, server.database, { finality })
+    try {
+      await until(`a batch waits to write to ${table}`, () => isWaiting(table), 60_000)
+      await server.crash()
+      await release()
+      expect(await processor.untilExit()).toBe(1)
+      const lines = processor.output().split('\n')
+      expect(lines.filter((line) => /"level":60|^[^{]/.test(line) && line !== '')).toHaveLength(1)
+    } finally {
+      await server.start()
+      await processor.stop()
+    }
+  }
+  const { database } = server
+  const processor = await startProcessor(chain, database, { finality })
+  try {
+    await untilSame({ database, processor }, chain, await cleanTables(chain, { finality }), 60)
+  } finally {
+    await processor.stop()
+  }
+})
+
+/** Lets nobody write to a table. Resolves with what ends that, also when the server is gone. */
+async function holdBack(table: string): Promise<() => Promise<void>> {
+  const holder = await server.database.pool.connect()
+  holder.on('error', () => {})
+  await holder.query('begin')
+  await holder.query(`lock table ${table} in exclusive mode`)
+  return async () => holder.release(true)
+}
+
+async function isWaiting(table: string): Promise<boolean> {
+  const { rows } = await server.database.pool.query(
+    `select from pg_locks join pg_stat_activity using (pid)
+      where relation = $1::regclass and not granted and application_name = 'processor base'`,
+    [table],
+  )
+  return rows.length > 0
+}

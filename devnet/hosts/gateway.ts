@@ -1,30 +1,38 @@
-import { createHash } from 'node:crypto'
-import { startWebHost, type WebHost } from './web-host.ts'
+import { type Block, carOf, fileBlocks, rawBlock } from './blocks.ts'
+import { type Page, startWebHost, type WebHost } from './web-host.ts'
 
 export interface IpfsGateway extends WebHost {
-  /** Makes content available and returns its identifier. */
+  /** Makes content available as one raw block and returns its identifier. */
   add(content: string): string
+  /** Makes content available as a tree of blocks, and at a path of a directory; returns the identifiers of both. */
+  addFile(name: string, content: string, bytesPerBlock?: number): { file: string; directory: string }
 }
 
-/** A gateway to content in memory, by path: `/ipfs/<identifier>`. */
+/** A gateway to content in memory, by path: `/ipfs/<identifier>`; with `?format=car` as the blocks it is made of. */
 export async function startGateway(options: { port?: number } = {}): Promise<IpfsGateway> {
   const host = await startWebHost(options)
+  const offer = (path: string, content: string, blocks: readonly Block[]) => {
+    const file: Page = { body: Buffer.from(content), headers: { 'content-type': 'application/json' } }
+    const archive: Page = { body: carOf(blocks), headers: { 'content-type': 'application/vnd.ipld.car; version=1' } }
+    host.pages.set(`/ipfs/${path}`, (_method, _body, query) => (query.get('format') === 'car' ? archive : file))
+  }
   return {
     ...host,
     add(content) {
-      const cid = rawCid(content)
-      host.pages.set(`/ipfs/${cid}`, { body: Buffer.from(content), headers: { 'content-type': 'application/json' } })
+      const { cid } = rawBlock(content)
+      offer(cid, content, [rawBlock(content)])
       return cid
+    },
+    addFile(name, content, bytesPerBlock) {
+      const { directory, file, leaves } = fileBlocks(name, content, bytesPerBlock)
+      offer(file.cid, content, [file, ...leaves])
+      offer(`${directory.cid}/${encodeURIComponent(name)}`, content, [directory, file, ...leaves])
+      return { file: file.cid, directory: directory.cid }
     },
   }
 }
 
-const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
-
 /** Identifier of content as one raw block: CIDv1, codec raw, SHA-256, in base32. */
 export function rawCid(content: string): string {
-  const digest = createHash('sha256').update(content).digest()
-  const bits = [0x01, 0x55, 0x12, 0x20, ...digest].map((byte) => byte.toString(2).padStart(8, '0')).join('')
-  const digits = bits.match(/.{1,5}/g) ?? []
-  return `b${digits.map((five) => base32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')}`
+  return rawBlock(content).cid
 }

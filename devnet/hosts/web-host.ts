@@ -12,8 +12,8 @@ export interface Page {
   readonly body: unknown
 }
 
-/** By path, without the query; a function is asked with the request's method and body. */
-export type Pages = Map<string, Page | ((method: string, body: string) => Page | Promise<Page>)>
+/** By path, without the query; a function is asked with the request's method, body and query. */
+export type Pages = Map<string, Page | ((method: string, body: string, query: URLSearchParams) => Page | Promise<Page>)>
 
 export interface HostRequest {
   readonly method: string
@@ -48,13 +48,13 @@ export async function startWebHost({ port }: { port?: number } = {}): Promise<We
 
   const server = createServer(async (request, response) => {
     const { method = 'GET', url: path = '/', headers } = request
-    const { pathname } = new URL(path, 'http://host')
+    const { pathname, searchParams } = new URL(path, 'http://host')
     const body = await readBody(request)
     if (pathname === '/control') return answerControl(method, body, response, faults)
     requests.push({ method, path, headers })
     if (requests.length > keptRequests) requests.shift()
     const page = pages.get(pathname)
-    const found = typeof page === 'function' ? await page(method, body) : page
+    const found = typeof page === 'function' ? await page(method, body, searchParams) : page
     const fault = faults.take(path)
     if (!fault) return sendPage(request, response, found ?? notFound)
     await sendFaulty(request, response, { status: found?.status ?? 200, body: found?.body ?? {} }, fault)

@@ -1,43 +1,47 @@
+import { createReader } from './reader.ts'
+
 /** An identifier of content on IPFS, as it was written; the text is valid. */
 export interface Cid {
   readonly text: string
-  /** SHA-256 of the content itself, when the identifier is of one raw block; a gateway then need not be trusted. */
-  readonly contentSha256: Uint8Array | undefined
+  /** How the block is to be read; a number of the multicodec table. */
+  readonly codec: number
+  /** SHA-256 of the block; undefined: it is named by another hash. */
+  readonly sha256: Uint8Array | undefined
 }
 
 /** Longest identifier looked at; a CIDv1 of SHA-512 in base32 has 112 characters. */
 const maxLength = 128
-/** Multicodec: bytes as they are, and the two hashes in use. Source: multiformats/multicodec table. */
-const raw = 0x55
+/** Multicodec: bytes as they are, nodes of a tree. Source: multiformats/multicodec table. */
+export const codecs = { raw: 0x55, dagPb: 0x70 } as const
 const sha2 = 0x12
 const digestBytes = 32
 
 /** Undefined: not a CID of version 0 or 1. Source: multiformats/cid, "Decoding Algorithm". */
 export function parseCid(text: string): Cid | undefined {
   if (text.length > maxLength) return undefined
-  if (/^Qm[1-9A-HJ-NP-Za-km-z]{44}$/.test(text)) return { text, contentSha256: undefined }
-  const bytes = multibaseDecode(text)
-  if (!bytes) return undefined
-  const [version, codec, hash, length, digest] = readHeader(bytes)
-  if (version !== 1 || digest === undefined || length === 0 || digest.length !== length) return undefined
-  const verifiable = codec === raw && hash === sha2 && length === digestBytes
-  return { text, contentSha256: verifiable ? digest : undefined }
+  const isOld = /^Qm[1-9A-HJ-NP-Za-km-z]{44}$/.test(text)
+  const bytes = isOld
+    ? fromNumber(
+        [...text].map((digit) => bases.z!.indexOf(digit)),
+        58,
+      )
+    : multibaseDecode(text)
+  const read = bytes && readCid(bytes)
+  return read && read.length === bytes.length ? { ...read.cid, text } : undefined
 }
 
-function readHeader(bytes: Uint8Array) {
-  let at = 0
-  const varint = () => {
-    let value = 0
-    for (let shift = 0; shift < 28; shift += 7) {
-      const byte = bytes[at++]
-      if (byte === undefined) return undefined
-      value |= (byte & 0x7f) << shift
-      if (byte < 0x80) return value
-    }
-    return undefined
+/** The identifier at the beginning of some bytes, and how many are its own. Undefined: there is none. */
+export function readCid(bytes: Uint8Array): { cid: Omit<Cid, 'text'>; length: number } | undefined {
+  if (bytes[0] === sha2 && bytes[1] === digestBytes && bytes.length >= 2 + digestBytes) {
+    const length = 2 + digestBytes
+    return { cid: { codec: codecs.dagPb, sha256: bytes.subarray(2, length) }, length }
   }
-  const header = [varint(), varint(), varint(), varint()] as const
-  return [...header, header.includes(undefined) ? undefined : bytes.subarray(at)] as const
+  const reader = createReader(bytes)
+  const [version, codec, hash, size] = [reader.varint(), reader.varint(), reader.varint(), reader.varint()]
+  const digest = size ? reader.take(size) : undefined
+  if (version !== 1 || codec === undefined || digest === undefined) return undefined
+  const sha256 = hash === sha2 && size === digestBytes ? digest : undefined
+  return { cid: { codec, sha256 }, length: reader.at() }
 }
 
 /** Source: multiformats/multibase. */

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { HostClosed } from '../host.ts'
 import { second } from '../source.ts'
-import type { Cid } from './cid.ts'
+import { fileOf, readArchive, toBlocks } from './blocks.ts'
+import { type Cid, codecs } from './cid.ts'
 import { maxDocumentBytes } from './registration-file.ts'
 
 export interface GatewayOptions {
@@ -19,31 +19,66 @@ export interface GatewayOptions {
 export interface Gateways {
   /**
    * Content from whichever gateway answers first. `last` is tried after all of them. Undefined: none has it.
-   * Throws HostClosed when no gateway may be asked now. Content is compared with its identifier where that is possible
-   * (one raw block); else the gateway is believed.
+   * Throws HostClosed when no gateway may be asked now.
+   *
+   * `proven`: the content was put together from blocks that hash to the identifier. Else the gateway was believed, because
+   * it sends no blocks or blocks of a kind that is not read here.
    */
-  read(content: { cid: Cid; path: string }, last?: URL): Promise<Fetched | undefined>
+  read(content: { cid: Cid; path: string }, last?: URL): Promise<GatewayContent | undefined>
+}
+
+export interface GatewayContent {
+  readonly fetched: Fetched
+  readonly proven: boolean
 }
 
 const redirects = 2
+/** An archive carries the names of its blocks and the directories on the way besides. */
+const maxArchiveBytes = 2 * maxDocumentBytes
+const archiveType = 'application/vnd.ipld.car'
 
 export function createGateways(options: GatewayOptions): Gateways {
   const { hosts, urls, hedgeMs = 3 * second, timeoutMs = 8 * second } = options
   /** Failures in a row; a gateway in good health is asked first. */
   const failures = new Map(urls.map((url) => [url, 0]))
 
-  async function ask(url: URL, cid: Cid, path: string): Promise<Fetched> {
-    const fetched = await hosts.fetch(url, { maxBytes: maxDocumentBytes, timeoutMs, redirects, mayRedirect })
+  async function ask(url: URL, cid: Cid, path: string): Promise<GatewayContent> {
+    const isOneBlock = cid.codec === codecs.raw && path === ''
+    if (!isOneBlock) {
+      const content = await askForBlocks(url, cid, path)
+      if (content) return content
+    }
+    const fetched = await hosts.fetch(url, { timeoutMs, redirects, mayRedirect, maxBytes: maxDocumentBytes })
     if (fetched.status !== 200) throw new ContentMissing(`${url.host} answers ${fetched.status}`)
-    if (path === '' && !holds(cid, fetched.body)) throw new ContentMissing(`${url.host} sent other content`)
-    return fetched
+    const file = isOneBlock ? fileOf(toBlocks([fetched.body]), cid, '') : 'unsupported'
+    if (file === 'incomplete') throw new ContentMissing(`${url.host} sent other content`)
+    return { fetched, proven: file !== 'unsupported' }
   }
 
-  async function askGateway(gateway: string, cid: Cid, path: string): Promise<Fetched> {
+  /**
+   * Undefined: the gateway sends something else than blocks, or blocks that are not read here.
+   *
+   * Source: specs.ipfs.tech, "Trustless Gateway Specification".
+   */
+  async function askForBlocks(url: URL, cid: Cid, path: string): Promise<GatewayContent | undefined> {
+    const archive = new URL(url)
+    archive.searchParams.set('format', 'car')
+    archive.searchParams.set('dag-scope', 'entity')
+    const headers = { accept: archiveType }
+    const options = { timeoutMs, redirects, mayRedirect, headers, maxBytes: maxArchiveBytes }
+    const fetched = await hosts.fetch(archive, options)
+    if (fetched.status !== 200 || !fetched.headers.get('content-type')?.startsWith(archiveType)) return undefined
+    const blocks = readArchive(fetched.body)
+    const file = blocks ? fileOf(blocks, cid, path) : 'incomplete'
+    if (file === 'incomplete') throw new ContentMissing(`${url.host} sent other blocks`)
+    return file === 'unsupported' ? undefined : { fetched: { ...fetched, body: file }, proven: true }
+  }
+
+  async function askGateway(gateway: string, cid: Cid, path: string): Promise<GatewayContent> {
     try {
-      const fetched = await ask(new URL(`${gateway}/ipfs/${cid.text}${path}`), cid, path)
+      const content = await ask(new URL(`${gateway}/ipfs/${cid.text}${path}`), cid, path)
       failures.set(gateway, 0)
-      return fetched
+      return content
     } catch (error) {
       failures.set(gateway, failures.get(gateway)! + 1)
       throw error
@@ -80,10 +115,6 @@ const isFailure = (error: unknown) =>
 /** Gateways send content to an origin of its own: `<cid>.ipfs.<gateway>`. */
 function mayRedirect(from: URL, to: URL): boolean {
   return to.host === from.host || to.hostname.endsWith(`.ipfs.${from.hostname}`)
-}
-
-function holds({ contentSha256 }: Cid, body: Uint8Array): boolean {
-  return contentSha256 === undefined || createHash('sha256').update(body).digest().equals(contentSha256)
 }
 
 /**

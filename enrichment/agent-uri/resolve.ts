@@ -14,7 +14,10 @@ export interface ResolverOptions {
   readonly arweaveUrl: string
 }
 
-/** What an agentURI leads to. `settled`: the same URI will lead to the same for ever. */
+/**
+ * What an agentURI leads to. `settled`: the same URI will lead to the same for ever, because it holds the content or was
+ * shown to name it by its hash. (An Arweave gateway is believed.)
+ */
 export type Resolved =
   | { readonly status: 'ok'; readonly file: RegistrationFile; readonly settled: boolean; readonly version?: Version }
   /** The host says that it is what it was at the given version. */
@@ -36,8 +39,9 @@ export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions)
     if (form.kind === 'nothing') return { status: form.status, settled: true }
     if (form.kind === 'inline') return inline(form.bytes)
     try {
-      const fetched = await fetchForm(form, known)
-      return fetched ? remote(fetched, form.kind !== 'web') : failed('unreachable', 'no gateway has it')
+      if (form.kind !== 'ipfs') return remote(await fetchForm(form, known), form.kind === 'arweave')
+      const content = await gateways.read(form, form.gateway)
+      return content ? remote(content.fetched, content.proven) : failed('unreachable', 'no gateway has it')
     } catch (error) {
       if (!(error instanceof DoorError)) throw error
       const answered = ['not_json', 'too_large', 'encoded'].includes(error.reason)
@@ -45,8 +49,7 @@ export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions)
     }
   }
 
-  function fetchForm(form: Exclude<Form, { kind: 'nothing' | 'inline' }>, known: Version | undefined) {
-    if (form.kind === 'ipfs') return gateways.read(form, form.gateway)
+  function fetchForm(form: Extract<Form, { kind: 'web' | 'arweave' }>, known: Version | undefined) {
     const options = { maxBytes: maxDocumentBytes, timeoutMs, redirects }
     if (form.kind === 'web') return hosts.fetch(form.url, { ...options, headers: conditionsOf(known) })
     // A gateway sends each transaction to a host of its own below it.

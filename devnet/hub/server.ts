@@ -8,7 +8,7 @@ import type { HubState } from './state.ts'
 import { neynarError, usersByAddress, usersByFid } from './users.ts'
 
 export interface HubOptions {
-  /** Default: a free one. */
+  /** Taken when it is free; default, and else: another one. */
   readonly port?: number
   readonly host?: string
   /** What `x-api-key` must be on Neynar's routes. */
@@ -33,7 +33,7 @@ const keptRequests = 1_000
  */
 export async function startHub(state: HubState, options: HubOptions = {}): Promise<Hub> {
   const { host = '127.0.0.1', apiKey = 'devnet' } = options
-  const port = options.port ?? (await freePort(host))
+  const port = await freePort(host, options.port)
   const faults = new Faults()
   const requests: string[] = []
   const server = createServer(async (request, response) => {

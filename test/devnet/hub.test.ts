@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { HubEvent } from '../../devnet/hub/events.ts'
+import { startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
 import { type SmallHub, startSmallHub, wallet } from '../tools/small-hub.ts'
 
 const samples = new URL('../../../shared/sources/socialindex/', import.meta.url)
@@ -129,3 +131,11 @@ function differences(expected: unknown, ours: unknown, path = '$'): string[] {
 function kind(value: unknown) {
   return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
 }
+
+test('a hub whose port is taken takes another', async () => {
+  const first = await startHub(new HubState())
+  onTestFinished(first.stop)
+  const second = await startHub(new HubState(), { port: Number(new URL(first.url).port) })
+  onTestFinished(second.stop)
+  expect(second.url).not.toBe(first.url)
+})

@@ -66,6 +66,7 @@ export function planTraffic(world: World): TrafficPlan {
       description: 'Registered while you were watching.',
       host: null,
       x402: random.chance(0.5),
+      studio: false,
     }
     return toAgentUri(random.pick(uriKinds), words)
   }

@@ -9,7 +9,11 @@ export interface DocumentOptions {
   /** Base address of this agent's own host; null: it has none. */
   readonly host: string | null
   readonly x402: boolean
+  /** Whether it shows its work at a place that several agents share. */
+  readonly studio: boolean
 }
+
+const studioUrl = 'https://studio.example'
 
 /** What an agent of the world says of itself. */
 export function documentOptions(person: Person, index: number, agentHost: AgentHost): DocumentOptions {
@@ -18,11 +22,12 @@ export function documentOptions(person: Person, index: number, agentHost: AgentH
     description: person.profile.bio ?? '',
     host: agentHost(person, index),
     x402: index % 2 === 0,
+    studio: index % 4 === 1,
   }
 }
 
 /** A registration file as ERC-8004 describes it, without the parts that only its host could prove. */
-export function registrationDocument({ name, description, host, x402 }: DocumentOptions) {
+export function registrationDocument({ name, description, host, x402, studio }: DocumentOptions) {
   return {
     type: 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1',
     name,
@@ -33,6 +38,7 @@ export function registrationDocument({ name, description, host, x402 }: Document
           { name: 'web', endpoint: `${host}/` },
           { name: 'A2A', endpoint: `${host}/.well-known/agent-card.json`, version: '0.3.0' },
           { name: 'MCP', endpoint: `${host}/mcp`, version: '2025-06-18' },
+          ...(studio ? [{ name: 'gallery', endpoint: `${studioUrl}/${encodeURIComponent(name)}` }] : []),
         ]
       : [],
     x402Support: x402,

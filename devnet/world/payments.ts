@@ -60,7 +60,7 @@ export function planPayment(
   return { kind: 'pay', by, route, payments } as const
 }
 
-/** The payments of the past: every agent was paid, the first one on all chains with a dollar. */
+/** The payments of the past: every agent was paid, the first one on all chains with a dollar, some by other agents. */
 export function planPastPayments(
   random: Random,
   nextNonce: NextNonce,
@@ -81,6 +81,13 @@ export function planPastPayments(
     }
   }
   for (const stranger of strangers) add(random.pick(payingChains), [stranger])
+  for (const [index, customer] of agents.entries()) {
+    const payee = agents[index + 1]
+    if (index % 3 !== 0 || !payee) continue
+    const buyers = walletsOf(customer)
+    const deed = planPayment(random, nextNonce, { ...payers, buyers }, walletsOf(payee))
+    past.push({ daysAgo: random.int(1, 6), deed: { chain: random.pick(payingChains), ...deed } })
+  }
   return past
 }
 

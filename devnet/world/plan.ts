@@ -1,7 +1,7 @@
 import { planPastFeedback } from './feedback.ts'
 import { type AgentHost, type PastDeed, type PlannedToken, planIdentities } from './identities.ts'
 import { type Wallet, walletOf } from './keys.ts'
-import { createNonces, type Payers, planPastPayments } from './payments.ts'
+import { createNonces, type Payers, planPastPayments, walletsOf } from './payments.ts'
 import { type People, planPeople } from './people.ts'
 import { createRandom } from './random.ts'
 
@@ -33,7 +33,11 @@ export function planWorld(seed: string, agentHost: AgentHost = exampleHost): Wor
   const random = createRandom(`${seed}/past`)
   const { past, tokens } = planIdentities(random, people, strangers, agentHost)
   const payments = planPastPayments(random, createNonces(`${seed}/past`), payers, people, strangers)
-  const feedback = planPastFeedback(random, tokens, [...payers.buyers, ...strangers])
+  const feedback = planPastFeedback(random, tokens, [
+    ...payers.buyers,
+    ...strangers,
+    ...people.agents.flatMap(walletsOf),
+  ])
   return {
     seed,
     people,

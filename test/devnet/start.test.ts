@@ -177,6 +177,16 @@ describe('once it says ready', () => {
       }
       const all = ['agent_edges', 'agent_identities', 'codehost_profiles', 'oli_tags']
       await expect.poll(blocks, { timeout: blocksMs, interval: 2_000 }).toEqual(all)
+      const ties = async () => {
+        const found = new Set<string>()
+        for (const { fid } of agents) {
+          const { body } = await get<{ agent_edges: { kind: string }[] }>(`/api/agent/${fid}`)
+          for (const { kind } of body.agent_edges) found.add(kind)
+        }
+        return [...found].sort()
+      }
+      const kinds = ['feedback', 'follows', 'settlement', 'shared_host', 'shared_owner']
+      await expect.poll(ties, { timeout: blocksMs, interval: 2_000 }).toEqual(expect.arrayContaining(kinds))
     },
     2 * blocksMs,
   )

@@ -3,29 +3,36 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { chains } from '../chains.config.ts'
 import { startPostgres } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
-import { startUpstream } from '../devnet/upstreams/server.ts'
-import { readConfig, type UpstreamSettings } from '../enrichment/config.ts'
+import { askForAllDocuments } from '../db/queries/registration-documents.ts'
+import { addSubjects } from '../db/queries/source-state.ts'
+import { type Config, readConfig } from '../enrichment/config.ts'
 import { runEdges } from '../enrichment/edges.ts'
-import { createFixedSources } from '../enrichment/fixed-sources.ts'
 import { createHost } from '../enrichment/host.ts'
-import { runJoin } from '../enrichment/join.ts'
+import { type JoinOptions, runJoin } from '../enrichment/join.ts'
+import { rollUpSettlements } from '../enrichment/rollup.ts'
 import { runPass } from '../enrichment/scheduler.ts'
-import { minute, type Source } from '../enrichment/source.ts'
+import { hubSubject } from '../enrichment/social-shards.ts'
+import { minute, type Source, sourceNames } from '../enrichment/source.ts'
+import { createSources } from '../enrichment/sources.ts'
+import { startBenchHosts } from './enrichment-hosts.ts'
 import { fillWorld } from './world.ts'
 
 export interface EnrichmentBenchOptions {
   /** Subjects that wait for one source that answers at once. */
   readonly subjects: number
-  /** Agents of a first pass over every source of a fixed host. */
+  /** Agents of a first pass over every source. */
   readonly agents: number
 }
 
 const leaseWorkers = 8
 const workersPerSource = 4
-const joinRestMs = 250
+const restMs = 50
+/** Nothing was due for so long: the pass has ended. */
+const quietMs = 1_000
 const now = () => new Date()
 
 /** Measures what the scheduler leases and ends in a second, and a first pass over all agents; prints a table. */
@@ -45,9 +52,11 @@ export async function benchEnrichment({ subjects, agents }: EnrichmentBenchOptio
     const rows: [string, string][] = [
       [`leases a second, ${subjects} subjects, one a read`, String(per(subjects, single))],
       [`leases a second, ${subjects} subjects, fifty a read`, String(per(subjects, grouped))],
-      [`first pass over ${agents} agents`, `${pass.seconds.toFixed(1)} s, ${pass.requests} requests`],
+      [`first pass over ${agents} agents`, `${pass.seconds.toFixed(1)} s`],
+      ...[...pass.reads].map(([name, count]): [string, string] => [`  subjects read of ${name}`, String(count)]),
       ['agents a second, all sources and derived', String(per(agents, pass.seconds))],
-      [`ties of ${agents} agents`, `${pass.edgeSeconds.toFixed(1)} s, ${pass.edges} ties`],
+      [`ties of ${agents} agents`, `${pass.ties.seconds.toFixed(1)} s, ${pass.ties.moved} ties`],
+      ['ties when nothing has changed', `${pass.again.seconds.toFixed(3)} s`],
     ]
     for (const [name, value] of rows) process.stdout.write(`${name.padEnd(56)}${value}\n`)
     const result = {
@@ -58,10 +67,11 @@ export async function benchEnrichment({ subjects, agents }: EnrichmentBenchOptio
       leases_per_second_grouped: per(subjects, grouped),
       agents,
       first_pass_seconds: Number(pass.seconds.toFixed(1)),
-      first_pass_requests: pass.requests,
+      first_pass_reads: Object.fromEntries(pass.reads),
       agents_per_second: per(agents, pass.seconds),
-      edges: pass.edges,
-      edges_seconds: Number(pass.edgeSeconds.toFixed(1)),
+      edges: pass.ties.moved,
+      edges_seconds: Number(pass.ties.seconds.toFixed(1)),
+      edges_unchanged_seconds: Number(pass.again.seconds.toFixed(3)),
     }
     process.stdout.write(`${JSON.stringify(result)}\n`)
   } finally {
@@ -95,67 +105,86 @@ async function leases(pool: pg.Pool, subjects: number, perRead: number): Promise
   return (performance.now() - began) / 1_000
 }
 
-/** Agents with an account of their own on a host that answers at once about everybody, from the first join to the last. */
+/**
+ * A first pass: tokens and verifications are there, nobody has been joined or asked about yet. It ends when every source
+ * has answered about everybody and all of it is derived.
+ */
 async function firstPass(pool: pg.Pool, agents: number) {
-  await pool.query('delete from source_state')
-  await pool.query(
-    `insert into social_profile (fid, handle, display_name, github, updated_at)
-     select fid, handle, display_name, 'dev' || fid, now() from agent`,
-  )
+  await pool.query('truncate agent, agent_holding, source_state, tie_event, agent_event')
+  const doubles = await startBenchHosts(pool)
+  await pool.query('truncate holder_event, token_event')
+  await pool.query('insert into holder_event (address) select distinct "to" from registration_transfer')
   await pool.query('vacuum (analyze)')
-  const everything = await startUpstream(({ url, body }) => ({ body: answerTo(url, body) }))
-  const named = { BLOCKSCOUT_URL: everything.url, OLI_URL: everything.url, WEB3BIO_URL: everything.url }
-  const config = readConfig({ ...named, GITHUB_URL: everything.url })
-  const unpaced = (settings: UpstreamSettings | undefined) => settings && { ...settings, requestsPerSecond: 100_000 }
-  const { blockscout, oli } = config
-  const web3bio = { ...config.web3bio, requestsPerSecond: 100_000 }
-  const github = { ...config.github, requestsPerSecond: 100_000 }
-  const paced = { ...config, blockscout: unpaced(blockscout), oli: unpaced(oli), web3bio, github }
-  const { sources } = createFixedSources(paced, pool, now)
-  const join = {
-    pool,
-    now,
-    settlementOverloads: 'spec',
-    lookups: false,
-    perAgent: sources.map(({ name }) => name),
-  } as const
+  const config = unpaced(readConfig(doubles.env))
+  const politeness = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: minute }
+  const { sources, perAgent, close } = createSources({ config, chains, pool, now, politeness })
+  const join = { pool, now, settlementOverloads: 'spec', lookups: false, perAgent } as const
 
   const began = performance.now()
-  while ((await runJoin(join)) > 0);
-  let reading = true
-  const joining = (async () => {
-    while (reading) if ((await runJoin(join)) === 0) await delay(joinRestMs)
-  })()
-  await Promise.all(sources.map((source) => drain(pool, source, workersPerSource)))
-  reading = false
-  await joining
-  while ((await runJoin(join)) > 0);
-  for (const source of sources) await drain(pool, source, workersPerSource) // what became known meanwhile
-  while ((await runJoin(join)) > 0);
-  const seconds = (performance.now() - began) / 1_000
+  await addSubjects(pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: now() })
+  await askForAllDocuments(pool, now())
+  const reads = new Map<string, number>()
+  let lastWork = began
+  let inFlight = 0
+  const untilQuiet = async (pass: () => Promise<number>) => {
+    while (inFlight > 0 || performance.now() - lastWork < quietMs) {
+      inFlight++
+      const work = await pass()
+      inFlight--
+      if (work > 0) lastWork = performance.now()
+      else await delay(restMs)
+    }
+  }
+  const read = async (source: Source) => {
+    const { leased } = await runPass(source, { pool, now, random: Math.random, failed })
+    reads.set(source.name, (reads.get(source.name) ?? 0) + leased)
+    return leased
+  }
+  const workers = sources.flatMap((source) => Array.from({ length: workersPerSource }, () => () => read(source)))
+  await Promise.all([() => runJoin(join), ...workers].map(untilQuiet))
+  const seconds = (lastWork - began) / 1_000
 
-  const { rows } = await pool.query<{ complete: number; requests: number }>(
-    `select (select count(*) from agent where oli is not null and has_codehost) as complete,
-            (select sum(spent) from host_budget) as requests`,
+  const { rows } = await pool.query<{ complete: number }>(
+    `select count(*) as complete from agent
+      where oli is not null and has_codehost and has_spec and display_name is not null`,
   )
   if (rows[0]?.complete !== agents) throw new Error(`${rows[0]?.complete} of ${agents} agents were completed`)
-  const edgesBegan = performance.now()
-  let edges = 0
-  for (let work = 1; work > 0; ) {
-    const pass = await runEdges(join)
-    edges += pass.moved
-    work = pass.work
-  }
-  const edgeSeconds = (performance.now() - edgesBegan) / 1_000
-  for (const { host } of sources) host.stop()
-  await everything.stop()
-  return { seconds, requests: Number(rows[0].requests), edges, edgeSeconds }
+  while ((await rollUpSettlements({ pool })) > 0);
+  const ties = await tie(join)
+  const again = await tie(join)
+  await close()
+  await doubles.stop()
+  return { seconds, reads, ties, again }
 }
 
-async function drain(pool: pg.Pool, source: Source, workers: number): Promise<number> {
-  const failed = (name: string, _: readonly string[], error: Error) => {
-    throw new Error(`${name}: ${error.message}`, { cause: error })
+/** Every tie that is due: seconds, and how many moved. */
+async function tie(join: JoinOptions) {
+  const began = performance.now()
+  let moved = 0
+  for (let work = 1; work > 0; ) {
+    const pass = await runEdges(join)
+    moved += pass.moved
+    work = pass.work
   }
+  return { seconds: (performance.now() - began) / 1_000, moved }
+}
+
+/** The same settings, as fast as hosts answer. */
+function unpaced(config: Config): Config {
+  const requestsPerSecond = 100_000
+  const { hub, web3bio, github, blockscout, oli } = config
+  return {
+    ...config,
+    hub: { ...hub, requestsPerSecond },
+    web3bio: { ...web3bio, requestsPerSecond },
+    github: { ...github, requestsPerSecond },
+    blockscout: blockscout && { ...blockscout, requestsPerSecond },
+    oli: oli && { ...oli, requestsPerSecond },
+  }
+}
+
+/** How many subjects all workers of a source leased until nothing was due. */
+async function drain(pool: pg.Pool, source: Source, workers: number): Promise<number> {
   const pass = { pool, now, random: Math.random, failed }
   const worker = async () => {
     let leased = 0
@@ -169,24 +198,6 @@ async function drain(pool: pg.Pool, source: Source, workers: number): Promise<nu
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Whoever is asked about has a tag, an identity and an account. */
-function answerTo({ pathname, searchParams }: URL, body: unknown): unknown {
-  if (pathname.endsWith('/metadata')) {
-    const tags = [{ slug: 'agent', name: 'Agent', tagType: 'name', ordinal: 1, meta: '{}' }]
-    const addresses = searchParams.has('chainId') ? [] : (searchParams.get('addresses') ?? '').split(',')
-    return { addresses: Object.fromEntries(addresses.map((address) => [address, { tags }])) }
-  }
-  if (pathname === '/labels/bulk') {
-    const { addresses } = body as { addresses: string[] }
-    return { results: addresses.map((address) => ({ address, labels: [] })) }
-  }
-  if (pathname.startsWith('/profile/batch/')) {
-    const asked = JSON.parse(decodeURIComponent(pathname.slice('/profile/batch/'.length))) as string[]
-    return asked.flatMap((identity) => {
-      const [, fid] = /^farcaster,#(\d+)$/.exec(identity) ?? []
-      return fid ? [{ identity: `agent${fid}`, platform: 'farcaster', social: { uid: Number(fid) } }] : []
-    })
-  }
-  const [, , login = '', rest] = pathname.split('/')
-  return rest === 'repos' ? [] : { login, id: Number(login.slice('dev'.length)) }
+function failed(name: string, _: readonly string[], error: Error): never {
+  throw new Error(`${name}: ${error.message}`, { cause: error })
 }

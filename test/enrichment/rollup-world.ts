@@ -16,7 +16,7 @@ export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 
 const minuteMs = 60_000
 export const dayMs = 24 * 60 * minuteMs
-export const start = Date.UTC(2026, 2, 1)
+const start = Date.UTC(2026, 2, 1)
 export const lastBlock = 1_500
 /** Hours begin within blocks, and thirty days are some hundreds of them. */
 export const timeOf = (block: number) => new Date(start + block * 37 * minuteMs)

@@ -14,7 +14,7 @@ export class RpcError extends Error {
   override readonly name = 'RpcError'
 }
 
-/** Calls of one request; fewer once the endpoint has refused so many. */
+/** Calls of one request. */
 const mostCalls = 100
 /** Requests under way at a time. */
 const maxRequests = 4
@@ -45,6 +45,9 @@ export class RpcClient {
   /** For messages. */
   readonly name: string
   readonly #url: URL
+  /** Fewer once the endpoint has refused so many. */
+  #mostCalls = mostCalls
+  /** Of the next request: fewer after a failure, because many endpoints count calls, and more again after successes. */
   #batchCalls = mostCalls
   #running = 0
   readonly #queue: (() => void)[] = []
@@ -63,14 +66,18 @@ export class RpcClient {
    * The results of some calls, in their order; null where the node has nothing. Rejects with an RpcError when it
    * refuses one of them even alone, with a PortalFailure when it does not answer.
    */
-  async batch(calls: readonly RpcCall[]): Promise<unknown[]> {
-    const parts: (readonly RpcCall[])[] = []
-    for (let at = 0; at < calls.length; at += this.#batchCalls) parts.push(calls.slice(at, at + this.#batchCalls))
-    return (await Promise.all(parts.map((part) => this.#results(part)))).flat()
+  batch(calls: readonly RpcCall[]): Promise<unknown[]> {
+    return this.#inParts(calls, this.#batchCalls)
   }
 
   async call(method: string, params: readonly unknown[]): Promise<unknown> {
     return (await this.batch([{ method, params }]))[0]
+  }
+
+  async #inParts(calls: readonly RpcCall[], size: number): Promise<unknown[]> {
+    const parts: Promise<unknown[]>[] = []
+    for (let at = 0; at < calls.length; at += size) parts.push(this.#results(calls.slice(at, at + size)))
+    return (await Promise.all(parts)).flat()
   }
 
   /** A call that is refused among others is made again among fewer: the batch may have been too large. */
@@ -80,21 +87,26 @@ export class RpcClient {
     if (refused.length === 0) return results
     if (calls.length === 1) throw results[0]
     const half = Math.ceil(refused.length / 2)
-    if (refused.length === calls.length) this.#batchCalls = Math.min(this.#batchCalls, half)
-    const halves = [refused.slice(0, half), refused.slice(half)].filter((part) => part.length > 0)
-    const again = (await Promise.all(halves.map((part) => this.#results(part)))).flat()
+    if (refused.length === calls.length) {
+      this.#mostCalls = half
+      this.#batchCalls = Math.min(this.#batchCalls, half)
+    }
+    const again = await this.#inParts(refused, half)
     return results.map((result) => (result instanceof RpcError ? again.shift() : result))
   }
 
   async #patiently(calls: readonly RpcCall[]): Promise<unknown[]> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#inTurn(() => this.#post(calls))
+        const results = await this.#inTurn(() => this.#post(calls))
+        if (calls.length >= this.#batchCalls) this.#batchCalls = Math.min(this.#batchCalls + 1, this.#mostCalls)
+        return results
       } catch (error) {
-        const { retryAfterMs } = error as Partial<PortalFailure>
-        const pause = retryAfterMs ?? firstQuietMs * 2 ** attempt
+        const pause = (error as Partial<PortalFailure>).retryAfterMs ?? firstQuietMs * 2 ** attempt
         this.#quietUntil = Math.max(this.#quietUntil, Date.now() + Math.min(pause, longestQuietMs))
         if (error instanceof Refusal || attempt === maxQuietAttempts || pause > longestQuietMs) throw error
+        this.#batchCalls = Math.ceil(Math.min(this.#batchCalls, calls.length) / 2)
+        if (calls.length > this.#batchCalls) return this.#inParts(calls, this.#batchCalls)
       }
     }
   }

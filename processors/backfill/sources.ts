@@ -42,13 +42,18 @@ export interface CallSources {
 /** Looks calls up as the chain's processor does: in the archive when it holds traces, else at the node. */
 export function findCallsIn(history: History, sources: CallSources, warn: (text: string) => void): FindCalls {
   const { hasTraces, rpc, finalHeight, tokens } = sources
+  let isTold = false
   const find = createTraceLookup({
     archive: hasTraces ? history.traces : undefined,
     archiveHeight: () => finalHeight,
     node: rpc ? nodeAt(rpc) : undefined,
     tokens: new Set(tokens),
     isRefusal: (error) => ['RpcError', 'HttpError'].includes((error as Error).name),
-    onRefusal: (txHash, error) => warn(`no trace of ${txHash}, selector inferred: ${hideAddresses(error.message)}`),
+    onRefusal(txHash, error) {
+      if (isTold) return
+      isTold = true
+      warn(`no trace of ${txHash}, selector inferred: ${hideAddresses(error.message)}; others without are not told of`)
+    },
   })
   return async (settling) => {
     for (const patience = new Patience({ warn }, `the traces of ${settling.transaction.hash}`); ; ) {

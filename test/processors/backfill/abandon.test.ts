@@ -142,3 +142,13 @@ test('a chain that goes back into a complete backfill keeps its rows below', asy
   await after.stop()
   expect(await run.difference(database)).toBe('')
 })
+
+test('a chain that is emptied leaves nothing of a backfill that was stopped half way', async () => {
+  const database = await run.database()
+  await loadHalf(database, all)
+  const { code, stderr } = await reset(database, '--all')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(await leftovers(database)).toEqual(nothing)
+  expect((await run.load(database)).code).toBe(0)
+  expect(await run.difference(database)).toBe('')
+})

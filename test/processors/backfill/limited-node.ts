@@ -29,8 +29,8 @@ export interface NodeLimits {
   readonly refusal?: RawAnswer
   /** Calls of one request. */
   readonly batch?: number
-  /** Which requests fail, by their number, and how; undefined: every call is told of a rate limit. */
-  readonly fails?: (request: number) => boolean
+  /** Which requests fail, by their number and their calls, and how; undefined: every call is told of a rate limit. */
+  readonly fails?: (request: number, calls: number) => boolean
   readonly failure?: RawAnswer | 'cut'
   /** Changes what the node answers. */
   readonly alter?: (question: Question, reply: Reply) => Reply
@@ -57,7 +57,7 @@ export async function startLimitedNode(target: string): Promise<LimitedNode> {
     const { fails, failure, refusal, batch = Infinity } = node.limits
     const send = (content: unknown) => res.end(JSON.stringify(content))
     res.setHeader('content-type', 'application/json')
-    if (fails?.(++requests)) {
+    if (fails?.(++requests, questions.length)) {
       if (failure === 'cut') return res.destroy()
       if (failure) return sendRaw(res, failure)
       return send(questions.map(({ id }) => ({ id, error: { code: -32005, message: 'project rate limit reached' } })))

@@ -113,13 +113,13 @@ test('a node and the Portal certify the same', async () => {
 })
 
 /** What the history at the node comes to, with the hashes of its ends. */
-function certify() {
+function certify(warn: (text: string) => void = () => {}) {
   const file = chainSettings(chain, { finality, rpc: node.url })
   const settings = readChains({ env: {}, file }).base
   const tokens = settings.tokens.map(({ address }) => address)
   const history = openHistory(rpcSource(settings, node.url), { tokens })
   const range = { firstBlock: 0, lastBlock }
-  return certifySource(history, { chain: settings, tokens, second: undefined }, range, () => {})
+  return certifySource(history, { chain: settings, tokens, second: undefined }, range, warn)
 }
 
 const lies = (times: number, alter: NonNullable<NodeLimits['alter']>): NodeLimits => {
@@ -142,6 +142,7 @@ test.each<[string, () => NodeLimits]>([
   ['takes few calls at a time', () => ({ batch: 3 })],
   ['takes no batches', () => ({ batch: 1 })],
   ['limits the rate, with status 429', () => ({ fails: (request) => request % 3 === 0, failure: tooMany })],
+  ['limits the rate of calls, in a batch too', () => ({ fails: (_, calls) => calls > 7, failure: tooMany })],
   ['limits the rate, inside of its answers', () => ({ fails: (request) => request % 9 === 2 })],
   ['is overloaded', () => ({ fails: (request) => request % 5 === 1, failure: { status: 503, body: 'busy' } })],
   ['answers no JSON', () => ({ fails: (request) => request % 5 === 1, failure: { status: 200, body: '<html>' } })],
@@ -215,6 +216,31 @@ test.each<[string, NodeLimits, RegExp]>([
   const { code, stderr } = await load(await emptyDatabase())
   expect(stderr).toMatch(line)
   expect(stderr.trimEnd()).not.toContain('\n')
+  expect(code).toBe(1)
+})
+
+test('an endpoint without traces lets selectors be inferred, and is told of once', async () => {
+  node.limits = {
+    alter: ({ id, method }, reply) =>
+      method === 'debug_traceTransaction' ? { id, error: { code: -32601, message: 'the method is not there' } } : reply,
+  }
+  const warnings: string[] = []
+  const { settlements } = await certify((text) => warnings.push(text))
+  const unpaid = expected.unpaid_authorization.length
+  expect(settlements).toBeGreaterThanOrEqual(expected.settlement.length)
+  expect(settlements).toBeLessThanOrEqual(expected.settlement.length + unpaid)
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^no trace of 0x\w{64}, selector inferred: .* the method is not there \(-32601\); .* not told of$/,
+    ),
+  ])
+})
+
+test('an endpoint with sockets is refused with one line', async () => {
+  const { url } = await emptyDatabase()
+  const settings = chainSettings(chain, { finality, rpc: chain.rpc.replace('http', 'ws') })
+  const { code, stderr } = await runBackfill({ databaseUrl: url, chainSettings: settings, args: range() })
+  expect(stderr).toMatch(/^the RPC endpoint 127\.0\.0\.1:\d+: history is read over http or https alone\n$/)
   expect(code).toBe(1)
 })
 

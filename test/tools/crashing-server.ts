@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedPostgres, startPostgres } from '../../db/embedded.ts'
@@ -23,9 +23,10 @@ export interface CrashingServer {
 
 const name = 'crashing'
 
-/** `folder`: where its data lives; one in the place for temporary files unless given. */
+/** `folder`: where its data lives, made when it is not there; one in the place for temporary files unless given. */
 export async function startCrashingServer(folder?: string, settings?: Record<string, string>): Promise<CrashingServer> {
   const home = folder ?? (await mkdtemp(join(tmpdir(), 'agent-directory-crash-')))
+  await mkdir(home, { recursive: true })
   await chmod(home, 0o755) // as root the server runs as another user, who has to reach its data
   const options = { dataFolder: join(home, 'postgres'), settings }
   let server: EmbeddedPostgres = await startPostgres(options)

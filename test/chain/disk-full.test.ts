@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { forkHere } from '../tools/branches.ts'
+import { cleanTables, startProcessor, untilSame } from '../tools/chain-index.ts'
+import { type CrashingServer, startCrashingServer } from '../tools/crashing-server.ts'
+import { makeSmallDisk, type SmallDisk } from '../tools/small-disk.ts'
+import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+
+const finality = 5 // blocks
+/** Enough to need new pages, in hot blocks and in final ones. */
+const blocks = 40
+/** Processors that try in vain. */
+const tries = 2
+const timeout = 180_000
+/** So that the server's log does not fill the disk by itself. */
+const settings = { max_wal_size: '48MB', min_wal_size: '32MB', shared_buffers: '16MB' }
+
+let chain: DevChain
+let disk: SmallDisk
+let server: CrashingServer
+beforeAll(async () => {
+  chain = await startDevChain('base', { funded: trafficAddresses })
+  await prepareTraffic(chain)
+  disk = await makeSmallDisk()
+  server = await startCrashingServer(join(disk.folder, 'server'), settings)
+})
+afterAll(async () => {
+  await server?.remove()
+  await disk?.remove()
+  await chain?.stop()
+})
+
+test('a disk that is full ends the processor with one line; when there is room again the rows are right', {
+  timeout,
+}, async () => {
+  const fork = await forkHere(chain)
+  await fork.mine(await trafficBranch(chain, 'with room', finality))
+  let processor = await startProcessor(chain, server.database, { finality })
+  await processor.untilIndexed(Number(await chain.client.getBlockNumber()))
+
+  await disk.fill(server.pid)
+  await (await forkHere(chain)).mine(await trafficBranch(chain, 'without room', blocks))
+  for (let attempt = 1; ; attempt++) {
+    expect(await processor.untilExit()).toBe(1)
+    expect(faultsOf(processor.output())).toEqual([
+      expect.stringMatching(/No space left on device|File too large|connection|ECONNREFUSED/i),
+    ])
+    await processor.stop()
+    if (attempt > tries) break
+    processor = await startProcessor(chain, server.database, { finality })
+  }
+
+  await disk.free(server.pid)
+  await server.start() // a server that could not even write its log has ended
+  const { database } = server
+  processor = await startProcessor(chain, database, { finality })
+  try {
+    await untilSame({ database, processor }, chain, await cleanTables(chain, { finality }), 60)
+  } finally {
+    await processor.stop()
+  }
+})
+
+/** The lines an operator has to read. */
+function faultsOf(output: string): string[] {
+  return output.split('\n').filter((line) => /"level":(50|60)|^[^{]/.test(line) && line !== '')
+}

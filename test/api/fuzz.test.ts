@@ -10,7 +10,7 @@ import { chainNames } from '../../chains.config.ts'
 import { startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { type FuzzRequest, fuzzRequests } from '../tools/fuzz-requests.ts'
-import { addressOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import { addressOf, countSettlements, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
 
 const runs = 2_000
 const requestsPerRun = 50
@@ -35,6 +35,7 @@ beforeAll(async () => {
     await seedHolding(pool, { fid, chain, id: fid, by: address })
     if (chain !== 'gnosis') await seedSettlement(pool, { chain, recipient: address, block: fid, at: new Date() })
   }
+  await countSettlements(pool)
   for (let n = 41; n <= 60; n++) await seedRegistration(pool, { chain: 'base', id: n, owner: addressOf(`agent ${n}`) })
   api = await startApi(database)
   client = new Pool(api.url, { connections: 16, pipelining: 1 })

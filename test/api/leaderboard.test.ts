@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leaderboardAnswer } from '../../api/schemas/leaderboard.ts'
-import { refreshCounts } from '../../enrichment/settlement-counts.ts'
 import { startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, seedAgent, seedSettlement } from '../tools/seed.ts'
+import { addressOf, countSettlements, seedAgent, seedSettlement } from '../tools/seed.ts'
 
 let database: TestDatabase
 let api: TestApi
@@ -37,7 +36,7 @@ beforeAll(async () => {
   await pay(addressOf('a6'), 1, [5n]) // equal to 5 in all but the fid
   await pay(addressOf('a6'), 1, [5n], { selector: '0xcf092995' }) // not a listed entry point
   await pay(addressOf('nobody'), 1, [100n, 100n, 100n, 100n, 100n, 100n])
-  await refreshCounts({ pool: database.pool, now: () => new Date(), settlementOverloads: 'spec' })
+  await countSettlements(database.pool)
 })
 afterAll(async () => {
   await api.stop()

@@ -9,7 +9,7 @@ import { stats } from '../../api/schemas/stats.ts'
 import { chainNames } from '../../chains.config.ts'
 import { failure, startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import { addressOf, countSettlements, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
 
 // The sentences of SPEC.md about what answers a GET, in its order; the feed's are in feed.test.ts, those about
 // limits in limits.test.ts and limits-redis.test.ts.
@@ -37,6 +37,7 @@ beforeAll(async () => {
     const selector = block % 2 ? '0xef55bec6' : '0xe3ee160e'
     await seedSettlement(pool, { chain, recipient: ada, block, at, selector, payer: addressOf(`payer ${block}`) })
   }
+  await countSettlements(pool)
 })
 afterAll(async () => {
   await api.stop()

@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stats } from '../../api/schemas/stats.ts'
 import { chainNames } from '../../chains.config.ts'
-import { refreshCounts } from '../../enrichment/settlement-counts.ts'
 import { startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, birth, insert, seedAgent, seedChainState, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import {
+  addressOf,
+  birth,
+  countSettlements,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedRegistration,
+  seedSettlement,
+} from '../tools/seed.ts'
 
 let database: TestDatabase
 let api: TestApi
@@ -53,7 +61,7 @@ test('the totals count agents, claims, chains, addresses, tokens and settlements
   }
   await seedChainState(pool, { chain: 'base', indexed: 500, finalized: 440, at: new Date(Date.now() - 90_000) })
 
-  await refreshCounts({ pool, now: () => new Date(), settlementOverloads: 'spec' })
+  await countSettlements(pool)
   const response = await api.get('/api/stats')
   expect(response.headers.get('cache-control')).toBe('public, max-age=60')
   const body = stats.parse(await response.json())

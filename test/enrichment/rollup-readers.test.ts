@@ -5,9 +5,8 @@ import { migrate } from '../../db/migrate.ts'
 import { type LeaderboardPeriod, leaderboard, leaderboardPeriods } from '../../db/queries/leaderboard.ts'
 import { agentSettlementDays } from '../../db/queries/settlement-days.ts'
 import { directoryStats } from '../../db/queries/stats.ts'
-import { refreshCounts } from '../../enrichment/settlement-counts.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, seedAgent, seedChainState, seedSettlement } from '../tools/seed.ts'
+import { addressOf, countSettlements, seedAgent, seedChainState, seedSettlement } from '../tools/seed.ts'
 import { expectExactTables, rollUp } from './rollup-world.ts'
 
 const hourMs = 3_600_000
@@ -47,7 +46,7 @@ async function seed() {
     })
   }
 }
-const round = () => refreshCounts({ pool: database.pool, now: () => new Date(), settlementOverloads })
+const round = () => countSettlements(database.pool)
 
 async function finalizeAndRollUp(block: number) {
   await database.pool.query('delete from chain_state')

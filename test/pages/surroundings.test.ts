@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Element, xml2js } from 'xml-js'
 import { startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, insert, seedAgent, seedChainState, seedSettlement } from '../tools/seed.ts'
+import { addressOf, countSettlements, insert, seedAgent, seedChainState, seedSettlement } from '../tools/seed.ts'
 
 let database: TestDatabase
 let api: TestApi
@@ -23,6 +23,7 @@ beforeAll(async () => {
   for (const [n, [fid, days]] of paid.entries()) {
     await seedSettlement(pool, { chain: 'base', recipient: addressOf(`payee ${fid}`), block: n, at: daysAgo(days) })
   }
+  await countSettlements(pool)
   await seedChainState(pool, { chain: 'base', indexed: 1_234_567, finalized: 1_234_500 })
   await seedChainState(pool, { chain: 'celo', indexed: 77, finalized: 70, at: daysAgo(2) })
   const state = { source: 'agent_uri', last_success_at: daysAgo(1 / 24) }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { ChainName } from '../../chains.config.ts'
+import { refreshCounts } from '../../enrichment/settlement-counts.ts'
 
 // Rows as the processors and the enrichment job would have left them, for tests of what reads them.
 
@@ -177,6 +178,11 @@ export async function seedSettlement(pool: pg.Pool, settlement: SeedSettlement):
     payment_nonce: bytes(hashOf(`nonce ${chain} ${block} ${logIndex}`)),
     tx_hash: bytes(hashOf(`tx ${chain} ${block}`)),
   })
+}
+
+/** What was paid to agents so far, counted as a round of the job counts it. */
+export async function countSettlements(pool: pg.Pool, now = new Date()): Promise<void> {
+  await refreshCounts({ pool, now: () => now, settlementOverloads: 'spec' })
 }
 
 export async function seedChainState(

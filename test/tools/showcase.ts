@@ -1,6 +1,15 @@
 import type pg from 'pg'
 import type { ChainName } from '../../chains.config.ts'
-import { addressOf, insert, seedAgent, seedChainState, seedHolding, seedRegistration, seedSettlement } from './seed.ts'
+import {
+  addressOf,
+  countSettlements,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedHolding,
+  seedRegistration,
+  seedSettlement,
+} from './seed.ts'
 
 // A small directory with something of everything that the pages show.
 
@@ -96,6 +105,7 @@ export async function seedShowcase(pool: pg.Pool, now: number): Promise<void> {
       })
     }
   }
+  await countSettlements(pool, new Date(now))
   await seedRich(pool, before)
 }
 

@@ -11,6 +11,8 @@ import { mintTo } from './upstream-job.ts'
 
 const agentCount = 300
 const rounds = 50
+/** Accounts that one worker asks for at once. */
+const inFlight = 4
 const fids = Array.from({ length: agentCount }, (_, index) => 100 + index)
 const walletOf = (fid: number) => addressOf(`wallet of ${fid}`)
 
@@ -75,11 +77,14 @@ const accounts = () => count('codehost_profile')
 test('workers that are killed again and again do everything, and nothing twice', { timeout: 300_000 }, async () => {
   await populate()
   workers.push(startWorker(), startWorker())
+  let done = 0 // what was stored once stays
   for (let round = 0; round < rounds; round++) {
     const before = await successes()
+    expect(before).toBeGreaterThanOrEqual(done)
+    done = before
     await until('the workers were in the middle of something', async () => {
-      const done = await successes()
-      return done > before || done === 3 * agentCount
+      const now = await successes()
+      return now > before || now === 3 * agentCount
     })
     const victim = round % workers.length
     await workers[victim]?.kill('SIGKILL')
@@ -93,7 +98,11 @@ test('workers that are killed again and again do everything, and nothing twice',
   expect(await count('oli_tag')).toBe(agentCount)
   expect(await count('agent_identity')).toBe(2 * agentCount)
   expect(await count(`agent where oli = 'A ' || fid`)).toBe(agentCount)
-  expect(await count('agent_event')).toBe(0)
+  for (const queue of ['agent_event', 'holder_event', 'token_event']) expect(await count(queue)).toBe(0)
+  // Asked for once, and again only when an answer was on its way as the leases ended: of the dead and of the living.
+  expect(codehost.faults.hits).toBeGreaterThanOrEqual(2 * agentCount)
+  expect(codehost.faults.hits).toBeLessThanOrEqual(2 * (agentCount + 2 * inFlight * rounds))
+  expect(await count(`source_state where ${sources} and (last_outcome not in ('ok', 'empty') or failures > 0)`)).toBe(0)
   // Listed, then at most once for each thing that came: profile, look at its hosts, tags, identities, account.
   const { rows } = await database.pool.query(
     'select max(n) as most from (select count(*) as n from agent_change group by fid) as changes',

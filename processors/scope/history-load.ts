@@ -51,6 +51,7 @@ export class HistoryLoad implements BlockSink {
   readonly #tokens: ReadonlySet<string>
   readonly #wanted: ReadonlySet<string>
   #settlements: SettlementRow[] = []
+  #isClosed = false
 
   constructor(private readonly options: LoadOptions) {
     const { history, fromBlock, toBlock, log, chain, recipients } = options
@@ -74,11 +75,13 @@ export class HistoryLoad implements BlockSink {
     const deadline = Date.now() + maxStepMs
     do {
       await this.#reader.advance(this)
-    } while (!this.isDone && this.#settlements.length < maxStepSettlements && Date.now() < deadline)
-    if (this.nextBlock > from) await this.#commit(from)
+    } while (!this.isDone && !this.#isClosed && this.#settlements.length < maxStepSettlements && Date.now() < deadline)
+    if (this.nextBlock > from && !this.#isClosed) await this.#commit(from)
   }
 
+  /** Ends it, in the middle of a step too: what that has read is not kept. */
   close(): void {
+    this.#isClosed = true
     this.#reader.close()
   }
 

@@ -98,8 +98,7 @@ export class ScopeLoader {
   async #look() {
     const { chain, log } = this.options
     const { added, ended } = await updateRecipients(this.#pool, chain)
-    if (added > 0) log.info(`${added} addresses are verified now: their settlements are kept from here on`)
-    if (ended > 0) log.info(`${ended} addresses are not verified any more: their settlements are kept no longer`)
+    if (added + ended > 0) log.info(`recipients whose settlements are kept: ${added} more, ${ended} fewer`)
     this.backlog = await scopeBacklog(this.#pool, chain.name)
   }
 

@@ -29,9 +29,10 @@ export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promi
     const scope = await readScope(db, name)
     const state = await readChainState(db, name)
     if (scope && state && state.indexedBlock > scope.completeTo) {
+      const anew = scope.completeTo < 0 ? '--all' : `--to ${scope.completeTo} (or --all)`
       throw new Refusal(
         `${name} was indexed with SETTLEMENT_SCOPE=verified from block ${scope.completeTo + 1} on: settlements of other ` +
-          `recipients are missing; set it again, or index the chain anew: npm run reset -- --chain ${name} --all`,
+          `recipients are missing; set it again, or index them anew: npm run reset -- --chain ${name} ${anew}`,
       )
     }
     await deleteScope(db, name)
@@ -41,7 +42,8 @@ export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promi
 /**
  * Makes the chain's record say that settlements of known recipients alone are kept from now on, and repairs it after a
  * reset. To be called before the processor writes. `finalHeight` is asked when nothing of the chain is indexed: what is
- * final by then is loaded by recipient, and the processor does not read it.
+ * final by then is loaded by recipient, and the processor does not read it: authorizations in it that paid nothing are
+ * not counted.
  */
 export async function keepVerified(
   pool: pg.Pool,

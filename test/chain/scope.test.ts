@@ -105,7 +105,7 @@ test('an address that two accounts verify stays known until both have given it u
 test('verified again, it gets what it missed', { timeout }, async () => {
   await verify(database.pool, 5, fickle)
   await isClean([early, late, fickle, chain.addresses.puller])
-  expect(processor.output()).toMatch(/1 addresses are not verified any more/)
+  expect(processor.output()).toMatch(/recipients whose settlements are kept: 0 more, 1 fewer/)
 })
 
 test('a reorg of the blocks in which an address became verified leaves what is on the chain', { timeout }, async () => {

@@ -103,6 +103,41 @@ test('a chain that is reset wholly begins anew, with the scope that is set then'
   expect(rows).toEqual([])
 })
 
+test('going back to where everybody was kept makes everybody kept again', { timeout }, async () => {
+  const growing = growingSource()
+  stage = await startStage(growing)
+  const database = await stage.database()
+  const first = await stage.start(database, {})
+  await first.untilIndexed(historyEnd)
+  await first.stop()
+  await verifyAll(database, recipients.slice(0, 2))
+  growing.append(blocks.slice(100))
+  const second = await stage.start(database)
+  await second.untilIndexed(lastBlock)
+  await second.stop()
+
+  const third = await stage.start(database, {})
+  expect(await third.untilExit()).toBe(1)
+  expect(third.output()).toContain('npm run reset -- --chain base --to 1099 (or --all)\n')
+  expect(await reset(database, '--to', '1099')).toMatchObject({ code: 0, stderr: '' })
+  const fourth = await stage.start(database, {})
+  await untilSettled(database.pool, 'base', all, { processor: fourth })
+})
+
+test('asked to end in the middle of a load, a processor ends with 0 and loses no step', { timeout }, async () => {
+  stage = await startStage(source)
+  const database = await stage.database()
+  const verified = recipients.slice(0, 4)
+  await verifyAll(database, verified)
+  stage.portal.faults.add({ kind: 'silence', lines: 1 }, { skip: 2, times: 20 })
+  const first = await stage.start(database)
+  await first.untilOutput(/loading the settlements of 4 recipients/)
+  await first.kill('SIGTERM')
+  expect(await first.untilExit()).toBe(0)
+  stage.portal.faults.clear()
+  await untilKept(database, verified, await stage.start(database))
+})
+
 async function verifyAll({ pool }: TestDatabase, addresses: readonly string[]) {
   for (const address of addresses) await verify(pool, 1, address)
 }

@@ -130,7 +130,7 @@ describe('of a chain with a long history', () => {
     expect(await second.untilExit()).toBe(1)
     expect(second.output()).toBe(
       'base was indexed with SETTLEMENT_SCOPE=verified from block 0 on: settlements of other recipients are missing; ' +
-        'set it again, or index the chain anew: npm run reset -- --chain base --all\n',
+        'set it again, or index them anew: npm run reset -- --chain base --all\n',
     )
   })
 })

@@ -81,7 +81,7 @@ export async function untilSettled(
   )
 }
 
-const deadlineMs = 40_000
+const deadlineMs = 60_000
 const pollMs = 100
 
 async function untilTrue(what: string, holds: () => Promise<boolean>, explain = () => '') {

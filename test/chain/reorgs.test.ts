@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain.ts'
-import { forkHere } from '../tools/branches.ts'
+import { type Branch, forkHere } from '../tools/branches.ts'
 import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../tools/chain-index.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const genesisTime = 1_770_000_000
 /** Blocks; the deepest reorg the processor undoes. */
-const finality = 10
+const finality = 32
+/** Of a long branch one block in so many has traffic. */
+const busyEvery = 3
 /** Several processors start one after the other. */
 const timeout = 180_000
 
@@ -15,6 +17,7 @@ let index: ChainIndex
 beforeAll(async () => {
   chain = await startDevChain('base', { genesisTime, funded: trafficAddresses })
   await prepareTraffic(chain)
+  await chain.client.mine({ blocks: finality })
   index = await indexChain(chain, { finality })
   await index.untilHead()
 })
@@ -23,12 +26,20 @@ afterAll(async () => {
   await chain?.stop()
 })
 
-test.each([1, 5])(
-  'a reorg of depth %i and the way back leave what a clean index of the final chain holds',
-  async (depth) => {
+test.each([
+  { depth: 1, longer: 1 },
+  { depth: 5, longer: 1 },
+  { depth: 30, longer: 1 },
+  { depth: finality - 1, longer: 1 },
+  // One block more on the other branch would make its first one final, and the way back too deep.
+  { depth: finality, longer: 0 },
+])(
+  'a reorg of depth $depth and the way back leave what a clean index of the final chain holds',
+  { timeout },
+  async ({ depth, longer }) => {
     const fork = await forkHere(chain)
-    const here = await trafficBranch(chain, `here ${depth}`, depth)
-    const there = await trafficBranch(chain, `there ${depth}`, depth + 1)
+    const here = thin(await trafficBranch(chain, `here ${depth}`, depth))
+    const there = thin(await trafficBranch(chain, `there ${depth}`, depth + longer))
     await fork.mine(here)
     const tip = await chain.client.getBlock()
     await isClean()
@@ -37,7 +48,6 @@ test.each([1, 5])(
     expect((await chain.client.getBlock({ blockNumber: tip.number })).hash).not.toBe(tip.hash)
     await isClean()
 
-    // A node that is polled shows another branch only once it is longer.
     await fork.mine([...here, [], []])
     expect((await chain.client.getBlock({ blockNumber: tip.number })).hash).toBe(tip.hash)
     await isClean()
@@ -75,4 +85,10 @@ test('a reorg deeper than the finality ends the processor with the command that 
 /** The tables become those of a processor that never saw another branch. */
 async function isClean(processor = index.processor) {
   await untilSame({ ...index, processor }, chain, await cleanTables(chain, { finality }))
+}
+
+/** A short branch as it is; of a long one every third block, and the last. */
+function thin(branch: Branch): Branch {
+  if (branch.length <= busyEvery * 2) return branch
+  return branch.map((acts, block) => (block % busyEvery === 0 || block === branch.length - 1 ? acts : []))
 }

@@ -10,8 +10,12 @@ import { HistoryLoad } from './history-load.ts'
 import { LoadReport } from './load-report.ts'
 import { hexOf, readPosition, updateRecipients } from './recipients.ts'
 
-/** Addresses of one question. The Portal takes a body of 256 KiB; each is 70 bytes of it. */
+/**
+ * Addresses of one question. Nobody says how many a source takes, so a failure halves them, and every load that came to
+ * its end lets them grow a little.
+ */
 const maxRecipients = 500
+const growth = 1.25
 /** Between looks at who is verified, and at whether there is something to load. */
 const lookMs = 2_000
 /** Before another try after a failure. */
@@ -40,6 +44,7 @@ export class ScopeLoader {
   #load: HistoryLoad | undefined
   #report: LoadReport | undefined
   #lookedAt = 0
+  #recipients = maxRecipients
   #working: Promise<void> = Promise.resolve()
 
   constructor(private readonly options: LoaderOptions) {
@@ -92,6 +97,7 @@ export class ScopeLoader {
     if (!load.isDone) return
     load.close()
     this.#load = undefined
+    this.#recipients = Math.min(Math.ceil(this.#recipients * growth), maxRecipients)
     this.#report?.end(load)
   }
 
@@ -108,7 +114,7 @@ export class ScopeLoader {
     const { finalBlock, isBegun } = await readPosition(this.#pool, chain.name)
     // Rows of a chain without a state would be nobody's: the next start takes the chain for an empty one.
     if (!isBegun) return undefined
-    const limits = { finalBlock, tail: chain.finalityConfirmation, limit: maxRecipients }
+    const limits = { finalBlock, tail: chain.finalityConfirmation, limit: this.#recipients }
     const waiting = await waitingRecipients(this.#pool, chain.name, limits)
     const [first] = waiting
     if (!first) return undefined
@@ -133,6 +139,7 @@ export class ScopeLoader {
   }
 
   #give(error: Error) {
+    if (this.#load) this.#recipients = Math.ceil(this.#recipients / 2)
     this.#load?.close()
     this.#load = undefined
     if (this.#closing.signal.aborted) return

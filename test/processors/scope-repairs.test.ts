@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../db/pool.ts'
 import type { Block } from '../../devnet/portal/blocks.ts'
 import { type MemorySource, memorySource } from '../../devnet/portal/memory-source.ts'
 import { runMain } from '../tools/command.ts'
@@ -53,6 +54,21 @@ test('more addresses than one question takes are loaded in turn', { timeout }, a
   expect(recipients.length).toBeGreaterThan(500)
   await processor.untilOutput(/settlements of 500 recipients are there up to block 1299/)
   await processor.untilOutput(new RegExp(`settlements of ${recipients.length - 500} recipients are there`))
+})
+
+test('a source that does not take so many addresses is asked for fewer', { timeout }, async () => {
+  stage = await startStage(source)
+  const database = await stage.database()
+  const processor = await stage.start(database)
+  await processor.untilIndexed(lastBlock)
+  stage.portal.faults.add({ kind: 'status', status: 413 })
+  const asked = stage.portal.requests.length
+  await verifyAll(database, recipients)
+  await untilKept(database, recipients, processor)
+  const topics = stage.portal.requests.slice(asked).flatMap(({ path, body }) => {
+    return path.endsWith('/finalized-stream') ? [JSON.parse(body).logs[0].topic2.length] : []
+  })
+  expect(topics.slice(0, 2)).toEqual([500, 250])
 })
 
 test.each([
@@ -138,8 +154,11 @@ test('asked to end in the middle of a load, a processor ends with 0 and loses no
   await untilKept(database, verified, await stage.start(database))
 })
 
+/** All at once. */
 async function verifyAll({ pool }: TestDatabase, addresses: readonly string[]) {
-  for (const address of addresses) await verify(pool, 1, address)
+  await inTransaction(pool, async (db) => {
+    for (const address of addresses) await verify(db, 1, address)
+  })
 }
 
 /** Resolves when the database holds the settlements of these up to a block, and no others. */

@@ -8,6 +8,7 @@ import { askForSubjects } from '../db/queries/source-state.ts'
 import { runCommand } from '../ops/cli.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
+import { NoAnswer } from '../social/errors.ts'
 import { forgetOldChanges } from './changes.ts'
 import { readConfig } from './config.ts'
 import { runEdges } from './edges.ts'
@@ -17,7 +18,7 @@ import { repeat } from './loop.ts'
 import { createMetrics } from './metrics.ts'
 import { isAnswer, onceSources, parseOnce, readOnce } from './once.ts'
 import { rollUpSettlements } from './rollup.ts'
-import { isForeseen, runPass } from './scheduler.ts'
+import { runPass } from './scheduler.ts'
 import { refreshCounts } from './settlement-counts.ts'
 import { hubSubject } from './social-shards.ts'
 import { hour, minute, second, sourceNames } from './source.ts'
@@ -53,7 +54,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   const metrics = createMetrics(pool, hosts, now)
   const failed = (source: string, subjects: readonly string[], error: Error) => {
     const about = { source, subjects: subjects.slice(0, 3) }
-    if (isForeseen(error)) log.warn(about, error.message)
+    if (error instanceof NoAnswer) log.warn(about, error.message)
     else log.error({ ...about, err: error }, error.message)
     if (wanted) process.stderr.write(`${error.message}\n`)
   }

@@ -11,11 +11,10 @@ import {
   leaseTail,
   postponeSubjects,
 } from '../db/queries/source-state.ts'
-import { SocialError } from '../social/errors.ts'
+import { NoAnswer } from '../social/errors.ts'
 import { backoffMs, jittered, type Random } from './backoff.ts'
 import { HostClosed } from './host.ts'
 import { LeaseLost, type Reading, type Source, second } from './source.ts'
-import { UpstreamError } from './upstream-error.ts'
 
 export interface Pass {
   readonly pool: pg.Pool
@@ -105,8 +104,9 @@ export async function readGroup(
       await postponeSubjects(pool, ending('postponed', Math.max(0, error.until.getTime() - now().getTime())))
       return ['postponed']
     }
-    const failure = isForeseen(error) ? error.failure : unforeseen
-    if (isForeseen(error) && failure !== 'rate_limited') source.host.failed()
+    // Whatever else is thrown is a fault of ours, or of the database.
+    const failure = error instanceof NoAnswer ? error.failure : unforeseen
+    if (error instanceof NoAnswer && failure !== 'rate_limited') source.host.failed()
     if (group.length > 1 && (failure === 'bad_answer' || failure === unforeseen)) {
       const half = Math.ceil(group.length / 2)
       const first = await readGroup(source, pass, group.slice(0, half), token)
@@ -114,18 +114,13 @@ export async function readGroup(
     }
     const thrown = error instanceof Error ? error : new Error(String(error))
     pass.failed(source.name, subjects, thrown)
-    if (isForeseen(error) && failure === 'rate_limited') {
+    if (error instanceof NoAnswer && failure === 'rate_limited') {
       const ms = error.retryAfterSeconds === undefined ? restMs : error.retryAfterSeconds * second
       source.host.restFor(ms)
       await postponeSubjects(pool, { ...ending(failure, jittered(ms * 1.1, random)), error: thrown.message })
     } else await failSubjects(pool, { ...ending(failure, retryMs()), error: thrown.message })
     return [failure]
   }
-}
-
-/** Whether it is a source's way of having no answer; anything else is a fault of ours, or of the database. */
-export function isForeseen(error: unknown): error is SocialError | UpstreamError {
-  return error instanceof SocialError || error instanceof UpstreamError
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {

@@ -9,7 +9,7 @@ import {
   openVerification,
   replaceVerification,
 } from '../db/queries/verified-addresses.ts'
-import { SocialError } from '../social/errors.ts'
+import { NoAnswer } from '../social/errors.ts'
 import type { EventPage, SocialChange } from '../social/social-index.ts'
 import type { SocialSourceOptions } from './social-fids.ts'
 import { beginAnew } from './social-shards.ts'
@@ -57,7 +57,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
         const page = await social.events(shard, position, now())
         return { outcome: 'ok', write: (db) => storePage(db, { shard, position, page, now: now(), pollMs }) }
       } catch (error) {
-        if (!(error instanceof SocialError && error.failure === 'refused')) throw error
+        if (!(error instanceof NoAnswer && error.failure === 'refused')) throw error
         const anew = await restart(shard, position)
         if (!anew) throw error
         return anew

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { moveCursor, readCursor } from '../db/queries/source-cursors.ts'
 import { liveAddresses, lockVerifications, type VerifiedSet } from '../db/queries/verified-addresses.ts'
-import { SocialError } from '../social/errors.ts'
+import { NoAnswer } from '../social/errors.ts'
 import type { SocialIndex } from '../social/social-index.ts'
 import { type SocialSourceOptions, storeVerifiedSet } from './social-fids.ts'
 import { day, LeaseLost, minute, numberOf, type Source, second, sourceNames } from './source.ts'
@@ -52,7 +52,7 @@ async function pageOf(social: SocialIndex, shard: number, token: string) {
   try {
     return await social.fids(shard, token || undefined)
   } catch (error) {
-    if (token !== '' && error instanceof SocialError && error.failure === 'refused') return undefined
+    if (token !== '' && error instanceof NoAnswer && error.failure === 'refused') return undefined
     throw error
   }
 }

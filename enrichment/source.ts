@@ -15,7 +15,7 @@ export interface Source {
   /** After this a subject that was leased and not finished may be leased by anybody. */
   readonly leaseMs: number
   readonly retry: Backoff
-  /** Asks; writes nothing. Throws SocialError or UpstreamError when there is no answer, HostClosed when nobody may be asked now. */
+  /** Asks; writes nothing. Throws NoAnswer when there is none, HostClosed when nobody may be asked now. */
   read(subjects: readonly LeasedSubject[]): Promise<Reading>
 }
 

@@ -1,18 +1,18 @@
 /**
- * What kept the social network from answering:
+ * What kept a host from answering:
  * `rate_limited` asked to wait; `unavailable` no answer or a 5xx; `bad_answer` an answer that is not what it should be;
- * `refused` a 4xx that is not the network's way of saying "there is none".
+ * `refused` a 4xx that is not the host's way of saying "there is none".
  */
-export type SocialFailure = 'rate_limited' | 'unavailable' | 'bad_answer' | 'refused'
+export type Failure = 'rate_limited' | 'unavailable' | 'bad_answer' | 'refused'
 
 /** A question without an answer. It says nothing about the subject: nothing known may be cleared because of it. */
-export class SocialError extends Error {
-  override readonly name = 'SocialError'
-  readonly failure: SocialFailure
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
+  readonly failure: Failure
   /** How long the host wants to be left alone; with `rate_limited` alone. */
   readonly retryAfterSeconds: number | undefined
 
-  constructor(failure: SocialFailure, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {
+  constructor(failure: Failure, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {
     super(message, { cause: options.cause })
     this.failure = failure
     this.retryAfterSeconds = options.retryAfterSeconds

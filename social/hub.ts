@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { SocialError } from './errors.ts'
+import { NoAnswer } from './errors.ts'
 import { eventPage, firstIdOfBlock, toChanges } from './events.ts'
 import { createSocialHttp, type IsNothing, type Query, type SocialHttp, type SocialHttpOptions } from './http.ts'
 import {
@@ -127,7 +127,7 @@ async function messagesOf(http: SocialHttp, path: string, fid: number): Promise<
     pageToken = answer?.nextPageToken || undefined
     if (!pageToken) return found
   }
-  throw new SocialError('bad_answer', `${path}: more than ${mostMessagePages} pages for fid ${fid}`)
+  throw new NoAnswer('bad_answer', `${path}: more than ${mostMessagePages} pages for fid ${fid}`)
 }
 
 async function newestOf(http: SocialHttp, path: string, fid: number): Promise<readonly Message[]> {
@@ -148,7 +148,7 @@ async function get<T>(http: SocialHttp, path: string, query: Query, schema: z.Zo
 
 function aboutFid(messages: readonly Message[], fid: number, path: string): readonly Message[] {
   const stranger = messages.find(({ data }) => data.fid !== fid)
-  if (stranger) throw new SocialError('bad_answer', `${path}: asked for fid ${fid}, answered for ${stranger.data.fid}`)
+  if (stranger) throw new NoAnswer('bad_answer', `${path}: asked for fid ${fid}, answered for ${stranger.data.fid}`)
   return messages
 }
 
@@ -159,6 +159,6 @@ function understood<T>(path: string, read: () => T): T {
   try {
     return read()
   } catch (cause) {
-    throw new SocialError('bad_answer', `${path}: ${(cause as Error).message}`, { cause })
+    throw new NoAnswer('bad_answer', `${path}: ${(cause as Error).message}`, { cause })
   }
 }

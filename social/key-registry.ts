@@ -1,9 +1,9 @@
 import { type Address, type Hex, pad, parseAbi } from 'viem'
 import type { ChainClient } from './chain-client.ts'
-import { SocialError } from './errors.ts'
+import { NoAnswer } from './errors.ts'
 
 /**
- * Farcaster's registries on Optimism, asked at the newest block. Every question throws SocialError when there is no
+ * Farcaster's registries on Optimism, asked at the newest block. Every question throws NoAnswer when there is no
  * answer: an outage says nothing about a key.
  */
 export interface Registries {
@@ -33,7 +33,7 @@ export function createRegistries(
     try {
       return await ask()
     } catch (error) {
-      throw new SocialError('unavailable', `${contract}: ${chain.failure(error).message}`)
+      throw new NoAnswer('unavailable', `${contract}: ${chain.failure(error).message}`)
     }
   }
   const hasKey = async (fid: number, key: Hex, type: number) => {

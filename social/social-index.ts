@@ -64,7 +64,7 @@ export interface EventPage {
 }
 
 /**
- * The social network, as one host of it answers. Every call throws SocialError when there is no answer.
+ * The social network, as one host of it answers. Every call throws NoAnswer when there is no answer.
  *
  * A verified address is a live verification of protocol Ethereum: custody and auth addresses are none, nor are other
  * protocols'.

@@ -100,7 +100,7 @@ export function checkWindow(
   })
 }
 
-/** The verified set as the network tells it now, lowercase, sorted. Throws SocialError. */
+/** The verified set as the network tells it now, lowercase, sorted. Throws NoAnswer. */
 export async function verifiedSet({ social }: Pick<ClaimWorld, 'social'>, fid: number): Promise<Hex[]> {
   const verifications = await social.verifications(fid)
   return verifications.map(({ address }) => address as Hex).sort()

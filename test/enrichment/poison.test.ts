@@ -4,7 +4,7 @@ import { addSubjects } from '../../db/queries/source-state.ts'
 import { createHost, type Host } from '../../enrichment/host.ts'
 import { type Pass, runPass } from '../../enrichment/scheduler.ts'
 import { minute, type Reading, type Source } from '../../enrichment/source.ts'
-import { SocialError } from '../../social/errors.ts'
+import { NoAnswer } from '../../social/errors.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { type Clock, createClock } from '../tools/enrichment-job.ts'
 
@@ -76,7 +76,7 @@ test('an answer that the database refuses is a failed attempt of its subject, wh
 
 test.each([
   ['nobody foresaw', () => new Error('Cannot read properties of undefined\0'), 'unforeseen'],
-  ['is not what it should be', () => new SocialError('bad_answer', 'not JSON'), 'bad_answer'],
+  ['is not what it should be', () => new NoAnswer('bad_answer', 'not JSON'), 'bad_answer'],
 ])(
   'an answer about many that %s is asked for in parts, until the one it is about stands alone',
   async (_, error, outcome) => {

@@ -5,7 +5,7 @@ import { backoffMs, jittered } from '../../enrichment/backoff.ts'
 import { createHost, type Host } from '../../enrichment/host.ts'
 import { type Pass, runPass } from '../../enrichment/scheduler.ts'
 import { minute, type Reading, type Source, second } from '../../enrichment/source.ts'
-import { SocialError } from '../../social/errors.ts'
+import { NoAnswer } from '../../social/errors.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { type Clock, createClock } from '../tools/enrichment-job.ts'
 
@@ -47,7 +47,7 @@ async function state(subject: string) {
   return rows[0]
 }
 const fails = (failure: 'unavailable' | 'rate_limited', retryAfterSeconds?: number) => () => {
-  throw new SocialError(failure, 'no', { retryAfterSeconds })
+  throw new NoAnswer(failure, 'no', { retryAfterSeconds })
 }
 
 describe('what is leased', () => {

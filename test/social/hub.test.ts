@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { SocialError } from '../../social/errors.ts'
+import type { NoAnswer } from '../../social/errors.ts'
 import { createHub } from '../../social/hub.ts'
 import { createNeynar } from '../../social/neynar.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
@@ -79,7 +79,7 @@ describe('a verified set', () => {
     ['a time that is none', verification(added(), { timestamp: -1 })],
   ])('with %s is no answer, and above all not an empty one', async (_, message) => {
     const hub = await hubThat(() => page(message))
-    await expect(hub.verifications(7)).rejects.toMatchObject({ name: 'SocialError', failure: 'bad_answer' })
+    await expect(hub.verifications(7)).rejects.toMatchObject({ name: 'NoAnswer', failure: 'bad_answer' })
   })
 
   test.each([
@@ -92,7 +92,7 @@ describe('a verified set', () => {
 })
 
 describe('no answer', () => {
-  const failure = async (canned: Canned | undefined, timeoutMs?: number): Promise<SocialError> => {
+  const failure = async (canned: Canned | undefined, timeoutMs?: number): Promise<NoAnswer> => {
     const hub = await hubThat(() => canned, timeoutMs)
     return hub.verifications(7).then(
       () => expect.fail('there was an answer'),
@@ -113,7 +113,7 @@ describe('no answer', () => {
     ['more than two MiB', { body: ' '.repeat(2 * 1024 * 1024 + 1) }, 'bad_answer'],
     ['a compressed body', { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{"messages":[]}') }, 'bad_answer'],
   ])('is %s', async (_, canned, expected) => {
-    expect(await failure(canned)).toMatchObject({ name: 'SocialError', failure: expected })
+    expect(await failure(canned)).toMatchObject({ name: 'NoAnswer', failure: expected })
   })
 
   test.each([

@@ -1,0 +1,138 @@
+import { Agent, type Dispatcher, request } from 'undici'
+import type { z } from 'zod'
+import { NoAnswer } from './errors.ts'
+
+export interface JsonHostOptions {
+  /** Base address, without a path; the operator named it, so no guard against it is needed. */
+  readonly url: string
+  /** In errors. */
+  readonly name: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** For one answer, from the request to its last byte. */
+  readonly timeoutMs?: number
+}
+
+export interface Question {
+  /** With the query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON by POST; absent: GET. */
+  readonly body?: unknown
+}
+
+export interface Received {
+  readonly status: number
+  readonly headers: Dispatcher.ResponseData['headers']
+  readonly text: string
+}
+
+/** A host with a fixed address that speaks JSON. */
+export interface JsonHost {
+  /** An answer, whatever it says. Throws NoAnswer when there is none, or none of a bearable size. */
+  send(question: Question): Promise<Received>
+  /** Waits for what is under way. */
+  close(): Promise<void>
+  /** Ends what is under way. */
+  destroy(): void
+}
+
+const defaultTimeoutMs = 10_000
+const mostBodyBytes = 2 * 1024 * 1024
+const mostConnections = 4
+/** A Retry-After is taken for no less and no more, in milliseconds. */
+const [shortestRestMs, longestRestMs] = [1_000, 3_600_000]
+
+export function createJsonHost({ url, name, headers, timeoutMs = defaultTimeoutMs }: JsonHostOptions): JsonHost {
+  const base = url.replace(/\/+$/, '')
+  const dispatcher = new Agent({ connections: mostConnections, pipelining: 1 })
+  return {
+    async send({ path, headers: more, body }) {
+      const signal = AbortSignal.timeout(timeoutMs)
+      try {
+        const answer = await request(`${base}${path}`, {
+          dispatcher,
+          signal,
+          method: body === undefined ? 'GET' : 'POST',
+          body: body === undefined ? undefined : JSON.stringify(body),
+          headers: {
+            accept: 'application/json',
+            // Compressed answers could grow far beyond the cap while they are unpacked.
+            'accept-encoding': 'identity',
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+            ...headers,
+            ...more,
+          },
+        })
+        return { status: answer.statusCode, headers: answer.headers, text: await readText(answer) }
+      } catch (cause) {
+        if (cause instanceof NoAnswer) throw cause
+        const reason = signal.aborted ? `no whole answer within ${timeoutMs} ms` : (cause as Error).message
+        throw new NoAnswer('unavailable', `${placeOf(name, path)}: ${reason}`, { cause })
+      }
+    },
+    close: () => dispatcher.close(),
+    destroy: () => void dispatcher.destroy(),
+  }
+}
+
+/** What stands before a problem in an error: the host and the path, without the query. */
+export function placeOf(name: string, path: string): string {
+  return `${name}${path.split('?', 1)[0]}`.slice(0, 200)
+}
+
+/** The content of an answer with status 200. Throws NoAnswer. */
+export function contentOf<T>(place: string, { headers, text }: Received, schema: z.ZodType<T>): T {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') throw new NoAnswer('bad_answer', `${place}: sent ${encoding}, not plain JSON`)
+  const parsed = schema.safeParse(parseJson(place, text))
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new NoAnswer('bad_answer', `${place}: ${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+/** What a status other than 200 means. `limited`: it says that the host has had enough. */
+export function failureOf(place: string, status: number, limited?: { readonly restMs: number | undefined }): NoAnswer {
+  const message = `${place}: status ${status}`
+  if (limited) {
+    const { restMs } = limited
+    const retryAfterSeconds = restMs === undefined ? undefined : Math.ceil(restMs / 1_000)
+    return new NoAnswer('rate_limited', message, { retryAfterSeconds })
+  }
+  if (status >= 500) return new NoAnswer('unavailable', message)
+  return new NoAnswer(status >= 400 ? 'refused' : 'bad_answer', message)
+}
+
+/** Milliseconds of a Retry-After header, which is seconds or a date; undefined: neither. Source: RFC 9110 10.2.3. */
+export function retryAfterMs({ headers }: Pick<Received, 'headers'>, now: Date): number | undefined {
+  const text = firstOf(headers['retry-after'])?.trim()
+  if (!text) return undefined
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime()
+  return Number.isNaN(ms) ? undefined : bearableRest(ms)
+}
+
+export function bearableRest(ms: number): number {
+  return Math.min(longestRestMs, Math.max(shortestRestMs, ms))
+}
+
+export function firstOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header
+}
+
+async function readText({ body }: Dispatcher.ResponseData): Promise<string> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    bytes += piece.length
+    if (bytes > mostBodyBytes) throw new NoAnswer('bad_answer', `an answer of more than ${mostBodyBytes} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+function parseJson(place: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new NoAnswer('bad_answer', `${place}: not JSON: ${text.slice(0, 40)}`, { cause })
+  }
+}

@@ -7,6 +7,9 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
+/** What whoever moves a mark adds to; the database refuses those who know of less. */
+const sums = 'hours, totals, payers'
+
 /**
  * The first block of a chain that is not rolled up. The row stays locked until the transaction ends: whoever writes
  * the chain's hours, totals and payers holds it.
@@ -14,8 +17,12 @@ export interface BlockRange {
 export async function lockRollup(db: Queryable, chain: string): Promise<number> {
   const { rows } = await db.query<{ nextBlock: number }>({
     name: 'lock-rollup',
-    text: 'select next_block as "nextBlock" from settlement_rollup where chain = $1 for update',
-    values: [chain],
+    text: `
+select next_block as "nextBlock", set_config('directory.sums', $2, true)
+  from settlement_rollup
+ where chain = $1
+   for update`,
+    values: [chain, sums],
   })
   const [row] = rows
   if (!row) throw new Error(`settlement_rollup has no row of ${chain}; add one with next_block 0`)

@@ -145,7 +145,7 @@ test('addresses that no agent has any more are not counted, and those that did n
 })
 
 /** Of the version before totals, payers and counts of payees were kept. */
-const older = /^00(0|1|3|4[0-3]|5[016]|55|60|7[0-2])/
+const older = /^00(0|1|3|4[0-2]|43_settlement_hourly|5[016]|55|60|7[0-2])/
 const migrations = new URL('../../db/migrations/', import.meta.url)
 
 test('a database of the version before has its totals, payers and rankings from the start', async () => {

@@ -71,6 +71,7 @@ export async function empty({ pool }: TestDatabase): Promise<void> {
   await pool.query(`
     truncate settlement, settlement_hourly, settlement_total, settlement_payer, settlement_rollup_backfill, backfill,
              chain_state cascade;
+    select set_config('directory.sums', 'hours, totals, payers', true);
     update settlement_rollup set next_block = 0`)
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../db/pool.ts'
 import { rollUpSettlements } from '../../enrichment/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import {
@@ -57,6 +58,25 @@ test('two jobs that roll up at once add every settlement once', async () => {
   expect((await hours()).reduce((sum, { n }) => sum + n, 0)).toBe(40)
   await expectExactTables(database)
   await expectExactWindows(database, timeOf(40))
+})
+
+test('a job that knows fewer tables adds nothing', async () => {
+  const { pool } = database
+  await store(pool, [one])
+  await finalize(database, 'base', 10)
+  const older = inTransaction(pool, async (db) => {
+    await db.query(`select next_block from settlement_rollup where chain = 'base' for update`)
+    await db.query(`
+      insert into settlement_hourly (recipient, hour, chain, overload, first_block, last_block, n, amount)
+      select recipient, date_trunc('hour', block_timestamp, 'UTC'), chain, false, 10, 10, 1, amount from settlement`)
+    await db.query(`update settlement_rollup set next_block = 11 where chain = 'base'`)
+  })
+  await expect(older).rejects.toThrow('update it')
+  expect(await hours()).toEqual([])
+  await rollUp(database, 100)
+  await expectExactTables(database)
+  const mark = `insert into settlement_rollup_backfill (backfill_id, next_block) values (1, 5)`
+  await expect(pool.query(mark)).rejects.toThrow('update it')
 })
 
 test('blocks that can still be undone are not rolled up', async () => {

@@ -43,7 +43,8 @@ export async function readWanted(
 ): Promise<ArchiveBlock[]> {
   const isUsed = ({ address, topics }: RpcLog) =>
     topics[0] === events.AuthorizationUsed.topic && tokens.has(address.toLowerCase())
-  const receipts = await ask<RpcReceipt>(client, 'eth_getTransactionReceipt', hashesOf(wanted))
+  const asked = wanted.flatMap(({ logs }) => [...logs.keys()])
+  const receipts = (await ask(client, { eth_getTransactionReceipt: asked })) as Map<string, RpcReceipt>
   for (const { hash, logs } of wanted) {
     for (const [transaction, found] of logs) {
       const receipt = receipts.get(transaction)
@@ -58,30 +59,22 @@ export async function readWanted(
   const settling = wanted
     .map((block) => ({ ...block, hashes: [...block.logs.keys()].filter((tx) => receipts.get(tx)?.logs.some(isUsed)) }))
     .filter(({ header, hashes }) => header || hashes.length > 0)
-  const [headers, transactions] = await Promise.all([
-    ask<RpcHeader>(
-      client,
-      'eth_getBlockByHash',
-      settling.filter(({ header }) => !header).map(({ hash }) => hash),
-      false,
-    ),
-    ask<RpcTransaction>(
-      client,
-      'eth_getTransactionByHash',
-      settling.flatMap(({ hashes }) => hashes),
-    ),
-  ])
-  return settling.map(({ hash, header = headers.get(hash) as RpcHeader, hashes }) => {
+  // Together: one request more would be one more to wait for.
+  const found = await ask(client, {
+    eth_getBlockByHash: settling.filter(({ header }) => !header).map(({ hash }) => hash),
+    eth_getTransactionByHash: settling.flatMap(({ hashes }) => hashes),
+  })
+  return settling.map(({ hash, header = found.get(hash) as RpcHeader, hashes }) => {
     if (header.hash !== hash) throw misfit(client, `it answers block ${header.hash} for ${hash}`)
     for (const one of hashes) {
-      const found = transactions.get(one) as RpcTransaction
-      const isThere = header.transactions[Number(found.transactionIndex)] === one
-      if (isThere && found.hash === one && found.blockHash === hash) continue
+      const transaction = found.get(one) as RpcTransaction
+      const isThere = header.transactions[Number(transaction.transactionIndex)] === one
+      if (isThere && transaction.hash === one && transaction.blockHash === hash) continue
       throw misfit(client, `transaction ${one} is of another block`)
     }
     return toBlock(
       header,
-      hashes.map((one) => transactions.get(one) as RpcTransaction),
+      hashes.map((one) => found.get(one) as RpcTransaction),
       hashes.flatMap((one) => receipts.get(one)?.logs ?? []),
     )
   })
@@ -115,18 +108,31 @@ function toBlock(
   }
 }
 
-function hashesOf(blocks: readonly WantedBlock[]): string[] {
-  return blocks.flatMap(({ logs }) => [...logs.keys()])
+/** What methods answer for the hashes that they are asked for. Rejects when one has nothing for one of them. */
+async function ask(
+  client: RpcClient,
+  hashes: Partial<Record<Method, readonly string[]>>,
+): Promise<Map<string, unknown>> {
+  const calls = Object.entries(hashes).flatMap(([method, list]) =>
+    list.map((hash): RpcCall & { hash: string } => ({
+      method,
+      hash,
+      params: [hash, ...paramsAfter[method as Method]],
+    })),
+  )
+  const results = await client.batch(calls.map(({ method, params }) => ({ method, params })))
+  const missing = calls.find((_, at) => !results[at])
+  if (missing) throw misfit(client, `it has no ${missing.method} of ${missing.hash}`)
+  return new Map(calls.map(({ hash }, at) => [hash, results[at]]))
 }
 
-/** What a method answers for each hash. Rejects when it has nothing for one of them. */
-async function ask<T>(client: RpcClient, method: string, hashes: readonly string[], ...more: unknown[]) {
-  const calls = hashes.map((hash): RpcCall => ({ method, params: [hash, ...more] }))
-  const results = (await client.batch(calls)) as (T | null)[]
-  const missing = hashes.find((_, at) => !results[at])
-  if (missing) throw misfit(client, `it has no ${method} of ${missing}`)
-  return new Map(hashes.map((hash, at) => [hash, results[at] as T]))
-}
+/** What the methods take behind a hash. Of a block: no whole transactions. */
+const paramsAfter = {
+  eth_getBlockByHash: [false],
+  eth_getTransactionByHash: [],
+  eth_getTransactionReceipt: [],
+} as const
+type Method = keyof typeof paramsAfter
 
 function misfit({ name }: RpcClient, what: string): PortalFailure {
   return new PortalFailure(`${name}: ${what}`)

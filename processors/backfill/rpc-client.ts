@@ -17,7 +17,7 @@ export class RpcError extends Error {
 /** Calls of one request. */
 const mostCalls = 100
 /** Requests under way at a time. */
-const maxRequests = 4
+const maxRequests = 8
 /** An answer may be this long, in bytes, and its body may take so long. */
 const maxAnswerBytes = 64 * 1024 * 1024
 const bodyMs = 60_000

@@ -12,9 +12,9 @@ export interface RpcHistoryOptions {
   readonly finalityConfirmation: number
 }
 
-/** Transactions that are read together, and how many such groups are read ahead. */
-const groupTransactions = 50
-const groupsAhead = 4
+/** Transactions that are read together: with their blocks they fit a batch. And how many such groups are read ahead. */
+const groupTransactions = 80
+const groupsAhead = 8
 
 /**
  * The settlement history at a node: filtered logs first, then only the transactions and blocks that have them. The

@@ -51,7 +51,10 @@ function openBars(chain: string, shards: readonly ShardProgress[], out: NodeJS.W
     sum.update(doneOf(shards), { rate: describe(shards) })
   }
   // A process that is told to end leaves a terminal with its cursor.
-  const leave = () => multi.stop()
+  const leave = () => {
+    multi.update() // lines that wait for the next one
+    multi.stop()
+  }
   process.once('exit', leave)
   return {
     line: (text) => multi.log(`${text}\n`),
@@ -59,7 +62,7 @@ function openBars(chain: string, shards: readonly ShardProgress[], out: NodeJS.W
     stop() {
       process.off('exit', leave)
       update()
-      multi.stop()
+      leave()
     },
   }
 }

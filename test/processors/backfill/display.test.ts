@@ -84,8 +84,10 @@ describe('on a terminal', () => {
     const { out, written } = output(120)
     const display = openDisplay('celo', shards, out)
     advance(shards[0] as ShardProgress, 100, 7)
+    display.line('said just before the end')
     display.stop()
     expect(screen(written())).toEqual([
+      'said just before the end',
       expect.stringMatching(/^celo 0 to 99 █+ 100% 7 settlements/),
       expect.stringMatching(/^celo in all █+ 100% 7 settlements/),
     ])

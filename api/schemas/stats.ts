@@ -23,7 +23,7 @@ export const stats = z
     erc8004_supply: z.strictObject(perChain).meta({ description: 'Minted minus burned.' }),
     settlements: z
       .strictObject({ last_24h: count, last_7d: count, last_30d: count, all: count })
-      .meta({ description: 'To agents’ verified addresses.' }),
+      .meta({ description: 'To agents’ verified addresses, as counted within the last minute or two.' }),
     chains: z.array(chainProgress),
     generated_at: time,
   })

@@ -26,9 +26,10 @@ const agentsPerPage = 1_000
  * Returns how many agents' counters moved.
  */
 export async function refreshCounts({ pool, now, settlementOverloads }: CountOptions): Promise<number> {
+  // On its own: rows deleted and rows written would not be locked in one order.
+  await forgetPayees(pool)
   const counts = await inTransaction(pool, async (db) => {
     await allowLargeSums(db)
-    await forgetPayees(db)
     await countPayees(db, { settlementOverloads, now: now() })
     return movedCounts(db)
   })

@@ -73,18 +73,14 @@ export async function knownRecipients(db: Queryable, chain: string, addresses: r
   return rows.map(({ address }) => address)
 }
 
-/** Whether an address was verified, or stopped being, since the recipients of a chain were last brought up to date. */
-export async function recipientsChanged(db: Queryable, chain: string): Promise<boolean> {
-  const { rows } = await db.query<{ changed: boolean }>({
-    name: 'recipients-changed',
-    text: `
-select exists (select address from verified_address where ended_at is null
-               except select address from known_recipient where chain = $1 and ended_block is null)
-    or exists (select address from known_recipient where chain = $1 and ended_block is null
-               except select address from verified_address where ended_at is null) as changed`,
-    values: [chain],
+/** A text that is another one whenever the set of live verifications is. Cheap: the addresses are read, not compared. */
+export async function verificationsDigest(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ digest: string }>({
+    name: 'verifications-digest',
+    text: `select count(*) || ' ' || coalesce(bit_xor(hashbyteaextended(address, fid)), 0) as digest
+             from verified_address where ended_at is null`,
   })
-  return rows[0]?.changed === true
+  return rows[0]?.digest ?? ''
 }
 
 /**
@@ -98,7 +94,11 @@ export async function addRecipients(
 ): Promise<number> {
   const { rowCount } = await db.query(
     `insert into known_recipient as r (chain, address, next_block, to_block)
-     select distinct $1, address, $2::int, $3::int from verified_address where ended_at is null
+     select distinct $1, v.address, $2::int, $3::int
+       from verified_address v
+      where v.ended_at is null
+        and not exists (select from known_recipient k
+                         where k.chain = $1 and k.address = v.address and k.ended_block is null)
          on conflict (chain, address) do update
         set next_block = case when r.next_block > r.to_block then greatest(r.to_block, r.ended_block) + 1
                               else r.next_block end,

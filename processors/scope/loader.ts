@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { createPool } from '../../db/pool.ts'
-import { scopeBacklog, waitingRecipients } from '../../db/queries/settlement-scope.ts'
+import { scopeBacklog, verificationsDigest, waitingRecipients } from '../../db/queries/settlement-scope.ts'
 import type { History } from '../backfill/history.ts'
 import type { FindCalls } from '../settlements.ts'
 import { HistoryLoad } from './history-load.ts'
@@ -18,6 +18,8 @@ const maxRecipients = 500
 const growth = 1.25
 /** Between looks at who is verified, and at whether there is something to load. */
 const lookMs = 2_000
+/** And at least so many times as long as the last look took. */
+const restShare = 10
 /** Before another try after a failure. */
 const failurePauseMs = 15_000
 
@@ -43,7 +45,10 @@ export class ScopeLoader {
   readonly #closing = new AbortController()
   #load: HistoryLoad | undefined
   #report: LoadReport | undefined
-  #lookedAt = 0
+  /** Of the verifications that the known recipients were made from. */
+  #digest = ''
+  /** Milliseconds since 1970. */
+  #lookAgainAt = 0
   #recipients = maxRecipients
   #working: Promise<void> = Promise.resolve()
 
@@ -85,9 +90,10 @@ export class ScopeLoader {
 
   /** Looks who is known when that was long ago, then goes on with what is being loaded. */
   async #turn() {
-    if (Date.now() - this.#lookedAt >= lookMs) {
+    const began = Date.now()
+    if (began >= this.#lookAgainAt) {
       await this.#look()
-      this.#lookedAt = Date.now()
+      this.#lookAgainAt = Date.now() + Math.max(lookMs, restShare * (Date.now() - began))
     }
     this.#load ??= await this.#begin()
     const load = this.#load
@@ -103,8 +109,12 @@ export class ScopeLoader {
 
   async #look() {
     const { chain, log } = this.options
-    const { added, ended } = await updateRecipients(this.#pool, chain)
-    if (added + ended > 0) log.info(`recipients whose settlements are kept: ${added} more, ${ended} fewer`)
+    const digest = await verificationsDigest(this.#pool)
+    if (digest !== this.#digest) {
+      const { added, ended } = await updateRecipients(this.#pool, chain)
+      if (added + ended > 0) log.info(`recipients whose settlements are kept: ${added} more, ${ended} fewer`)
+      this.#digest = digest
+    }
     this.backlog = await scopeBacklog(this.#pool, chain.name)
   }
 

@@ -9,7 +9,6 @@ import {
   knownRecipients,
   lockScope,
   readScope,
-  recipientsChanged,
   type SettlementScope,
 } from '../../db/queries/settlement-scope.ts'
 import { bytesOf } from '../block.ts'
@@ -40,7 +39,6 @@ export async function updateRecipients(
   chain: ChainSettings,
 ): Promise<{ readonly added: number; readonly ended: number }> {
   const { name, id, tokens } = chain
-  if (!(await recipientsChanged(pool, name))) return { added: 0, ended: 0 }
   return inTransaction(pool, async (db) => {
     await lockScope(db, id)
     const { scope, indexedBlock, finalBlock } = await readPosition(db, name)

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { countEvents } from '../db/queries/join-events.ts'
 import { countDue } from '../db/queries/source-state.ts'
+import { countTies } from '../db/queries/tie-events.ts'
 import type { Host } from './host.ts'
 
 export interface Metrics {
@@ -35,7 +36,7 @@ export function createMetrics(pool: pg.Pool, hosts: readonly Host[], now: () => 
   })
   const waiting = new Gauge({
     name: 'enrichment_events_waiting',
-    help: 'Events that wait to be joined, counted up to 1000',
+    help: 'Events that wait to be joined, and agents whose ties wait; counted up to 1000',
     labelNames: ['queue'],
     registers,
   })
@@ -52,7 +53,8 @@ export function createMetrics(pool: pg.Pool, hosts: readonly Host[], now: () => 
         due.set({ source: row.source }, row.due)
         known.set({ source: row.source }, row.known)
       }
-      for (const [queue, count] of Object.entries(await countEvents(pool))) waiting.set({ queue }, count)
+      const queues = { ...(await countEvents(pool)), ties: await countTies(pool) }
+      for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
       for (const { name, state } of hosts) {
         for (const closed of ['resting', 'broken'] as const) {
           host.set({ host: name, state: closed }, state() === closed ? 1 : 0)

@@ -46,14 +46,15 @@ alter table settlement_payer alter column first_at set not null;
 -- Whom an address that has just been verified has paid.
 create index settlement_payer_payer on settlement_payer (payer);
 
--- Most payers and most recipients are nobody's.
+-- Most payers and most recipients are no agent's. Who becomes an agent later brings what was paid before along.
 create function note_paid_agents() returns trigger language plpgsql as $$
 begin
   insert into tie_event (fid)
   select distinct v.fid
     from (select distinct recipient, payer from changed) c
     join verified_address v on v.address = c.recipient and v.ended_at is null
-   where exists (select from verified_address p
+   where exists (select from agent a where a.fid = v.fid)
+     and exists (select from verified_address p join agent a on a.fid = p.fid
                   where p.address = c.payer and p.ended_at is null and p.fid <> v.fid);
   return null;
 end $$;

@@ -132,6 +132,17 @@ export async function dueTies(db: Queryable, limit: number): Promise<number[]> {
   return rows.map(({ fid }) => fid)
 }
 
+/** Agents that wait to be looked at or derived; each kind counted up to a thousand. For the operator's eyes. */
+export async function countTies(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ waiting: number }>({
+    name: 'count-ties',
+    text: `
+select (select count(*) from (select from tie_event limit 1000) looks)
+       + (select count(*) from (select from agent_tie where due limit 1000) dues) as waiting`,
+  })
+  return rows[0]?.waiting ?? 0
+}
+
 export async function endTies(db: Queryable, fids: readonly number[], now: Date): Promise<void> {
   await db.query({
     name: 'end-ties',

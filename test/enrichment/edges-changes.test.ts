@@ -164,6 +164,11 @@ test('where nothing changed nobody is looked at, and after one change those arou
   await follow(rows[0].fid, fids)
   clock.pass(1_000)
   expect(await settle()).toMatchObject({ derived: 1 })
+
+  await open(5_000, 'customer') // who is not in the index
+  for (const payee of fids) await pay('customer', walletOf(payee))
+  clock.pass(1_000)
+  expect(await settle()).toMatchObject({ derived: 0 })
 })
 
 test('once a day everybody’s ties are derived, whether there is a reason or not', async () => {

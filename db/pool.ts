@@ -33,8 +33,10 @@ export function createPool({ databaseUrl, name, max = 10, statementTimeoutMs, co
         oid === pg.types.builtins.INT8 ? toSafeInteger : pg.types.getTypeParser(oid, format as 'text'),
     },
   })
-  // A server that goes away breaks idle connections; the pool replaces them, so this is no reason to end the process.
+  // A server that goes away breaks connections. The pool replaces idle ones, and of one in use the statement in flight
+  // or the next one says so: no reason to end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

@@ -6,12 +6,13 @@ import { type EmbeddedPostgres, startPostgres } from '../../db/embedded.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool } from '../../db/pool.ts'
 import type { TestDatabase } from './database.ts'
+import { startTcpLink } from './tcp-link.ts'
 import { until } from './until.ts'
 
 /** A Postgres of a test's own, durable as in production, that can be ended in the middle of anything. */
 export interface CrashingServer {
   readonly pid: number
-  /** Its migrated database: another address after each start. `drop` ends the pool alone. */
+  /** Its migrated database, at one address whichever server runs. `drop` ends the pool alone. */
   readonly database: TestDatabase
   /** What `pg_ctl stop -m immediate` does: every process ends at once, and the next start recovers from the log. */
   crash(): Promise<void>
@@ -34,39 +35,33 @@ export async function startCrashingServer(folder?: string, settings?: Record<str
   await postgres.query(`create database ${name}`)
   await postgres.end()
   await migrate(server.urlOf(name))
-  let database = open(server)
+  const link = await startTcpLink(() => Number(new URL(server.databaseUrl).port))
+  const url = new URL(server.urlOf(name))
+  url.port = String(link.port)
+  const pool = createPool({ databaseUrl: url.href, name: 'test' })
+  // A client that a test still holds would keep the pool's end waiting.
+  const database: TestDatabase = { url: url.href, pool, drop: async () => void pool.end().catch(() => {}) }
   const ended = () => until('the server has ended', () => !isRunning(server.pid), 30_000)
   return {
     get pid() {
       return server.pid
     },
-    get database() {
-      return database
-    },
+    database,
     async crash() {
       process.kill(server.pid, 'SIGQUIT')
       await ended()
     },
     async start() {
       if (isRunning(server.pid)) return
-      await database.drop()
       server = await startPostgres(options)
-      database = open(server)
     },
     async remove() {
       await database.drop()
+      await link.close()
       if (isRunning(server.pid)) await server.stop()
       await rm(home, { recursive: true, force: true })
     },
   }
-}
-
-function open(server: EmbeddedPostgres): TestDatabase {
-  const url = server.urlOf(name)
-  const pool = createPool({ databaseUrl: url, name: 'test' })
-  pool.on('error', () => {}) // the server ends under it
-  // A client that a test still holds would keep the pool's end waiting.
-  return { url, pool, drop: async () => void pool.end().catch(() => {}) }
 }
 
 function isRunning(pid: number): boolean {

@@ -13,12 +13,13 @@ export interface TcpLink {
   close(): Promise<void>
 }
 
-export async function startTcpLink(targetPort: number): Promise<TcpLink> {
+/** `targetPort`: asked for with each connection, so that the server may move. */
+export async function startTcpLink(targetPort: number | (() => number)): Promise<TcpLink> {
   const port = await freePort()
   const sockets = new Set<Socket>()
   let frozen = false
   const accept = (client: Socket) => {
-    const server = connect(targetPort, '127.0.0.1')
+    const server = connect(typeof targetPort === 'number' ? targetPort : targetPort(), '127.0.0.1')
     for (const [from, to] of [
       [client, server],
       [server, client],

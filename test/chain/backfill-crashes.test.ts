@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { keccak256, toBytes } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { all, type LoadRun, startLoadRun } from '../processors/backfill/load-run.ts'
+import { startCrashingServer } from '../tools/crashing-server.ts'
+import type { TestDatabase } from '../tools/database.ts'
+import { descendantsOf, stillRunning } from '../tools/processes.ts'
+import { until } from '../tools/until.ts'
+
+const shards = 4
+const args = [...all, '--workers', shards]
+/** Kills in each of the two tests, and stops of Postgres. */
+const kills = 25
+const stops = 5
+/** How long after a load has begun it is killed at the latest, in milliseconds: a load takes about as long. */
+const latestMs = 700
+/** Each kill takes the start of five processes. */
+const timeout = 500_000
+
+let run: LoadRun
+beforeAll(async () => {
+  run = await startLoadRun()
+})
+afterAll(() => run?.end())
+
+test.each([
+  { victim: 'command', find: (family: Family) => family[0] },
+  { victim: 'worker', find: (family: Family, choose: Choose) => workersOf(family)[choose(shards)] },
+])(
+  `a backfill of ${shards} shards whose $victim is killed ${kills} times ends with the rows of the processor`,
+  { timeout },
+  async ({ victim, find }) => {
+    const choose = chooserOf(victim)
+    let database = await run.database()
+    for (let killed = 0; killed < kills; ) {
+      const { child, ended } = await run.start(database, args)
+      await untilBegun(database, child)
+      await delay(choose(latestMs))
+      const family = descendantsOf(child.pid as number)
+      const found = child.exitCode === null ? find(family, choose) : undefined
+      if (found) process.kill(found.pid, 'SIGKILL')
+      const { code, stderr } = await ended
+      await until('its processes have ended with it', () => stillRunning(family).length === 0)
+      if (code === 0) {
+        expect(await run.difference(database)).toBe('')
+        database = await run.database()
+      } else {
+        expect(found, `it ended by itself: ${stderr}`).toBeDefined()
+        killed++
+      }
+    }
+    await untilWhole(database)
+  },
+)
+
+test(`a Postgres that ends at once ${stops} times under a backfill of ${shards} shards costs no row`, {
+  timeout,
+}, async () => {
+  const choose = chooserOf('Postgres')
+  const server = await startCrashingServer()
+  try {
+    for (let stop = 0; stop < stops; stop++) {
+      const { child, ended } = await run.start(server.database, args)
+      await untilBegun(server.database, child)
+      await delay(choose(latestMs))
+      await server.crash()
+      await server.start()
+      // Workers wait for the server and go on; what the command itself was doing meanwhile ends it with a line.
+      const { code, stderr } = await ended
+      expect(code === 0 ? stderr : stderr.trim()).toMatch(code === 0 ? /^$/ : /^[^\n]+$/)
+    }
+    await untilWhole(server.database)
+  } finally {
+    await server.remove()
+  }
+})
+
+type Family = ReturnType<typeof descendantsOf>
+type Choose = (below: number) => number
+
+function workersOf(family: Family) {
+  return family.filter(({ command }) => command.includes('backfill/worker/main.ts'))
+}
+
+async function untilBegun({ pool }: TestDatabase, child: { exitCode: number | null }) {
+  await until(
+    'the load has begun or ended',
+    async () => {
+      const { rows } = await pool.query(
+        `select from pg_stat_activity
+          where datname = current_database() and application_name ~ '^backfill base from'`,
+      )
+      return rows.length > 0 || child.exitCode !== null
+    },
+    60_000,
+  )
+}
+
+/** The command ends well in the end, and says the same of its rows when it looks at them again. */
+async function untilWhole(database: TestDatabase) {
+  expect(await run.load(database, args)).toMatchObject({ code: 0, stderr: '' })
+  expect(await run.difference(database)).toBe('')
+  expect(await run.load(database, [...all, '--verify'])).toMatchObject({ code: 0 })
+}
+
+/** Numbers below a bound that look like chance and are the same in every run. */
+function chooserOf(text: string): Choose {
+  let choices = 0
+  return (below) => Number(BigInt(keccak256(toBytes(`${text} ${choices++}`))) % BigInt(below))
+}

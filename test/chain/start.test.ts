@@ -13,6 +13,9 @@ const finality = 5 // blocks
 /** How many blocks two processors may contest, and how long each. */
 const contestedBlocks = 15
 const contestMs = 2_000
+/** How often a second processor is started beside the first, and how many batches the first writes meanwhile. */
+const attempts = 3
+const blocksPerAttempt = 4
 const timeout = 180_000
 
 let chain: DevChain
@@ -36,17 +39,23 @@ test('a node of another chain is refused with one line behind the start line, an
   expect(rows).toEqual([])
 })
 
-test('a second processor of a chain says so and ends, and the first goes on', { timeout }, async () => {
-  const fork = await forkHere(chain)
+test('a second processor of a chain says so and ends, as often as it is started, and the first goes on', {
+  timeout,
+}, async () => {
   const first = await indexChain(chain, { finality })
   onTestFinished(() => first.close())
   await first.untilHead()
-  const second = await startProcessor(chain, first.database, { finality })
-  onTestFinished(() => second.stop())
-
-  expect(await second.untilExit()).toBe(1)
-  expect(second.output().trim()).toMatch(/^[^\n]*another processor of base is running on this database[^\n]*$/)
-  await fork.mine(await trafficBranch(chain, 'with a second processor', 3))
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const second = await startProcessor(chain, first.database, { finality })
+    onTestFinished(() => second.stop())
+    // Batches go by while the second one waits for the lock.
+    for (let block = 0; block < blocksPerAttempt; block++) {
+      await (await forkHere(chain)).mine(await trafficBranch(chain, `beside a second processor ${attempt} ${block}`, 1))
+      await first.untilHead()
+    }
+    expect(await second.untilExit()).toBe(1)
+    expect(second.output().trim()).toMatch(/^[^\n]*another processor of base is running on this database[^\n]*$/)
+  }
   await untilSame(first, chain, await cleanTables(chain, { finality }))
 })
 

@@ -1,0 +1,73 @@
+import { keccak256, toBytes } from 'viem'
+import { type ChainSettings, readChains } from '../../../chains.file.ts'
+import { accountOf, type DevChain, startDevChain } from '../../../devnet/chain.ts'
+import { aggregate, mint, pay, signAuthorization } from '../../../devnet/chain-payments.ts'
+import { openHistory, rpcSource } from '../../../processors/backfill/sources.ts'
+import { certifySource } from '../../../processors/backfill/verify.ts'
+import { prepareTraffic, trafficAddresses, trafficBranch } from '../../chain/traffic.ts'
+import { forkHere } from '../../tools/branches.ts'
+import { cleanTables } from '../../tools/chain-index.ts'
+import { chainSettings } from '../../tools/chain-settings.ts'
+import type { ChainTables } from '../../tools/oracle.ts'
+import { type LimitedNode, startLimitedNode } from './limited-node.ts'
+
+/** A local chain with a history, and an address in front of its node that can be as limited as a provider's. */
+export interface RpcStage {
+  readonly chain: DevChain
+  readonly node: LimitedNode
+  /** Of a chain that is read through that address alone. */
+  readonly settings: ChainSettings
+  /** What the chain's processor makes of it. */
+  readonly expected: ChainTables
+  readonly lastBlock: number
+  /** What the history at the node comes to, with the hashes of its ends. */
+  certify(warn?: (text: string) => void): ReturnType<typeof certifySource>
+  /** The node has no limits again. */
+  calm(): void
+  end(): Promise<void>
+}
+
+export const finality = 2 // blocks
+/** Blocks without anything between two payments. */
+const quietBlocks = 700
+/** Makes two payments in one transaction, long after all others. */
+export const late = accountOf('payer after a long time')
+
+export async function startRpcStage(): Promise<RpcStage> {
+  const chain = await startDevChain('base', { funded: [...trafficAddresses, late.address] })
+  await prepareTraffic(chain)
+  const fork = await forkHere(chain)
+  await fork.mine(await trafficBranch(chain, 'history', 12))
+  await chain.client.mine({ blocks: quietBlocks })
+  await chain.client.setAutomine(true)
+  await chain.execute(late, mint(chain, late.address, 1_000n))
+  const authorize = (name: string) =>
+    signAuthorization(chain, late, { to: late.address, value: 7n, nonce: keccak256(toBytes(name)) })
+  const [one, other] = [await authorize('one of two'), await authorize('the other')]
+  await chain.execute(late, aggregate(chain, [pay(one), pay(other)]))
+  const lastBlock = Number(await chain.client.getBlockNumber())
+  await chain.client.mine({ blocks: finality })
+  const expected = await cleanTables(chain, { finality })
+  const node = await startLimitedNode(chain.rpc)
+  const settings = readChains({ env: {}, file: chainSettings(chain, { finality, rpc: node.url }) }).base
+  const tokens = settings.tokens.map(({ address }) => address)
+  return {
+    chain,
+    node,
+    settings,
+    expected,
+    lastBlock,
+    certify(warn = () => {}) {
+      const history = openHistory(rpcSource(settings, node.url), { tokens })
+      return certifySource(history, { chain: settings, tokens, second: undefined }, { firstBlock: 0, lastBlock }, warn)
+    },
+    calm() {
+      node.limits = {}
+      node.asked.splice(0)
+    },
+    async end() {
+      await node.close()
+      await chain.stop()
+    },
+  }
+}

@@ -6,6 +6,7 @@ import { type AgentChange, deriveAgents } from '../db/queries/agents.ts'
 import { askAboutAgents, forgetEnrichment } from '../db/queries/enrichment-inputs.ts'
 import {
   countEvents,
+  deferFirstAgent,
   lockJoin,
   noteAddressesOf,
   routeHolders,
@@ -36,15 +37,18 @@ const mostAgents = 100
 /**
  * One bounded pass of the join: what happened to addresses and tokens is turned into agents to derive, and those are
  * derived. Events go with the transaction that deals with them. Returns how much there was to do; zero: nothing waits.
+ *
+ * Throws when an agent cannot be derived, after the others of its page have been; it waits behind everybody then.
  */
 export async function runJoin(options: JoinOptions): Promise<number> {
   const { holders, tokens, agents } = await countEvents(options.pool)
   if (holders + tokens + agents === 0) return 0
   const routed = await route(options)
-  const { taken, changes } = await derive(options)
+  const { taken, changes, failure } = await derive(options)
   const listed = changes.filter(({ kind }) => kind === 'listed').map(({ fid }) => fid)
   // Waiting for the next round of all agents would show a new one without its settlements.
   if (listed.length > 0) await refreshCountsOf(listed, options)
+  if (failure) throw failure
   return routed + taken
 }
 
@@ -62,10 +66,46 @@ function route({ pool, now, lookups }: JoinOptions): Promise<number> {
   })
 }
 
-function derive({ pool, now, perAgent = [] }: JoinOptions): Promise<{ taken: number; changes: AgentChange[] }> {
+interface Derived {
+  readonly taken: number
+  readonly changes: readonly AgentChange[]
+  readonly failure?: Error
+}
+
+async function derive(options: JoinOptions): Promise<Derived> {
+  try {
+    return await derivePage(options, mostAgents)
+  } catch {
+    return deriveOneByOne(options)
+  }
+}
+
+/** The agents of a page of which one cannot be derived, so that it keeps nobody else waiting. */
+async function deriveOneByOne(options: JoinOptions): Promise<Derived> {
+  const changes: AgentChange[] = []
+  let taken = 0
+  let failure: Error | undefined
+  const deferred = new Set<number | undefined>()
+  for (let count = 0; count < mostAgents; count++) {
+    try {
+      const one = await derivePage(options, 1)
+      if (one.taken === 0) break
+      taken += one.taken
+      changes.push(...one.changes)
+    } catch (cause) {
+      const fid = await deferFirstAgent(options.pool)
+      if (deferred.has(fid)) break
+      deferred.add(fid)
+      failure ??= new Error(`fid ${fid} cannot be derived: ${(cause as Error).message}`, { cause })
+    }
+  }
+  return { taken, changes, failure }
+}
+
+function derivePage({ pool, now, perAgent = [] }: JoinOptions, limit: number): Promise<Derived> {
   return inTransaction(pool, async (db) => {
     await lockJoin(db)
-    const fids = await takeAgents(db, mostAgents)
+    const fids = await takeAgents(db, limit)
     if (fids.length === 0) return { taken: 0, changes: [] }
     const changes = await deriveAgents(db, { fids, chainOrder: chainNames, now: now() })
     const of = (kind: AgentChange['kind']) => changes.filter((change) => change.kind === kind).map(({ fid }) => fid)

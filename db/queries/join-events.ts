@@ -90,6 +90,18 @@ select distinct fid from taken order by fid`,
   return rows.map(({ fid }) => fid)
 }
 
+/** Moves the events of the agent that has waited longest behind all others. Returns its FID; undefined: nobody waits. */
+export async function deferFirstAgent(db: Queryable): Promise<number | undefined> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'defer-first-agent',
+    text: `
+with first as (select fid from agent_event order by seq limit 1),
+taken as (delete from agent_event where fid in (select fid from first) returning fid)
+insert into agent_event (fid) select distinct fid from taken returning fid`,
+  })
+  return rows[0]?.fid
+}
+
 /** Events for every address of these agents: who else meets one of them may have to name another agent now. */
 export async function noteAddressesOf(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({

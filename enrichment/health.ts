@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { ping } from '../db/queries/readiness.ts'
+import { Underivable } from './join.ts'
 
 /** The join has to come round at least so often, however much there is to do. */
 const longestPassMs = 120_000
@@ -34,7 +35,10 @@ export function createHealth(pool: pg.Pool) {
 
     /** Runs a pass of the join and remembers when it came round. */
     async watch<T>(pass: () => Promise<T>): Promise<T> {
-      const result = await pass()
+      const result = await pass().catch((error) => {
+        if (error instanceof Underivable) joinedAt = Date.now() // for everybody else it came round
+        throw error
+      })
       joinedAt = Date.now()
       return result
     },

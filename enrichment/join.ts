@@ -38,7 +38,7 @@ const mostAgents = 100
  * One bounded pass of the join: what happened to addresses and tokens is turned into agents to derive, and those are
  * derived. Events go with the transaction that deals with them. Returns how much there was to do; zero: nothing waits.
  *
- * Throws when an agent cannot be derived, after the others of its page have been; it waits behind everybody then.
+ * Throws Underivable when an agent cannot be derived, after the others of its page have been.
  */
 export async function runJoin(options: JoinOptions): Promise<number> {
   const { holders, tokens, agents } = await countEvents(options.pool)
@@ -64,6 +64,11 @@ function route({ pool, now, lookups }: JoinOptions): Promise<number> {
     if (tokens.length > 0) await askForDocuments(db, tokens, now())
     return addresses.length + tokens.length
   })
+}
+
+/** An agent whose derivation ends in an error; it waits behind everybody else. */
+export class Underivable extends Error {
+  override readonly name = 'Underivable'
 }
 
 interface Derived {
@@ -96,7 +101,7 @@ async function deriveOneByOne(options: JoinOptions): Promise<Derived> {
       const fid = await deferFirstAgent(options.pool)
       if (deferred.has(fid)) break
       deferred.add(fid)
-      failure ??= new Error(`fid ${fid} cannot be derived: ${(cause as Error).message}`, { cause })
+      failure ??= new Underivable(`fid ${fid} cannot be derived: ${(cause as Error).message}`, { cause })
     }
   }
   return { taken, changes, failure }

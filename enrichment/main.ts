@@ -27,8 +27,9 @@ import { createSources } from './sources.ts'
 const usage = `
 Joins tokens with accounts of the social network: npm run enrichment
 
-  --once --source S --fid N   ask one source about one account now, say what was read and what is known, and end;
-                              S: ${onceSources.join(', ')}
+  --once --source S --fid N   ask one source about one account now, say what was read and what is known, and end
+
+  S: ${onceSources.join(', ')}
 
 Configured by the environment: .env.example.
 `

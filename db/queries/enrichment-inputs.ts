@@ -114,7 +114,8 @@ state as (
 tags as (delete from oli_tag where fid = any ($1::bigint[])),
 identities as (delete from agent_identity where fid = any ($1::bigint[])),
 follows as (delete from social_follow where fid = any ($1::bigint[])),
-edges as (delete from agent_edge where fid = any ($1::bigint[]) or peer = any ($1::bigint[]))
+edges as (delete from agent_edge where fid = any ($1::bigint[]) or peer = any ($1::bigint[])),
+ties as (delete from agent_tie where fid = any ($1::bigint[])) -- who comes back is new to everybody
 delete from codehost_profile where fid = any ($1::bigint[])`,
     values: [fids],
   })

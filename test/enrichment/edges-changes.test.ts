@@ -171,6 +171,24 @@ test('where nothing changed nobody is looked at, and after one change those arou
   expect(await settle()).toMatchObject({ derived: 0 })
 })
 
+test('an agent that leaves the index and comes back at once is tied as before', async () => {
+  const { pool } = database
+  await mintTo(pool, { fid: 3_000, addresses: [addressOf(walletOf(3_000))] })
+  await follow(fids[0]!, [3_000])
+  await settle()
+  const tied = async () => (await pool.query('select fid::int from agent_edge where peer = 3000')).rows
+  const before = await tied()
+  expect(before).toContainEqual({ fid: fids[0] })
+  const { rows } = await pool.query('delete from registration_transfer where agent_id = 300000 returning *')
+  const join = { pool, now: clock.now, settlementOverloads: 'spec', lookups: false } as const
+  while ((await runJoin(join)) > 0);
+  expect(await tied()).toEqual([])
+  await insert(pool, 'registration_transfer', rows[0])
+  await settle()
+  expect(await tied()).toEqual(before)
+  expect(await overlooked()).toBe(0)
+})
+
 test('once a day everybody’s ties are derived, whether there is a reason or not', async () => {
   const { pool } = database
   const { rows } = await pool.query('select count(*)::int as n from agent')

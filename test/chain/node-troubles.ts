@@ -8,6 +8,9 @@ export type Trouble = (faults: RpcFaults) => void
 
 export const foreignHash = `0x${'ba'.repeat(32)}`
 
+/** So many logs a block ends with that a payment is among them. */
+const lastLogs = 6
+
 /** What a node, or several behind one address, can do wrong for a moment, in the words of a test's name. */
 export const troubles: [string, Trouble][] = [
   [
@@ -80,11 +83,11 @@ export const troubles: [string, Trouble][] = [
       ),
   ],
   [
-    'a log left out at the end',
+    'logs left out at the end',
     (faults) =>
       add(
         faults,
-        changing<Log[]>('eth_getLogs', (logs) => logs.slice(0, -1)),
+        changing<Log[]>('eth_getLogs', (logs) => logs.slice(0, -lastLogs)),
         { method: 'eth_getLogs' },
       ),
   ],

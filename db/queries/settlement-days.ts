@@ -12,7 +12,8 @@ export interface SettlementDay {
 
 /**
  * The last days up to today, the oldest first, days without a settlement included. Days are whole hours, so they come
- * from the roll-up, and blocks that are not rolled up from the settlements.
+ * from the roll-up, and blocks that are not rolled up from the settlements. `offset 0` has each address looked up: the
+ * planner would read what everybody received in these days.
  */
 export async function agentSettlementDays(
   db: Queryable,
@@ -28,8 +29,13 @@ payee as materialized (select unnest(verified_addresses) as address from agent w
 part as (
   select (h.hour at time zone 'utc')::date as day, h.n as count, h.amount
     from payee
-    join settlement_hourly h on h.recipient = payee.address
-   where h.hour >= (select min(day) from day)::timestamp at time zone 'utc' and ($3::boolean or not h.overload)
+   cross join lateral (
+     select h.hour, h.n, h.amount
+       from settlement_hourly h
+      where h.recipient = payee.address
+        and h.hour >= (select min(day) from day)::timestamp at time zone 'utc' and ($3::boolean or not h.overload)
+     offset 0
+   ) h
    union all
   select (s.block_timestamp at time zone 'utc')::date, 1, s.amount
     from payee

@@ -102,15 +102,16 @@ function fullHours(counted: Counted, edges: readonly Window[]): string {
  * Of the hour a window begins in: the roll-up knows between which blocks its settlements are.
  *
  * Here and below, `offset 0` keeps the lookup a lookup: the planner cannot know that a range of blocks is short, and
- * would read all that a recipient ever received.
+ * would read all that a recipient ever received, or what everybody received in that hour.
  */
 function firstHour(counted: Counted, edge: Window): string {
-  const { recipients, overloads } = counted
+  const { recipients, few, overloads } = counted
+  const isFirst = `h.recipient = payee.address and h.hour = ${hourOf(edge.since as string)}`
   const counts = columns(counted, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : nothing))
   return `
 select h.recipient, ${counts}
   from ${recipients} as payee
-  join settlement_hourly h on h.recipient = payee.address and h.hour = ${hourOf(edge.since as string)}
+  ${few ? `cross join lateral (select * from settlement_hourly h where ${isFirst} offset 0) h` : `join settlement_hourly h on ${isFirst}`}
  cross join lateral (
    select s.amount
      from settlement s

@@ -7,7 +7,8 @@ import { shownSelectors } from './selectors.ts'
  * unknown agent.
  *
  * Takes the newest rows of each address on each chain and merges them, so that an agent with millions of settlements
- * costs no more than one with a few.
+ * costs no more than one with a few. The planner is not told how many: it takes every address for an average one, and
+ * to get a hundred rows of one that has sixty it would read and sort them all.
  */
 export async function agentSettlements(
   db: Queryable,
@@ -35,7 +36,7 @@ with recent as (
           from settlement s
          where s.recipient = verified.address and s.chain = chain.name and s.selector = any ($3::bytea[])
          order by s.block_number desc, s.log_index desc
-         limit $2
+         limit (select $2::int)
       ) s
       order by s.block_timestamp desc, s.chain desc, s.block_number desc, s.log_index desc
       limit $2

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Queryable } from '../../db/pool.ts'
+import { leaderboard } from '../../db/queries/leaderboard.ts'
+import { agentProfile } from '../../db/queries/profile.ts'
+import { agentSettlementDays } from '../../db/queries/settlement-days.ts'
+import { agentSettlements } from '../../db/queries/settlements.ts'
+import { directoryStats } from '../../db/queries/stats.ts'
+import { rollUpSettlements } from '../../enrichment/rollup.ts'
+import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { addressOf, countSettlements, seedAgent, seedChainState } from '../tools/seed.ts'
+
+// How many settlements and hours a statement reads of an agent that was paid ten thousand times, among others who were
+// paid some dozens of times: what times show only where there are millions.
+
+const paid = 10_000
+const settlementOverloads = 'spec'
+const fid = 1
+const registries = {} as never
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { pool } = database
+  const busy = addressOf('busy')
+  await seedAgent(pool, { fid, addresses: [busy, addressOf('its second')] })
+  await pool.query(
+    `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                             payer, recipient, facilitator, payment_nonce, tx_hash)
+     select n, now() - ($1 - n) * interval '10 minutes', n * 3000, who, 'base', 'c', '\\xe3ee160e', '\\x01', int4send(n % 9),
+            case who when 0 then $2 else int4send(n % 150) end, '\\x02', int4send(n), int4send(n)
+       from generate_series(1, $1::int) n, generate_series(0, 1) who`,
+    [paid, Buffer.from(busy.slice(2), 'hex')],
+  )
+  await seedChainState(pool, { chain: 'base', indexed: paid * 3_000, finalized: (paid - 20) * 3_000 })
+  while ((await rollUpSettlements({ pool })) > 0);
+  await countSettlements(pool)
+  await pool.query('vacuum (analyze)')
+})
+afterAll(() => database.drop())
+
+/** Rows of settlements and of sums that a statement fetches, the first time it is prepared. */
+async function rowsRead(statement: (db: Queryable) => Promise<unknown>): Promise<number> {
+  const client = await database.pool.connect()
+  // The server counts for the connection, what it did before included.
+  const count = async () => {
+    const { rows } = await client.query(`
+      select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+        from pg_stat_xact_user_tables
+       where relname like 'settlement%'`)
+    return rows[0].read as number
+  }
+  try {
+    await client.query('begin')
+    const before = await count()
+    await statement(client)
+    return (await count()) - before
+  } finally {
+    await client.query('rollback')
+    client.release(true)
+  }
+}
+
+test.each([
+  ['its settlements', 300, (db: Queryable) => agentSettlements(db, { fid, limit: 100, settlementOverloads })],
+  ['its profile', 1_500, (db: Queryable) => agentProfile(db, { fid, settlementOverloads, registries })],
+  ['its days', 1_500, (db: Queryable) => agentSettlementDays(db, { fid, settlementOverloads, days: 30 })],
+  ['a ranking', 1_500, (db: Queryable) => leaderboard(db, { period: '30d', limit: 100, settlementOverloads })],
+  [
+    'a ranking since ever',
+    1_500,
+    (db: Queryable) => leaderboard(db, { period: 'all', limit: 100, settlementOverloads }),
+  ],
+  ['the totals', 0, (db: Queryable) => directoryStats(db)],
+])('for %s at most %i rows are read', async (_, most, statement) => {
+  expect(await rowsRead(statement)).toBeLessThanOrEqual(most)
+})

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
+import { lockKeys } from './lock-keys.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
-/** Key of the advisory lock: one migration at a time on a database, whoever runs it. */
-const lockKey = 8_004_3009
 /** SQLSTATE of what `raise notice` says; what the server notices by itself ("exists, skipping") has others. */
 const raisedByMigration = '00000'
 
@@ -22,7 +21,7 @@ export async function migrate(databaseUrl: string, onNotice: (text: string) => v
   })
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await client.query('select pg_advisory_lock($1)', [lockKeys.migration])
     await client.query(
       `create table if not exists schema_migration (
          name text primary key,

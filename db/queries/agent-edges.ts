@@ -1,7 +1,5 @@
+import { lockKeys } from '../lock-keys.ts'
 import type { Queryable } from '../pool.ts'
-
-/** Key of the advisory lock of whoever derives ties. */
-const edgeLock = 8_004_3011
 
 /**
  * Makes the deriving of ties the work of one transaction at a time. Its statements look rows up by key, and are kept from
@@ -11,7 +9,7 @@ export async function lockEdges(db: Queryable): Promise<void> {
   await db.query({
     name: 'lock-edges',
     text: `select pg_advisory_xact_lock($1), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
-    values: [edgeLock],
+    values: [lockKeys.edges],
   })
 }
 

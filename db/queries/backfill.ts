@@ -1,3 +1,4 @@
+import { lockClasses } from '../lock-keys.ts'
 import type { Queryable } from '../pool.ts'
 
 /** Settlements of a range of blocks that are loaded by a backfill; `toBlock` is inclusive. */
@@ -24,25 +25,20 @@ export interface Shard {
   readonly checksum: bigint
 }
 
-/** First half of the lock's key; the second is the chain id. */
-const claimLock = 8005
-/** The second is the backfill's id. */
-const commandLock = 8006
-
 /** Until the transaction ends nobody claims a range of the chain; a claim that is being made is waited for. */
 export async function holdClaims(db: Queryable, chainId: number): Promise<void> {
-  await db.query('select pg_advisory_xact_lock_shared($1, $2)', [claimLock, chainId])
+  await db.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.backfillClaim, chainId])
 }
 
 /** Until the transaction ends this is the only claim, and no processor of the chain writes settlements. */
 export async function lockClaims(db: Queryable, chainId: number): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1, $2)', [claimLock, chainId])
+  await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.backfillClaim, chainId])
 }
 
 /** Whether this session is the only one that works on the backfill now; ends with the session. */
 export async function tryLockBackfill(session: Queryable, id: number): Promise<boolean> {
   const { rows } = await session.query<{ locked: boolean }>('select pg_try_advisory_lock($1, $2) as locked', [
-    commandLock,
+    lockClasses.backfillCommand,
     id,
   ])
   return rows[0]?.locked === true

@@ -1,8 +1,6 @@
+import { lockKeys } from '../lock-keys.ts'
 import type { Queryable } from '../pool.ts'
 import type { Token } from './registration-documents.ts'
-
-/** Key of the advisory lock of the join. */
-const joinLock = 8_004_3010
 
 /**
  * Makes the join the work of one transaction at a time: what is routed has been derived or will be, and `agent_change`
@@ -15,7 +13,7 @@ export async function lockJoin(db: Queryable): Promise<void> {
   await db.query({
     name: 'lock-join',
     text: `select pg_advisory_xact_lock($1), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
-    values: [joinLock],
+    values: [lockKeys.join],
   })
 }
 

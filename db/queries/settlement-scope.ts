@@ -1,3 +1,4 @@
+import { lockClasses } from '../lock-keys.ts'
 import type { Queryable } from '../pool.ts'
 
 /** A chain of which the settlements of known recipients alone are kept. */
@@ -8,17 +9,14 @@ export interface SettlementScope {
   readonly ownFrom: number
 }
 
-/** First half of the lock's key; the second is the chain id. */
-const scopeLock = 8007
-
 /** Until the transaction ends nobody becomes known; what becomes known now is waited for. Read who is known after it. */
 export async function holdScope(db: Queryable, chainId: number): Promise<void> {
-  await db.query('select pg_advisory_xact_lock_shared($1, $2)', [scopeLock, chainId])
+  await db.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.scope, chainId])
 }
 
 /** Until the transaction ends no processor of the chain writes settlements; what it writes now is waited for. */
 export async function lockScope(db: Queryable, chainId: number): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1, $2)', [scopeLock, chainId])
+  await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.scope, chainId])
 }
 
 /** Undefined: the settlements of every recipient are kept. */

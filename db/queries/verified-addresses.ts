@@ -1,3 +1,4 @@
+import { lockClasses } from '../lock-keys.ts'
 import type { Queryable } from '../pool.ts'
 
 export interface LiveVerification {
@@ -14,16 +15,13 @@ export interface VerifiedSet {
   readonly now: Date
 }
 
-/** Class of the advisory locks on single FIDs; the second number is the FID's hash. */
-const fidLockClass = 8_004
-
 /** Makes writers of these FIDs' verifications wait for each other until the transaction ends. Always in one order. */
 export async function lockVerifications(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
     name: 'lock-verifications',
     text: `select pg_advisory_xact_lock($1, key)
              from (select distinct hashint8(fid) as key from unnest($2::bigint[]) as fid order by key) as ordered`,
-    values: [fidLockClass, fids],
+    values: [lockClasses.verifications, fids],
   })
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readChains } from '../../chains.file.ts'
+import { lockClasses } from '../../db/lock-keys.ts'
 import { writeChainState } from '../../db/queries/chain-state.ts'
 import { ofKnownRecipients, updateRecipients } from '../../processors/scope/recipients.ts'
 import { keepVerified } from '../../processors/scope/scope.ts'
@@ -40,7 +41,7 @@ test('a batch that begins while an address becomes known keeps its settlements',
   const batch = await begin()
   await verify(database.pool, 1, known)
   const blocker = await begin()
-  await blocker.query('select pg_advisory_xact_lock_shared(8007, $1)', [chain.id])
+  await blocker.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.scope, chain.id])
   const updating = updateRecipients(database.pool, chain)
   await untilWaiting()
   const reading = ofKnownRecipients(batch, chain, [payment(known), payment(other)])
@@ -106,7 +107,7 @@ async function begin(): Promise<pg.PoolClient> {
 function untilWaiting() {
   return until('a transaction waits for the scope', async () => {
     const { rows } = await database.pool.query(
-      `select from pg_locks where locktype = 'advisory' and classid = 8007 and not granted
+      `select from pg_locks where locktype = 'advisory' and classid = ${lockClasses.scope} and not granted
           and database = (select oid from pg_database where datname = current_database())`,
     )
     return rows.length > 0

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { spawnEnrichment, until } from '../tools/enrichment-process.ts'
+import { type EnrichmentProcess, spawnEnrichment, until } from '../tools/enrichment-process.ts'
 import { expectExactTables } from './rollup-world.ts'
 
 const chains = ['base', 'celo', 'polygon']
@@ -17,11 +17,13 @@ const timeout = 240_000
 
 let database: TestDatabase
 let hub: Hub
+let job: EnrichmentProcess | undefined
 beforeAll(async () => {
   database = await createTestDatabase()
   hub = await startHub(new HubState(), { apiKey: 'key' })
 })
 afterAll(async () => {
+  await job?.kill('SIGKILL')
   await hub?.stop()
   await database?.drop()
 })
@@ -85,7 +87,7 @@ test(`a job killed ${kills} times while it rolls up adds every settlement once`,
   for (let round = 0; round < kills; round++) {
     await grow(round)
     const before = await waiting()
-    const job = start()
+    job = start()
     // One time while it adds, one time after a step: some chains are done, and others wait.
     if (round % 2 === 0) await untilSeen('the job was adding', isAdding)
     else await untilSeen('a step was done', async () => (await waiting()) < before)
@@ -100,12 +102,9 @@ test(`a job killed ${kills} times while it rolls up adds every settlement once`,
     between: expect.toSatisfy((n) => n > 0),
   })
 
-  const job = start()
-  try {
-    await until('everything final was rolled up', async () => (await waiting()) === 0)
-  } finally {
-    await job.kill('SIGKILL')
-  }
+  job = start()
+  await until('everything final was rolled up', async () => (await waiting()) === 0)
+  await job.kill('SIGKILL')
   await expectExactTables(database)
   const { rows } = await database.pool.query(`
     select (select sum(n)::int from settlement_hourly) as hours, (select sum(n)::int from settlement_total) as totals,

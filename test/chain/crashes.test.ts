@@ -11,10 +11,14 @@ import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 const finality = 10 // blocks
 /** Kills in each of the two tests. */
 const rounds = 25
-/** How many blocks a processor may write at most before it is killed. */
+/** In turn: on its way to the head, on the head, and when that is about to grow or to be replaced. */
+const moments = ['behind the head', 'on the head', 'when the head moves'] as const
+/** How many blocks a processor on its way may write at most before it is killed. */
 const mostWrites = 3
 /** How long after that it is killed at the latest, in milliseconds: a block takes about as long. */
 const latestKillMs = 60
+/** And how long after the head begins to move: it is looked at every second. */
+const latestMoveMs = 1_500
 const lookMs = 1
 /** So many processors start one after the other, each in about a second on a quiet machine. */
 const timeout = 400_000
@@ -41,22 +45,30 @@ test.each([
   { timeout },
   async ({ chainThat, kept, replaced }) => {
     const choose = chooserOf(chainThat)
-    let tip = await grow(await forkHere(chain), 'start', { kept, replaced })
+    const shape = { kept, replaced }
+    let growth = grow(await forkHere(chain), 'start', shape)
+    const growMore = (name: string) => {
+      growth = growth.then((tip) => grow(tip, name, shape))
+    }
     const killedAt: number[] = []
     for (let round = 0; round < rounds; round++) {
-      // Under way while the processor starts, and mostly also when it is killed.
-      const growth = grow(tip, `round ${round}`, { kept, replaced })
+      growMore(`round ${round}`)
       const before = await indexedBlock()
       const processor = await startProcessor(chain, database, { finality })
       await processor.untilOutput(/indexing base/)
-      const writes = choose(mostWrites + 1)
-      if (writes > 0) await untilIndexedBeyond(before + writes - 1)
-      await delay(choose(latestKillMs))
+      const moment = moments[round % moments.length]
+      if (moment === 'behind the head') await untilIndexedBeyond(before + choose(mostWrites))
+      else {
+        await growth
+        await processor.untilIndexed(Number(await chain.client.getBlockNumber()))
+      }
+      if (moment === 'when the head moves') growMore(`under its eyes ${round}`)
+      await delay(choose(moment === 'when the head moves' ? latestMoveMs : latestKillMs))
       await processor.kill('SIGKILL')
       await processor.stop()
       killedAt.push((await indexedBlock()) - before)
-      tip = await growth
     }
+    const tip = await growth
     await tip.mine(await trafficBranch(chain, 'at last', replaced + 1))
 
     const processor = await startProcessor(chain, database, { finality })

@@ -49,7 +49,7 @@ async function rollUpChain(db: pg.PoolClient, chain: ChainName, limit: number): 
   return grew || toBlock < final ? 1 : 0
 }
 
-/** The blocks of a backfill are added once all its rows are there. */
+/** The blocks of a backfill are added as its rows get complete from the first block on. */
 async function rollUpBackfill(db: pg.PoolClient, chain: ChainName, limit: number): Promise<number> {
   await lockRollup(db, chain)
   const range = await unrolledBackfill(db, chain)

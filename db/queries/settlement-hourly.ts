@@ -29,7 +29,10 @@ select next_block as "nextBlock", set_config('directory.sums', $2, true)
   return row.nextBlock
 }
 
-/** A complete backfill with blocks that its chain is rolled up beyond and that are not rolled up themselves. */
+/**
+ * Blocks of a backfill that its chain is rolled up beyond and that are not rolled up themselves, as far as all their
+ * rows are there: below the first shard that is not done, and below the first partition still being loaded aside.
+ */
 export async function unrolledBackfill(
   db: Queryable,
   chain: string,
@@ -37,13 +40,19 @@ export async function unrolledBackfill(
   const { rows } = await db.query<BlockRange & { id: number }>({
     name: 'unrolled-backfill',
     text: `
-select b.id, coalesce(p.next_block, b.from_block) as "fromBlock", least(b.to_block, r.next_block - 1) as "toBlock"
-  from backfill b
-  join settlement_rollup r using (chain)
-  left join settlement_rollup_backfill p on p.backfill_id = b.id
- where b.chain = $1 and b.completed_at is not null
-   and coalesce(p.next_block, b.from_block) <= least(b.to_block, r.next_block - 1)
- order by b.from_block
+select id, "fromBlock", "toBlock"
+  from (
+    select b.id, coalesce(p.next_block, b.from_block) as "fromBlock",
+           least(b.to_block, r.next_block - 1, case when b.completed_at is null then least(
+             (select min(next_block) - 1 from backfill_shard where backfill_id = b.id and next_block <= last_block),
+             (select min(first_block) - 1 from backfill_partition where backfill_id = b.id)) end) as "toBlock"
+      from backfill b
+      join settlement_rollup r using (chain)
+      left join settlement_rollup_backfill p on p.backfill_id = b.id
+     where b.chain = $1
+  ) loaded
+ where "fromBlock" <= "toBlock"
+ order by "fromBlock"
  limit 1`,
     values: [chain],
   })

@@ -9,6 +9,7 @@ import {
 } from '../../db/queries/settlement-hourly.ts'
 import { rollUpSettlements } from '../../enrichment/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { insert } from '../tools/seed.ts'
 import {
   bytes,
   type ChainName,
@@ -62,7 +63,7 @@ const kinds = {
   finalize: { chain, blocks },
   'roll up': { settlements: fc.integer({ min: 1, max: 30 }) },
   claim: { from: block, blocks },
-  load: { rows },
+  load: { rows, blocks },
   complete: {},
   'arrive late': { recipient, rows },
   'take back': { chain, blocks },
@@ -91,10 +92,17 @@ const round = fc
   .map((all) => all.filter((step) => step !== null))
 const rounds = fc.array(round, { minLength: longest / 2, maxLength: longest }).map((all) => all.flat())
 
+/** Blocks below `next` are loaded. */
+interface Shard {
+  readonly first: number
+  readonly last: number
+  next: number
+}
+
 /** The tables as their writers change them: how far chains are final, and the ranges backfills of Base have claimed. */
 class World {
   readonly final: Record<ChainName, number> = { base: -1, celo: -1 }
-  claims: { id: number; from: number; to: number; complete: boolean }[] = []
+  claims: { id: number; from: number; to: number; complete: boolean; shards: Shard[] }[] = []
 
   isClaimed({ chain, block }: Paid): boolean {
     return chain === 'base' && this.claims.some(({ from, to }) => block >= from && block <= to)
@@ -133,20 +141,42 @@ class World {
                on conflict do nothing returning id`,
           [from, to],
         )
-        this.claims.push(...claimed.map(({ id }) => ({ id, from, to, complete: false })))
+        const middle = Math.floor((from + to) / 2)
+        const halves = [
+          { first: from, last: middle },
+          { first: middle + 1, last: to },
+        ]
+        const shards = halves.filter(({ first, last }) => first <= last).map((half) => ({ ...half, next: half.first }))
+        for (const { id } of claimed) {
+          this.claims.push({ id, from, to, complete: false, shards })
+          for (const { first, last } of shards) {
+            const blocks = { first_block: first, last_block: last, next_block: first }
+            await insert(pool, 'backfill_shard', { backfill_id: id, ...blocks })
+          }
+        }
         return claimed.length > 0
       }
       case 'load': {
-        if (!open) return false
-        const size = open.to - open.from + 1
-        return store(
-          pool,
-          rows.map((row) => ({ ...row, chain: 'base' as const, block: open.from + (row.block % size) })),
-        )
+        const waiting = open?.shards.filter(({ next, last }) => next <= last) ?? []
+        const shard = waiting[blocks % 2] ?? waiting[0]
+        if (!open || !shard) return false
+        const first = shard.next
+        shard.next = Math.min(first + blocks, shard.last + 1)
+        await inTransaction(pool, async (db) => {
+          const among = shard.next - first
+          await store(
+            db,
+            rows.map((row) => ({ ...row, chain: 'base' as const, block: first + (row.block % among) })),
+          )
+          const moved = [open.id, shard.first, shard.next]
+          await db.query('update backfill_shard set next_block = $3 where backfill_id = $1 and first_block = $2', moved)
+        })
+        return true
       }
       case 'complete':
         if (!open) return false
         open.complete = true
+        await pool.query('update backfill_shard set next_block = last_block + 1 where backfill_id = $1', [open.id])
         await pool.query('update backfill set completed_at = now() where id = $1', [open.id])
         return true
       case 'arrive late': {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
 import { rollUpSettlements } from '../../enrichment/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { insert } from '../tools/seed.ts'
 import {
   empty,
   expectExactTables,
@@ -84,4 +85,39 @@ test('blocks that can still be undone are not rolled up', async () => {
   await finalize(database, 'base', 10)
   await rollUp(database, 100)
   expect(await hours()).toMatchObject([{ n: 1, last_block: 10 }])
+})
+
+test('a backfill that still loads is rolled up as far as all its rows are there', async () => {
+  const { pool } = database
+  const { rows } = await pool.query(
+    `insert into backfill (chain, from_block, to_block) values ('base', 0, 99) returning id`,
+  )
+  const id = rows[0].id as number
+  for (const [first, last, next] of [
+    [0, 39, 40],
+    [40, 79, 60],
+    [80, 99, 100],
+  ]) {
+    const shard = { first_block: first, last_block: last, next_block: next }
+    await insert(pool, 'backfill_shard', { backfill_id: id, ...shard })
+  }
+  const aside = { partition: 'settlement_base_0000', aside: 'aside', first_block: 30, last_block: 99 }
+  await insert(pool, 'backfill_partition', { backfill_id: id, ...aside })
+  await store(
+    pool,
+    [10, 29, 30, 59, 60, 99].map((block) => ({ ...one, block })),
+  )
+  await finalize(database, 'base', 1_000)
+  const counted = async () => {
+    await rollUp(database, 2)
+    await expectExactTables(database)
+    return (await hours()).reduce((sum, { n }) => sum + n, 0)
+  }
+  expect(await counted()).toBe(2)
+  await pool.query('delete from backfill_partition')
+  expect(await counted()).toBe(4)
+  await pool.query('update backfill_shard set next_block = last_block + 1')
+  expect(await counted()).toBe(6)
+  await pool.query('update backfill set completed_at = now()')
+  expect(await counted()).toBe(6)
 })

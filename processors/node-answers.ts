@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { keccak256 } from '@subsquid/evm-abi'
 import type { SdkBlockReader, SdkNodeBlock } from './sdk.ts'
 
+const names = ['getBlockBatch', 'getBlockByHash', 'addLogs', 'withPriority'] as const satisfies (keyof SdkBlockReader)[]
+
 /** Before a node is asked once more for what it did not have, or not whole. */
 const retryMs = 200
 /** A bloom filter has so many bits, and an item sets as many of them as here are pairs of bytes in its hash. */
@@ -17,6 +19,8 @@ const bloomPairs = [0, 2, 4]
  * end of a block whose others set the same bits.
  */
 export function checkBlocks<R extends SdkBlockReader>(reader: R): R {
+  const missing = names.filter((name) => typeof reader[name] !== 'function')
+  if (missing.length > 0) throw new Error(`the SDK of this version reads blocks without ${missing.join(', ')}`)
   const getBlockBatch = reader.getBlockBatch.bind(reader)
   const getBlockByHash = reader.getBlockByHash.bind(reader)
   const addLogs = reader.addLogs.bind(reader)
@@ -57,7 +61,7 @@ function describeGap({ logs = [], block: { logsBloom } }: SdkNodeBlock): string 
   const expected = Buffer.from(logsBloom?.slice(2) ?? '', 'hex')
   const found = bloomOf(logs)
   if (expected.every((byte, place) => (byte & ~(found[place] as number)) === 0)) return undefined
-  return `eth_getLogs left out logs that the block's logs bloom tells of`
+  return "eth_getLogs left out logs that the block's logs bloom tells of"
 }
 
 /** Source: Ethereum yellow paper, section 4.4.3. A superset is no fault: the filter of a block of Polygon leaves some out. */

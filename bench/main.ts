@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { benchApi } from './api.ts'
 import { benchBackfill } from './backfill.ts'
@@ -5,7 +6,7 @@ import { benchEnrichment } from './enrichment.ts'
 import { benchReads } from './reads.ts'
 
 const usage = `
-npm run bench -- <name> [--small]
+npm run bench -- <name> [--small] [--keep]
 
   backfill  a million settlements through the backfill, against COPY alone and a plain processor
   api     the read API against a bare server and two frameworks; search; the bulk document
@@ -13,9 +14,10 @@ npm run bench -- <name> [--small]
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents with hosts that answer at once
 
 Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
+--keep: reads alone: leaves its database open until Ctrl-C, for other questions, as those of npm run docs:sql.
 `
 
-const benches: Record<string, (small: boolean) => Promise<void>> = {
+const benches: Record<string, (small: boolean, keep: boolean) => Promise<void>> = {
   enrichment: (small) =>
     benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 }),
   backfill: (small) => benchBackfill(small ? { chunks: 2, rounds: 1 } : { chunks: 101, rounds: 2 }),
@@ -27,8 +29,9 @@ const benches: Record<string, (small: boolean) => Promise<void>> = {
       seconds: small ? 2 : 10,
       rounds: small ? 1 : 3,
     }),
-  reads: (small) =>
+  reads: (small, keep) =>
     benchReads({
+      lookedAt: keep ? () => once(process, 'SIGINT') : undefined,
       size: small
         ? { agents: 1_000, addresses: 1_500, settlements: 10_000 }
         : { agents: 100_000, addresses: 150_000, settlements: 1_000_000 },
@@ -38,11 +41,12 @@ const benches: Record<string, (small: boolean) => Promise<void>> = {
 }
 
 await runCommand(
-  { usage, options: { small: { type: 'boolean' } }, maxPositionals: 1 },
+  { usage, options: { small: { type: 'boolean' }, keep: { type: 'boolean' } }, maxPositionals: 1 },
   async ({ values, positionals: [name = ''] }) => {
     const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
     if (!bench)
       throw new UsageError(`${name || 'no name'} is not a benchmark; there are ${Object.keys(benches).join(', ')}`)
-    await bench(values.small === true)
+    if (values.keep && name !== 'reads') throw new UsageError('--keep is for reads')
+    await bench(values.small === true, values.keep === true)
   },
 )

@@ -26,6 +26,8 @@ export interface ReadsOptions {
   readonly busiest: number
   /** Runs of each statement. */
   readonly runs: number
+  /** Resolves when nobody needs the database any more; undefined: nobody does once it is measured. */
+  readonly lookedAt: (() => Promise<unknown>) | undefined
 }
 
 /** Not rolled up: about what happens on a chain until its blocks are final. */
@@ -42,7 +44,7 @@ interface Statement {
 }
 
 /** Times the statements of the read path on a large directory, with and without the roll-up, and prints their plans. */
-export async function benchReads({ size, busiest, runs }: ReadsOptions): Promise<void> {
+export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-reads-'))
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
   const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
@@ -71,6 +73,8 @@ export async function benchReads({ size, busiest, runs }: ReadsOptions): Promise
     timed.push(await time(pool, round, rareRuns))
     for (const statement of statements()) timed.push(await time(reader, statement, statement.isRare ? rareRuns : runs))
     report(timed, (size.settlements + busiest) / rollupSeconds)
+    if (lookedAt) say(`its database stays until Ctrl-C: ${postgres.databaseUrl}`)
+    await lookedAt?.()
   } finally {
     await reader.end()
     await pool.end()

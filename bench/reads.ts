@@ -55,7 +55,8 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     await migrate(postgres.databaseUrl)
     await fillWorld(pool, size)
     await fillBusiest(pool, busiest)
-    const direct = await time(reader, profileOf('profile of the busiest, nothing rolled up', busiestFid), rareRuns)
+    // Without the time limit of the service, which five million rows exceed.
+    const direct = await time(pool, profileOf('profile of the busiest, nothing rolled up', busiestFid), rareRuns)
     say('rolling up')
     const start = performance.now()
     while ((await rollUpSettlements({ pool })) > 0);

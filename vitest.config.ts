@@ -6,8 +6,8 @@ export default defineConfig({
     globalSetup: ['test/tools/database-server.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Each file starts real processes; two cores are shared by all of them.
-    maxWorkers: 2,
+    // Each file starts real processes and waits for them: three at a time keep two cores busy.
+    maxWorkers: 3,
     passWithNoTests: false,
   },
 })

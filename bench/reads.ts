@@ -115,7 +115,7 @@ function statements(): Statement[] {
     return addressSubject(db, rows[0].address)
   }
   const page = (sort: 'newest' | 'most-active', q: string | null) => (db: Queryable) =>
-    discoveryPage(db, { ...none, q }, { sort, page: 1, limit: 30, total: 0 })
+    discoveryPage(db, { ...none, q }, { sort, page: 1, limit: 30, total: Promise.resolve(0) })
   return [
     profileOf('profile of the busiest', busiestFid),
     profileOf('profile', 4_711),

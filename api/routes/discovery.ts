@@ -37,13 +37,17 @@ export const discovery = route({
   freshSeconds,
   async read({ sort, page, limit, claimed, ...rest }, { database, totals }) {
     const filter = { ...rest, claimed: claimedFlags[claimed] }
-    const total = await countOnce(filter, database, totals)
+    const total = countOnce(filter, database, totals)
     return discoveryPage(database, filter, { sort, page, limit, total })
   },
 })
 
 /** The total of a filter is the same for all its pages and sorts: counting is the dearer half. */
-async function countOnce(filter: DiscoveryFilter, database: Sources['database'], totals: Sources['totals']) {
+async function countOnce(
+  filter: DiscoveryFilter,
+  database: Sources['database'],
+  totals: Sources['totals'],
+): Promise<number> {
   const { value } = await totals.get(`discovery ${JSON.stringify(filter)}`, freshSeconds * 1_000, async () => ({
     total: await discoveryTotal(database, filter),
     bytes: 0,

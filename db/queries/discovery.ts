@@ -28,8 +28,8 @@ export interface DiscoveryPage {
   readonly sort: DiscoverySort
   readonly page: number
   readonly limit: number
-  /** Of the filter, counted apart. */
-  readonly total: number
+  /** Of the filter, counted apart: that takes longer than the page. */
+  readonly total: Promise<number>
 }
 
 /** Number of agents a filter matches. */
@@ -40,7 +40,7 @@ export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Pr
   return rows[0]?.total ?? 0
 }
 
-/** JSON of `GET /api/discovery`. */
+/** JSON of `GET /api/discovery`. The total may still be counted meanwhile. */
 export async function discoveryPage(
   db: Queryable,
   filter: DiscoveryFilter,
@@ -49,23 +49,19 @@ export async function discoveryPage(
   const { where, values } = conditions(filter)
   const offset = (page - 1) * limit
   const parameter = (index: number) => `$${values.length + index}::bigint`
-  const { rows } = await db.query<{ body: string }>({
+  const asked = db.query<{ agents: string; count: number }>({
     text: `
 with page as (
   select * from agent a ${where} order by ${orders[sort]} limit ${parameter(1)} offset ${parameter(2)}
 )
-select json_build_object(
-  'agents', coalesce(json_agg(json_build_object(${leanRow}) order by ${orders[sort]}), '[]'),
-  'total', ${parameter(3)},
-  'limit', ${parameter(1)},
-  'offset', ${parameter(2)},
-  'page', ${parameter(4)},
-  'count', count(*)
-)::text as body
+select coalesce(json_agg(json_build_object(${leanRow}) order by ${orders[sort]}), '[]')::text as agents,
+       count(*) as count
   from page a`,
-    values: [...values, limit, offset, total, page],
+    values: [...values, limit, offset],
   })
-  return rows[0]?.body ?? ''
+  const [{ rows }, all] = await Promise.all([asked, total])
+  const { agents, count } = rows[0] as { agents: string; count: number }
+  return `{"agents":${agents},"total":${all},"limit":${limit},"offset":${offset},"page":${page},"count":${count}}`
 }
 
 function conditions(filter: DiscoveryFilter): { where: string; values: unknown[] } {

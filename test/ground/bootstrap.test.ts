@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -129,8 +129,10 @@ test('an interrupt that comes from the terminal and from npm reaches the entry o
   await untilWaiting()
   child.kill('SIGINT')
   child.kill('SIGINT')
+  await untilInterrupted(1)
   await delay(600) // longer than an echo takes
   child.kill('SIGINT')
+  await untilInterrupted(2)
   child.kill('SIGTERM')
   const { code, stdout } = await ended
   expect(stdout.split('\n').slice(1, -1)).toEqual(['SIGINT', 'SIGINT', 'SIGTERM'])
@@ -170,4 +172,9 @@ function bootstrapWith(env: NodeJS.ProcessEnv, ...args: string[]) {
 
 async function untilWaiting() {
   await vi.waitUntil(() => existsSync(join(toy, 'waiting')), { timeout: 30_000 })
+}
+
+async function untilInterrupted(times: number) {
+  const file = join(toy, 'interrupts')
+  await vi.waitUntil(() => existsSync(file) && readFileSync(file, 'utf8').length >= times, { timeout: 10_000 })
 }

@@ -77,13 +77,16 @@ if (process.env.TOY_HANGS) {
 `
 
 const entry = `
-import { writeFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 const [what, argument] = process.argv.slice(2)
 console.log(JSON.stringify({ args: process.argv.slice(2), nodeOptions: process.env.NODE_OPTIONS ?? null }))
 if (what === 'exit') process.exitCode = Number(argument)
 if (what === 'die') process.kill(process.pid, 'SIGKILL')
 if (what === 'wait') {
-  process.on('SIGINT', () => console.log('SIGINT'))
+  process.on('SIGINT', () => {
+    console.log('SIGINT')
+    appendFileSync('interrupts', '.')
+  })
   process.on('SIGTERM', () => {
     console.log('SIGTERM')
     writeFileSync('stopped', '')

@@ -3,13 +3,13 @@ import { finished } from 'node:stream/promises'
 import type { Store } from '@subsquid/typeorm-store'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { ChainName } from '../chains.config.ts'
-import { Settlement } from '../db/model/settlement.model.ts'
 import { UnpaidAuthorization } from '../db/model/unpaidAuthorization.model.ts'
 import { copySettlements } from '../db/queries/settlement-copy.ts'
 import { bytesOf } from './block.ts'
 import { connectionOf, isFinal } from './connection.ts'
 import type { UnpaidCount } from './settle-blocks.ts'
 import { encodeSettlements } from './settlement-copy.ts'
+import { toEntity } from './settlement-record.ts'
 import type { SettlementRow } from './settlements.ts'
 
 /**
@@ -43,23 +43,4 @@ export async function writeUnpaid(store: Store, chain: ChainName, counts: readon
         }),
     ),
   )
-}
-
-function toEntity(row: SettlementRow): Settlement {
-  return new Settlement({
-    id: `${row.chain}-${row.blockNumber}-${row.logIndex}`,
-    chain: row.chain,
-    blockNumber: row.blockNumber,
-    logIndex: row.logIndex,
-    blockTimestamp: new Date(row.blockTimestamp),
-    amount: row.amount,
-    token: bytesOf(row.token),
-    payer: bytesOf(row.payer),
-    recipient: bytesOf(row.recipient),
-    facilitator: bytesOf(row.facilitator),
-    paymentNonce: bytesOf(row.paymentNonce),
-    txHash: bytesOf(row.txHash),
-    selector: bytesOf(row.selector),
-    selectorSource: row.selectorSource,
-  })
 }

@@ -1,11 +1,10 @@
 import { pino } from 'pino'
 import { chains } from '../../chains.config.ts'
 import { readChains } from '../../chains.file.ts'
-import { Settlement } from '../../db/model/settlement.model.ts'
-import { bytesOf } from '../../processors/block.ts'
 import { ChainDatabase } from '../../processors/database.ts'
 import { Progress } from '../../processors/progress.ts'
 import { settleBlocks } from '../../processors/settle-blocks.ts'
+import { toEntity } from '../../processors/settlement-record.ts'
 import { createSource } from '../../processors/source.ts'
 
 // The plain program that the backfill is compared with: EvmBatchProcessor, an entity a settlement, `store.insert`.
@@ -30,21 +29,5 @@ const tokens = new Set(chain.tokens.map(({ address }) => address))
 
 source.processor.setBlockRange({ from: from as number, to }).run(database, async ({ store, blocks }) => {
   const { settlements } = await settleBlocks(chain.name, tokens, blocks, source.findCalls)
-  await store.insert(
-    settlements.map(
-      (row) =>
-        new Settlement({
-          ...row,
-          id: `${row.chain}-${row.blockNumber}-${row.logIndex}`,
-          blockTimestamp: new Date(row.blockTimestamp),
-          token: bytesOf(row.token),
-          payer: bytesOf(row.payer),
-          recipient: bytesOf(row.recipient),
-          facilitator: bytesOf(row.facilitator),
-          paymentNonce: bytesOf(row.paymentNonce),
-          txHash: bytesOf(row.txHash),
-          selector: bytesOf(row.selector),
-        }),
-    ),
-  )
+  await store.insert(settlements.map(toEntity))
 })

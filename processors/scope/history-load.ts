@@ -2,11 +2,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import {
-  addRecipientsToRollup,
-  addSettlements,
-  type RecipientSettlement,
-} from '../../db/queries/recipient-settlements.ts'
+import { addRecipientsToRollup, addSettlements } from '../../db/queries/recipient-settlements.ts'
 import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/settlement-hourly.ts'
 import { moveRecipients } from '../../db/queries/settlement-scope.ts'
 import type { BlockScanner } from '../backfill/block-scanner.ts'
@@ -16,6 +12,7 @@ import { scannedBlock } from '../backfill/scanned-block.ts'
 import { withoutBackfilled } from '../backfilled.ts'
 import { bytesOf, type ChainBlock } from '../block.ts'
 import { settleBlocks } from '../settle-blocks.ts'
+import { toRecord } from '../settlement-record.ts'
 import type { FindCalls, SettlementRow } from '../settlements.ts'
 import { hexOf } from './recipients.ts'
 
@@ -156,21 +153,4 @@ function pages<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, page) =>
     items.slice(page * size, (page + 1) * size),
   )
-}
-
-function toRecord(row: SettlementRow): RecipientSettlement {
-  return {
-    blockNumber: row.blockNumber,
-    logIndex: row.logIndex,
-    blockTimestamp: new Date(row.blockTimestamp),
-    amount: row.amount,
-    token: bytesOf(row.token),
-    payer: bytesOf(row.payer),
-    recipient: bytesOf(row.recipient),
-    facilitator: bytesOf(row.facilitator),
-    paymentNonce: bytesOf(row.paymentNonce),
-    txHash: bytesOf(row.txHash),
-    selector: bytesOf(row.selector),
-    selectorSource: row.selectorSource,
-  }
 }

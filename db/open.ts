@@ -1,4 +1,4 @@
-import { startPostgres } from './embedded.ts'
+import { startPostgres } from '../postgres/embedded.ts'
 import { migrate } from './migrate.ts'
 
 export interface OpenDatabase {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { startPostgres } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { createDatabase, dropDatabase } from '../db/queries/databases.ts'
+import { startPostgres } from '../postgres/embedded.ts'
 
 export interface FreshDatabase {
   readonly url: string

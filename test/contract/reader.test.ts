@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { startPostgres } from '../../db/embedded.ts'
 import { migrate } from '../../db/migrate.ts'
+import { startPostgres } from '../../postgres/embedded.ts'
 
 test('a migrating user who may not create roles gets the views; the reader is let in once there is one', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-directory-reader-'))

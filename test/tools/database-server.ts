@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { startPostgres } from '../../db/embedded.ts'
 import { migrate } from '../../db/migrate.ts'
+import { startPostgres } from '../../postgres/embedded.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
 // A process that uses the embedded Postgres on a folder: prints what it got, leaves when its input ends.
-import { startPostgres } from '../../db/embedded.ts'
+import { startPostgres } from '../../postgres/embedded.ts'
 
 const server = await startPostgres({ dataFolder: process.argv[2] as string })
 const { databaseUrl, adopted, pid, dataFolder } = server

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../ops/ports.ts'
 import type { EmbeddedOptions } from './embedded.ts'
-import { type PostgresHome, runAs } from './embedded-home.ts'
+import { type PostgresHome, runAs } from './home.ts'
 
 /** A running server and the way in. */
 export interface Server {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import pg from 'pg'
 import { withLock } from '../ops/lock.mjs'
-import { findHome, type PostgresHome } from './embedded-home.ts'
-import { findServer, type Server, shutDown, startServer } from './embedded-server.ts'
+import { findHome, type PostgresHome } from './home.ts'
+import { findServer, type Server, shutDown, startServer } from './server.ts'
 
 /** A Postgres server of our own, for those who bring none. */
 export interface EmbeddedPostgres {

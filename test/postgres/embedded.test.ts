@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type EmbeddedPostgres, startPostgres } from '../../db/embedded.ts'
+import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
 import { openCopy } from '../tools/open-copy.ts'
 
 let folder: string

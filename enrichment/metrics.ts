@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { countEvents } from '../db/queries/join-events.ts'
 import { countDue } from '../db/queries/source-state.ts'
 import { countTies } from '../db/queries/tie-events.ts'
-import type { Host } from './host.ts'
+import type { Host } from '../hosts/host.ts'
 
 export interface Metrics {
   /** A read of a source ended. */

@@ -11,9 +11,9 @@ import {
   leaseTail,
   postponeSubjects,
 } from '../db/queries/source-state.ts'
-import { NoAnswer } from '../social/errors.ts'
-import { backoffMs, jittered, type Random } from './backoff.ts'
-import { HostClosed } from './host.ts'
+import { backoffMs, jittered, type Random } from '../hosts/backoff.ts'
+import { HostClosed } from '../hosts/host.ts'
+import { NoAnswer } from '../hosts/no-answer.ts'
 import { LeaseLost, type Reading, type Source, second } from './source.ts'
 
 export interface Pass {

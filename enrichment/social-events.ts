@@ -9,7 +9,7 @@ import {
   openVerification,
   replaceVerification,
 } from '../db/queries/verified-addresses.ts'
-import { NoAnswer } from '../social/errors.ts'
+import { NoAnswer } from '../hosts/no-answer.ts'
 import type { EventPage, SocialChange } from '../social/social-index.ts'
 import type { SocialSourceOptions } from './social-fids.ts'
 import { beginAnew } from './social-shards.ts'

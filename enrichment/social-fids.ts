@@ -9,8 +9,8 @@ import {
   type VerifiedSet,
 } from '../db/queries/verified-addresses.ts'
 import { storableText } from '../db/text.ts'
+import type { Host } from '../hosts/host.ts'
 import type { SocialIndex, SocialProfile } from '../social/social-index.ts'
-import type { Host } from './host.ts'
 import { day, hour, minute, numberOf, type Source, sourceNames } from './source.ts'
 
 export interface SocialSourceOptions {

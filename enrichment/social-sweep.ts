@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { moveCursor, readCursor } from '../db/queries/source-cursors.ts'
 import { liveAddresses, lockVerifications, type VerifiedSet } from '../db/queries/verified-addresses.ts'
-import { NoAnswer } from '../social/errors.ts'
+import { NoAnswer } from '../hosts/no-answer.ts'
 import type { SocialIndex } from '../social/social-index.ts'
 import { type SocialSourceOptions, storeVerifiedSet } from './social-fids.ts'
 import { day, LeaseLost, minute, numberOf, type Source, second, sourceNames } from './source.ts'

@@ -1,7 +1,7 @@
 import type { Queryable } from '../db/pool.ts'
 import type { LeasedSubject } from '../db/queries/source-state.ts'
-import type { Backoff } from './backoff.ts'
-import type { Host } from './host.ts'
+import type { Backoff } from '../hosts/backoff.ts'
+import type { Host } from '../hosts/host.ts'
 
 /** One kind of question put to the world, a file each. The scheduler asks it when its subjects are due. */
 export interface Source {

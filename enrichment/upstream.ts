@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { z } from 'zod'
 import { restHost, spendRequest } from '../db/queries/host-budgets.ts'
+import { createHost, type Host, HostClosed } from '../hosts/host.ts'
 import {
   type Question as AnyQuestion,
   bearableRest,
@@ -11,8 +12,7 @@ import {
   placeOf,
   type Received,
   retryAfterMs,
-} from '../social/json-host.ts'
-import { createHost, type Host, HostClosed } from './host.ts'
+} from '../hosts/json-host.ts'
 import { minute, second } from './source.ts'
 
 export interface UpstreamOptions {

@@ -1,5 +1,12 @@
 import type { z } from 'zod'
-import { contentOf, createJsonHost, failureOf, type JsonHostOptions, placeOf, retryAfterMs } from './json-host.ts'
+import {
+  contentOf,
+  createJsonHost,
+  failureOf,
+  type JsonHostOptions,
+  placeOf,
+  retryAfterMs,
+} from '../hosts/json-host.ts'
 
 export interface SocialHttpOptions extends Omit<JsonHostOptions, 'name'> {
   /** Waited for before every request: the caller's pace. */

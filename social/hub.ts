@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { NoAnswer } from './errors.ts'
+import { NoAnswer } from '../hosts/no-answer.ts'
 import { eventPage, firstIdOfBlock, toChanges } from './events.ts'
 import { createSocialHttp, type IsNothing, type Query, type SocialHttp, type SocialHttpOptions } from './http.ts'
 import {

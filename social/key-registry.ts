@@ -1,6 +1,6 @@
 import { type Address, type Hex, pad, parseAbi } from 'viem'
+import { NoAnswer } from '../hosts/no-answer.ts'
 import type { ChainClient } from './chain-client.ts'
-import { NoAnswer } from './errors.ts'
 
 /**
  * Farcaster's registries on Optimism, asked at the newest block. Every question throws NoAnswer when there is no

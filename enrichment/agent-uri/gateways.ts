@@ -1,7 +1,7 @@
+import { HostClosed } from '../../hosts/host.ts'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
-import { HostClosed } from '../host.ts'
 import { second } from '../source.ts'
 import { fileOf, readArchive, toBlocks } from './blocks.ts'
 import { type Cid, codecs } from './cid.ts'

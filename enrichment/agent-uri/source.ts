@@ -7,7 +7,7 @@ import {
   type Token,
 } from '../../db/queries/registration-documents.ts'
 import type { LeasedSubject } from '../../db/queries/source-state.ts'
-import type { Host } from '../host.ts'
+import type { Host } from '../../hosts/host.ts'
 import { day, minute, type Reading, type Source, sourceNames } from '../source.ts'
 import type { RegistrationFile } from './registration-file.ts'
 import type { Resolve } from './resolve.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { StoredAccount, StoredWork } from '../../db/queries/codehost-profiles.ts'
-import { NoAnswer } from '../../social/errors.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
 import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
 import type { Answer, Upstream } from '../upstream.ts'
 

@@ -1,5 +1,5 @@
+import { HostClosed } from '../../hosts/host.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
-import { HostClosed } from '../host.ts'
 import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
 import type { KnownDocument } from './document.ts'
 import { type HeldToken, proves } from './domain-proof.ts'

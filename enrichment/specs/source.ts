@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/agent-specs.ts'
+import { HostClosed } from '../../hosts/host.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
-import { HostClosed } from '../host.ts'
 import { day, hour, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'
 import { checkUp } from './check.ts'
 import { documentsAfter, type KnownDocument, standingOf, stands } from './document.ts'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startWebHost } from '../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../enrichment/agent-hosts.ts'
-import { HostClosed } from '../../enrichment/host.ts'
+import { HostClosed } from '../../hosts/host.ts'
 import { createDoor } from '../../net/door.ts'
 import { parseEgressAllow } from '../../net/egress.ts'
 import { createClock } from '../tools/enrichment-job.ts'

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createPool } from '../../db/pool.ts'
 import { addSubjects } from '../../db/queries/source-state.ts'
-import { createHost, type Host } from '../../enrichment/host.ts'
 import { type Pass, runPass } from '../../enrichment/scheduler.ts'
 import { minute, type Reading, type Source } from '../../enrichment/source.ts'
-import { NoAnswer } from '../../social/errors.ts'
+import { createHost, type Host } from '../../hosts/host.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { type Clock, createClock } from '../tools/enrichment-job.ts'
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { NoAnswer } from '../../social/errors.ts'
+import type { NoAnswer } from '../../hosts/no-answer.ts'
 import { createHub } from '../../social/hub.ts'
 import { createNeynar } from '../../social/neynar.ts'
 import type { SocialIndex } from '../../social/social-index.ts'

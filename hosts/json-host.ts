@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, request } from 'undici'
 import type { z } from 'zod'
-import { NoAnswer } from './errors.ts'
+import { NoAnswer } from './no-answer.ts'
 
 export interface JsonHostOptions {
   /** Base address, without a path; the operator named it, so no guard against it is needed. */

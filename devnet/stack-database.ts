@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { createDatabase, dropDatabase } from '../db/databases.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
-import { createDatabase, dropDatabase } from '../db/queries/databases.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 
 export interface FreshDatabase {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { chainNames } from '../chains.config.ts'
 import { createPool } from '../db/pool.ts'
-import { type JoinProgress, readJoinProgress } from '../db/queries/join-progress.ts'
+import { type JoinProgress, readJoinProgress } from '../db/queries/join/progress.ts'
 import { holders } from './world/description.ts'
 import type { RunningWorld } from './world/start.ts'
 

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { getDomain } from 'tldts'
 import { inTransaction } from '../db/pool.ts'
-import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../db/queries/agent-edges.ts'
-import { dueTies, endTies, noteStalest, spreadSites, spreadTies, takeTies } from '../db/queries/tie-events.ts'
+import { dueTies, endTies, noteStalest, spreadSites, spreadTies, takeTies } from '../db/queries/join/edge-events.ts'
+import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../db/queries/join/edges.ts'
 import { day } from './source.ts'
 import { isSharedPlatform } from './specs/site.ts'
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { ping } from '../db/queries/readiness.ts'
+import { ping } from '../db/queries/read/readiness.ts'
 import { Underivable } from './join.ts'
 
 /** The join has to come round at least so often, however much there is to do. */

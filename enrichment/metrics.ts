@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { countEvents } from '../db/queries/join-events.ts'
-import { countDue } from '../db/queries/source-state.ts'
-import { countTies } from '../db/queries/tie-events.ts'
+import { countTies } from '../db/queries/join/edge-events.ts'
+import { countEvents } from '../db/queries/join/events.ts'
+import { countDue } from '../db/queries/sources/source-state.ts'
 import type { Host } from '../hosts/host.ts'
 
 export interface Metrics {

@@ -10,7 +10,7 @@ import {
   leaseDue,
   leaseTail,
   postponeSubjects,
-} from '../db/queries/source-state.ts'
+} from '../db/queries/sources/source-state.ts'
 import { backoffMs, jittered, type Random } from '../hosts/backoff.ts'
 import { HostClosed } from '../hosts/host.ts'
 import { NoAnswer } from '../hosts/no-answer.ts'

@@ -1,14 +1,14 @@
 import type { Queryable } from '../db/pool.ts'
-import { noteActivity } from '../db/queries/social-profiles.ts'
-import { moveCursor, readCursor } from '../db/queries/source-cursors.ts'
-import { askForSubjects } from '../db/queries/source-state.ts'
 import {
   endVerification,
   listedAmong,
   lockVerifications,
   openVerification,
   replaceVerification,
-} from '../db/queries/verified-addresses.ts'
+} from '../db/queries/join/verified-addresses.ts'
+import { moveCursor, readCursor } from '../db/queries/sources/cursors.ts'
+import { noteActivity } from '../db/queries/sources/social-profiles.ts'
+import { askForSubjects } from '../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import type { EventPage, SocialChange } from '../social/social-index.ts'
 import type { SocialSourceOptions } from './social-fids.ts'

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import type { Queryable } from '../db/pool.ts'
-import { type StoredProfile, storeProfile } from '../db/queries/social-profiles.ts'
 import {
   endVerifications,
   lockVerifications,
   openVerifications,
   standingOf,
   type VerifiedSet,
-} from '../db/queries/verified-addresses.ts'
+} from '../db/queries/join/verified-addresses.ts'
+import { type StoredProfile, storeProfile } from '../db/queries/sources/social-profiles.ts'
 import { storableText } from '../db/text.ts'
 import type { Host } from '../hosts/host.ts'
 import type { SocialIndex, SocialProfile } from '../social/social-index.ts'

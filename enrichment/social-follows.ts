@@ -1,4 +1,4 @@
-import { storeFollows } from '../db/queries/agent-edges.ts'
+import { storeFollows } from '../db/queries/join/edges.ts'
 import type { SocialSourceOptions } from './social-fids.ts'
 import { day, minute, numberOf, type Source, sourceNames } from './source.ts'
 

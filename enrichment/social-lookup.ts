@@ -1,4 +1,4 @@
-import { addSubjects } from '../db/queries/source-state.ts'
+import { addSubjects } from '../db/queries/sources/source-state.ts'
 import { mostAddressesInBulk, type SocialIndex } from '../social/social-index.ts'
 import type { SocialSourceOptions } from './social-fids.ts'
 import { day, minute, type Source, sourceNames } from './source.ts'

@@ -1,6 +1,6 @@
 import type { Queryable } from '../db/pool.ts'
-import { readCursor, setCursor } from '../db/queries/source-cursors.ts'
-import { addSubjects, askForSubjects } from '../db/queries/source-state.ts'
+import { readCursor, setCursor } from '../db/queries/sources/cursors.ts'
+import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.ts'
 import type { Shard } from '../social/social-index.ts'
 import type { SocialSourceOptions } from './social-fids.ts'
 import { hour, minute, type Source, second, sourceNames } from './source.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { moveCursor, readCursor } from '../db/queries/source-cursors.ts'
-import { liveAddresses, lockVerifications, type VerifiedSet } from '../db/queries/verified-addresses.ts'
+import { liveAddresses, lockVerifications, type VerifiedSet } from '../db/queries/join/verified-addresses.ts'
+import { moveCursor, readCursor } from '../db/queries/sources/cursors.ts'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import type { SocialIndex } from '../social/social-index.ts'
 import { type SocialSourceOptions, storeVerifiedSet } from './social-fids.ts'

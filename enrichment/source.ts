@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/pool.ts'
-import type { LeasedSubject } from '../db/queries/source-state.ts'
+import type { LeasedSubject } from '../db/queries/sources/source-state.ts'
 import type { Backoff } from '../hosts/backoff.ts'
 import type { Host } from '../hosts/host.ts'
 

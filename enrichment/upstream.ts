@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { z } from 'zod'
-import { restHost, spendRequest } from '../db/queries/host-budgets.ts'
+import { restHost, spendRequest } from '../db/queries/sources/host-budgets.ts'
 import { createHost, type Host, HostClosed } from '../hosts/host.ts'
 import {
   type Question as AnyQuestion,

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ExportColumn } from '../db/queries/exports.ts'
+import type { ExportColumn } from '../db/queries/read/exports.ts'
 import { UsageError } from '../ops/cli.ts'
 import type { ExportRequest } from './request.ts'
 

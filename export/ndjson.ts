@@ -1,4 +1,4 @@
-import type { ExportColumn, ExportRow } from '../db/queries/exports.ts'
+import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
 import type { PartFile } from './part-file.ts'
 import { openTextFile } from './text-file.ts'
 

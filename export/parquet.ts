@@ -1,6 +1,6 @@
 import type { SchemaElement } from 'hyparquet'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
-import type { ExportColumn, ExportRow } from '../db/queries/exports.ts'
+import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
 import type { PartFile } from './part-file.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ExportColumn, ExportRow } from '../db/queries/exports.ts'
+import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
 import { openCsv } from './csv.ts'
 import { openNdjson } from './ndjson.ts'
 import { openParquet } from './parquet.ts'

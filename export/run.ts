@@ -4,8 +4,8 @@ import { open, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { chainNames } from '../chains.config.ts'
+import { type ContractColumn, directoryViews } from '../db/contract/views.ts'
 import type { Queryable } from '../db/pool.ts'
-import { type ContractColumn, directoryViews } from '../db/queries/directory-contract.ts'
 import {
   beginSnapshot,
   type ExportColumn,
@@ -16,8 +16,8 @@ import {
   exportTypes,
   snapshotTime,
   tryLockExport,
-} from '../db/queries/exports.ts'
-import { settlementStarts } from '../db/queries/settlement-starts.ts'
+} from '../db/queries/read/exports.ts'
+import { settlementStarts } from '../db/queries/read/settlement-starts.ts'
 import { UsageError } from '../ops/cli.ts'
 import type { Display } from './display.ts'
 import { type Manifest, type Part, partial, readManifest, writeManifest } from './manifest.ts'

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { ExportRow } from '../db/queries/exports.ts'
+import type { ExportRow } from '../db/queries/read/exports.ts'
 import type { PartFile } from './part-file.ts'
 
 /** A file of lines: a head, then one for each row. */

@@ -1,6 +1,6 @@
 import type { ChainSettings } from '../chains.file.ts'
 import type { Queryable } from '../db/pool.ts'
-import { type BackfillRange, backfillsWithin, holdClaims } from '../db/queries/backfill.ts'
+import { type BackfillRange, backfillsWithin, holdClaims } from '../db/queries/chain/backfill.ts'
 import type { settleBlocks } from './settle-blocks.ts'
 
 type Settled = Awaited<ReturnType<typeof settleBlocks>>

@@ -1,7 +1,7 @@
 import { findChain } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import type { Queryable } from '../db/pool.ts'
-import { hasChainTables, readChainState } from '../db/queries/chain-state.ts'
+import { hasChainTables, readChainState } from '../db/queries/chain/chain-state.ts'
 import { Refusal } from './refusal.ts'
 import type { SdkNode } from './sdk.ts'
 import { hideAddresses } from './sdk-log.ts'

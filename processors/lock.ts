@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { ChainSettings } from '../chains.file.ts'
-import { limitLockWait, lockChain } from '../db/queries/processor-lock.ts'
+import { limitLockWait, lockChain } from '../db/queries/chain/lock.ts'
 import { Refusal } from './refusal.ts'
 
 /** How long the connection of a processor that was killed may take to be noticed. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { ChainName } from '../chains.config.ts'
 import { createPool } from '../db/pool.ts'
-import { ensurePartitions } from '../db/queries/partitions-ahead.ts'
+import { ensurePartitions } from '../db/queries/chain/partitions-ahead.ts'
 import type { Progress } from './progress.ts'
 
 /** Blocks above the head that have their partition: half a year of a chain with a block a second. */

@@ -1,5 +1,5 @@
 import { Settlement } from '../db/model/settlement.model.ts'
-import type { RecipientSettlement } from '../db/queries/recipient-settlements.ts'
+import type { RecipientSettlement } from '../db/queries/chain/recipient-settlements.ts'
 import { bytesOf } from './block.ts'
 import type { SettlementRow } from './settlements.ts'
 

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { chainNames } from '../../chains.config.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { deriveAgents } from '../../db/queries/agents.ts'
-import { limitLockWait } from '../../db/queries/claims.ts'
-import { lockJoin, noteAddressesOf } from '../../db/queries/join-events.ts'
-import { askForSubjects } from '../../db/queries/source-state.ts'
+import { deriveAgents } from '../../db/queries/join/agents.ts'
+import { limitLockWait } from '../../db/queries/join/claims.ts'
+import { lockJoin, noteAddressesOf } from '../../db/queries/join/events.ts'
+import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 
 /** The join may be in the middle of a batch; then it derives this agent too, some seconds later. */
 const lockWaitMs = 2_000

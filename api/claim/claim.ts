@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ClaimOutcome, claimState, findClaim, insertClaim } from '../../db/queries/claims.ts'
+import { type ClaimOutcome, claimState, findClaim, insertClaim } from '../../db/queries/join/claims.ts'
 import { ApiError } from '../errors.ts'
 import { type AttemptCounter, countAttempt } from './attempts.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'

@@ -1,4 +1,4 @@
-import { registeredAddresses } from '../../db/queries/claims.ts'
+import { registeredAddresses } from '../../db/queries/join/claims.ts'
 import { DoorError } from '../../net/errors.ts'
 import { isAssociated } from './account-association.ts'
 import type { ClaimWorld } from './verifier.ts'

@@ -1,4 +1,4 @@
-import type { AddressFacts, FidFacts, VerificationFact } from '../../db/queries/explain.ts'
+import type { AddressFacts, FidFacts, VerificationFact } from '../../db/queries/read/explain.ts'
 import type { AddressExplanation, AgentExplanation, ExplainedRule } from '../schemas/explain.ts'
 
 /** The rules of CONTRACT.md 5, each with what was found and what would make it hold. */

@@ -1,5 +1,5 @@
 import { chains } from '../../chains.config.ts'
-import type { FeedAgent } from '../../db/queries/feed.ts'
+import type { FeedAgent } from '../../db/queries/read/feed.ts'
 import { firstCodePoints, html, oneLine } from './text.ts'
 
 /** Code points of the bio in an entry's content. */

@@ -1,5 +1,5 @@
 import { chains } from '../../chains.config.ts'
-import type { FeedFilter } from '../../db/queries/feed.ts'
+import type { FeedFilter } from '../../db/queries/read/feed.ts'
 
 /** Path of the feed of some agents, always the same for the same ones: it is the feed's id as well. */
 export function feedPath({ chain, claimed }: FeedFilter): string {

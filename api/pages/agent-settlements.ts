@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { chains } from '../../chains.config.ts'
-import type { SettlementDay } from '../../db/queries/settlement-days.ts'
+import type { SettlementDay } from '../../db/queries/read/settlement-days.ts'
 import { type Html, html } from '../html.ts'
 import type { settlement } from '../schemas/settlement.ts'
 import type { Profile } from './agent.ts'

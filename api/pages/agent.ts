@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { agentSettlementDays } from '../../db/queries/settlement-days.ts'
+import { agentSettlementDays } from '../../db/queries/read/settlement-days.ts'
 import { type Html, html } from '../html.ts'
 import { fidParameter } from '../parameters.ts'
 import type { Route } from '../route.ts'

@@ -1,4 +1,4 @@
-import type { SettlementDay } from '../../db/queries/settlement-days.ts'
+import type { SettlementDay } from '../../db/queries/read/settlement-days.ts'
 import { type Html, html } from '../html.ts'
 import { counted, dollars } from './figures.ts'
 

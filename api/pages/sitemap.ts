@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { discoveryTotal } from '../../db/queries/discovery.ts'
-import { listedAgents } from '../../db/queries/sitemap.ts'
+import { discoveryTotal } from '../../db/queries/read/discovery.ts'
+import { listedAgents } from '../../db/queries/read/sitemap.ts'
 import { type Html, html } from '../html.ts'
 import { type Route, route, type Sources } from '../route.ts'
 

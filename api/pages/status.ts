@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { chains } from '../../chains.config.ts'
-import { type SourceProgress, sourceProgress } from '../../db/queries/source-progress.ts'
+import { type SourceProgress, sourceProgress } from '../../db/queries/read/source-progress.ts'
 import { type Html, html } from '../html.ts'
 import type { Route } from '../route.ts'
 import { stats as statsRoute } from '../routes/stats.ts'

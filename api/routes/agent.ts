@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { agentProfile } from '../../db/queries/profile.ts'
+import { agentProfile } from '../../db/queries/read/profile.ts'
 import { fidParameter } from '../parameters.ts'
 import { json, registryAddresses, route } from '../route.ts'
 import { profile } from '../schemas/profile.ts'

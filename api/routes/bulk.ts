@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { claimedAgents } from '../../db/queries/bulk.ts'
+import { claimedAgents } from '../../db/queries/read/bulk.ts'
 import { json, registryAddresses, route } from '../route.ts'
 import { bulkDocument, bulkLimit } from '../schemas/bulk.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { addressSubject } from '../../db/queries/by-address.ts'
+import { addressSubject } from '../../db/queries/read/by-address.ts'
 import { addressParameter } from '../parameters.ts'
 import { json, route } from '../route.ts'
 import { addressSubjectAnswer } from '../schemas/by-address.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changesAfter } from '../../db/queries/changes.ts'
+import { changesAfter } from '../../db/queries/read/changes.ts'
 import { integerParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 import { leanRow } from '../schemas/lean-row.ts'

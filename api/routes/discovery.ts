@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DiscoveryFilter, discoveryPage, discoverySorts, discoveryTotal } from '../../db/queries/discovery.ts'
+import { type DiscoveryFilter, discoveryPage, discoverySorts, discoveryTotal } from '../../db/queries/read/discovery.ts'
 import { chainsParameter, flagParameter, integerParameter, textParameter, wordParameter } from '../parameters.ts'
 import { json, route, type Sources } from '../route.ts'
 import { discoveryList } from '../schemas/discovery.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { addressFacts } from '../../db/queries/explain.ts'
+import { addressFacts } from '../../db/queries/read/explain.ts'
 import { explainAddress } from '../explain/explanation.ts'
 import { addressParameter } from '../parameters.ts'
 import { json, route } from '../route.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fidFacts } from '../../db/queries/explain.ts'
+import { fidFacts } from '../../db/queries/read/explain.ts'
 import { explainFid } from '../explain/explanation.ts'
 import { fidParameter } from '../parameters.ts'
 import { json, route } from '../route.ts'

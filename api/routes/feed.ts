@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { newestAgents, newestChange } from '../../db/queries/feed.ts'
+import { newestAgents, newestChange } from '../../db/queries/read/feed.ts'
 import { atomFeed } from '../feed/atom.ts'
 import { toEntry } from '../feed/entry.ts'
 import { feedPath, feedTitle } from '../feed/selection.ts'

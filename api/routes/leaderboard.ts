@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { leaderboardPeriods, leaderboard as rank } from '../../db/queries/leaderboard.ts'
+import { leaderboardPeriods, leaderboard as rank } from '../../db/queries/read/leaderboard.ts'
 import { integerParameter, wordParameter } from '../parameters.ts'
 import { json, route } from '../route.ts'
 import { leaderboardAnswer } from '../schemas/leaderboard.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { agentSettlements } from '../../db/queries/settlements.ts'
+import { agentSettlements } from '../../db/queries/read/settlements.ts'
 import { fidParameter, integerParameter } from '../parameters.ts'
 import { json, route } from '../route.ts'
 import { settlementList } from '../schemas/settlement.ts'

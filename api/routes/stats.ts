@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { directoryStats } from '../../db/queries/stats.ts'
+import { directoryStats } from '../../db/queries/read/stats.ts'
 import { json, route } from '../route.ts'
 import { stats as statsAnswer } from '../schemas/stats.ts'
 

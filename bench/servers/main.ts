@@ -12,7 +12,7 @@ import { connectRedis } from '../../api/limits/sender.ts'
 import { registryAddresses } from '../../api/route.ts'
 import { createHttpServer } from '../../api/server.ts'
 import { readChains } from '../../chains.file.ts'
-import { agentProfile } from '../../db/queries/profile.ts'
+import { agentProfile } from '../../db/queries/read/profile.ts'
 
 // One of the servers a benchmark compares, alone in its process: node … bench/servers/main.ts <kind>
 

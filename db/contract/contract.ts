@@ -1,4 +1,4 @@
-import type { ContractView } from '../queries/directory-contract.ts'
+import type { ContractView } from './views.ts'
 
 /** Views by name, each with its columns in order as `name type`: what readers may rely on. */
 export type Contract = Record<string, readonly string[]>

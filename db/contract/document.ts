@@ -1,5 +1,5 @@
-import type { ContractView } from '../queries/directory-contract.ts'
 import type { Sample } from './samples.ts'
+import type { ContractView } from './views.ts'
 
 export interface Described {
   /** Comment of the schema. */

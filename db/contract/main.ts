@@ -2,11 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { runCommand } from '../../ops/cli.ts'
 import { openDatabase } from '../open.ts'
 import { createPool } from '../pool.ts'
-import { directoryComment, directoryViews, planOf } from '../queries/directory-contract.ts'
-import { tableSizes } from '../queries/directory-sizes.ts'
 import { contractOf, lostFrom } from './contract.ts'
 import { sqlDocument } from './document.ts'
 import { samples } from './samples.ts'
+import { tableSizes } from './sizes.ts'
+import { directoryComment, directoryViews, planOf } from './views.ts'
 
 const usage = `
 npm run docs:sql [-- --plans]

@@ -5,8 +5,8 @@ import {
   readRegistrationUri,
   storeDocument,
   type Token,
-} from '../../db/queries/registration-documents.ts'
-import type { LeasedSubject } from '../../db/queries/source-state.ts'
+} from '../../db/queries/sources/registration-documents.ts'
+import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
 import { day, minute, type Reading, type Source, sourceNames } from '../source.ts'
 import type { RegistrationFile } from './registration-file.ts'

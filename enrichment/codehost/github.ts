@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { StoredAccount, StoredWork } from '../../db/queries/codehost-profiles.ts'
+import type { StoredAccount, StoredWork } from '../../db/queries/sources/codehost-profiles.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
 import type { Answer, Upstream } from '../upstream.ts'

@@ -1,5 +1,5 @@
-import type { StoredAccount } from '../../db/queries/codehost-profiles.ts'
-import type { CodehostInput } from '../../db/queries/enrichment-inputs.ts'
+import type { CodehostInput } from '../../db/queries/join/enrichment-inputs.ts'
+import type { StoredAccount } from '../../db/queries/sources/codehost-profiles.ts'
 import { isSameSite, isSharedPlatform } from '../specs/site.ts'
 
 /** An account that an agent names, and where. */

@@ -1,12 +1,12 @@
 import type pg from 'pg'
+import { readCodehostInput } from '../../db/queries/join/enrichment-inputs.ts'
 import {
   forgetCodehostProfile,
   readCodehostProfile,
   type StoredCodehostProfile,
   type StoredWork,
   storeCodehostProfile,
-} from '../../db/queries/codehost-profiles.ts'
-import { readCodehostInput } from '../../db/queries/enrichment-inputs.ts'
+} from '../../db/queries/sources/codehost-profiles.ts'
 import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'
 import type { Upstream } from '../upstream.ts'
 import { githubUser, githubWork } from './github.ts'

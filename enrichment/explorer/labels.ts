@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { chainNames, chains } from '../../chains.config.ts'
-import type { StoredTag } from '../../db/queries/oli-tags.ts'
+import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
 import type { Upstream } from '../upstream.ts'
 import { type RawTag, toTags } from './tags.ts'
 

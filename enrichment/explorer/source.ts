@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { readAgentInputs } from '../../db/queries/enrichment-inputs.ts'
-import { type StoredTag, storeTags } from '../../db/queries/oli-tags.ts'
+import { readAgentInputs } from '../../db/queries/join/enrichment-inputs.ts'
+import { type StoredTag, storeTags } from '../../db/queries/sources/oli-tags.ts'
 import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'
 import type { Upstream } from '../upstream.ts'
 import { blockscoutTags } from './blockscout.ts'

@@ -1,4 +1,4 @@
-import type { StoredTag } from '../../db/queries/oli-tags.ts'
+import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
 import { cleanText } from '../outside-text.ts'
 
 /** Code points. */

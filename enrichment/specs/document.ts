@@ -1,4 +1,4 @@
-import type { StoredSpec } from '../../db/queries/agent-specs.ts'
+import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
 import { day, hour } from '../source.ts'
 import type { CheckUp } from './check.ts'
 import type { SpecKind } from './kinds.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/agent-specs.ts'
+import { noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { day, hour, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'

@@ -9,8 +9,8 @@ import {
   lockClaims,
   readShards,
   tryLockBackfill,
-} from '../../db/queries/backfill.ts'
-import { readChainState } from '../../db/queries/chain-state.ts'
+} from '../../db/queries/chain/backfill.ts'
+import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { Refusal } from '../refusal.ts'
 import { findBackfill, type Range } from './claim.ts'
 import { dropAside } from './partitions.ts'

@@ -1,4 +1,4 @@
-import type { Shard } from '../../db/queries/backfill.ts'
+import type { Shard } from '../../db/queries/chain/backfill.ts'
 import { Refusal } from '../refusal.ts'
 import { addTally, emptyTally, type Tally } from './row-pages.ts'
 

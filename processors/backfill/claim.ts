@@ -7,9 +7,9 @@ import {
   insertBackfill,
   insertShards,
   lockClaims,
-} from '../../db/queries/backfill.ts'
-import { readChainState } from '../../db/queries/chain-state.ts'
-import { createAside, emptyPartitions } from '../../db/queries/settlement-partitions.ts'
+} from '../../db/queries/chain/backfill.ts'
+import { readChainState } from '../../db/queries/chain/chain-state.ts'
+import { createAside, emptyPartitions } from '../../db/queries/chain/settlement-partitions.ts'
 import { Refusal } from '../refusal.ts'
 
 export interface Range {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { completeBackfill, readShards, type Shard } from '../../db/queries/backfill.ts'
-import { type AsidePartition, readAside } from '../../db/queries/settlement-partitions.ts'
+import { completeBackfill, readShards, type Shard } from '../../db/queries/chain/backfill.ts'
+import { type AsidePartition, readAside } from '../../db/queries/chain/settlement-partitions.ts'
 import type { BackfillConfig } from './config.ts'
 import { type Display, openDisplay, type ShardProgress } from './display.ts'
 import type { Job, Report } from './job.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { dropTable } from '../../db/queries/chain-reset.ts'
+import { dropTable } from '../../db/queries/chain/reset.ts'
 import {
   type AsidePartition,
   addBounds,
@@ -16,7 +16,7 @@ import {
   raiseIndexMemory,
   readAside,
   replacePartition,
-} from '../../db/queries/settlement-partitions.ts'
+} from '../../db/queries/chain/settlement-partitions.ts'
 
 /** Memory for building an index. */
 const indexMemoryMegabytes = 256

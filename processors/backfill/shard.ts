@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { readShards, type Shard } from '../../db/queries/backfill.ts'
+import { readShards, type Shard } from '../../db/queries/chain/backfill.ts'
 import { Refusal } from '../refusal.ts'
 import type { FindCalls } from '../settlements.ts'
 import { BatchWriter } from './batch-writer.ts'

@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { type BackfillRange, backfillsWithin, lockClaims, tryLockBackfill } from '../../db/queries/backfill.ts'
+import { type BackfillRange, backfillsWithin, lockClaims, tryLockBackfill } from '../../db/queries/chain/backfill.ts'
+import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
+import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-blocks.ts'
 import {
   deleteBackfillsAbove,
   deleteChainState,
@@ -21,11 +23,9 @@ import {
   restoreFeedbackRevokedAbove,
   returnToPlace,
   truncateSettlements,
-} from '../../db/queries/chain-reset.ts'
-import { type ChainState, writeChainState } from '../../db/queries/chain-state.ts'
-import { noteFinalBlock, type StoredBlock } from '../../db/queries/final-blocks.ts'
-import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/settlement-hourly.ts'
-import { limitLockWait } from '../../db/queries/settlement-partitions.ts'
+} from '../../db/queries/chain/reset.ts'
+import { limitLockWait } from '../../db/queries/chain/settlement-partitions.ts'
+import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/hourly.ts'
 import { dropAside } from '../backfill/partitions.ts'
 import { stateSchema } from '../database.ts'
 import { Refusal } from '../refusal.ts'

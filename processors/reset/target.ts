@@ -1,5 +1,5 @@
 import type { ChainSettings } from '../../chains.file.ts'
-import type { StoredBlock } from '../../db/queries/final-blocks.ts'
+import type { StoredBlock } from '../../db/queries/chain/final-blocks.ts'
 import { Refusal } from '../refusal.ts'
 import type { FinalChain } from './reader.ts'
 

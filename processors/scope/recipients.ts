@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { readChainState } from '../../db/queries/chain-state.ts'
+import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import {
   addRecipients,
   endRecipients,
@@ -10,7 +10,7 @@ import {
   lockScope,
   readScope,
   type SettlementScope,
-} from '../../db/queries/settlement-scope.ts'
+} from '../../db/queries/chain/scope.ts'
 import { bytesOf } from '../block.ts'
 import type { SettlementRow } from '../settlements.ts'
 

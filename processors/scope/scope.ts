@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { backfillsWithin } from '../../db/queries/backfill.ts'
-import { readChainState } from '../../db/queries/chain-state.ts'
+import { backfillsWithin } from '../../db/queries/chain/backfill.ts'
+import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import {
   clipScope,
   deleteScope,
@@ -10,7 +10,7 @@ import {
   lockScope,
   readScope,
   type SettlementScope,
-} from '../../db/queries/settlement-scope.ts'
+} from '../../db/queries/chain/scope.ts'
 import { Refusal } from '../refusal.ts'
 
 const maxBlock = 2_147_483_647

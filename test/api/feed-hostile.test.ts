@@ -3,7 +3,7 @@ import Parser from 'rss-parser'
 import { expect, test } from 'vitest'
 import { atomFeed } from '../../api/feed/atom.ts'
 import { toEntry } from '../../api/feed/entry.ts'
-import type { FeedAgent } from '../../db/queries/feed.ts'
+import type { FeedAgent } from '../../db/queries/read/feed.ts'
 import { child, entriesOf, textOf } from '../tools/feed-xml.ts'
 
 const hostile = fc.oneof(

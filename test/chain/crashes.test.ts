@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { keccak256, toBytes } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readChainState } from '../../db/queries/chain-state.ts'
+import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain.ts'
 import { type Fork, forkHere } from '../tools/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../tools/chain-index.ts'

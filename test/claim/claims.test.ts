@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { challengeAnswer, claimAnswer } from '../../api/schemas/claim.ts'
 import { profile } from '../../api/schemas/profile.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { lockJoin } from '../../db/queries/join-events.ts'
+import { lockJoin } from '../../db/queries/join/events.ts'
 import { failure } from '../tools/api.ts'
 import { chainRows } from '../tools/chain-rows.ts'
 import {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contractOf, lostFrom } from '../../db/contract/contract.ts'
 import { sqlDocument } from '../../db/contract/document.ts'
 import { samples } from '../../db/contract/samples.ts'
-import { type ContractView, directoryComment, directoryViews } from '../../db/queries/directory-contract.ts'
+import { type ContractView, directoryComment, directoryViews } from '../../db/contract/views.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { root } from '../tools/source-files.ts'
 

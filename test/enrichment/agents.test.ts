@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chainNames } from '../../chains.config.ts'
-import { deriveAgents } from '../../db/queries/agents.ts'
+import { deriveAgents } from '../../db/queries/join/agents.ts'
 import { runJoin } from '../../enrichment/join.ts'
 import { storeVerifiedSet } from '../../enrichment/social-fids.ts'
 import { followedFids, type History, modelAgents, storedAgents } from '../tools/agent-model.ts'

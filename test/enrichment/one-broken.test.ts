@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chains } from '../../chains.config.ts'
-import { addSubjects } from '../../db/queries/source-state.ts'
+import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import type { HostFault } from '../../devnet/hosts/host-faults.ts'
 import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
 import { startHub } from '../../devnet/hub/server.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createPool } from '../../db/pool.ts'
-import { addSubjects } from '../../db/queries/source-state.ts'
+import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { type Pass, runPass } from '../../enrichment/scheduler.ts'
 import { minute, type Reading, type Source } from '../../enrichment/source.ts'
 import { createHost, type Host } from '../../hosts/host.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addSubjects, askForSubjects } from '../../db/queries/source-state.ts'
+import { addSubjects, askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { type Pass, runPass } from '../../enrichment/scheduler.ts'
 import { minute, type Reading, type Source, second } from '../../enrichment/source.ts'
 import { backoffMs, jittered } from '../../hosts/backoff.ts'

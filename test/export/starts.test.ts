@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { beginSnapshot, exportPage } from '../../db/queries/exports.ts'
-import { settlementStarts } from '../../db/queries/settlement-starts.ts'
+import { beginSnapshot, exportPage } from '../../db/queries/read/exports.ts'
+import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { addressOf, birth, seedSettlement } from '../tools/seed.ts'
 

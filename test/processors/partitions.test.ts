@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensurePartitions } from '../../db/queries/partitions-ahead.ts'
+import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { keepPartitionsAhead } from '../../processors/partitions.ts'
 import { Progress } from '../../processors/progress.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'

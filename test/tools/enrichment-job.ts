@@ -1,6 +1,6 @@
 import { chains } from '../../chains.config.ts'
-import { noteHoldersUnknownTo } from '../../db/queries/join-events.ts'
-import { addSubjects } from '../../db/queries/source-state.ts'
+import { noteHoldersUnknownTo } from '../../db/queries/join/events.ts'
+import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { readConfig } from '../../enrichment/config.ts'
 import { runJoin } from '../../enrichment/join.ts'
 import { runPass } from '../../enrichment/scheduler.ts'

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { ChainName } from '../../chains.config.ts'
 import { createPool } from '../../db/pool.ts'
-import { type ChainState, readChainState } from '../../db/queries/chain-state.ts'
+import { type ChainState, readChainState } from '../../db/queries/chain/chain-state.ts'
 
 export interface ProcessorOptions {
   readonly chain: ChainName

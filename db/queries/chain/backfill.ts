@@ -1,0 +1,200 @@
+import { lockClasses } from '../../lock-keys.ts'
+import type { Queryable } from '../../pool.ts'
+
+/** Settlements of a range of blocks that are loaded by a backfill; `toBlock` is inclusive. */
+export interface BackfillRange {
+  readonly id: number
+  readonly fromBlock: number
+  readonly toBlock: number
+  readonly completedAt: Date | null
+}
+
+/** What one process of a backfill loads, and how far it is. */
+export interface Shard {
+  readonly firstBlock: number
+  readonly lastBlock: number
+  /** Rows of the blocks below it are committed. */
+  readonly nextBlock: number
+  /** Lowercase hex; null before the first batch. */
+  readonly parentHash: string | null
+  readonly firstHash: string | null
+  /** Of the block below `nextBlock`. */
+  readonly lastHash: string | null
+  readonly settlements: number
+  readonly amount: bigint
+  readonly checksum: bigint
+}
+
+/** Until the transaction ends nobody claims a range of the chain; a claim that is being made is waited for. */
+export async function holdClaims(db: Queryable, chainId: number): Promise<void> {
+  await db.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.backfillClaim, chainId])
+}
+
+/** Until the transaction ends this is the only claim, and no processor of the chain writes settlements. */
+export async function lockClaims(db: Queryable, chainId: number): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.backfillClaim, chainId])
+}
+
+/** Whether this session is the only one that works on the backfill now; ends with the session. */
+export async function tryLockBackfill(session: Queryable, id: number): Promise<boolean> {
+  const { rows } = await session.query<{ locked: boolean }>('select pg_try_advisory_lock($1, $2) as locked', [
+    lockClasses.backfillCommand,
+    id,
+  ])
+  return rows[0]?.locked === true
+}
+
+/** The backfills of a chain that meet a range, ascending. */
+export async function backfillsWithin(
+  db: Queryable,
+  chain: string,
+  fromBlock: number,
+  toBlock: number,
+): Promise<BackfillRange[]> {
+  const { rows } = await db.query<BackfillRange>(
+    `select id, from_block as "fromBlock", to_block as "toBlock", completed_at as "completedAt"
+       from backfill
+      where chain = $1 and from_block <= $3 and to_block >= $2
+      order by from_block`,
+    [chain, fromBlock, toBlock],
+  )
+  return rows
+}
+
+/** Throws with SQLSTATE 23P01 when the range meets one that is there. Returns the backfill's id. */
+export async function insertBackfill(
+  db: Queryable,
+  chain: string,
+  fromBlock: number,
+  toBlock: number,
+): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(
+    'insert into backfill (chain, from_block, to_block) values ($1, $2, $3) returning id',
+    [chain, fromBlock, toBlock],
+  )
+  return rows[0]?.id as number
+}
+
+export async function insertShards(
+  db: Queryable,
+  id: number,
+  shards: readonly { readonly firstBlock: number; readonly lastBlock: number }[],
+): Promise<void> {
+  await db.query(
+    `insert into backfill_shard (backfill_id, first_block, last_block, next_block)
+     select $1, first_block, last_block, first_block from unnest($2::int[], $3::int[]) as shard (first_block, last_block)`,
+    [id, shards.map(({ firstBlock }) => firstBlock), shards.map(({ lastBlock }) => lastBlock)],
+  )
+}
+
+/** Ascending. */
+export async function readShards(db: Queryable, id: number): Promise<Shard[]> {
+  const { rows } = await db.query<Omit<Shard, 'amount' | 'checksum'> & { amount: string; checksum: string }>(
+    `select first_block as "firstBlock", last_block as "lastBlock", next_block as "nextBlock",
+            '0x' || encode(parent_hash, 'hex') as "parentHash", '0x' || encode(first_hash, 'hex') as "firstHash",
+            '0x' || encode(last_hash, 'hex') as "lastHash", settlements::float8 as settlements,
+            amount::text as amount, checksum::text as checksum
+       from backfill_shard
+      where backfill_id = $1
+      order by first_block`,
+    [id],
+  )
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount), checksum: BigInt(row.checksum) }))
+}
+
+export interface ShardStep {
+  readonly backfillId: number
+  readonly firstBlock: number
+  /** Where the shard has to stand for this step to follow. */
+  readonly from: number
+  readonly nextBlock: number
+  /** Lowercase hex. */
+  readonly parentHash: string
+  readonly firstHash: string
+  readonly lastHash: string
+  readonly settlements: number
+  readonly amount: bigint
+  readonly checksum: bigint
+}
+
+/** To be called in the transaction that adds the rows. False: the shard stands elsewhere, another process moves it. */
+export async function moveShard(db: Queryable, step: ShardStep): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update backfill_shard
+        set next_block = $4,
+            parent_hash = coalesce(parent_hash, decode(substr($5, 3), 'hex')),
+            first_hash = coalesce(first_hash, decode(substr($6, 3), 'hex')),
+            last_hash = decode(substr($7, 3), 'hex'),
+            settlements = settlements + $8,
+            amount = amount + $9::numeric,
+            checksum = (checksum + $10::numeric) % 18446744073709551616
+      where backfill_id = $1 and first_block = $2 and next_block = $3`,
+    [
+      step.backfillId,
+      step.firstBlock,
+      step.from,
+      step.nextBlock,
+      step.parentHash,
+      step.firstHash,
+      step.lastHash,
+      step.settlements,
+      String(step.amount),
+      String(step.checksum),
+    ],
+  )
+  return rowCount === 1
+}
+
+export async function completeBackfill(db: Queryable, id: number): Promise<void> {
+  await db.query('update backfill set completed_at = coalesce(completed_at, clock_timestamp()) where id = $1', [id])
+}
+
+/** Counts authorizations that moved no money, in the transaction that adds the rows of their blocks. */
+export async function insertUnpaid(
+  db: Queryable,
+  chain: string,
+  counts: readonly { readonly blockNumber: number; readonly token: string; readonly count: number }[],
+): Promise<void> {
+  await db.query(
+    `insert into unpaid_authorization (id, chain, block_number, token, count)
+     select $1 || '-' || block_number || '-' || token, $1, block_number, decode(substr(token, 3), 'hex'), count
+       from unnest($2::int[], $3::text[], $4::int[]) as unpaid (block_number, token, count)`,
+    [
+      chain,
+      counts.map(({ blockNumber }) => blockNumber),
+      counts.map(({ token }) => token),
+      counts.map(({ count }) => count),
+    ],
+  )
+}
+
+/** Deletes a claim with its shards, and what is noted of its partitions and its roll-up. */
+export async function deleteBackfill(db: Queryable, id: number): Promise<void> {
+  await db.query(
+    `with gone as (delete from settlement_rollup_backfill where backfill_id = $1)
+     delete from backfill where id = $1`,
+    [id],
+  )
+}
+
+type Blocks = Pick<BackfillRange, 'fromBlock' | 'toBlock'>
+
+export async function deleteSettlementsWithin(
+  db: Queryable,
+  chain: string,
+  { fromBlock, toBlock }: Blocks,
+): Promise<void> {
+  await db.query('delete from settlement where chain = $1 and block_number between $2 and $3', [
+    chain,
+    fromBlock,
+    toBlock,
+  ])
+}
+
+export async function deleteUnpaidWithin(db: Queryable, chain: string, { fromBlock, toBlock }: Blocks): Promise<void> {
+  await db.query('delete from unpaid_authorization where chain = $1 and block_number between $2 and $3', [
+    chain,
+    fromBlock,
+    toBlock,
+  ])
+}

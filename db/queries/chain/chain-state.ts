@@ -1,0 +1,49 @@
+import type { Queryable } from '../../pool.ts'
+
+/** How far a chain is indexed. */
+export interface ChainState {
+  readonly chain: string
+  readonly chainId: number
+  readonly indexedBlock: number
+  /** Timestamp of that block; null when nothing of it was asked for. */
+  readonly indexedAt: Date | null
+  /** Rows at or below it are never undone. */
+  readonly finalizedBlock: number
+  /** Head of the source as last seen. */
+  readonly headBlock: number
+}
+
+/** Undefined before the chain's first batch. */
+export async function readChainState(db: Queryable, chain: string): Promise<ChainState | undefined> {
+  const { rows } = await db.query<ChainState>(
+    `select chain, chain_id as "chainId", indexed_block as "indexedBlock", indexed_at as "indexedAt",
+            finalized_block as "finalizedBlock", head_block as "headBlock"
+       from chain_state
+      where chain = $1`,
+    [chain],
+  )
+  return rows[0]
+}
+
+/** To be called in the transaction that writes the rows of these blocks. */
+export async function writeChainState(db: Queryable, state: ChainState): Promise<void> {
+  await db.query(
+    `insert into chain_state
+            (chain, chain_id, indexed_block, indexed_at, finalized_block, head_block, updated_at)
+     values ($1, $2, $3, $4, $5, $6, clock_timestamp())
+         on conflict (chain) do update
+        set chain_id = excluded.chain_id,
+            indexed_block = excluded.indexed_block,
+            indexed_at = excluded.indexed_at,
+            finalized_block = excluded.finalized_block,
+            head_block = excluded.head_block,
+            updated_at = excluded.updated_at`,
+    [state.chain, state.chainId, state.indexedBlock, state.indexedAt, state.finalizedBlock, state.headBlock],
+  )
+}
+
+/** Whether the tables of the chain side are there at all. */
+export async function hasChainTables(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ present: boolean }>(`select to_regclass('chain_state') is not null as present`)
+  return rows[0]?.present === true
+}

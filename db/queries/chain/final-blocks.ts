@@ -1,0 +1,34 @@
+import type { Queryable } from '../../pool.ts'
+
+/** A block whose rows will not be undone; `hash` is lowercase hex. */
+export interface StoredBlock {
+  readonly height: number
+  readonly hash: string
+}
+
+/** Blocks kept of a chain. */
+const mostKept = 10_000
+
+/** Remembers a block as final and forgets the oldest beyond those kept. Nothing happens when its height is known. */
+export async function noteFinalBlock(db: Queryable, chain: string, { height, hash }: StoredBlock): Promise<void> {
+  await db.query({
+    name: 'note-final-block',
+    text: `
+with forgotten as (
+  delete from final_block
+   where chain = $1
+     and height <= (select height from final_block where chain = $1 order by height desc offset $4 limit 1)
+)
+insert into final_block (chain, height, hash) values ($1, $2, $3) on conflict do nothing`,
+    values: [chain, height, hash, mostKept - 1],
+  })
+}
+
+/** Descending. */
+export async function readFinalBlocks(db: Queryable, chain: string): Promise<StoredBlock[]> {
+  const { rows } = await db.query<StoredBlock>(
+    'select height, hash from final_block where chain = $1 order by height desc',
+    [chain],
+  )
+  return rows
+}

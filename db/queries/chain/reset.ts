@@ -1,0 +1,130 @@
+import pg from 'pg'
+import type { Queryable } from '../../pool.ts'
+
+// What taking a chain back is made of. All but the readers are to be called in one transaction, while no processor and
+// no backfill of the chain runs.
+
+/** Ids of tokens whose registration, wallet, URI or metadata changed above a block. */
+export async function tokensChangedAbove(db: Queryable, chain: string, block: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    'select id from registration where chain = $1 and updated_block > $2 order by agent_id',
+    [chain, block],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Deletes the tokens that changed above a block, with their metadata: what they were below it is written anew. */
+export async function deleteTokensChangedAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query(
+    `with changed as (
+       delete from registration where chain = $1 and updated_block > $2 returning agent_id
+     )
+     delete from registration_metadata where chain = $1 and agent_id in (select agent_id from changed)`,
+    [chain, block],
+  )
+}
+
+/** `rows` is a JSON array of objects with the columns' names. */
+export async function insertRegistrations(db: Queryable, rows: string): Promise<void> {
+  await db.query('insert into registration select * from json_populate_recordset(null::registration, $1::json)', [rows])
+}
+
+/** As `insertRegistrations`. */
+export async function insertMetadata(db: Queryable, rows: string): Promise<void> {
+  await db.query(
+    'insert into registration_metadata select * from json_populate_recordset(null::registration_metadata, $1::json)',
+    [rows],
+  )
+}
+
+export async function deleteTransfersAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query('delete from registration_transfer where chain = $1 and block_number > $2', [chain, block])
+}
+
+export async function deleteFeedbackAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query('delete from feedback where chain = $1 and block_number > $2', [chain, block])
+}
+
+/** Feedback that was revoked above a block is in force again. */
+export async function restoreFeedbackRevokedAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query(
+    'update feedback set revoked_block = null, revoked_at = null where chain = $1 and revoked_block > $2',
+    [chain, block],
+  )
+}
+
+/** Returns how many there were. */
+export async function deleteSettlementsAbove(db: Queryable, chain: string, block: number): Promise<number> {
+  const { rowCount } = await db.query('delete from settlement where chain = $1 and block_number > $2', [chain, block])
+  return rowCount ?? 0
+}
+
+export async function deleteUnpaidAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query('delete from unpaid_authorization where chain = $1 and block_number > $2', [chain, block])
+}
+
+export async function deleteFinalBlocksAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query('delete from final_block where chain = $1 and height > $2', [chain, block])
+}
+
+/** Deletes the claims of backfills that reach above a block. */
+export async function deleteBackfillsAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query(
+    `with gone as (delete from backfill where chain = $1 and to_block > $2 returning id)
+     delete from settlement_rollup_backfill where backfill_id in (select id from gone)`,
+    [chain, block],
+  )
+}
+
+/** Moves a processor's cursor back to a final block. Hot blocks and their undo log are forgotten: their rows are gone. */
+export async function moveCursorBack(
+  db: Queryable,
+  schema: string,
+  { height, hash }: { height: number; hash: string },
+): Promise<void> {
+  await db.query(
+    `with hot as (delete from ${pg.escapeIdentifier(schema)}.hot_block)
+     update ${pg.escapeIdentifier(schema)}.status set height = $1, hash = $2, nonce = nonce + 1 where id = 0`,
+    [height, hash],
+  )
+}
+
+/**
+ * Empties the chain's settlements at once, however many there are; readers wait for the end of the transaction. Who
+ * began to read before it, and has not come to the settlements yet, finds none.
+ */
+export async function truncateSettlements(db: Queryable, chain: string): Promise<void> {
+  await db.query(`truncate ${pg.escapeIdentifier(`settlement_${chain}`)}`)
+}
+
+/** Empties the chain's hours, totals and payers. */
+export async function deleteSums(db: Queryable, chain: string): Promise<void> {
+  await db.query(
+    `with hours as (delete from settlement_hourly where chain = $1),
+          totals as (delete from settlement_total where chain = $1)
+     delete from settlement_payer where chain = $1`,
+    [chain],
+  )
+}
+
+export async function deleteChainState(db: Queryable, chain: string): Promise<void> {
+  await db.query('delete from chain_state where chain = $1', [chain])
+}
+
+/** Remembers what the transaction has done so far. */
+export async function markPlace(db: Queryable): Promise<void> {
+  await db.query('savepoint place')
+}
+
+/** Undoes what the transaction has done since, a failure included. */
+export async function returnToPlace(db: Queryable): Promise<void> {
+  await db.query('rollback to savepoint place')
+}
+
+export async function dropTable(db: Queryable, table: string): Promise<void> {
+  await db.query(`drop table if exists ${pg.escapeIdentifier(table)}`)
+}
+
+export async function dropSchema(db: Queryable, schema: string): Promise<void> {
+  await db.query(`drop schema if exists ${pg.escapeIdentifier(schema)} cascade`)
+}

@@ -1,0 +1,191 @@
+import { lockClasses } from '../../lock-keys.ts'
+import type { Queryable } from '../../pool.ts'
+
+/** A chain of which the settlements of known recipients alone are kept. */
+export interface SettlementScope {
+  /** Up to this block those of every recipient are there; -1: nowhere. */
+  readonly completeTo: number
+  /** From this block on the processor reads them as it goes. */
+  readonly ownFrom: number
+}
+
+/** Until the transaction ends nobody becomes known; what becomes known now is waited for. Read who is known after it. */
+export async function holdScope(db: Queryable, chainId: number): Promise<void> {
+  await db.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.scope, chainId])
+}
+
+/** Until the transaction ends no processor of the chain writes settlements; what it writes now is waited for. */
+export async function lockScope(db: Queryable, chainId: number): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.scope, chainId])
+}
+
+/** Undefined: the settlements of every recipient are kept. */
+export async function readScope(db: Queryable, chain: string): Promise<SettlementScope | undefined> {
+  const { rows } = await db.query<SettlementScope>(
+    'select complete_to as "completeTo", own_from as "ownFrom" from settlement_scope where chain = $1',
+    [chain],
+  )
+  return rows[0]
+}
+
+export async function insertScope(db: Queryable, chain: string, scope: SettlementScope): Promise<void> {
+  await db.query('insert into settlement_scope (chain, complete_to, own_from) values ($1, $2, $3)', [
+    chain,
+    scope.completeTo,
+    scope.ownFrom,
+  ])
+}
+
+/** Forgets what is known of a chain's scope and of its recipients. */
+export async function deleteScope(db: Queryable, chain: string): Promise<void> {
+  await db.query(
+    `with gone as (delete from known_recipient where chain = $1)
+     delete from settlement_scope where chain = $1`,
+    [chain],
+  )
+}
+
+/** Nothing above a block is there any more: a reset took it away. */
+export async function clipScope(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query(
+    `with clipped as (
+       update known_recipient r
+          set next_block = least(next_block, $2 + 1), to_block = least(to_block, greatest($2, s.own_from - 1)),
+              ended_block = least(ended_block, $2)
+         from settlement_scope s
+        where s.chain = $1 and r.chain = $1 and (r.next_block > $2 or r.to_block > $2 or r.ended_block > $2)
+     )
+     update settlement_scope set complete_to = least(complete_to, $2) where chain = $1`,
+    [chain, block],
+  )
+}
+
+/** Those of the addresses that are known recipients of a chain. */
+export async function knownRecipients(db: Queryable, chain: string, addresses: readonly Buffer[]): Promise<Buffer[]> {
+  const { rows } = await db.query<{ address: Buffer }>({
+    name: 'known-recipients',
+    text: `select address from known_recipient
+            where chain = $1 and address = any ($2::bytea[]) and ended_block is null`,
+    values: [chain, addresses],
+  })
+  return rows.map(({ address }) => address)
+}
+
+/** A text that is another one whenever the set of live verifications is. Cheap: the addresses are read, not compared. */
+export async function verificationsDigest(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ digest: string }>({
+    name: 'verifications-digest',
+    text: `select count(*) || ' ' || coalesce(bit_xor(hashbyteaextended(address, fid)), 0) as digest
+             from verified_address where ended_at is null`,
+  })
+  return rows[0]?.digest ?? ''
+}
+
+/**
+ * Makes every address with a live verification a known recipient, whose settlements up to `toBlock` have to be loaded:
+ * from `fromBlock` on, or from where they were there when it stopped being one. Call under `lockScope`.
+ */
+export async function addRecipients(
+  db: Queryable,
+  chain: string,
+  { fromBlock, toBlock }: { fromBlock: number; toBlock: number },
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `insert into known_recipient as r (chain, address, next_block, to_block)
+     select distinct $1, v.address, $2::int, $3::int
+       from verified_address v
+      where v.ended_at is null
+        and not exists (select from known_recipient k
+                         where k.chain = $1 and k.address = v.address and k.ended_block is null)
+         on conflict (chain, address) do update
+        set next_block = case when r.next_block > r.to_block then greatest(r.to_block, r.ended_block) + 1
+                              else r.next_block end,
+            to_block = excluded.to_block,
+            ended_block = null
+      where r.ended_block is not null`,
+    [chain, fromBlock, toBlock],
+  )
+  return rowCount ?? 0
+}
+
+/**
+ * Ends the recipients that no live verification names any more: blocks up to `finalBlock`, which are not written again,
+ * have theirs. Call under `lockScope`.
+ */
+export async function endRecipients(db: Queryable, chain: string, finalBlock: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `update known_recipient r set ended_block = $2
+      where r.chain = $1 and r.ended_block is null
+        and not exists (select from verified_address v where v.address = r.address and v.ended_at is null)`,
+    [chain, finalBlock],
+  )
+  return rowCount ?? 0
+}
+
+/** A known recipient of whose settlements some are not loaded: those of `nextBlock` to `toBlock`. */
+export interface WaitingRecipient {
+  readonly address: Buffer
+  readonly nextBlock: number
+  readonly toBlock: number
+}
+
+/**
+ * Recipients that wait at the same block, `limit` at most: the block that is furthest, so that what is begun is ended
+ * before something else begins. A rest that is not final yet and not longer than `tail` blocks waits until it is.
+ */
+export async function waitingRecipients(
+  db: Queryable,
+  chain: string,
+  { finalBlock, tail, limit }: { finalBlock: number; tail: number; limit: number },
+): Promise<WaitingRecipient[]> {
+  const { rows } = await db.query<WaitingRecipient>({
+    name: 'waiting-recipients',
+    text: `
+with ready as (
+  select address, next_block, to_block from known_recipient
+   where chain = $1 and ended_block is null and next_block <= to_block and next_block <= $2
+     and (to_block <= $2 or next_block::bigint + $3 <= $2)
+)
+select address, next_block as "nextBlock", to_block as "toBlock" from ready
+ where next_block = (select max(next_block) from ready)
+ order by address
+ limit $4`,
+    values: [chain, finalBlock, tail, limit],
+  })
+  return rows
+}
+
+/**
+ * Settlements of these recipients are there up to below `nextBlock`. Returns those of them that still stood at
+ * `fromBlock`. To be called in the transaction that adds the rows.
+ */
+export async function moveRecipients(
+  db: Queryable,
+  chain: string,
+  { addresses, fromBlock, nextBlock }: { addresses: readonly Buffer[]; fromBlock: number; nextBlock: number },
+): Promise<Buffer[]> {
+  const { rows } = await db.query<{ address: Buffer }>({
+    name: 'move-recipients',
+    text: `update known_recipient set next_block = $4
+            where chain = $1 and address = any ($2::bytea[]) and next_block = $3 and ended_block is null
+        returning address`,
+    values: [chain, addresses, fromBlock, nextBlock],
+  })
+  return rows.map(({ address }) => address)
+}
+
+/** How much of a chain is left to load for recipients that became known. */
+export async function scopeBacklog(
+  db: Queryable,
+  chain: string,
+): Promise<{ readonly recipients: number; readonly blocks: number }> {
+  const { rows } = await db.query<{ recipients: number; blocks: number }>({
+    name: 'scope-backlog',
+    text: `
+select count(*)::int as recipients, coalesce(max(to_block - next_block + 1), 0)::int as blocks
+  from known_recipient
+ where chain = $1 and ended_block is null and next_block <= to_block`,
+    values: [chain],
+  })
+  return rows[0] ?? { recipients: 0, blocks: 0 }
+}

@@ -1,0 +1,166 @@
+import pg from 'pg'
+import type { Queryable } from '../../pool.ts'
+
+/** A partition that holds rows itself. */
+export interface SettlementPartition {
+  readonly name: string
+  /** The partitioned table it belongs to. */
+  readonly parent: string
+  /** Blocks it takes, both ends included. */
+  readonly firstBlock: number
+  readonly lastBlock: number
+}
+
+/** A table that is loaded aside and will take a partition's place. */
+export interface AsidePartition {
+  readonly partition: string
+  readonly aside: string
+  /** Blocks of the partition, both ends included. */
+  readonly firstBlock: number
+  readonly lastBlock: number
+}
+
+/**
+ * The partitions of a chain that a range of blocks meets, that have no rows and for which nobody loads a table aside.
+ * A partition without bounds of its own is left out.
+ */
+export async function emptyPartitions(
+  db: Queryable,
+  chain: string,
+  fromBlock: number,
+  toBlock: number,
+): Promise<SettlementPartition[]> {
+  const { rows } = await db.query<SettlementPartition>(
+    `with leaf as (
+       select c.oid::regclass::text as name, tree.parentrelid::regclass::text as parent,
+              case when tree.level = 0 then 0 else substring(bound from 'FROM \\((\\d+)\\)')::bigint end as first_block,
+              case when tree.level = 0 then 2147483646 else substring(bound from 'TO \\((\\d+)\\)')::bigint - 1 end as last_block
+         from pg_partition_tree(to_regclass('settlement_' || $1)) tree
+         join pg_class c on c.oid = tree.relid, pg_get_expr(c.relpartbound, c.oid) bound
+        where tree.isleaf)
+     select name, coalesce(parent, 'settlement') as parent, first_block::int as "firstBlock", last_block::int as "lastBlock"
+       from leaf
+      where first_block <= $3 and last_block >= $2
+        and not exists (select from backfill_partition taken where taken.partition = leaf.name)
+        and not settlement_has_rows($1, first_block::int, last_block::int)
+      order by first_block`,
+    [chain, fromBlock, toBlock],
+  )
+  return rows
+}
+
+/** Makes an empty table of a partition's shape, without indexes, and notes what it is for. */
+export async function createAside(db: Queryable, backfillId: number, partition: SettlementPartition): Promise<void> {
+  const aside = `${partition.name}_load`
+  await db.query(
+    `create table ${pg.escapeIdentifier(aside)} (like ${pg.escapeIdentifier(partition.name)} including defaults)`,
+  )
+  await noteAside(db, backfillId, { ...partition, partition: partition.name, aside })
+}
+
+async function noteAside(db: Queryable, backfillId: number, aside: AsidePartition): Promise<void> {
+  await db.query(
+    `insert into backfill_partition (partition, backfill_id, aside, first_block, last_block)
+     values ($1, $2, $3, $4, $5)`,
+    [aside.partition, backfillId, aside.aside, aside.firstBlock, aside.lastBlock],
+  )
+}
+
+/** The tables that still stand aside, ascending. */
+export async function readAside(db: Queryable, backfillId: number): Promise<AsidePartition[]> {
+  const { rows } = await db.query<AsidePartition>(
+    `select partition, aside, first_block as "firstBlock", last_block as "lastBlock"
+       from backfill_partition where backfill_id = $1 order by first_block`,
+    [backfillId],
+  )
+  return rows
+}
+
+/** Whether a table has got its key, as the last step of getting its indexes. */
+export async function isIndexed(db: Queryable, table: string): Promise<boolean> {
+  const { rows } = await db.query<{ indexed: boolean }>(
+    `select exists (select from pg_index where indrelid = $1::regclass and indisprimary) as indexed`,
+    [pg.escapeIdentifier(table)],
+  )
+  return rows[0]?.indexed === true
+}
+
+/** Memory of a transaction's index builds. */
+export async function raiseIndexMemory(db: Queryable, megabytes: number): Promise<void> {
+  await db.query(`select set_config('maintenance_work_mem', $1, true)`, [`${megabytes}MB`])
+}
+
+/** Gives a table the partitions' index by recipient. */
+export async function indexRecipients(db: Queryable, table: string): Promise<void> {
+  await db.query(`create index on ${pg.escapeIdentifier(table)} (recipient, block_number desc)`)
+}
+
+/** Gives a table the partitions' index of rows that can be undone. */
+export async function indexHot(db: Queryable, table: string): Promise<void> {
+  await db.query(`create index on ${pg.escapeIdentifier(table)} (id) where id is not null`)
+}
+
+/** Gives a table the partitions' key. Throws with SQLSTATE 23505 when a row is there twice. */
+export async function addKey(db: Queryable, table: string): Promise<void> {
+  await db.query(`alter table ${pg.escapeIdentifier(table)} add primary key (chain, block_number, log_index)`)
+}
+
+/** Proves that a table's rows are a partition's, so that attaching it does not read them again. */
+export async function addBounds(db: Queryable, chain: string, { aside, firstBlock, lastBlock }: AsidePartition) {
+  const bounds = `chain is not null and chain = ${pg.escapeLiteral(chain)} and block_number is not null
+        and block_number >= ${Math.trunc(firstBlock)} and block_number < ${Math.trunc(lastBlock) + 1}`
+  await db.query(`alter table ${pg.escapeIdentifier(aside)} add constraint bounds check (${bounds})`)
+}
+
+export async function analyze(db: Queryable, table: string): Promise<void> {
+  await db.query(`analyze ${pg.escapeIdentifier(table)}`)
+}
+
+/** Waiting for a lock fails after this long, until the transaction ends. */
+export async function limitLockWait(db: Queryable, milliseconds: number): Promise<void> {
+  await db.query(`select set_config('lock_timeout', $1, true)`, [`${milliseconds}ms`])
+}
+
+/**
+ * Keeps everybody from a partition. From the top down, as statements over `settlement` take their locks, so that none
+ * of them can hold one that this waits for while it waits for one that this holds.
+ */
+export async function lockPartition(db: Queryable, partition: string): Promise<void> {
+  const { parent } = await readParent(db, partition)
+  for (const table of new Set(['settlement', parent, partition])) {
+    await db.query(`lock table only ${pg.escapeIdentifier(table)} in access exclusive mode`)
+  }
+}
+
+/** Adds what was written to the partition meanwhile. Returns how many rows. */
+export async function moveRows(db: Queryable, { partition, aside }: AsidePartition): Promise<number> {
+  const { rowCount } = await db.query(
+    `insert into ${pg.escapeIdentifier(aside)} select * from ${pg.escapeIdentifier(partition)}`,
+  )
+  return rowCount ?? 0
+}
+
+/** What takes a partition's place has to be attached like it. */
+export async function readParent(db: Queryable, partition: string): Promise<{ parent: string; bound: string }> {
+  const { rows } = await db.query<{ parent: string; bound: string }>(
+    `select inhparent::regclass::text as parent, pg_get_expr(relpartbound, c.oid) as bound
+       from pg_inherits join pg_class c on c.oid = inhrelid
+      where inhrelid = $1::regclass`,
+    [pg.escapeIdentifier(partition)],
+  )
+  const row = rows[0]
+  if (!row) throw new Error(`${partition} is no partition any more`)
+  return row
+}
+
+/** Puts a table in a partition's place and name. To be called in a transaction that has locked the partition. */
+export async function replacePartition(db: Queryable, { partition, aside }: AsidePartition): Promise<void> {
+  const { parent, bound } = await readParent(db, partition)
+  const [inside, outside] = [pg.escapeIdentifier(partition), pg.escapeIdentifier(aside)]
+  await db.query(`alter table ${pg.escapeIdentifier(parent)} detach partition ${inside}`)
+  await db.query(`drop table ${inside}`)
+  await db.query(`alter table ${outside} rename to ${inside}`)
+  await db.query(`alter table ${pg.escapeIdentifier(parent)} attach partition ${inside} ${bound}`)
+  await db.query(`alter table ${inside} drop constraint bounds`)
+  await db.query('delete from backfill_partition where partition = $1', [partition])
+}

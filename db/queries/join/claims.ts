@@ -1,0 +1,134 @@
+import type { Queryable } from '../../pool.ts'
+
+/** What makes a claim single-use. */
+export interface ClaimKey {
+  readonly fid: number
+  readonly method: string
+  readonly nonce: string
+}
+
+export interface NewClaim extends ClaimKey {
+  /** As received. */
+  readonly proof: unknown
+  readonly proofSha256: Buffer
+  /** Address, app key or host. */
+  readonly signer: string
+  readonly signedAt: Date | null
+  readonly receivedAt: Date
+  readonly claimedAt: Date
+  /** The verified set as the network told it, lowercase, sorted. */
+  readonly verifiedAddresses: readonly string[]
+  /** What tied the host to the fid; null for proofs without a host. */
+  readonly hostLink: string | null
+}
+
+/** What an accepted claim came to. */
+export interface ClaimOutcome {
+  /** Time of the fid's first accepted claim. */
+  readonly claimedAt: Date
+  readonly verifiedAddresses: string[]
+  readonly agentStatus: string
+}
+
+/** Undefined: the nonce is used already, and nothing was written. The constraint decides, so there is no race to lose. */
+export async function insertClaim(db: Queryable, claim: NewClaim): Promise<ClaimOutcome | undefined> {
+  const { rows } = await db.query<ClaimOutcome>({
+    name: 'insert-claim',
+    text: `
+insert into claim (fid, method, nonce, proof, proof_sha256, signer, signed_at, received_at, claimed_at,
+                   verified_addresses, host_link, agent_status)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+        coalesce((select agent_status from agent where fid = $1), 'claimed-only'))
+    on conflict (fid, method, nonce) do nothing
+returning least(claimed_at, (select min(c.claimed_at) from claim c where c.fid = $1)) as "claimedAt",
+          verified_addresses as "verifiedAddresses", agent_status as "agentStatus"`,
+    values: [
+      ...[claim.fid, claim.method, claim.nonce, JSON.stringify(claim.proof), claim.proofSha256, claim.signer],
+      ...[claim.signedAt, claim.receivedAt, claim.claimedAt, claim.verifiedAddresses, claim.hostLink],
+    ],
+  })
+  return rows[0]
+}
+
+/** The accepted claim of a nonce. Undefined: the nonce is free. */
+export async function findClaim(
+  db: Queryable,
+  { fid, method, nonce }: ClaimKey,
+): Promise<(ClaimOutcome & { readonly proofSha256: Buffer }) | undefined> {
+  const { rows } = await db.query<ClaimOutcome & { proofSha256: Buffer }>({
+    name: 'find-claim',
+    text: `select proof_sha256 as "proofSha256", verified_addresses as "verifiedAddresses",
+                  agent_status as "agentStatus",
+                  (select min(c.claimed_at) from claim c where c.fid = $1) as "claimedAt"
+             from claim
+            where fid = $1 and method = $2 and nonce = $3`,
+    values: [fid, method, nonce],
+  })
+  return rows[0]
+}
+
+/** What is known of a fid before a claim; the time is null when it was never claimed. */
+export async function claimState(
+  db: Queryable,
+  fid: number,
+): Promise<{ readonly claimedAt: Date | null; readonly agentStatus: string }> {
+  const { rows } = await db.query<{ claimedAt: Date | null; agentStatus: string }>({
+    name: 'claim-state',
+    text: `select (select min(claimed_at) from claim where fid = $1) as "claimedAt",
+                  coalesce((select agent_status from agent where fid = $1), 'claimed-only') as "agentStatus"`,
+    values: [fid],
+  })
+  return rows[0] as { claimedAt: Date | null; agentStatus: string }
+}
+
+/** Of a token's documents looked at for a host, at most. */
+const mostAddresses = 1_000
+
+/**
+ * Web addresses that registrations of these holders name and that contain `host`: agentURIs, and endpoints of services
+ * in what the current agentURI led to. `addresses` are the verified set of one fid, lowercase hex.
+ *
+ * A token that somebody else gave to the holder counts only after the holder changed something about it: otherwise
+ * anybody could tie a host of his own to a stranger's fid by sending a token there.
+ */
+export async function registeredAddresses(
+  db: Queryable,
+  addresses: readonly string[],
+  host: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ url: string }>({
+    name: 'registered-addresses',
+    text: `
+with held as (
+  select r.*
+    from registration r
+   where r.owner = any ($1::bytea[]) and not r.burned
+     and (r.updated_block > r.acquired_block
+          or not exists (select from registration_transfer t
+                          where t.chain = r.chain and t.agent_id = r.agent_id and t."to" = r.owner
+                            and t.block_number = r.acquired_block
+                            and t."from" <> all ($1::bytea[])))
+)
+select url
+  from (select h.agent_uri as url from held h
+         union
+        select service ->> 'endpoint'
+          from held h
+          join registration_document d using (chain, agent_id)
+         cross join json_array_elements(d.services) as service
+         where d.uri_sha256 = uri_sha256(row(h.*)::registration)) as named
+ where url ~* '^https?://' and position($2 in lower(left(url, 512))) > 0
+ limit $3`,
+    values: [addresses.map((address) => Buffer.from(address.slice(2), 'hex')), host, mostAddresses],
+  })
+  return rows.map(({ url }) => url)
+}
+
+/** Makes the locks of this transaction wait so long at most, in milliseconds. */
+export async function limitLockWait(db: Queryable, milliseconds: number): Promise<void> {
+  await db.query({
+    name: 'limit-lock-wait',
+    text: `select set_config('lock_timeout', $1, true)`,
+    values: [String(milliseconds)],
+  })
+}

@@ -1,0 +1,164 @@
+import type { Queryable } from '../../pool.ts'
+import { mostAgentsOfSite } from './edges.ts'
+
+// Whose ties are to be derived anew: what happened is turned into agents that are due, and those are derived.
+
+/** Asks for a look at agents, in the index or just gone from it. */
+export async function noteTies(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'note-ties',
+    text: 'insert into tie_event (fid) select distinct unnest($1::bigint[])',
+    values: [fids],
+  })
+}
+
+/** Consumes all events of the agents that have waited longest. Returns their FIDs, each once. */
+export async function takeTies(db: Queryable, limit: number): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'take-ties',
+    text: `
+with first as (select distinct fid from (select fid from tie_event order by seq limit $1) f),
+taken as (delete from tie_event where fid in (select fid from first) returning fid)
+select distinct fid from taken order by fid`,
+    values: [limit],
+  })
+  return rows.map(({ fid }) => fid)
+}
+
+/**
+ * What ties of others to an agent `a` depend on: its verified addresses, and the tokens it has with their wallets. Times
+ * as numbers: their text depends on the session's time zone.
+ */
+const digest = `md5(concat_ws('/',
+  (select string_agg(v.address::text || extract(epoch from v.verified_at), ',' order by v.address)
+     from verified_address v where v.fid = a.fid and v.ended_at is null),
+  (select string_agg(concat_ws(' ', h.chain, h.agent_id, r.agent_wallet, extract(epoch from r.updated_at)), ','
+                     order by h.chain, h.agent_id)
+     from agent_holding h join registration r using (chain, agent_id) where h.fid = a.fid and h.reason is null)
+))::uuid`
+
+/**
+ * Makes agents due, and those whose ties to them may be others now; agents that left the index are forgotten. Call under
+ * `lockEdges`. What sites tie is for `spreadSites`.
+ *
+ * Whoever is tied to an agent already is found by the tie; the rest by what ties are made of: followers of one that is
+ * new, those it judged, paid, gave a token to or took one from, and those it shares an address or a wallet with.
+ */
+export async function spreadTies(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'spread-ties',
+    text: `
+with looked as (select a.fid, ${digest} as digest from agent a where a.fid = any ($1::bigint[])),
+moved as (
+  select l.fid, t.digest is null as added
+    from looked l left join agent_tie t using (fid)
+   where t.digest is distinct from l.digest
+),
+own as (
+  select v.address from moved m join verified_address v on v.fid = m.fid and v.ended_at is null
+),
+wallet as (
+  select r.agent_wallet as address
+    from moved m
+    join agent_holding h on h.fid = m.fid and h.reason is null
+    join registration r on r.chain = h.chain and r.agent_id = h.agent_id and r.agent_wallet is not null
+),
+around as (
+  select e.fid from moved m join agent_edge e on e.peer = m.fid
+   union
+  select f.fid from social_follow f
+   where f.targets && array(select fid from moved where added)
+   union
+  select h.fid
+    from (select address from own union select address from wallet) c
+    join feedback f on f.client = c.address
+    join agent_holding h on h.chain = f.chain and h.agent_id = f.agent_id and h.reason is null
+   union
+  select v.fid
+    from own join settlement_payer s on s.payer = own.address
+    join verified_address v on v.address = s.recipient and v.ended_at is null
+   union
+  select v.fid from own join verified_address v on v.address = own.address and v.ended_at is null
+   union
+  select h.fid
+    from wallet w
+    join registration r on r.agent_wallet = w.address
+    join agent_holding h on h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null
+   union
+  select h.fid from own join agent_holding h on h.transferred_to = own.address
+),
+gone as (
+  delete from agent_tie t
+   where t.fid = any ($1::bigint[]) and not exists (select from agent a where a.fid = t.fid)
+)
+insert into agent_tie as t (fid, digest, due)
+select fid, digest, true from looked
+ union all
+select fid, null, true from around
+ where not fid = any ($1::bigint[]) and exists (select from agent a where a.fid = around.fid)
+    on conflict (fid) do update
+   set digest = coalesce(excluded.digest, t.digest), due = true
+ where not t.due or t.digest is distinct from coalesce(excluded.digest, t.digest)`,
+    values: [fids],
+  })
+}
+
+/**
+ * Makes the agents of sites due that somebody gained or lost. A site of too many ties nobody; there those are who were
+ * tied before.
+ */
+export async function spreadSites(db: Queryable, sites: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'spread-sites',
+    text: `
+update agent_tie t
+   set due = true
+  from agent_site s
+ where s.site = any ($1::text[]) and t.fid = s.fid and not t.due
+   and ((select count(*) from (select from agent_site n where n.site = s.site limit ${mostAgentsOfSite + 1}) n)
+        <= ${mostAgentsOfSite}
+        or exists (select from agent_edge e where e.fid = s.fid and e.kind = 'shared_host'))`,
+    values: [sites],
+  })
+}
+
+/** Agents whose ties are due, the lowest FIDs first. */
+export async function dueTies(db: Queryable, limit: number): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'due-ties',
+    text: 'select fid from agent_tie where due order by fid limit $1',
+    values: [limit],
+  })
+  return rows.map(({ fid }) => fid)
+}
+
+/** Agents that wait to be looked at or derived; each kind counted up to a thousand. For the operator's eyes. */
+export async function countTies(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ waiting: number }>({
+    name: 'count-ties',
+    text: `
+select (select count(*) from (select from tie_event limit 1000) looks)
+       + (select count(*) from (select from agent_tie where due limit 1000) dues) as waiting`,
+  })
+  return rows[0]?.waiting ?? 0
+}
+
+export async function endTies(db: Queryable, fids: readonly number[], now: Date): Promise<void> {
+  await db.query({
+    name: 'end-ties',
+    text: 'update agent_tie set due = false, derived_at = $2 where fid = any ($1::bigint[])',
+    values: [fids, now],
+  })
+}
+
+/** Asks for a look at the agents whose ties were derived longest ago, before a time. Returns at how many. */
+export async function noteStalest(db: Queryable, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'note-stalest',
+    text: `
+insert into tie_event (fid)
+select fid from agent_tie where not due and derived_at < $1 order by derived_at limit $2`,
+    values: [before, limit],
+  })
+  return rowCount ?? 0
+}

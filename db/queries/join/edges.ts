@@ -1,0 +1,205 @@
+import { lockKeys } from '../../lock-keys.ts'
+import type { Queryable } from '../../pool.ts'
+
+/**
+ * Makes the deriving of ties the work of one transaction at a time. Its statements look rows up by key, and are kept from
+ * reading whole tables as those of the join are (`lockJoin`).
+ */
+export async function lockEdges(db: Queryable): Promise<void> {
+  await db.query({
+    name: 'lock-edges',
+    text: `select pg_advisory_xact_lock($1), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
+    values: [lockKeys.edges],
+  })
+}
+
+/** Brings the FIDs that an agent follows to these. Unchanged: nothing is written. */
+export async function storeFollows(
+  db: Queryable,
+  { fid, follows }: { fid: number; follows: readonly { readonly fid: number; readonly at: Date }[] },
+): Promise<void> {
+  await db.query({
+    name: 'store-follows',
+    text: `
+insert into social_follow as f (fid, targets, followed_at) values ($1, $2, $3)
+    on conflict (fid) do update set targets = excluded.targets, followed_at = excluded.followed_at
+ where (f.targets, f.followed_at) is distinct from (excluded.targets, excluded.followed_at)`,
+    values: [fid, follows.map((one) => one.fid), follows.map(({ at }) => at)],
+  })
+}
+
+export interface AgentEndpoints {
+  readonly fid: number
+  /** Of the services of its registrations. */
+  readonly endpoints: readonly string[]
+}
+
+/** What agents name as theirs; those that are not in the index are left out. */
+export async function readEndpoints(db: Queryable, fids: readonly number[]): Promise<AgentEndpoints[]> {
+  const { rows } = await db.query<AgentEndpoints>({
+    name: 'read-endpoints',
+    text: `
+select a.fid,
+       array(select distinct s.service->>'endpoint'
+               from agent_holding h
+               join registration_document d using (chain, agent_id),
+                    json_array_elements(d.services) as s (service)
+              where h.fid = a.fid and h.reason is null and s.service->>'endpoint' is not null
+              order by 1) as endpoints
+  from agent a where a.fid = any ($1::bigint[])`,
+    values: [fids],
+  })
+  return rows
+}
+
+/** A site of more agents than these is a platform that the list of platforms does not know yet. */
+export const mostAgentsOfSite = 50
+/** Ties of one kind that an agent keeps, the heaviest. */
+const mostOfKind = 500
+
+/** Brings the stored sites of agents to these. Returns the sites that one of them has gained or lost. */
+export async function storeSites(
+  db: Queryable,
+  fids: readonly number[],
+  sites: readonly { readonly fid: number; readonly site: string }[],
+): Promise<string[]> {
+  const { rows } = await db.query<{ site: string }>({
+    name: 'store-sites',
+    text: `
+with given as (select * from unnest($2::bigint[], $3::text[]) as g (fid, site)),
+lost as (
+  delete from agent_site s
+   where s.fid = any ($1::bigint[]) and not exists (select from given g where (g.fid, g.site) = (s.fid, s.site))
+  returning site
+),
+added as (
+  insert into agent_site (fid, site) select fid, site from given on conflict do nothing returning site
+)
+select site from lost union select site from added`,
+    values: [fids, sites.map(({ fid }) => fid), sites.map(({ site }) => site)],
+  })
+  return rows.map(({ site }) => site)
+}
+
+/** Agents that verify an address, or have a token that is paid at it. */
+const agentsBehind = (address: string) => `
+      select v.fid from verified_address v where v.address = ${address} and v.ended_at is null
+       union
+      select o.fid
+        from registration r
+        join agent_holding o on o.chain = r.chain and o.agent_id = r.agent_id and o.reason is null
+       where r.agent_wallet = ${address}`
+
+const derived = `
+follows as (
+  select w.fid, t.fid as peer, 'follows' as kind, 'out' as direction, null as chain, 1::bigint as weight,
+         null::numeric as amount, t.at as first_seen_at, t.at as last_seen_at
+    from wanted w
+    join social_follow f using (fid),
+         unnest(f.targets, f.followed_at) as t (fid, at)
+   where t.fid <> w.fid
+),
+feedbacks as (
+  select h.fid, c.fid as peer, 'feedback', 'in', f.chain, count(*), null::numeric,
+         min(f.block_timestamp), max(f.block_timestamp)
+    from wanted w
+    join agent_holding h on h.fid = w.fid and h.reason is null
+    join feedback f on f.chain = h.chain and f.agent_id = h.agent_id and f.revoked_block is null
+   cross join lateral (${agentsBehind('f.client')}) c
+   where c.fid <> h.fid and h.fid not in (${agentsBehind('f.client')})
+   group by h.fid, c.fid, f.chain
+),
+settlements as (
+  select w.fid, v.fid as peer, 'settlement', 'in', s.chain, sum(s.n)::bigint, sum(s.amount), min(s.first_at), max(s.last_at)
+    from wanted w
+    join settlement_payer s on s.recipient = any (w.verified_addresses) and ($2::boolean or not s.overload)
+    join verified_address v on v.address = s.payer and v.ended_at is null and v.fid <> w.fid
+   where not s.payer = any (w.verified_addresses)
+   group by w.fid, v.fid, s.chain
+),
+owners as (
+  select w.fid, v.fid as peer, 'shared_owner', 'both', null, count(*), null::numeric,
+         min(greatest(mine.verified_at, v.verified_at)), max(greatest(mine.verified_at, v.verified_at))
+    from wanted w
+    join verified_address mine on mine.fid = w.fid and mine.ended_at is null
+    join verified_address v on v.address = mine.address and v.ended_at is null and v.fid > w.fid
+   where exists (select from agent_holding h where h.fid = w.fid and h.held_by = mine.address and h.reason is null)
+   group by w.fid, v.fid
+),
+wallets as (
+  select w.fid, o.fid as peer, 'shared_wallet', 'both', null, count(distinct r.agent_wallet), null::numeric,
+         min(greatest(r.updated_at, q.updated_at)), max(greatest(r.updated_at, q.updated_at))
+    from wanted w
+    join agent_holding h on h.fid = w.fid and h.reason is null
+    join registration r on r.chain = h.chain and r.agent_id = h.agent_id
+    join registration q on q.agent_wallet = r.agent_wallet and (q.chain, q.agent_id) <> (r.chain, r.agent_id)
+    join agent_holding o on o.chain = q.chain and o.agent_id = q.agent_id and o.reason is null and o.fid > w.fid
+   group by w.fid, o.fid
+),
+sites as (
+  select w.fid, o.fid as peer, 'shared_host', 'both', null, count(*), null::numeric, null::timestamptz, null::timestamptz
+    from wanted w
+    join agent_site s using (fid)
+    join agent_site o on o.site = s.site and o.fid > w.fid
+   where (select count(*) from (select from agent_site n where n.site = s.site limit ${mostAgentsOfSite + 1}) n)
+         <= ${mostAgentsOfSite}
+   group by w.fid, o.fid
+),
+transfers as (
+  select w.fid, h.to_fid as peer, 'transfer', 'out', h.chain, count(*), null::numeric,
+         min(h.released_at), max(h.released_at)
+    from wanted w
+    join agent_holding h on h.fid = w.fid and h.reason = 'transfer' and h.to_fid <> w.fid
+   group by w.fid, h.to_fid, h.chain
+)`
+const columns = 'weight, amount, first_seen_at, last_seen_at'
+const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
+
+/**
+ * Derives the ties of agents to others of the index, under `lockEdges`. What has not changed is not written. Returns how
+ * many were added, changed or removed.
+ *
+ * Feedback and settlements from one's own address are none, nor from one that is both agents'. Settlements are those of
+ * final blocks that are rolled up. Ties that have no direction are derived for the lower of the two FIDs.
+ */
+export async function deriveEdges(
+  db: Queryable,
+  { fids, settlementOverloads }: { fids: readonly number[]; settlementOverloads: 'spec' | 'all' },
+): Promise<number> {
+  const { rows } = await db.query<{ moved: number }>({
+    name: 'derive-edges',
+    text: `
+with wanted as (select fid, verified_addresses from agent where fid = any ($1::bigint[])),
+${derived},
+every as (
+  select * from follows union all select * from feedbacks union all select * from settlements
+   union all select * from owners union all select * from wallets union all select * from sites
+   union all select * from transfers
+),
+kept as (
+  select * from (
+    select e.*, row_number() over (partition by e.fid, e.kind order by e.weight desc, e.peer, e.chain) as place
+      from every e
+     where exists (select from agent p where p.fid = e.peer)) e
+   where place <= ${mostOfKind}
+),
+lost as (
+  delete from agent_edge e
+   where e.fid = any ($1::bigint[])
+     and not exists (select from kept k where (k.fid, k.peer, k.kind) = (e.fid, e.peer, e.kind)
+                                          and k.chain is not distinct from e.chain)
+  returning 1
+),
+stored as (
+  insert into agent_edge as e (fid, peer, kind, direction, chain, ${columns})
+  select fid, peer, kind, direction, chain, ${columns} from kept
+      on conflict (fid, peer, kind, chain) do update
+     set (${columns}) = row(${of('excluded')})
+   where (${of('e')}) is distinct from (${of('excluded')})
+  returning 1
+)
+select (select count(*) from lost) + (select count(*) from stored) as moved`,
+    values: [fids, settlementOverloads === 'all'],
+  })
+  return rows[0]?.moved ?? 0
+}

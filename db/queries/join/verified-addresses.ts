@@ -1,0 +1,170 @@
+import { lockClasses } from '../../lock-keys.ts'
+import type { Queryable } from '../../pool.ts'
+
+export interface LiveVerification {
+  /** Lowercase hex with 0x. */
+  readonly address: string
+  readonly verifiedAt: Date
+}
+
+/** What a complete answer about one FID said, and when it was asked for. */
+export interface VerifiedSet {
+  readonly fid: number
+  readonly live: readonly LiveVerification[]
+  readonly askedAt: Date
+  readonly now: Date
+}
+
+/** Makes writers of these FIDs' verifications wait for each other until the transaction ends. Always in one order. */
+export async function lockVerifications(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'lock-verifications',
+    text: `select pg_advisory_xact_lock($1, key)
+             from (select distinct hashint8(fid) as key from unnest($2::bigint[]) as fid order by key) as ordered`,
+    values: [lockClasses.verifications, fids],
+  })
+}
+
+/**
+ * Ends what a complete answer does not name any more: when another verification of the address took its place, at that
+ * one's time; otherwise now. Rows that became what they are after the question was asked are newer than the answer.
+ */
+export async function endVerifications(db: Queryable, { fid, live, askedAt, now }: VerifiedSet): Promise<void> {
+  await db.query({
+    name: 'end-verifications',
+    text: `
+with live as (select * from unnest($2::bytea[], $3::timestamptz[]) as live (address, verified_at))
+update verified_address v
+   set ended_at = greatest(v.verified_at, coalesce(
+         (select l.verified_at from live l where l.address = v.address and l.verified_at > v.verified_at), $5)),
+       observed_at = $5
+ where v.fid = $1 and v.ended_at is null and v.observed_at < $4
+   and not exists (select from live l where l.address = v.address and l.verified_at = v.verified_at)`,
+    values: [fid, ...columns(live), askedAt, now],
+  })
+}
+
+/**
+ * Opens what a complete answer names and is not open. The very verification that was thought to have ended goes on; a
+ * newer one of the same address is a row of its own. Call `endVerifications` first.
+ */
+export async function openVerifications(db: Queryable, { fid, live, askedAt, now }: VerifiedSet): Promise<void> {
+  await db.query({
+    name: 'open-verifications',
+    text: `
+insert into verified_address as v (fid, address, verified_at, observed_at)
+select $1, l.address, l.verified_at, $5
+  from unnest($2::bytea[], $3::timestamptz[]) as l (address, verified_at)
+ where not exists (select from verified_address o where o.fid = $1 and o.address = l.address and o.ended_at is null)
+    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5
+ where v.ended_at is not null and v.observed_at < $4`,
+    values: [fid, ...columns(live), askedAt, now],
+  })
+}
+
+export interface VerificationEvent {
+  readonly fid: number
+  readonly address: string
+  readonly at: Date
+  readonly now: Date
+}
+
+/** Ends what a new verification of the same address replaces. */
+export async function replaceVerification(
+  db: Queryable,
+  { fid, address, verifiedAt, now }: VerificationEvent & { verifiedAt: Date },
+): Promise<void> {
+  await db.query({
+    name: 'replace-verification',
+    text: `update verified_address set ended_at = $3, observed_at = $4
+            where fid = $1 and address = $2 and ended_at is null and verified_at < $3`,
+    values: [fid, bytes(address), verifiedAt, now],
+  })
+}
+
+/**
+ * Opens a verification that an event reported, unless a newer one of the address is known: then the event is old news.
+ * Reported again after its end, it goes on. Call `replaceVerification` first.
+ */
+export async function openVerification(
+  db: Queryable,
+  { fid, address, verifiedAt, at, now }: VerificationEvent & { verifiedAt: Date },
+): Promise<void> {
+  await db.query({
+    name: 'open-verification',
+    text: `
+insert into verified_address as v (fid, address, verified_at, observed_at)
+select $1, $2::bytea, $3::timestamptz, $5
+ where not exists (select from verified_address n where n.fid = $1 and n.address = $2 and n.verified_at > $3)
+    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5
+ where v.ended_at <= $4`,
+    values: [fid, bytes(address), verifiedAt, at, now],
+  })
+}
+
+/** Ends the verification an event took away: the one made at `verifiedAt`, or any made up to `at`. */
+export async function endVerification(
+  db: Queryable,
+  { fid, address, verifiedAt, at, now }: VerificationEvent & { verifiedAt?: Date },
+): Promise<void> {
+  await db.query({
+    name: 'end-verification',
+    text: `update verified_address set ended_at = greatest(verified_at, $4), observed_at = $5
+            where fid = $1 and address = $2 and ended_at is null
+              and (verified_at = $3 or ($3 is null and verified_at <= $4))`,
+    values: [fid, bytes(address), verifiedAt ?? null, at, now],
+  })
+}
+
+/** The sets now stored as live, lowercase hex. A FID that verifies nothing is left out. */
+export async function liveAddresses(db: Queryable, fids: readonly number[]): Promise<Map<number, string[]>> {
+  const { rows } = await db.query<{ fid: number; addresses: string[] }>({
+    name: 'live-addresses',
+    text: `select fid, array_agg('0x' || encode(address, 'hex') order by address) as addresses
+             from verified_address
+            where fid = any ($1::bigint[]) and ended_at is null
+            group by fid`,
+    values: [fids],
+  })
+  return new Map(rows.map(({ fid, addresses }) => [fid, addresses]))
+}
+
+export interface Standing {
+  /** In the index. */
+  readonly listed: boolean
+  readonly claimed: boolean
+  /** A token went to one of its addresses, so it is about to be in the index if it is not yet. */
+  readonly holder: boolean
+}
+
+/** What the directory has to do with a FID. */
+export async function standingOf(db: Queryable, fid: number): Promise<Standing> {
+  const { rows } = await db.query<Standing>({
+    name: 'standing-of',
+    text: `
+select exists (select from agent where fid = $1) as listed,
+       exists (select from claim where fid = $1) as claimed,
+       exists (select from verified_address v join registration_transfer t on t."to" = v.address
+                where v.fid = $1) as holder`,
+    values: [fid],
+  })
+  return rows[0] as Standing
+}
+
+/** Those of the FIDs that are in the index. */
+export async function listedAmong(db: Queryable, fids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'listed-among',
+    text: 'select fid from agent where fid = any ($1::bigint[]) order by fid',
+    values: [fids],
+  })
+  return rows.map(({ fid }) => fid)
+}
+
+function columns(live: readonly LiveVerification[]): [Buffer[], Date[]] {
+  return [live.map(({ address }) => bytes(address)), live.map(({ verifiedAt }) => verifiedAt)]
+}
+
+function bytes(address: string): Buffer {
+  return Buffer.from(address.slice(2), 'hex')
+}

@@ -1,0 +1,52 @@
+import type { Queryable } from '../../pool.ts'
+import { leanRow } from '../sql/lean-row.ts'
+
+/**
+ * Changes after a sequence number, oldest first, as lines of JSON; empty: none yet. A change tells how the agent is
+ * now, which may be newer: an agent that is gone by now is delisted by whatever was noted of it.
+ *
+ * No number below one that is seen comes later: what notes changes holds the lock of the join until it commits.
+ */
+export async function changesAfter(db: Queryable, { since, limit }: { since: number; limit: number }): Promise<string> {
+  const { rows } = await db.query<{ lines: string }>({ name: 'changes-after', text, values: [since, limit] })
+  return rows[0]?.lines ?? ''
+}
+
+/**
+ * Removes changes noted before a time that a later one of the same agent stands for: a mirror that has not seen them
+ * learns as much from the later one. At most `limit`, oldest first; returns how many.
+ */
+export async function forgetChanges(
+  db: Queryable,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'forget-changes',
+    text: `
+delete from agent_change
+ where seq in (select seq
+                 from agent_change old
+                where changed_at < $1
+                  and exists (select from agent_change later where later.fid = old.fid and later.seq > old.seq)
+                order by seq
+                limit $2)`,
+    values: [before, limit],
+  })
+  return rowCount ?? 0
+}
+
+const text = `
+with change as (
+  (select seq, fid from agent_change where seq > $1 order by seq limit $2)
+   union all
+  (select seq, fid from agent_activity where seq > $1 order by seq limit $2)
+),
+page as (select * from change order by seq limit $2)
+select coalesce(string_agg(
+         case when a.fid is null
+              then json_build_object('seq', c.seq, 'kind', 'delist', 'fid', c.fid)
+              else json_build_object('seq', c.seq, 'kind', 'upsert', 'fid', c.fid,
+                                     'agent', json_build_object(${leanRow})) end::text || E'\\n',
+         '' order by c.seq), '') as lines
+  from page c
+  left join agent a using (fid)`

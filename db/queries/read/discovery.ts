@@ -1,0 +1,92 @@
+import type { ChainName } from '../../../chains.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { leanRow } from '../sql/lean-row.ts'
+
+/** Which agents; null: no filter. */
+export interface DiscoveryFilter {
+  /** Part of handle, display name or oli in any case; all digits: also the fid; an address: verified by the agent. */
+  readonly q: string | null
+  /** Any of these; an empty list matches nothing. */
+  readonly chain: readonly ChainName[] | null
+  readonly claimed: boolean | null
+  readonly spec: boolean | null
+  readonly codehost: boolean | null
+}
+
+/** Every order is total: the fid is always last. Each has its index. */
+const orders = {
+  newest: 'a.listed_at desc, a.fid desc',
+  oldest: 'a.listed_at, a.fid desc',
+  'cross-chain': 'cardinality(a.chains) desc, a.settlements_all desc, a.fid desc',
+  'most-active': 'a.settlements_30d desc, a.settlements_all desc, a.fid desc',
+} as const
+
+export type DiscoverySort = keyof typeof orders
+export const discoverySorts = Object.keys(orders) as DiscoverySort[]
+
+export interface DiscoveryPage {
+  readonly sort: DiscoverySort
+  readonly page: number
+  readonly limit: number
+  /** Of the filter, counted apart: that takes longer than the page. */
+  readonly total: Promise<number>
+}
+
+/** Number of agents a filter matches. */
+export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Promise<number> {
+  const { where, values } = conditions(filter)
+  // Unnamed, like the page: a plan made for every pattern at once is the wrong one for common or for rare words.
+  const { rows } = await db.query<{ total: number }>({ text: `select count(*) as total from agent a ${where}`, values })
+  return rows[0]?.total ?? 0
+}
+
+/** JSON of `GET /api/discovery`. The total may still be counted meanwhile. */
+export async function discoveryPage(
+  db: Queryable,
+  filter: DiscoveryFilter,
+  { sort, page, limit, total }: DiscoveryPage,
+): Promise<string> {
+  const { where, values } = conditions(filter)
+  const offset = (page - 1) * limit
+  const parameter = (index: number) => `$${values.length + index}::bigint`
+  const asked = db.query<{ agents: string; count: number }>({
+    text: `
+with page as (
+  select * from agent a ${where} order by ${orders[sort]} limit ${parameter(1)} offset ${parameter(2)}
+)
+select coalesce(json_agg(json_build_object(${leanRow}) order by ${orders[sort]}), '[]')::text as agents,
+       count(*) as count
+  from page a`,
+    values: [...values, limit, offset],
+  })
+  const [{ rows }, all] = await Promise.all([asked, total])
+  const { agents, count } = rows[0] as { agents: string; count: number }
+  return `{"agents":${agents},"total":${all},"limit":${limit},"offset":${offset},"page":${page},"count":${count}}`
+}
+
+function conditions(filter: DiscoveryFilter): { where: string; values: unknown[] } {
+  const values: unknown[] = []
+  const parameter = (value: unknown) => `$${values.push(value)}`
+  const all = [
+    ...(filter.q === null ? [] : [matches(filter.q, parameter)]),
+    ...(filter.chain === null ? [] : [`a.chains && ${parameter(filter.chain)}::text[]`]),
+    ...(filter.claimed === null ? [] : [`a.claimed = ${parameter(filter.claimed)}`]),
+    ...(filter.spec === null ? [] : [`a.has_spec = ${parameter(filter.spec)}`]),
+    ...(filter.codehost === null ? [] : [`a.has_codehost = ${parameter(filter.codehost)}`]),
+  ]
+  return { where: all.length === 0 ? '' : `where ${all.join(' and ')}`, values }
+}
+
+const largestFid = 9_223_372_036_854_775_807n // of a bigint column
+
+function matches(q: string, parameter: (value: unknown) => string): string {
+  if (/^0x[0-9a-f]{40}$/i.test(q)) {
+    const address = parameter(Buffer.from(q.slice(2), 'hex'))
+    return `a.fid in (select fid from verified_address where address = ${address} and ended_at is null)`
+  }
+  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
+  // Lowercased as the column is: JavaScript has other rules for a few letters.
+  const contains = `a.search like lower(${parameter(pattern)}::text)`
+  const isFid = /^[0-9]+$/.test(q) && BigInt(q) <= largestFid
+  return isFid ? `(${contains} or a.fid = ${parameter(q)}::bigint)` : contains
+}

@@ -1,0 +1,145 @@
+import type { Queryable } from '../../pool.ts'
+import { chainLabel, chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
+
+/** When a source was asked about a subject, and when it will be; null: never. */
+export interface SourceFact {
+  readonly source: string
+  /** The fid or the address, or the part of the network that is read for all of them. */
+  readonly subject: string
+  readonly last_attempt_at: string | null
+  readonly last_success_at: string | null
+  readonly last_outcome: string | null
+  readonly due_at: string
+}
+
+/** How far a chain is indexed. */
+export interface ChainFact {
+  readonly chain: string
+  readonly indexed_block: number
+  readonly indexed_at: string | null
+}
+
+/** A verification, with what the address holds. */
+export interface VerificationFact {
+  readonly fid: number
+  readonly address: string
+  readonly verified_at: string
+  /** Null: it is live. */
+  readonly ended_at: string | null
+  /** Tokens the address owns now, and the labels of their chains. */
+  readonly tokens: number
+  readonly chains: readonly string[]
+  /** Tokens that came to the address and are somebody else's now, or nobody's. */
+  readonly former_tokens: number
+}
+
+export interface FidFacts {
+  /** Null: not in the index. */
+  readonly agent_status: string | null
+  readonly claim_method: string | null
+  readonly claimed_at: string | null
+  /** The newest of each address; at most `mostVerifications`. */
+  readonly verifications: readonly VerificationFact[]
+  readonly sources: SourceFact[]
+  readonly chains: readonly ChainFact[]
+  /** Something happened that the entry does not show yet. */
+  readonly is_queued: boolean
+}
+
+export interface AddressFacts {
+  /** What the address owns now, verified or not. */
+  readonly tokens: number
+  readonly token_chains: readonly string[]
+  readonly former_tokens: number
+  readonly verifications: readonly (VerificationFact & { readonly agent_status: string | null })[]
+  /** The agent the address leads to; null: none. */
+  readonly fid: number | null
+  readonly sources: SourceFact[]
+  readonly chains: readonly ChainFact[]
+}
+
+export const mostVerifications = 100
+
+const sources = (subject: string) => `(
+select ${list(
+  `json_build_object('source', s.source, 'subject', s.subject, 'last_attempt_at', ${isoTime('s.last_attempt_at')},
+    'last_success_at', ${isoTime('s.last_success_at')}, 'last_outcome', s.last_outcome, 'due_at', ${isoTime('s.due_at')})`,
+  's.source, s.subject',
+)}
+  from source_state s where s.subject = ${subject} or s.source in ('social_events', 'social_sweep'))`
+
+const chains = `(
+select ${list(
+  `json_build_object('chain', chain, 'indexed_block', indexed_block, 'indexed_at', ${isoTime('indexed_at')})`,
+  chainPosition('chain'),
+)}
+  from chain_state)`
+
+/** Over an expression for the address. */
+const tokens = (address: string) => `(select count(*) from registration r where r.owner = ${address} and not r.burned)`
+const tokenChains = (address: string) => `(
+select ${list(chainLabel('held.chain'), chainPosition('held.chain'))}
+  from (select distinct r.chain from registration r where r.owner = ${address} and not r.burned) held)`
+const formerTokens = (address: string) => `(
+select count(distinct (t.chain, t.agent_id))
+  from registration_transfer t
+ where t."to" = ${address}
+   and not exists (select from registration r
+                    where r.chain = t.chain and r.agent_id = t.agent_id and r.owner = ${address} and not r.burned))`
+
+const verification = `
+'fid', v.fid, 'address', ${hex('v.address')},
+'verified_at', ${isoTime('v.verified_at')}, 'ended_at', ${isoTime('v.ended_at')},
+'tokens', ${tokens('v.address')}, 'chains', ${tokenChains('v.address')}, 'former_tokens', ${formerTokens('v.address')}`
+
+/** What is known that decides about a fid. */
+export async function fidFacts(db: Queryable, fid: number): Promise<FidFacts> {
+  const { rows } = await db.query<{ facts: FidFacts }>({
+    name: 'fid-facts',
+    text: ofFid,
+    values: [fid, mostVerifications],
+  })
+  return rows[0]!.facts
+}
+
+const ofFid = `
+select json_build_object(
+  'agent_status', (select agent_status from agent where fid = $1::bigint),
+  'claim_method', (select method from claim where fid = $1::bigint order by claimed_at desc, method, nonce limit 1),
+  'claimed_at', (select ${isoTime('min(claimed_at)')} from claim where fid = $1::bigint),
+  'verifications', (
+    select ${list(`json_build_object(${verification})`, 'v.address')}
+      from (select distinct on (address) * from verified_address where fid = $1::bigint
+             order by address, verified_at desc limit $2) v),
+  'sources', ${sources(`'fid:' || $1::bigint`)},
+  'chains', ${chains},
+  'is_queued', exists (select from agent_event where fid = $1::bigint)
+) as facts`
+
+/** What is known that decides about an address, lowercase hex. */
+export async function addressFacts(db: Queryable, address: string): Promise<AddressFacts> {
+  const { rows } = await db.query<{ facts: AddressFacts }>({
+    name: 'address-facts',
+    text: ofAddress,
+    values: [Buffer.from(address.slice(2), 'hex'), mostVerifications],
+  })
+  return rows[0]!.facts
+}
+
+const ofAddress = `
+select json_build_object(
+  'tokens', ${tokens('$1::bytea')},
+  'token_chains', ${tokenChains('$1::bytea')},
+  'former_tokens', ${formerTokens('$1::bytea')},
+  'verifications', (
+    select ${list(`json_build_object(${verification}, 'agent_status', a.agent_status)`, 'v.fid')}
+      from (select distinct on (fid) * from verified_address where address = $1::bytea
+             order by fid, verified_at desc limit $2) v
+      left join agent a using (fid)),
+  'fid', (
+    select a.fid from verified_address v join agent a using (fid)
+     where v.address = $1::bytea and v.ended_at is null
+     order by a.claimed desc, v.verified_at desc, a.fid limit 1),
+  'sources', ${sources(`'address:0x' || encode($1::bytea, 'hex')`)},
+  'chains', ${chains}
+) as facts`

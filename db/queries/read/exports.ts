@@ -1,0 +1,144 @@
+import type pg from 'pg'
+import type { Queryable } from '../../pool.ts'
+import type { ChainStart } from './settlement-starts.ts'
+
+/** A view of the schema `directory` that is exported: the key its rows go by, and what `chain` and `since` ask of it. */
+interface ExportedView {
+  /** Columns of a unique index, in its order: pages begin behind a key. */
+  readonly key: readonly [string, ...string[]]
+  /** Condition on a chain's name; undefined: its rows belong to no chain. */
+  readonly ofChain?: (parameter: string) => string
+  /** Time column of which `since` is the earliest value. */
+  readonly time: string
+}
+
+export const exportedViews = {
+  agents: { key: ['fid'], ofChain: (chain) => `${chain} = any (chains)`, time: 'changed_at' },
+  settlements: {
+    key: ['chain', 'block_number', 'log_index'],
+    ofChain: (chain) => `chain = ${chain}`,
+    time: 'block_timestamp',
+  },
+  registrations: { key: ['chain', 'erc8004_id'], ofChain: (chain) => `chain = ${chain}`, time: 'updated_at' },
+  claims: { key: ['fid', 'method', 'nonce'], time: 'claimed_at' },
+} as const satisfies Record<string, ExportedView>
+export type ExportedName = keyof typeof exportedViews
+
+/** The column types the views have; a column of another type has to be given a form in every format first. */
+export const exportTypes = [
+  'text',
+  'text[]',
+  'boolean',
+  'integer',
+  'bigint',
+  'numeric',
+  'numeric(78,0)',
+  'timestamp with time zone',
+] as const
+export interface ExportColumn {
+  readonly name: string
+  readonly type: (typeof exportTypes)[number]
+}
+
+/** Texts of a row's columns: digits as the database has them, t or f, ISO times with microseconds, arrays as JSON. */
+export type ExportRow = (string | null)[]
+
+export interface ExportFilter {
+  readonly what: ExportedName
+  readonly chain: string | undefined
+  /** ISO time; rows of this time are included. */
+  readonly since: string | undefined
+  /** Of settlements since a time: where those of each chain begin, so that the older ones need not be read. */
+  readonly starts?: readonly ChainStart[]
+}
+
+/** From here on the transaction reads one state of the database; to be its first statement. */
+export async function beginSnapshot(db: Queryable): Promise<void> {
+  await db.query('set transaction isolation level repeatable read, read only')
+}
+
+/** When the transaction's state was taken: ISO time with microseconds. */
+export async function snapshotTime(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ at: string }>(`select ${isoMicroseconds('now()')} as at`)
+  return (rows[0] as { at: string }).at
+}
+
+/** Whether this transaction may write to the folder: until it ends, no other one may. */
+export async function tryLockExport(db: Queryable, folder: string): Promise<boolean> {
+  const { rows } = await db.query<{ locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked`,
+    [`export ${folder}`],
+  )
+  return rows[0]?.locked === true
+}
+
+/** The next rows in the order of the key, at most `limit`, behind the key `after`. Fewer than `limit`: the last ones. */
+export async function exportPage(
+  db: Queryable,
+  filter: ExportFilter,
+  columns: readonly ExportColumn[],
+  { after, limit }: { after: readonly string[] | undefined; limit: number },
+): Promise<ExportRow[]> {
+  if (!filter.starts) return readPage(db, selection(filter, columns, after), filter.what, limit)
+  const rows: ExportRow[] = []
+  const reached = after ? filter.starts.findIndex(({ chain }) => chain === after[0]) : 0
+  for (const [index, start] of filter.starts.slice(reached).entries()) {
+    const own = selection({ ...filter, chain: start.chain }, columns, index === 0 ? after : undefined, start.block)
+    rows.push(...(await readPage(db, own, filter.what, limit - rows.length)))
+    if (rows.length === limit) break
+  }
+  return rows
+}
+
+async function readPage(
+  db: Queryable,
+  { text, values }: { text: string; values: readonly string[] },
+  what: ExportedName,
+  limit: number,
+): Promise<ExportRow[]> {
+  const { key } = exportedViews[what]
+  const page: pg.QueryArrayConfig = {
+    text: `${text}\n order by ${key.map((name) => `view.${name}`).join(', ')}\n limit $${values.length + 1}`,
+    values: [...values, limit],
+    rowMode: 'array',
+    types: { getTypeParser: () => (value: string | Buffer) => value },
+  }
+  const { rows } = await (db as pg.ClientBase).query<ExportRow>(page)
+  return rows
+}
+
+/** How many rows there are, as the planner guesses from its statistics: counting them would take as long as reading. */
+export async function estimateExport(db: Queryable, filter: ExportFilter): Promise<number> {
+  const { text, values } = selection(filter, [], undefined)
+  const { rows } = await db.query<{ 'QUERY PLAN': { Plan: { 'Plan Rows': number } }[] }>(
+    `explain (format json) ${text}`,
+    values,
+  )
+  return rows[0]?.['QUERY PLAN'][0]?.Plan['Plan Rows'] ?? 0
+}
+
+function selection(
+  filter: ExportFilter,
+  columns: readonly ExportColumn[],
+  after: readonly string[] | undefined,
+  fromBlock?: number,
+) {
+  const view: ExportedView = exportedViews[filter.what]
+  const values: string[] = []
+  const parameter = (value: string) => `$${values.push(value)}`
+  const conditions: string[] = []
+  if (filter.chain !== undefined && view.ofChain) conditions.push(view.ofChain(parameter(filter.chain)))
+  if (filter.since !== undefined) conditions.push(`${view.time} >= ${parameter(filter.since)}`)
+  if (fromBlock !== undefined) conditions.push(`block_number >= ${parameter(String(fromBlock))}`)
+  if (after) conditions.push(`(${view.key.join(', ')}) > (${after.map(parameter).join(', ')})`)
+  const where = conditions.length > 0 ? `\n where ${conditions.join(' and ')}` : ''
+  return { text: `select ${columns.map(textOf).join(', ')}\n  from directory.${filter.what} view${where}`, values }
+}
+
+function textOf({ name, type }: ExportColumn): string {
+  if (type === 'timestamp with time zone') return `${isoMicroseconds(name)} as ${name}`
+  if (type === 'text[]') return `to_json(${name})::text as ${name}`
+  return name
+}
+
+const isoMicroseconds = (time: string) => `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`

@@ -1,0 +1,117 @@
+import type { Queryable } from '../../pool.ts'
+import { dollars, isoTime } from '../sql/json-text.ts'
+import { leanRow } from '../sql/lean-row.ts'
+import { isListed } from '../sql/selectors.ts'
+import { countedSettlements, newestSettlement } from '../sql/settlement-windows.ts'
+
+/** Rolling windows: where each begins, as SQL (null: with the first block), and its columns of `payee_counts`. */
+const windows = {
+  '7d': { since: `now() - interval '7 days'`, count: 'last_7d' },
+  '30d': { since: `now() - interval '30 days'`, count: 'last_30d' },
+  all: { since: null, count: 'ever' },
+} as const
+
+export type LeaderboardPeriod = keyof typeof windows
+export const leaderboardPeriods = Object.keys(windows) as LeaderboardPeriod[]
+
+/** Agents that are counted beyond those asked for: who is about to move up. */
+const spareCandidates = 100
+
+/**
+ * JSON of `GET /api/leaderboard`: agents by settlements in the window, then volume, then fid ascending. Agents without
+ * one are left out.
+ *
+ * What is shown of an agent is counted when asked, to the row, and so is the rank among those who are counted. Who is
+ * counted follows from the job's last round, a minute ago: the first `limit` and a hundred more. An agent that was not
+ * among them then and would be shown now has to wait for the next round.
+ */
+export async function leaderboard(
+  db: Queryable,
+  {
+    period,
+    limit,
+    settlementOverloads,
+  }: { period: LeaderboardPeriod; limit: number; settlementOverloads: 'spec' | 'all' },
+): Promise<string> {
+  const { rows } = await db.query<{ body: string }>({
+    name: `leaderboard-${period}`,
+    text: rankingOf(windows[period]),
+    values: [period, limit, settlementOverloads === 'all'],
+  })
+  return rows[0]?.body ?? ''
+}
+
+function rankingOf({ since, count }: (typeof windows)[LeaderboardPeriod]): string {
+  const counted = countedSettlements({
+    recipients: 'payee',
+    few: true,
+    amounts: true,
+    newest: false,
+    overloads: '$3::boolean',
+    windows: [{ name: 'settlements', since }],
+  })
+  return `
+with candidate as materialized (
+  select fid
+    from (select fid, unnest(verified_addresses) as address from agent) agent
+    join payee_counts c using (address)
+   where c.${count} > 0
+   group by fid
+   order by sum(c.${count}) desc, sum(c.${count}_amount) desc, fid
+   limit $2 + ${spareCandidates}
+),
+verified as materialized (select fid, unnest(verified_addresses) as address from candidate join agent using (fid)),
+payee as materialized (select distinct address from verified),
+paid as materialized (
+  select address, sum(settlements) as settlements, sum(settlements_amount) as volume
+    from (${counted}) part
+   group by address
+  having sum(settlements) > 0
+),
+ranked as (
+  select row_number() over (order by sum(paid.settlements) desc, sum(paid.volume) desc, verified.fid) as rank,
+         verified.fid, sum(paid.settlements) as settlement_count, sum(paid.volume) as volume
+    from verified
+    join paid using (address)
+   group by verified.fid
+   order by rank
+   limit $2
+)
+select json_build_object(
+  'period', $1::text,
+  'limit', $2::int,
+  'count', count(*),
+  'generated_at', ${isoTime('now()')},
+  'agents', coalesce(json_agg(json_build_object(
+    'rank', ranked.rank,${leanRow},
+    'settlement_count', ranked.settlement_count,
+    'volume_usdc', ${dollars('ranked.volume')},
+    'unique_payers', (${payersOf('a.verified_addresses', since)}),
+    'last_settlement_at', ${isoTime(newestSettlement('a.verified_addresses', '$3::boolean'))}
+  ) order by ranked.rank), '[]')
+)::text as body
+  from ranked
+  join agent a using (fid)`
+}
+
+/** How many paid any of the addresses: those whose newest settlement is in the window. */
+function payersOf(addresses: string, since: string | null): string {
+  const after = (time: string) => (since === null ? 'true' : `${time} > ${since}`)
+  return `
+    select count(*)
+      from (select p.payer
+              from settlement_payer p
+             where p.recipient = any (${addresses}) and ($3::boolean or not p.overload) and ${after('p.last_at')}
+             union
+            select s.payer
+              from unnest(${addresses}) as payee (address)
+             cross join settlement_unrolled u
+             cross join lateral (
+               select s.payer
+                 from settlement s
+                where s.recipient = payee.address and s.chain = u.chain
+                  and s.block_number between u.from_block and u.to_block
+                  and ($3::boolean or ${isListed('s.selector')}) and ${after('s.block_timestamp')}
+               offset 0
+             ) s) payer`
+}

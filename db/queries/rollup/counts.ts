@@ -1,0 +1,148 @@
+import type { Queryable } from '../../pool.ts'
+import { countedColumns, countedSettlements } from '../sql/settlement-windows.ts'
+
+export interface SettlementCounts {
+  readonly fid: number
+  readonly last30d: number
+  readonly ever: number
+  readonly newestAt: Date | null
+}
+
+export interface CountOptions {
+  readonly settlementOverloads: 'spec' | 'all'
+  readonly now: Date
+}
+
+/** Of the payees of a relation; the parameters $1 and $2 are the time and whether overloads count. */
+const countedOf = (recipients: string, few: boolean) => ({
+  recipients,
+  few,
+  amounts: true,
+  newest: true,
+  overloads: '$2::boolean',
+  windows: [
+    { name: 'last_24h', since: `$1::timestamptz - interval '24 hours'` },
+    { name: 'last_7d', since: `$1::timestamptz - interval '7 days'` },
+    { name: 'last_30d', since: `$1::timestamptz - interval '30 days'` },
+    { name: 'ever', since: null },
+  ],
+})
+
+/**
+ * Rows are written in the order of addresses, so that two who count do not wait for each other in turn. Those that have
+ * not changed are left out before: a conflict alone would lock each of them, and locks are writes.
+ */
+function storedCounts(payees: string, few: boolean): string {
+  const counted = countedOf('payee', few)
+  const names = countedColumns(counted)
+  const sums = names.map((name) => (name === 'newest_at' ? `max(${name})` : `coalesce(sum(${name}), 0)`))
+  const row = (table: string) => `(${names.map((name) => `${table}.${name}`).join(', ')})`
+  return `
+with payee as materialized (${payees}),
+paid as (
+  select address, ${sums.map((sum, index) => `${sum} as ${names[index]}`).join(', ')}
+    from payee
+    left join (${countedSettlements(counted)}) part using (address)
+   group by address
+)
+insert into payee_counts (address, ${names.join(', ')})
+select paid.address, ${names.map((name) => `paid.${name}`).join(', ')}
+  from paid
+  left join payee_counts stored using (address)
+ where stored.address is null or ${row('stored')} is distinct from ${row('paid')}
+ order by paid.address
+    on conflict (address) do update
+   set (${names.join(', ')}) = row${row('excluded')}`
+}
+
+/** Counts what all addresses of agents were paid. What has not changed is not written. Returns how many rows were. */
+export async function countPayees(db: Queryable, { settlementOverloads, now }: CountOptions): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'count-payees',
+    text: storedCounts('select distinct unnest(verified_addresses) as address from agent', false),
+    values: [now, settlementOverloads === 'all'],
+  })
+  return rowCount ?? 0
+}
+
+/** The same of the addresses of some agents, a hundred at most. */
+export async function countPayeesOf(
+  db: Queryable,
+  { fids, settlementOverloads, now }: CountOptions & { fids: readonly number[] },
+): Promise<void> {
+  await db.query({
+    name: 'count-payees-of',
+    text: storedCounts(
+      'select distinct unnest(verified_addresses) as address from agent where fid = any ($3::bigint[])',
+      true,
+    ),
+    values: [now, settlementOverloads === 'all', fids],
+  })
+}
+
+/** Deletes the counts of addresses that no agent has any more. Rows that somebody writes are left to the next time. */
+export async function forgetPayees(db: Queryable): Promise<void> {
+  await db.query({
+    name: 'forget-payees',
+    text: `
+with gone as (
+  select c.address
+    from payee_counts c
+   where not exists (select from (select unnest(verified_addresses) as address from agent) payee
+                      where payee.address = c.address)
+     for update of c skip locked
+)
+delete from payee_counts where address in (select address from gone)`,
+  })
+}
+
+/** Agents whose stored counts are not those of their addresses, with what those come to. */
+export async function movedCounts(db: Queryable): Promise<SettlementCounts[]> {
+  const { rows } = await db.query<SettlementCounts>({ name: 'moved-counts', text: movedWhere('true') })
+  return rows
+}
+
+/** The same of some agents. */
+export async function movedCountsOf(db: Queryable, fids: readonly number[]): Promise<SettlementCounts[]> {
+  const { rows } = await db.query<SettlementCounts>({
+    name: 'moved-counts-of',
+    text: movedWhere('fid = any ($1::bigint[])'),
+    values: [fids],
+  })
+  return rows
+}
+
+function movedWhere(condition: string): string {
+  return `
+select fid, paid.last_30d as "last30d", paid.ever, summed.newest_at as "newestAt"
+  from agent a
+  left join (select fid, sum(c.last_30d)::bigint as last_30d, sum(c.ever)::bigint as ever, max(c.newest_at) as newest_at
+               from (select fid, unnest(verified_addresses) as address from agent where ${condition}) payee
+               join payee_counts c using (address)
+              group by fid) summed using (fid)
+ cross join lateral (select coalesce(summed.last_30d, 0) as last_30d, coalesce(summed.ever, 0) as ever) paid
+ where ${condition}
+   and (a.settlements_30d, a.settlements_all, a.last_settlement_at)
+       is distinct from (paid.last_30d, paid.ever, summed.newest_at)
+ order by fid`
+}
+
+/** Stores counts for sorting. Unchanged: nothing is written. Returns how many agents have others now. */
+export async function storeSettlementCounts(db: Queryable, counts: readonly SettlementCounts[]): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'store-settlement-counts',
+    text: `
+update agent a
+   set settlements_30d = c.last30d, settlements_all = c.ever, last_settlement_at = c.newest_at
+  from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[]) as c (fid, last30d, ever, newest_at)
+ where a.fid = c.fid
+   and (a.settlements_30d, a.settlements_all, a.last_settlement_at) is distinct from (c.last30d, c.ever, c.newest_at)`,
+    values: [
+      counts.map(({ fid }) => fid),
+      counts.map(({ last30d }) => last30d),
+      counts.map(({ ever }) => ever),
+      counts.map(({ newestAt }) => newestAt),
+    ],
+  })
+  return rowCount ?? 0
+}

@@ -1,0 +1,93 @@
+import type { Queryable } from '../../pool.ts'
+import { isListed } from '../sql/selectors.ts'
+
+// Statements that keep the three tables settlements are summed up in: by recipient and hour, by recipient, by recipient
+// and payer. $1 is the chain.
+
+/** Memory to sort in, until the transaction ends: what settlements are summed up by does not fit into the usual. */
+export async function allowLargeSums(db: Queryable): Promise<void> {
+  await db.query({
+    name: 'allow-large-sums',
+    text: `select set_config('work_mem', '64MB', true), set_config('jit', 'off', true)`,
+  })
+}
+
+interface Sums {
+  readonly table: string
+  /** With `chain` and `overload` the table's key. */
+  readonly by: readonly string[]
+  readonly values: readonly (keyof typeof values)[]
+}
+
+const tables: readonly Sums[] = [
+  { table: 'settlement_hourly', by: ['recipient', 'hour'], values: ['first_block', 'last_block', 'n', 'amount'] },
+  { table: 'settlement_total', by: ['recipient'], values: ['last_at', 'n', 'amount'] },
+  { table: 'settlement_payer', by: ['recipient', 'payer'], values: ['first_at', 'last_at', 'n', 'amount'] },
+]
+
+/** How several sums become one, and how more is added to what is stored. */
+const values = {
+  first_block: { over: 'min', add: (stored: string, more: string) => `least(${stored}, ${more})` },
+  last_block: { over: 'max', add: (stored: string, more: string) => `greatest(${stored}, ${more})` },
+  first_at: { over: 'min', add: (stored: string, more: string) => `least(${stored}, ${more})` },
+  last_at: { over: 'max', add: (stored: string, more: string) => `greatest(${stored}, ${more})` },
+  n: { over: 'sum', add: (stored: string, more: string) => `${stored} + ${more}` },
+  amount: { over: 'sum', add: (stored: string, more: string) => `${stored} + ${more}` },
+}
+
+/**
+ * Adds the settlements `s` of a condition to what is stored; they must not be in it yet. One row: `groups`, zero when
+ * there is none.
+ */
+export function addSums(condition: string): string {
+  return `
+with fact as materialized (${facts(condition)}),
+${tables.map((sums) => stored(sums, (name) => values[name].add(`t.${name}`, `excluded.${name}`))).join(',\n')}
+select count(*)::int as groups from fact`
+}
+
+/** Makes what is stored of some recipients, a relation, what their settlements `s` of a condition come to. */
+export function recountSums(recipients: string, condition: string): string {
+  return `
+with payee as materialized (${recipients}),
+fact as materialized (${facts(`s.recipient in (select recipient from payee) and ${condition}`)}),
+${tables.flatMap((sums) => [stored(sums, (name) => `excluded.${name}`), removed(sums)]).join(',\n')}
+select count(*)::int as groups from fact`
+}
+
+/** The settlements themselves are read once, for all three tables. */
+function facts(condition: string): string {
+  return `
+  select s.recipient, s.payer, date_trunc('hour', s.block_timestamp, 'UTC') as hour, not ${isListed('s.selector')} as overload,
+         min(s.block_number) as first_block, max(s.block_number) as last_block,
+         min(s.block_timestamp) as first_at, max(s.block_timestamp) as last_at, count(*) as n, sum(s.amount) as amount
+    from settlement s
+   where s.chain = $1 and ${condition}
+   group by 1, 2, 3, 4`
+}
+
+/** In the order of the key, so that neighbours in the index are written one after the other. */
+function stored({ table, by, values: names }: Sums, update: (name: keyof typeof values) => string): string {
+  const key = [...by, 'overload'].join(', ')
+  return `
+${table}_stored as (
+  insert into ${table} as t (${key}, chain, ${names.join(', ')})
+  select ${key}, $1, ${names.map((name) => `${values[name].over}(${name})`).join(', ')}
+    from fact
+   group by ${key}
+   order by ${key}
+      on conflict (${key}, chain) do update
+     set ${names.map((name) => `${name} = ${update(name)}`).join(', ')}
+)`
+}
+
+function removed({ table, by }: Sums): string {
+  const key = [...by, 'overload']
+  return `
+${table}_removed as (
+  delete from ${table} t
+   using payee
+   where t.chain = $1 and t.recipient = payee.recipient
+     and not exists (select from fact where ${key.map((name) => `fact.${name} = t.${name}`).join(' and ')})
+)`
+}

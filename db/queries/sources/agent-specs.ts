@@ -1,0 +1,203 @@
+import type { ChainName } from '../../../chains.config.ts'
+import type { Queryable } from '../../pool.ts'
+
+/** A document on an agent's host; texts are clean and short enough. Meaning of the fields: CONTRACT.md 3. */
+export interface StoredSpec {
+  readonly kind: string
+  readonly url: string
+  readonly declared: boolean
+  /** Undefined: none was ever read there. */
+  readonly content: Content | undefined
+  readonly sha256: Buffer | null
+  readonly version: { readonly etag: string | null; readonly lastModified: string | null } | undefined
+  readonly domainVerified: boolean
+  readonly firstSeenAt: Date
+  readonly lastAliveAt: Date | null
+  readonly lastCheckAt: Date
+  readonly lastCheckStatus: string
+  readonly httpStatus: number | null
+  readonly latencyMs: number | null
+  readonly consecutiveFailures: number
+}
+
+interface Content {
+  readonly title: string | null
+  readonly version: string | null
+  readonly skills: readonly string[]
+  readonly tools: readonly string[]
+  readonly pathCount: number | null
+}
+
+export interface SpecInputs {
+  readonly services: readonly { name: string | null; endpoint: string | null; version: string | null }[]
+  readonly tokens: readonly { chain: ChainName; agentId: string }[]
+  readonly profileUrl: string | null
+  readonly known: readonly StoredSpec[]
+}
+
+const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
+       domain_verified, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
+       consecutive_failures`
+const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
+
+/** Tokens of one agent looked at; some holders have thousands. */
+const mostTokens = 100
+
+/** Services of the tokens an agent has now, one token after the other, and the page its account names. */
+const inputsOf = (fid: string) => `
+select coalesce((select json_agg(service order by h.chain, h.agent_id, place)
+                   from (${tokensOf(fid)}) h
+                   join registration_document d using (chain, agent_id),
+                        json_array_elements(d.services) with ordinality as s (service, place)), '[]') as services,
+       coalesce((select json_agg(json_build_object('chain', h.chain, 'agentId', h.agent_id::text)
+                                 order by h.chain, h.agent_id)
+                   from (${tokensOf(fid)}) h), '[]') as tokens,
+       (select profile_url from social_profile p where p.fid = ${fid}) as "profileUrl"`
+
+/** What to look at for an agent, and what is known. Undefined: it is not in the index. */
+export async function readSpecInputs(db: Queryable, fid: number): Promise<SpecInputs | undefined> {
+  const { rows } = await db.query<Omit<SpecInputs, 'known'> & { known: KnownRow[] }>({
+    name: 'read-spec-inputs',
+    text: `
+select n.services, n.tokens, n."profileUrl",
+       coalesce((select json_agg(s order by s.kind, s.url) from agent_spec s where s.fid = a.fid), '[]') as known
+  from agent a
+ cross join lateral (${inputsOf('a.fid')}) n
+ where a.fid = $1`,
+    values: [fid],
+  })
+  const row = rows[0]
+  return row && { ...row, known: row.known.map(toDocument) }
+}
+
+/** Brings the stored documents of an agent to these. Unchanged: nothing is written. */
+export async function storeSpecs(db: Queryable, fid: number, documents: readonly StoredSpec[]): Promise<void> {
+  await db.query({
+    name: 'store-specs',
+    text: `
+with given as (
+  select $1::bigint as fid, g.kind, g.url, g.declared, g.content is not null as has_content,
+         g.content->>'title' as title, g.content->>'version' as version,
+         array(select json_array_elements_text(g.content->'skills')) as skills,
+         array(select json_array_elements_text(g.content->'tools')) as tools,
+         (g.content->>'pathCount')::int as path_count, decode(g."sha256Hex", 'hex') as content_sha256,
+         g.known_version->>'etag' as etag, g.known_version->>'lastModified' as last_modified,
+         g."domainVerified" as domain_verified, g."firstSeenAt" as first_seen_at, g."lastAliveAt" as last_alive_at,
+         g."lastCheckAt" as last_check_at, g."lastCheckStatus" as last_check_status, g."httpStatus" as http_status,
+         g."latencyMs" as latency_ms, g."consecutiveFailures" as consecutive_failures
+    from json_to_recordset($2::json) as g (
+           kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
+           "domainVerified" boolean, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
+           "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int)
+),
+lost as (
+  delete from agent_spec s
+   where s.fid = $1 and not exists (select from given g where (g.kind, g.url) = (s.kind, s.url))
+)
+insert into agent_spec as s (fid, kind, url, ${columns})
+select fid, kind, url, ${columns} from given
+    on conflict (fid, kind, url) do update
+   set (${columns}) = row(${of('excluded')})
+ where (${of('s')}) is distinct from (${of('excluded')})`,
+    values: [fid, JSON.stringify(documents.map(toRecord))],
+  })
+}
+
+/** Stores how a look at an agent went. */
+export async function noteSpecCheck(
+  db: Queryable,
+  { fid, status, now }: { fid: number; status: string; now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'note-spec-check',
+    text: `
+insert into agent_spec_check (fid, spec_check_status, checked_at) values ($1, $2, $3)
+    on conflict (fid) do update set spec_check_status = excluded.spec_check_status, checked_at = excluded.checked_at`,
+    values: [fid, status, now],
+  })
+}
+
+function tokensOf(fid: string): string {
+  return `select chain, agent_id from agent_holding where fid = ${fid} and reason is null
+           order by chain, agent_id limit ${mostTokens}`
+}
+
+/** Asks for a look at agents of the index where there is something else to look at than when one was last asked for. */
+export async function askForSpecs(db: Queryable, fids: readonly number[], now: Date): Promise<void> {
+  await db.query({
+    name: 'ask-for-specs',
+    text: `
+with noted as (
+  insert into agent_spec_inputs as i (fid, digest)
+  select a.fid, md5(row(n.services::text, n.tokens::text, n."profileUrl")::text)::uuid
+    from agent a
+   cross join lateral (${inputsOf('a.fid')}) n
+   where a.fid = any ($1::bigint[])
+      on conflict (fid) do update set digest = excluded.digest where i.digest <> excluded.digest
+  returning fid)
+insert into source_state as s (source, subject, due_at, priority)
+select 'spec_discovery', 'fid:' || fid, $2, 2 from noted order by fid
+    on conflict (source, subject) do update
+   set due_at = least(s.due_at, excluded.due_at), priority = excluded.priority, lease_token = null`,
+    values: [fids, now],
+  })
+}
+
+/** Forgets everything about the documents of agents that left the index. */
+export async function forgetSpecs(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'forget-specs',
+    text: `
+with state as (
+  delete from source_state
+   where source = 'spec_discovery' and subject in (select 'fid:' || fid from unnest($1::bigint[]) as gone (fid))),
+inputs as (delete from agent_spec_inputs where fid = any ($1::bigint[])),
+checks as (delete from agent_spec_check where fid = any ($1::bigint[]))
+delete from agent_spec where fid = any ($1::bigint[])`,
+    values: [fids],
+  })
+}
+
+function toRecord({ sha256, version, ...document }: StoredSpec) {
+  return { ...document, sha256Hex: sha256?.toString('hex') ?? null, known_version: version ?? null }
+}
+
+/** A row as `to_json` writes it. */
+interface KnownRow extends Content {
+  readonly kind: string
+  readonly url: string
+  readonly declared: boolean
+  readonly has_content: boolean
+  readonly path_count: number | null
+  readonly content_sha256: string | null
+  readonly etag: string | null
+  readonly last_modified: string | null
+  readonly domain_verified: boolean
+  readonly first_seen_at: string
+  readonly last_alive_at: string | null
+  readonly last_check_at: string
+  readonly last_check_status: string
+  readonly http_status: number | null
+  readonly latency_ms: number | null
+  readonly consecutive_failures: number
+}
+
+function toDocument(row: KnownRow): StoredSpec {
+  const { title, version, skills, tools } = row
+  return {
+    kind: row.kind,
+    url: row.url,
+    declared: row.declared,
+    content: row.has_content ? { title, version, skills, tools, pathCount: row.path_count } : undefined,
+    sha256: row.content_sha256 === null ? null : Buffer.from(row.content_sha256.slice(2), 'hex'), // `\x…`
+    version: row.has_content ? { etag: row.etag, lastModified: row.last_modified } : undefined,
+    domainVerified: row.domain_verified,
+    firstSeenAt: new Date(row.first_seen_at),
+    lastAliveAt: row.last_alive_at === null ? null : new Date(row.last_alive_at),
+    lastCheckAt: new Date(row.last_check_at),
+    lastCheckStatus: row.last_check_status,
+    httpStatus: row.http_status,
+    latencyMs: row.latency_ms,
+    consecutiveFailures: row.consecutive_failures,
+  }
+}

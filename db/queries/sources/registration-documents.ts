@@ -1,0 +1,176 @@
+import type { Queryable } from '../../pool.ts'
+
+/** A registration; the id in decimal. */
+export interface Token {
+  readonly chain: string
+  readonly agentId: string
+}
+
+const source = 'agent_uri'
+
+/**
+ * Tokens whose URI has not been tried are to be read: at once when an agent of the index holds them, else when there is
+ * time. A registration that never had a URI is left alone.
+ */
+const ask = (tokens: string) => `
+insert into source_state as s (source, subject, due_at, priority)
+select '${source}', 'token:' || r.chain || ':' || r.agent_id, $1,
+       case when exists (select from agent_holding h
+                          where h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null)
+            then 2 else 0 end
+  from ${tokens}
+  left join registration_document d using (chain, agent_id)
+ where d.tried_uri_sha256 is distinct from uri_sha256(r)
+   and (coalesce(r.agent_uri_length, 0) > 0 or d.chain is not null)
+ order by r.chain, r.agent_id
+    on conflict (source, subject) do update
+   set due_at = least(s.due_at, excluded.due_at), priority = greatest(s.priority, excluded.priority),
+       lease_token = null`
+
+/** Of these tokens. A lease on one of them ends: what is being read may be of the URI before. */
+export async function askForDocuments(db: Queryable, tokens: readonly Token[], now: Date): Promise<void> {
+  await db.query({
+    name: 'ask-for-documents',
+    text: ask('unnest($2::text[], $3::numeric[]) as met (chain, agent_id) join registration r using (chain, agent_id)'),
+    values: [now, tokens.map(({ chain }) => chain), tokens.map(({ agentId }) => agentId)],
+  })
+}
+
+/** Of all tokens, for a job that was not there when they came. */
+export async function askForAllDocuments(db: Queryable, now: Date): Promise<void> {
+  await db.query({ name: 'ask-for-all-documents', text: ask('registration r'), values: [now] })
+}
+
+/** Tokens of these agents that wait for their first reading go before those of strangers. */
+export async function hurryDocumentsOf(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'hurry-documents-of',
+    text: `
+update source_state s
+   set priority = 2
+  from agent_holding h
+ where h.fid = any ($1::bigint[]) and h.reason is null
+   and s.source = '${source}' and s.subject = 'token:' || h.chain || ':' || h.agent_id
+   and s.priority < 2 and s.last_attempt_at is null`,
+    values: [fids],
+  })
+}
+
+/** Tokens that an agent has now, in the order of chains' names and ids. */
+export async function tokensHeldBy(db: Queryable, fid: number, limit: number): Promise<Token[]> {
+  const { rows } = await db.query<Token>({
+    name: 'tokens-held-by',
+    text: `
+select chain, agent_id::text as "agentId" from agent_holding
+ where fid = $1 and reason is null
+ order by chain, agent_holding.agent_id
+ limit $2`,
+    values: [fid, limit],
+  })
+  return rows
+}
+
+export interface RegistrationUri {
+  /** Null: too long to be kept. */
+  readonly uri: string | null
+  readonly uriSha256: Buffer
+  /** Whether an agent of the index has the token. */
+  readonly held: boolean
+  /** Of the content, when it is what this URI led to. */
+  readonly version?: { readonly etag: string | null; readonly lastModified: string | null }
+}
+
+/** Undefined: there is no such registration (any more). */
+export async function readRegistrationUri(
+  db: Queryable,
+  { chain, agentId }: Token,
+): Promise<RegistrationUri | undefined> {
+  const { rows } = await db.query<RegistrationUri>({
+    name: 'read-registration-uri',
+    text: `
+select case when r.agent_uri is null and coalesce(r.agent_uri_length, 0) = 0 then '' else r.agent_uri end as uri,
+       uri_sha256(r) as "uriSha256",
+       exists (select from agent_holding h
+                where h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null) as held,
+       case when d.uri_sha256 = uri_sha256(r)
+            then json_build_object('etag', d.etag, 'lastModified', d.last_modified) end as version
+  from registration r
+  left join registration_document d using (chain, agent_id)
+ where r.chain = $1 and r.agent_id = $2`,
+    values: [chain, agentId],
+  })
+  const row = rows[0]
+  return row && { ...row, version: row.version ?? undefined }
+}
+
+export interface StoredDocument {
+  readonly token: Token
+  /** Of the URI that was read. */
+  readonly uriSha256: Buffer
+  /** A word of CONTRACT.md 3. */
+  readonly uriStatus: string
+  /** Texts are clean and short enough. */
+  readonly name: string | null
+  readonly description: string | null
+  readonly image: string | null
+  readonly active: boolean | null
+  readonly x402Support: boolean | null
+  readonly services: readonly unknown[]
+  readonly supportedTrust: readonly string[]
+  readonly version?: { readonly etag: string | null; readonly lastModified: string | null }
+}
+
+const columns = `uri_sha256, tried_uri_sha256, uri_status, name, description, image, active, x402_support, services,
+       supported_trust, etag, last_modified`
+const of = (table: string) =>
+  columns
+    .split(/,\s*/)
+    .map((column) =>
+      ['services', 'supported_trust'].includes(column) ? `${table}.${column}::text` : `${table}.${column}`,
+    )
+    .join(', ')
+
+/** Stores what a URI led to, in place of what was known. Unchanged: nothing is written. */
+export async function storeDocument(db: Queryable, document: StoredDocument, now: Date): Promise<void> {
+  const { token, uriSha256, uriStatus, name, description, image, active, x402Support, version } = document
+  await db.query({
+    name: 'store-document',
+    text: `
+insert into registration_document as d (chain, agent_id, ${columns}, updated_at, read_at)
+values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, case when $4 = 'ok' then $14::timestamptz end)
+    on conflict (chain, agent_id) do update
+   set (${columns}, updated_at, read_at)
+       = row(${columns.replaceAll(/\w+/g, 'excluded.$&')}, excluded.updated_at, coalesce(excluded.read_at, d.read_at))
+ where (${of('d')}) is distinct from (${of('excluded')})`,
+    values: [
+      ...[token.chain, token.agentId, uriSha256, uriStatus, name, description, image, active, x402Support],
+      ...[JSON.stringify(document.services), JSON.stringify(document.supportedTrust)],
+      ...[version?.etag ?? null, version?.lastModified ?? null, now],
+    ],
+  })
+}
+
+/** Stores how reading a URI went; what is known of the document stays. Unchanged: nothing is written. */
+export async function noteUnread(
+  db: Queryable,
+  { token, uriSha256, uriStatus, now }: Pick<StoredDocument, 'token' | 'uriSha256' | 'uriStatus'> & { now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'note-unread',
+    text: `
+insert into registration_document as d (chain, agent_id, tried_uri_sha256, uri_status, updated_at)
+values ($1, $2, $3, $4, $5)
+    on conflict (chain, agent_id) do update
+   set tried_uri_sha256 = excluded.tried_uri_sha256, uri_status = excluded.uri_status, updated_at = excluded.updated_at
+ where (d.tried_uri_sha256, d.uri_status) is distinct from (excluded.tried_uri_sha256, excluded.uri_status)`,
+    values: [token.chain, token.agentId, uriSha256, uriStatus, now],
+  })
+}
+
+export async function forgetDocument(db: Queryable, { chain, agentId }: Token): Promise<void> {
+  await db.query({
+    name: 'forget-document',
+    text: 'delete from registration_document where chain = $1 and agent_id = $2',
+    values: [chain, agentId],
+  })
+}

@@ -1,0 +1,56 @@
+import type { Queryable } from '../../pool.ts'
+
+/** Texts are clean and short enough; null: none. */
+export interface StoredProfile {
+  readonly fid: number
+  readonly handle: string | null
+  readonly displayName: string | null
+  readonly bio: string | null
+  readonly pfpUrl: string | null
+  readonly profileUrl: string | null
+  readonly github: string | null
+  readonly twitter: string | null
+  readonly lastMessageAt: Date | null
+}
+
+/** Stores a profile. Unchanged: nothing is written. The last message never moves back. */
+export async function storeProfile(db: Queryable, profile: StoredProfile, now: Date): Promise<void> {
+  const { fid, handle, displayName, bio, pfpUrl, profileUrl, github, twitter, lastMessageAt } = profile
+  await db.query({
+    name: 'store-profile',
+    text: `
+insert into social_profile as p
+       (fid, handle, display_name, bio, pfp_url, profile_url, github, twitter, last_message_at, updated_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    on conflict (fid) do update
+   set handle = excluded.handle, display_name = excluded.display_name, bio = excluded.bio, pfp_url = excluded.pfp_url,
+       profile_url = excluded.profile_url, github = excluded.github, twitter = excluded.twitter,
+       last_message_at = greatest(p.last_message_at, excluded.last_message_at), updated_at = excluded.updated_at
+ where (p.handle, p.display_name, p.bio, p.pfp_url, p.profile_url, p.github, p.twitter)
+       is distinct from (excluded.handle, excluded.display_name, excluded.bio, excluded.pfp_url,
+                         excluded.profile_url, excluded.github, excluded.twitter)
+    or excluded.last_message_at > p.last_message_at
+    or (p.last_message_at is null and excluded.last_message_at is not null)`,
+    values: [fid, handle, displayName, bio, pfpUrl, profileUrl, github, twitter, lastMessageAt, now],
+  })
+}
+
+/** Steps in which the last message moves: an account that posts every second costs one write a minute. */
+const activityStep = '1 minute'
+
+/** Moves the last message of profiles that are stored; others are nobody's in the index. */
+export async function noteActivity(
+  db: Queryable,
+  messages: readonly { readonly fid: number; readonly at: Date }[],
+): Promise<void> {
+  await db.query({
+    name: 'note-activity',
+    text: `
+update social_profile p
+   set last_message_at = newest.at
+  from (select fid, max(at) as at from unnest($1::bigint[], $2::timestamptz[]) as message (fid, at) group by fid) newest
+ where p.fid = newest.fid
+   and (p.last_message_at is null or newest.at >= p.last_message_at + interval '${activityStep}')`,
+    values: [messages.map(({ fid }) => fid), messages.map(({ at }) => at)],
+  })
+}

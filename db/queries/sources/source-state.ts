@@ -1,0 +1,207 @@
+import type { Queryable } from '../../pool.ts'
+import { storableText } from '../../text.ts'
+
+/** Two: just claimed, a new holder, or changed at the source; one: seen and stale; zero: the rest. */
+export type Priority = 0 | 1 | 2
+
+export interface LeasedSubject {
+  readonly subject: string
+  /** Failures in a row before this attempt. */
+  readonly failures: number
+  readonly lastSuccessAt: Date | null
+}
+
+export interface LeaseOrder {
+  readonly source: string
+  readonly token: string
+  readonly now: Date
+  /** When an unfinished lease falls back. */
+  readonly until: Date
+  readonly limit: number
+}
+
+const leased = `
+update source_state s
+   set due_at = $3, lease_token = $4, last_attempt_at = $2
+  from due
+ where s.source = $1 and s.subject = due.subject
+returning s.subject, s.failures, s.last_success_at as "lastSuccessAt"`
+
+/** Leases the most urgent subjects that are due; inside a priority the stalest. Nobody else gets them until the lease ends. */
+export async function leaseDue(db: Queryable, order: LeaseOrder): Promise<LeasedSubject[]> {
+  const text = `
+with due as (
+  select subject from source_state
+   where source = $1 and due_at <= $2
+   order by priority desc, due_at
+   limit $5 for update skip locked)${leased}`
+  return lease(db, 'lease-due', text, order)
+}
+
+/** The same of priority 0 alone: the tail's reserved part, which urgent subjects cannot take. */
+export async function leaseTail(db: Queryable, order: LeaseOrder): Promise<LeasedSubject[]> {
+  const text = `
+with due as (
+  select subject from source_state
+   where source = $1 and priority = 0 and due_at <= $2
+   order by due_at
+   limit $5 for update skip locked)${leased}`
+  return lease(db, 'lease-tail', text, order)
+}
+
+async function lease(db: Queryable, name: string, text: string, { source, token, now, until, limit }: LeaseOrder) {
+  const { rows } = await db.query<LeasedSubject>({ name, text, values: [source, now, until, token, limit] })
+  return rows
+}
+
+/** Leases one subject whether it is due or not, known or not: for a person who wants to see it read. */
+export async function leaseSubject(
+  db: Queryable,
+  { source, subject, token, now, until }: Omit<LeaseOrder, 'limit'> & { subject: string },
+): Promise<LeasedSubject> {
+  const { rows } = await db.query<LeasedSubject>({
+    name: 'lease-subject',
+    text: `
+insert into source_state as s (source, subject, due_at, lease_token, last_attempt_at)
+values ($1, $5, $3, $4, $2)
+    on conflict (source, subject) do update set due_at = $3, lease_token = $4, last_attempt_at = $2
+returning s.subject, s.failures, s.last_success_at as "lastSuccessAt"`,
+    values: [source, now, until, token, subject],
+  })
+  return rows[0] as LeasedSubject
+}
+
+/** How a read went, for every subject of one lease. */
+export interface Ending {
+  readonly source: string
+  readonly subjects: readonly string[]
+  readonly token: string
+  readonly dueAt: Date
+  readonly outcome: string
+  /** What went wrong, when there is more to say than the outcome does. */
+  readonly error?: string
+}
+
+/** Code points. */
+const longestError = 500
+const errorOf = ({ error }: Ending) => (error === undefined ? null : storableText(error, longestError))
+
+/**
+ * The subjects of a lease that are still held, locked in the order of their names as `askForSubjects` does: two
+ * transactions that end a lease and ask anew would wait for each other for ever.
+ */
+const held = `with held as (
+  select subject from source_state
+   where source = $1 and subject = any ($2::text[]) and lease_token = $3
+   order by subject for update)`
+const ofHeld = 'from held where s.source = $1 and s.subject = held.subject'
+
+/** Ends a lease with success. False: not every lease was still held, so what was read must not be written. */
+export async function finishSubjects(db: Queryable, ending: Ending & { now: Date }): Promise<boolean> {
+  const { source, subjects, token, dueAt, outcome, now } = ending
+  const { rowCount } = await db.query({
+    name: 'finish-subjects',
+    text: `${held}
+update source_state s
+   set due_at = $4, priority = 0, lease_token = null, failures = 0, last_success_at = $6, last_outcome = $5,
+       last_error = null
+  ${ofHeld}`,
+    values: [source, subjects, token, dueAt, outcome, now],
+  })
+  return rowCount === subjects.length
+}
+
+/** Ends a lease for good: the subjects are not to be read again. False: as for `finishSubjects`. */
+export async function dropSubjects(db: Queryable, { source, subjects, token }: Ending): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'drop-subjects',
+    text: 'delete from source_state where source = $1 and subject = any ($2::text[]) and lease_token = $3',
+    values: [source, subjects, token],
+  })
+  return rowCount === subjects.length
+}
+
+/** Ends a lease with a failure; the subject stays as urgent as it was. False: as for `finishSubjects`. */
+export async function failSubjects(db: Queryable, ending: Ending): Promise<boolean> {
+  const { source, subjects, token, dueAt, outcome } = ending
+  const { rowCount } = await db.query({
+    name: 'fail-subjects',
+    text: `${held}
+update source_state s
+   set due_at = $4, lease_token = null, failures = failures + 1, last_outcome = $5, last_error = $6
+  ${ofHeld}`,
+    values: [source, subjects, token, dueAt, outcome, errorOf(ending)],
+  })
+  return rowCount === subjects.length
+}
+
+/** Gives a lease back: the host did not want to be asked now, which says nothing about the subjects. */
+export async function postponeSubjects(db: Queryable, ending: Ending): Promise<void> {
+  const { source, subjects, token, dueAt, outcome } = ending
+  await db.query({
+    name: 'postpone-subjects',
+    text: `${held}
+update source_state s
+   set due_at = $4, lease_token = null, last_outcome = $5, last_error = coalesce($6, last_error)
+  ${ofHeld}`,
+    values: [source, subjects, token, dueAt, outcome, errorOf(ending)],
+  })
+}
+
+/**
+ * Makes subjects due, known or not. A lease on one of them ends: what its holder has read may be older than the reason
+ * for asking again.
+ */
+export async function askForSubjects(
+  db: Queryable,
+  source: string,
+  subjects: readonly string[],
+  { priority, dueAt }: { priority: Priority; dueAt: Date },
+): Promise<void> {
+  await db.query({
+    name: 'ask-for-subjects',
+    text: `
+insert into source_state as s (source, subject, due_at, priority)
+select $1, subject, $3, $4 from (select distinct unnest($2::text[]) as subject order by subject) as wanted
+    on conflict (source, subject) do update
+   set due_at = least(s.due_at, excluded.due_at), priority = greatest(s.priority, excluded.priority), lease_token = null
+ where s.due_at > excluded.due_at or s.priority < excluded.priority`,
+    values: [source, subjects, dueAt, priority],
+  })
+}
+
+/** Adds subjects that are not known yet; the others keep their turn. */
+export async function addSubjects(
+  db: Queryable,
+  source: string,
+  subjects: readonly string[],
+  { priority, dueAt }: { priority: Priority; dueAt: Date },
+): Promise<void> {
+  await db.query({
+    name: 'add-subjects',
+    text: `
+insert into source_state (source, subject, due_at, priority)
+select $1, subject, $3, $4 from (select distinct unnest($2::text[]) as subject order by subject) as wanted
+    on conflict (source, subject) do nothing`,
+    values: [source, subjects, dueAt, priority],
+  })
+}
+
+export async function forgetSubjects(db: Queryable, source: string, subjects: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'forget-subjects',
+    text: 'delete from source_state where source = $1 and subject = any ($2::text[])',
+    values: [source, subjects],
+  })
+}
+
+/** Subjects that are due, by source; for the operator's eyes. */
+export async function countDue(db: Queryable, now: Date): Promise<{ source: string; due: number; known: number }[]> {
+  const { rows } = await db.query<{ source: string; due: number; known: number }>({
+    name: 'count-due',
+    text: `select source, count(*) filter (where due_at <= $1) as due, count(*) as known
+             from source_state group by source order by source`,
+    values: [now],
+  })
+  return rows
+}

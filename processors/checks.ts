@@ -3,8 +3,8 @@ import type { ChainSettings } from '../chains.file.ts'
 import type { Queryable } from '../db/pool.ts'
 import { hasChainTables, readChainState } from '../db/queries/chain/chain-state.ts'
 import { Refusal } from './refusal.ts'
-import type { SdkNode } from './sdk.ts'
-import { hideAddresses } from './sdk-log.ts'
+import type { SdkNode } from './source/sdk.ts'
+import { hideAddresses } from './source/sdk-log.ts'
 
 /** Throws unless the database is ready for this chain's rows. */
 export async function checkDatabase(db: Queryable, chain: ChainSettings): Promise<void> {

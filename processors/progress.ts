@@ -1,5 +1,5 @@
-import type { ChainBlock } from './block.ts'
-import type { UnpaidCount } from './settle-blocks.ts'
+import type { ChainBlock } from './mapping/block.ts'
+import type { UnpaidCount } from './mapping/settle-blocks.ts'
 
 /** What the blocks of one transaction came to. */
 export interface Counts {

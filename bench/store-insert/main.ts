@@ -1,11 +1,11 @@
 import { pino } from 'pino'
 import { chains } from '../../chains.config.ts'
 import { readChains } from '../../chains.file.ts'
-import { ChainDatabase } from '../../processors/database.ts'
+import { settleBlocks } from '../../processors/mapping/settle-blocks.ts'
 import { Progress } from '../../processors/progress.ts'
-import { settleBlocks } from '../../processors/settle-blocks.ts'
-import { toEntity } from '../../processors/settlement-record.ts'
-import { createSource } from '../../processors/source.ts'
+import { createSource } from '../../processors/source/source.ts'
+import { ChainDatabase } from '../../processors/store/database.ts'
+import { toEntity } from '../../processors/store/settlement-record.ts'
 
 // The plain program that the backfill is compared with: EvmBatchProcessor, an entity a settlement, `store.insert`.
 // node bench/store-insert/main.ts <from> <to>, with the settings in the environment.

@@ -12,8 +12,8 @@ import {
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { Refusal } from '../refusal.ts'
-import { findBackfill, type Range } from './claim.ts'
 import { dropAside } from './partitions.ts'
+import { findBackfill, type Range } from './reservation.ts'
 
 /**
  * Gives up a backfill in one transaction: its claim is gone, and its rows. Returns how many rows there were. The

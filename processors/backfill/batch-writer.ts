@@ -4,9 +4,9 @@ import type pg from 'pg'
 import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams'
 import { insertUnpaid, moveShard, type ShardStep } from '../../db/queries/chain/backfill.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
+import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import { Refusal } from '../refusal.ts'
-import type { UnpaidCount } from '../settle-blocks.ts'
-import { copyHeader, copyTrailer } from '../settlement-copy.ts'
+import { copyHeader, copyTrailer } from '../store/settlement-copy.ts'
 
 /** What was decoded may run ahead of what the database took by this much. */
 const maxWaitingBytes = 8 * 1024 * 1024

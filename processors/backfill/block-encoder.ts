@@ -1,15 +1,15 @@
 import { events } from '../../abi/generated/dollar-token.ts'
 import type { ChainName } from '../../chains.config.ts'
-import type { ChainBlock } from '../block.ts'
-import { paymentSelectors } from '../selector.ts'
-import { settleBlocks, type UnpaidCount } from '../settle-blocks.ts'
-import { writeRow } from '../settlement-copy.ts'
-import { type FindCalls, type SettlementRow, settle } from '../settlements.ts'
-import type { BlockScanner } from './block-scanner.ts'
+import type { BlockScanner } from '../history/block-scanner.ts'
+import { scannedBlock, scannedTransaction } from '../history/scanned-block.ts'
+import type { ChainBlock } from '../mapping/block.ts'
+import { paymentSelectors } from '../mapping/selector.ts'
+import { settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
+import { type FindCalls, type SettlementRow, settle } from '../mapping/settlements.ts'
+import { writeRow } from '../store/settlement-copy.ts'
 import { decode, fitsRow, same, wordDigits } from './hex-text.ts'
 import { RowPages } from './row-pages.ts'
 import { type RowTemplate, rowTemplate } from './row-template.ts'
-import { scannedBlock, scannedTransaction } from './scanned-block.ts'
 
 /**
  * Turns blocks into encoded rows.

@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os'
 import { chainNames, findChain } from '../../chains.config.ts'
 import { type ChainSettings, readChains } from '../../chains.file.ts'
 import { UsageError } from '../../ops/cli.ts'
+import { rpcSource, sourceOf } from '../history/sources.ts'
 import type { SourceAddress } from './job.ts'
-import { rpcSource, sourceOf } from './sources.ts'
 
 /** The command line as it was parsed; `--help` is not in it. */
 export interface Arguments {

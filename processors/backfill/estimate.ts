@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { History } from '../history/history.ts'
+import { RangeReader } from '../history/range-reader.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { BackfillConfig } from './config.ts'
-import type { History } from './history.ts'
-import { RangeReader } from './range-reader.ts'
 
 export interface Estimate {
   readonly settlements: number

@@ -1,5 +1,5 @@
 import type { ChainName } from '../../chains.config.ts'
-import { writeRow } from '../settlement-copy.ts'
+import { writeRow } from '../store/settlement-copy.ts'
 
 /** A row of a chain as COPY takes it, all zeros, and where its values stand: every value has a fixed length. */
 export interface RowTemplate {

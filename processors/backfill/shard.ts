@@ -1,13 +1,13 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { readShards, type Shard } from '../../db/queries/chain/backfill.ts'
+import type { History } from '../history/history.ts'
+import { Slices } from '../history/slices.ts'
+import type { FindCalls } from '../mapping/settlements.ts'
 import { Refusal } from '../refusal.ts'
-import type { FindCalls } from '../settlements.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { BlockEncoder } from './block-encoder.ts'
-import type { History } from './history.ts'
 import type { Job } from './job.ts'
-import { Slices } from './slices.ts'
 
 /** A batch is committed when it has so many settlements, and when it is so old. */
 const maxBatchSettlements = 50_000

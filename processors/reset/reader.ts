@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
-import type { ChainBlock } from '../block.ts'
+import type { ChainBlock } from '../mapping/block.ts'
 import { Progress } from '../progress.ts'
-import { insideOf, type SdkNode, type SdkSource } from '../sdk.ts'
-import { createSource } from '../source.ts'
+import { insideOf, type SdkNode, type SdkSource } from '../source/sdk.ts'
+import { createSource } from '../source/source.ts'
 
 /** The final part of a chain as its sources have it now. */
 export interface FinalChain {

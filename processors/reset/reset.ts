@@ -27,8 +27,8 @@ import {
 import { limitLockWait } from '../../db/queries/chain/settlement-partitions.ts'
 import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/hourly.ts'
 import { dropAside } from '../backfill/partitions.ts'
-import { stateSchema } from '../database.ts'
 import { Refusal } from '../refusal.ts'
+import { stateSchema } from '../store/database.ts'
 import type { Tokens } from './tokens.ts'
 
 const maxBlock = 2_147_483_647

@@ -1,8 +1,8 @@
 import type { ChainSettings } from '../../chains.file.ts'
 import type { Registration } from '../../db/model/registration.model.ts'
 import type { RegistrationMetadata } from '../../db/model/registrationMetadata.model.ts'
-import { registrationEvents } from '../registration-events.ts'
-import { applyRegistrationEvents, registrationId } from '../registrations.ts'
+import { registrationEvents } from '../mapping/registration-events.ts'
+import { applyRegistrationEvents, registrationId } from '../mapping/registrations.ts'
 import type { FinalChain } from './reader.ts'
 
 /** Tokens as they were at a block. */

@@ -11,8 +11,8 @@ import {
   readScope,
   type SettlementScope,
 } from '../../db/queries/chain/scope.ts'
-import { bytesOf } from '../block.ts'
-import type { SettlementRow } from '../settlements.ts'
+import { bytesOf } from '../mapping/block.ts'
+import type { SettlementRow } from '../mapping/settlements.ts'
 
 /**
  * The settlements that pay a known recipient. To be called in the transaction that writes them, at READ COMMITTED:

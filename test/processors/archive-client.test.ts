@@ -2,9 +2,9 @@ import { PassThrough, Readable } from 'node:stream'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { Patience, PortalFailure, readRetryAfter } from '../../processors/portal-failures.ts'
-import { Lines } from '../../processors/portal-lines.ts'
-import { toPortalQuery } from '../../processors/portal-query.ts'
+import { Patience, PortalFailure, readRetryAfter } from '../../processors/portal/failures.ts'
+import { Lines } from '../../processors/portal/lines.ts'
+import { toPortalQuery } from '../../processors/portal/query.ts'
 import { Refusal } from '../../processors/refusal.ts'
 
 const patienceMs = 10_000

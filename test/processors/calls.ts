@@ -1,5 +1,5 @@
 import { concat, encodeFunctionData, type Hex, keccak256, parseAbi, toBytes } from 'viem'
-import type { ChainLog } from '../../processors/block.ts'
+import type { ChainLog } from '../../processors/mapping/block.ts'
 
 /** A token call as viem encodes it, for tests that take what the processors make of calldata apart. */
 export interface Payment {

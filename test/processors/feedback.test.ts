@@ -1,7 +1,7 @@
 import { encodeAbiParameters, type Hex, keccak256, parseAbiParameters, toBytes } from 'viem'
 import { expect, test } from 'vitest'
-import type { ChainBlock, ChainLog } from '../../processors/block.ts'
-import { applyFeedbackEvents, feedbackEvents } from '../../processors/feedback.ts'
+import type { ChainBlock, ChainLog } from '../../processors/mapping/block.ts'
+import { applyFeedbackEvents, feedbackEvents } from '../../processors/mapping/feedback.ts'
 import { addressFor } from './calls.ts'
 
 const registry = '0x8004baa17c55a88189ae136b182e5fda19de9b63'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { Registration } from '../../db/model/registration.model.ts'
-import type { EventPlace, RegistrationEvent } from '../../processors/registration-events.ts'
-import { applyRegistrationEvents, maxUriBytes } from '../../processors/registrations.ts'
+import type { EventPlace, RegistrationEvent } from '../../processors/mapping/registration-events.ts'
+import { applyRegistrationEvents, maxUriBytes } from '../../processors/mapping/registrations.ts'
 
 const [alice, bob, wallet] = ['a1', 'b0', 'ee'].map((byte) => Buffer.from(byte.repeat(20), 'hex')) as [
   Buffer,

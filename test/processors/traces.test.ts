@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import type { SettlingTransaction } from '../../processors/settlements.ts'
-import { callsInArchive, callsInFrame, createTraceLookup, type FlatTrace } from '../../processors/traces.ts'
+import type { SettlingTransaction } from '../../processors/mapping/settlements.ts'
+import { callsInArchive, callsInFrame, createTraceLookup, type FlatTrace } from '../../processors/mapping/traces.ts'
 import { addressFor, token } from './calls.ts'
 
 const wallet = addressFor('wallet')

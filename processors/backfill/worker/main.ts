@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../../ops/cli.ts'
+import { findCallsIn, openHistory } from '../../history/sources.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Job, Report } from '../job.ts'
 import { loadShard } from '../shard.ts'
-import { findCallsIn, openHistory } from '../sources.ts'
 
 /** A process of a backfill: started by it, told by it what to load, and ended with it. */
 

@@ -1,0 +1,84 @@
+import type { FlatTrace, TraceArchive } from '../mapping/traces.ts'
+import { PortalFailure, readRetryAfter } from '../portal/failures.ts'
+import { ask, type PortalAnswer, textOf } from '../portal/http.ts'
+import type { ArchiveQuery } from '../portal/query.ts'
+import { Refusal } from '../refusal.ts'
+import { type Answer, type ArchiveBlock, type History, settlementQuery, type Wanted } from './history.ts'
+
+/** An answer of a worker may be this long, in bytes. */
+const maxAnswerBytes = 256 * 1024 * 1024
+/** Of an error's text, and of the address of a worker or a height, in characters. */
+const maxShortText = 1_000
+const worthRetrying = [429, 500, 502, 503, 504, 521, 522, 523, 524]
+
+/** The settlement history in a v2 archive: a router that names workers, whose answers are one array of blocks. */
+export class ArchiveHistory implements History {
+  readonly name: string
+  readonly traces: TraceArchive
+  readonly #url: string
+
+  constructor(
+    url: string,
+    private readonly wanted: Wanted,
+  ) {
+    this.#url = url.replace(/\/+$/, '')
+    this.name = `the archive ${new URL(url).host}`
+    this.traces = {
+      query: async (query) =>
+        JSON.parse(String(await this.#fetch(query as ArchiveQuery))) as (ArchiveBlock & { traces?: FlatTrace[] })[],
+    }
+  }
+
+  async finalHeight(): Promise<number> {
+    const height = Number(await this.#text(`${this.#url}/height`))
+    if (!Number.isSafeInteger(height)) throw new PortalFailure(`${this.name} tells no height`)
+    return height
+  }
+
+  async open(fromBlock: number, toBlock: number): Promise<Answer> {
+    const body = await this.#fetch(settlementQuery(this.wanted, fromBlock, toBlock))
+    async function* pieces() {
+      yield body
+    }
+    return { pieces: pieces(), isContiguous: false, close() {} }
+  }
+
+  /** Everything that is left of the answer. */
+  parse(text: Buffer, at: number): { blocks: readonly ArchiveBlock[]; end: number } {
+    try {
+      return { blocks: JSON.parse(`[${text.toString('utf8', at)}`), end: text.length }
+    } catch {
+      throw new PortalFailure(`${this.name} answers no array of blocks`)
+    }
+  }
+
+  async #fetch(query: ArchiveQuery): Promise<Buffer> {
+    const worker = await this.#text(`${this.#url}/${query.fromBlock}/worker`)
+    const answer = await ask({ url: new URL(worker), method: 'POST', body: JSON.stringify(query) })
+    if (answer.status !== 200) throw await this.#problem(answer)
+    const pieces: Buffer[] = []
+    let bytes = 0
+    for await (const piece of answer.body as AsyncIterable<Buffer>) {
+      pieces.push(piece)
+      bytes += piece.length
+      if (bytes > maxAnswerBytes) throw new Refusal(`an answer of ${this.name} is longer than ${maxAnswerBytes} bytes`)
+    }
+    return Buffer.concat(pieces)
+  }
+
+  async #text(address: string): Promise<string> {
+    const answer = await ask({ url: new URL(address), method: 'GET' })
+    if (answer.status !== 200) throw await this.#problem(answer)
+    return textOf(answer, maxShortText)
+  }
+
+  async #problem(answer: PortalAnswer): Promise<Error> {
+    const text = await textOf(answer, maxShortText)
+    const problem = `${this.name} answers ${answer.status}${text ? `: ${text}` : ''}`
+    const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
+    if (worthRetrying.includes(answer.status) || retryAfterMs !== undefined) {
+      return new PortalFailure(problem, retryAfterMs)
+    }
+    return new Refusal(`${problem}; check the address`)
+  }
+}

@@ -1,0 +1,192 @@
+import type { Logger } from 'pino'
+import type { ChainBlock } from '../mapping/block.ts'
+import { Patience, PortalFailure } from '../portal/failures.ts'
+import { Refusal } from '../refusal.ts'
+import { BlockScanner, hashLength } from './block-scanner.ts'
+import { type Answer, type ArchiveBlock, type History, toChainBlock } from './history.ts'
+
+/** What takes the blocks of a range, in order. With a promise: what was handed over is needed until it resolves. */
+export interface BlockSink {
+  add(text: Buffer, scan: BlockScanner): Promise<void> | undefined
+  addBlock(block: ChainBlock): Promise<void>
+}
+
+/** Blocks that wait for traces at a time. */
+const maxPending = 8
+const [newline, comma, openBracket, closeBracket, carriageReturn] = [0x0a, 0x2c, 0x5b, 0x5d, 0x0d]
+
+/**
+ * Reads the blocks of a range, over as many requests as it takes; the first one is made at once. After an answer that
+ * ended or broke off the next request goes on behind the last whole block.
+ */
+export class RangeReader {
+  /** The block to go on with. */
+  next: number
+  /** Of the block before it, in ASCII; undefined: not known. */
+  lastHash: Buffer | undefined
+  /** Length of what was read, unpacked. */
+  bytes = 0
+  /** The first block's own hash and its parent's, once it is read. Lowercase hex. */
+  first: { readonly hash: string; readonly parentHash: string } | undefined
+
+  #patience: Patience
+  #opening: Promise<Answer> | undefined
+  #answer: Answer | undefined
+  #pieces: AsyncIterator<Buffer> | undefined
+  #isFresh = false
+  #scans: BlockScanner[] = []
+
+  constructor(
+    private readonly history: History,
+    readonly fromBlock: number,
+    readonly toBlock: number,
+    private readonly log: Pick<Logger, 'warn'>,
+  ) {
+    this.next = fromBlock
+    this.#patience = new Patience(log, history.name)
+    this.#open()
+  }
+
+  get isDone(): boolean {
+    return this.next > this.toBlock
+  }
+
+  /**
+   * Hands over the blocks of the next piece. Rejects with a Refusal when a block does not fit the one before it or when
+   * the source refuses, and when it fails too often in a row.
+   */
+  async advance(sink: BlockSink): Promise<void> {
+    let piece: Buffer | undefined
+    const pending = new Set<Promise<void>>()
+    try {
+      piece = await this.#read()
+    } catch (error) {
+      return this.#recover(error as Error)
+    }
+    this.bytes += piece.length
+    try {
+      for (let at = firstBlockAt(piece, 0); at < piece.length; at = firstBlockAt(piece, at)) {
+        let read: { work: Promise<void> | undefined; end: number }
+        try {
+          read = this.#block(piece, at, sink)
+        } catch (error) {
+          if (!(error instanceof PortalFailure)) throw error
+          return await this.#recover(error)
+        }
+        at = read.end
+        if (!read.work) continue
+        const work: Promise<void> = read.work.then(() => void pending.delete(work))
+        pending.add(work)
+        if (pending.size >= maxPending) await Promise.race(pending)
+      }
+    } finally {
+      await Promise.all(pending)
+    }
+    this.#patience = new Patience(this.log, this.history.name)
+    if (this.isDone) this.close()
+  }
+
+  close(): void {
+    const answer = this.#answer
+    const opening = this.#opening
+    this.#answer = undefined
+    this.#pieces = undefined
+    this.#opening = undefined
+    answer?.close()
+    if (!answer) opening?.then((late) => late.close()).catch(() => {})
+  }
+
+  #open() {
+    this.#opening = this.history.open(this.next, this.toBlock)
+    this.#opening.catch(() => {}) // whoever reads it learns of it
+  }
+
+  /** The next piece; an answer that ends early is followed by the next one. */
+  async #read(): Promise<Buffer> {
+    for (;;) {
+      if (!this.#pieces) {
+        if (!this.#opening) this.#open()
+        this.#answer = await (this.#opening as Promise<Answer>)
+        this.#pieces = this.#answer.pieces[Symbol.asyncIterator]()
+        this.#isFresh = this.#answer.isContiguous
+        this.#opening = undefined
+      }
+      const { done, value } = await this.#pieces.next()
+      if (!done) return value
+      const began = this.#answer
+      this.close()
+      if (this.#isFresh && began?.isContiguous) {
+        throw new PortalFailure(`an answer from block ${this.next} on has no block`)
+      }
+    }
+  }
+
+  async #recover(error: Error): Promise<void> {
+    this.close()
+    this.#opening?.catch(() => {})
+    await this.#patience.afterFailure(error)
+  }
+
+  #block(piece: Buffer, at: number, sink: BlockSink) {
+    const scan = this.#scans.pop() ?? new BlockScanner()
+    const end = scan.scan(piece, at)
+    if (end < 0) {
+      this.#scans.push(scan)
+      const { blocks, end } = this.history.parse(piece, at)
+      return { work: this.#parsed(blocks, sink), end }
+    }
+    const hash = piece.subarray(scan.hashAt, scan.hashAt + hashLength)
+    const parentHash = piece.subarray(scan.parentHashAt, scan.parentHashAt + hashLength)
+    this.#follow(scan.number, hash, parentHash)
+    const work = sink.add(piece, scan)
+    if (!work) {
+      this.#scans.push(scan)
+      return { work, end }
+    }
+    return { work: work.then(() => void this.#scans.push(scan)), end }
+  }
+
+  async #parsed(blocks: readonly ArchiveBlock[], sink: BlockSink): Promise<void> {
+    for (const block of blocks) {
+      const { number, hash, parentHash } = block?.header ?? {}
+      if (!Number.isSafeInteger(number) || !hash || !parentHash) {
+        throw new Refusal(`${this.history.name} sent something that is no block; nothing of it is kept`)
+      }
+      this.#follow(number, Buffer.from(hash), Buffer.from(parentHash))
+    }
+    for (const block of blocks) await sink.addBlock(toChainBlock(block))
+  }
+
+  #follow(number: number, hash: Buffer, parentHash: Buffer) {
+    const { next, lastHash, toBlock, history } = this
+    if (number < next || number > toBlock) {
+      throw new Refusal(
+        `${history.name} sent block ${number} where ${next} or a later one was due; nothing of it is kept`,
+      )
+    }
+    if (this.#isFresh && number !== next) {
+      throw new Refusal(`${history.name} began with block ${number} where ${next} was asked for; nothing of it is kept`)
+    }
+    if (lastHash && number === next && !lastHash.equals(parentHash)) {
+      throw new Refusal(
+        `${history.name} sent block ${number} with parent ${parentHash}, but block ${number - 1} is ${lastHash}; ` +
+          'nothing of it is kept',
+      )
+    }
+    this.first ??= { hash: hash.toString(), parentHash: parentHash.toString() }
+    this.#isFresh = false
+    this.next = number + 1
+    this.lastHash = Buffer.from(hash)
+  }
+}
+
+/** Blocks stand a line each, or as the elements of an array. */
+function firstBlockAt(piece: Buffer, start: number): number {
+  let at = start
+  for (let byte = piece[at]; isSeparator(byte); byte = piece[++at]);
+  return at
+}
+
+function isSeparator(byte: number | undefined): boolean {
+  return byte === newline || byte === comma || byte === openBracket || byte === closeBracket || byte === carriageReturn
+}

@@ -1,0 +1,139 @@
+import { events } from '../../abi/generated/dollar-token.ts'
+import { PortalFailure } from '../portal/failures.ts'
+import type { ArchiveBlock } from './history.ts'
+import type { RpcCall, RpcClient } from './rpc-client.ts'
+import type { RpcHeader, RpcLog } from './rpc-logs.ts'
+
+/** A block with logs that were looked for. */
+export interface WantedBlock {
+  readonly hash: string
+  /** Undefined: not read yet. */
+  readonly header: RpcHeader | undefined
+  /** Indexes of the logs that were found, by their transaction. */
+  readonly logs: Map<string, number[]>
+}
+
+interface RpcReceipt {
+  readonly transactionHash: string
+  readonly blockHash: string
+  readonly logs: readonly RpcLog[]
+}
+
+interface RpcTransaction {
+  readonly hash: string
+  readonly blockHash: string
+  readonly transactionIndex: string
+  readonly from: string
+  readonly to: string | null
+  readonly input: string
+}
+
+/**
+ * Reads blocks with the transactions in which a token executed an authorization, and all logs of these. A block whose
+ * header was not known and that has none is left out.
+ *
+ * `isComplete`: all logs of executed authorizations were looked for. Rejects with a PortalFailure when what the node
+ * answers does not fit together: nodes behind one address can be at different blocks.
+ */
+export async function readWanted(
+  client: RpcClient,
+  wanted: readonly WantedBlock[],
+  tokens: ReadonlySet<string>,
+  isComplete: boolean,
+): Promise<ArchiveBlock[]> {
+  const isUsed = ({ address, topics }: RpcLog) =>
+    topics[0] === events.AuthorizationUsed.topic && tokens.has(address.toLowerCase())
+  const asked = wanted.flatMap(({ logs }) => [...logs.keys()])
+  const receipts = (await ask(client, { eth_getTransactionReceipt: asked })) as Map<string, RpcReceipt>
+  for (const { hash, logs } of wanted) {
+    for (const [transaction, found] of logs) {
+      const receipt = receipts.get(transaction)
+      if (receipt?.blockHash !== hash) throw misfit(client, `the receipt of ${transaction} is of another block`)
+      const there = new Set(receipt.logs.map(({ logIndex }) => Number(logIndex)))
+      const isWhole = found.every((index) => there.has(index))
+      if (!isWhole || (isComplete && receipt.logs.filter(isUsed).length !== found.length)) {
+        throw misfit(client, `the receipt of ${transaction} has other logs than eth_getLogs`)
+      }
+    }
+  }
+  const settling = wanted
+    .map((block) => ({ ...block, hashes: [...block.logs.keys()].filter((tx) => receipts.get(tx)?.logs.some(isUsed)) }))
+    .filter(({ header, hashes }) => header || hashes.length > 0)
+  // Together: one request more would be one more to wait for.
+  const found = await ask(client, {
+    eth_getBlockByHash: settling.filter(({ header }) => !header).map(({ hash }) => hash),
+    eth_getTransactionByHash: settling.flatMap(({ hashes }) => hashes),
+  })
+  return settling.map(({ hash, header = found.get(hash) as RpcHeader, hashes }) => {
+    if (header.hash !== hash) throw misfit(client, `it answers block ${header.hash} for ${hash}`)
+    for (const one of hashes) {
+      const transaction = found.get(one) as RpcTransaction
+      const isThere = header.transactions[Number(transaction.transactionIndex)] === one
+      if (isThere && transaction.hash === one && transaction.blockHash === hash) continue
+      throw misfit(client, `transaction ${one} is of another block`)
+    }
+    return toBlock(
+      header,
+      hashes.map((one) => found.get(one) as RpcTransaction),
+      hashes.flatMap((one) => receipts.get(one)?.logs ?? []),
+    )
+  })
+}
+
+function toBlock(
+  { number, hash, parentHash, timestamp }: RpcHeader,
+  transactions: readonly RpcTransaction[],
+  logs: readonly RpcLog[],
+): ArchiveBlock {
+  return {
+    header: { number: Number(number), hash, parentHash, timestamp: Number(timestamp) },
+    transactions: transactions
+      .map(({ transactionIndex, hash, from, to, input }) => ({
+        transactionIndex: Number(transactionIndex),
+        hash,
+        from: from.toLowerCase(),
+        to: to?.toLowerCase() ?? null,
+        input: input.toLowerCase(),
+      }))
+      .sort((a, b) => a.transactionIndex - b.transactionIndex),
+    logs: logs
+      .map(({ logIndex, transactionIndex, address, topics, data }) => ({
+        logIndex: Number(logIndex),
+        transactionIndex: Number(transactionIndex),
+        address: address.toLowerCase(),
+        topics: topics.map((topic) => topic.toLowerCase()),
+        data: data.toLowerCase(),
+      }))
+      .sort((a, b) => a.logIndex - b.logIndex),
+  }
+}
+
+/** What methods answer for the hashes that they are asked for. Rejects when one has nothing for one of them. */
+async function ask(
+  client: RpcClient,
+  hashes: Partial<Record<Method, readonly string[]>>,
+): Promise<Map<string, unknown>> {
+  const calls = Object.entries(hashes).flatMap(([method, list]) =>
+    list.map((hash): RpcCall & { hash: string } => ({
+      method,
+      hash,
+      params: [hash, ...paramsAfter[method as Method]],
+    })),
+  )
+  const results = await client.batch(calls.map(({ method, params }) => ({ method, params })))
+  const missing = calls.find((_, at) => !results[at])
+  if (missing) throw misfit(client, `it has no ${missing.method} of ${missing.hash}`)
+  return new Map(calls.map(({ hash }, at) => [hash, results[at]]))
+}
+
+/** What the methods take behind a hash. Of a block: no whole transactions. */
+const paramsAfter = {
+  eth_getBlockByHash: [false],
+  eth_getTransactionByHash: [],
+  eth_getTransactionReceipt: [],
+} as const
+type Method = keyof typeof paramsAfter
+
+function misfit({ name }: RpcClient, what: string): PortalFailure {
+  return new PortalFailure(`${name}: ${what}`)
+}

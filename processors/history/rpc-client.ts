@@ -1,0 +1,194 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { PortalFailure, readRetryAfter } from '../portal/failures.ts'
+import { ask, textOf } from '../portal/http.ts'
+import { Refusal } from '../refusal.ts'
+import { hideAddresses, hostOf } from '../source/sdk-log.ts'
+
+export interface RpcCall {
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/** The endpoint answered a call, and said no. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+}
+
+/** Calls of one request. */
+const mostCalls = 100
+/** Requests under way at a time. */
+const maxRequests = 8
+/** An answer may be this long, in bytes, and its body may take so long. */
+const maxAnswerBytes = 64 * 1024 * 1024
+const bodyMs = 60_000
+/** Of an error's text, and of what is shown of an answer, in characters. */
+const [maxErrorText, maxShown] = [1_000, 80]
+/** Short pauses are made without a word, so many in a row; who asks for a longer one is told of. */
+const maxQuietAttempts = 4
+const firstQuietMs = 200
+const longestQuietMs = 5_000
+
+const passing = [429, 500, 502, 503, 504, 521, 522, 523, 524, 529]
+const closed = [401, 403, 404]
+
+interface Answer {
+  readonly id?: unknown
+  readonly result?: unknown
+  readonly error?: { readonly code?: number; readonly message?: string }
+}
+
+/**
+ * JSON-RPC over HTTP for reading history: calls go in batches as large as the endpoint takes, a few at a time, and the
+ * pauses it asks for hold for all of them.
+ */
+export class RpcClient {
+  /** For messages. */
+  readonly name: string
+  readonly #url: URL
+  /** Fewer once the endpoint has refused so many. */
+  #mostCalls = mostCalls
+  /** Of the next request: fewer after a failure, because many endpoints count calls, and more again after successes. */
+  #batchCalls = mostCalls
+  #running = 0
+  readonly #queue: (() => void)[] = []
+  /** Nothing is sent before; milliseconds since 1970. */
+  #quietUntil = 0
+
+  /** Throws when the address is no http one. */
+  constructor(url: string) {
+    this.#url = new URL(url)
+    this.name = `the RPC endpoint ${hostOf(url)}`
+    if (!/^https?:$/.test(this.#url.protocol))
+      throw new Refusal(`${this.name}: history is read over http or https alone`)
+  }
+
+  /**
+   * The results of some calls, in their order; null where the node has nothing. Rejects with an RpcError when it
+   * refuses one of them even alone, with a PortalFailure when it does not answer.
+   */
+  batch(calls: readonly RpcCall[]): Promise<unknown[]> {
+    return this.#inParts(calls, this.#batchCalls)
+  }
+
+  async call(method: string, params: readonly unknown[]): Promise<unknown> {
+    return (await this.batch([{ method, params }]))[0]
+  }
+
+  async #inParts(calls: readonly RpcCall[], size: number): Promise<unknown[]> {
+    const parts: Promise<unknown[]>[] = []
+    for (let at = 0; at < calls.length; at += size) parts.push(this.#results(calls.slice(at, at + size)))
+    return (await Promise.all(parts)).flat()
+  }
+
+  /** A call that is refused among others is made again among fewer: the batch may have been too large. */
+  async #results(calls: readonly RpcCall[]): Promise<unknown[]> {
+    const results = await this.#patiently(calls)
+    const refused = calls.filter((_, at) => results[at] instanceof RpcError)
+    if (refused.length === 0) return results
+    if (calls.length === 1) throw results[0]
+    const half = Math.ceil(refused.length / 2)
+    if (refused.length === calls.length) {
+      this.#mostCalls = half
+      this.#batchCalls = Math.min(this.#batchCalls, half)
+    }
+    const again = await this.#inParts(refused, half)
+    return results.map((result) => (result instanceof RpcError ? again.shift() : result))
+  }
+
+  async #patiently(calls: readonly RpcCall[]): Promise<unknown[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const results = await this.#inTurn(() => this.#post(calls))
+        if (calls.length >= this.#batchCalls) this.#batchCalls = Math.min(this.#batchCalls + 1, this.#mostCalls)
+        return results
+      } catch (error) {
+        const pause = (error as Partial<PortalFailure>).retryAfterMs ?? firstQuietMs * 2 ** attempt
+        this.#quietUntil = Math.max(this.#quietUntil, Date.now() + Math.min(pause, longestQuietMs))
+        if (error instanceof Refusal || attempt === maxQuietAttempts || pause > longestQuietMs) throw error
+        this.#batchCalls = Math.ceil(Math.min(this.#batchCalls, calls.length) / 2)
+        if (calls.length > this.#batchCalls) return this.#inParts(calls, this.#batchCalls)
+      }
+    }
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= maxRequests) await new Promise<void>((resolve) => this.#queue.push(resolve))
+    else this.#running++
+    try {
+      while (this.#quietUntil > Date.now()) await delay(this.#quietUntil - Date.now())
+      return await work()
+    } finally {
+      const next = this.#queue.shift()
+      if (next) next()
+      else this.#running--
+    }
+  }
+
+  /** One request. A call that was refused has an RpcError in its place. */
+  async #post(calls: readonly RpcCall[]): Promise<unknown[]> {
+    const questions = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))
+    const body = JSON.stringify(questions.length === 1 ? questions[0] : questions)
+    const answer = await ask({ url: this.#url, method: 'POST', body })
+    const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
+    if (answer.status !== 200) {
+      const text = await textOf(answer, maxErrorText)
+      const problem = `${this.name} answers ${answer.status}${text ? `: ${hideAddresses(text)}` : ''}`
+      if (passing.includes(answer.status) || retryAfterMs !== undefined) throw new PortalFailure(problem, retryAfterMs)
+      if (closed.includes(answer.status)) throw new Refusal(`${problem}; check the address and its key`)
+      return calls.map(() => new RpcError(problem)) // too many calls, or too much asked for
+    }
+    const parsed = this.#parse(await this.#read(answer.body))
+    const answers = (Array.isArray(parsed) ? parsed : [parsed]) as readonly (Answer | null)[]
+    const limited = answers.find((one) => one?.error && isRateLimit(one.error))
+    if (limited) throw new PortalFailure(`${this.name}: ${limited.error?.message}`, retryAfterMs)
+    if (!Array.isArray(parsed) && calls.length > 1) {
+      return calls.map(() => new RpcError(`${this.name} answers a batch with ${describe(answers[0])}`))
+    }
+    return calls.map((call, id) => {
+      const one = answers.find((other) => other?.id === id) ?? (calls.length === 1 ? answers[0] : undefined)
+      if (one?.id === id && !one.error && 'result' in one) return one.result
+      return new RpcError(`${this.name} answers ${call.method} with ${describe(one)}`)
+    })
+  }
+
+  async #read(body: AsyncIterable<Buffer> & { destroy(error: Error): void }): Promise<string> {
+    const pieces: Buffer[] = []
+    let bytes = 0
+    const late = setTimeout(() => body.destroy(new Error(`no whole answer within ${bodyMs} ms`)), bodyMs)
+    try {
+      for await (const piece of body) {
+        bytes += piece.length
+        if (bytes > maxAnswerBytes) return tooLong
+        pieces.push(piece)
+      }
+    } finally {
+      clearTimeout(late)
+    }
+    return Buffer.concat(pieces).toString()
+  }
+
+  #parse(text: string): unknown {
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw new PortalFailure(`${this.name} answers no JSON: ${hideAddresses(text.slice(0, maxShown))}`)
+    }
+  }
+}
+
+/** Stands for an answer nobody wants to hold: the calls are made again in smaller batches. */
+const tooLong = JSON.stringify({ error: { message: `an answer of more than ${maxAnswerBytes} bytes` } })
+
+function describe(answer: Answer | null | undefined): string {
+  const { code, message } = answer?.error ?? {}
+  if (message === undefined && code === undefined) return 'nothing that is an answer'
+  return `${hideAddresses(message ?? 'an error')}${code === undefined ? '' : ` (${code})`}`
+}
+
+/** Providers agree on no code for it, so their words count: "rate limit", "too many requests", "compute units". */
+function isRateLimit({ code, message = '' }: NonNullable<Answer['error']>): boolean {
+  return (
+    code === 429 ||
+    /rate.?limit|too many requests|request (limit|rate)|compute units|throughput|per second/i.test(message)
+  )
+}

@@ -1,0 +1,122 @@
+import { PortalFailure } from '../portal/failures.ts'
+import { Refusal } from '../refusal.ts'
+import type { Answer, ArchiveBlock, History, Wanted } from './history.ts'
+import { readWanted, type WantedBlock } from './rpc-blocks.ts'
+import { RpcClient } from './rpc-client.ts'
+import { type FoundLogs, LogSearch } from './rpc-logs.ts'
+
+export interface RpcHistoryOptions {
+  readonly url: string
+  readonly chainId: number
+  /** Blocks below the head that may still be replaced. */
+  readonly finalityConfirmation: number
+}
+
+/** Transactions that are read together: with their blocks they fit a batch. And how many such groups are read ahead. */
+const groupTransactions = 80
+const groupsAhead = 8
+
+/**
+ * The settlement history at a node: filtered logs first, then only the transactions and blocks that have them. The
+ * blocks are handed over as an archive would send them, with the first and the last of every range that was searched.
+ */
+export class RpcHistory implements History {
+  readonly name: string
+  /** The node is asked for traces as the chain's processor asks it. */
+  readonly traces = undefined
+  readonly #client: RpcClient
+  readonly #search: LogSearch
+
+  constructor(
+    private readonly options: RpcHistoryOptions,
+    private readonly wanted: Wanted,
+  ) {
+    this.#client = new RpcClient(options.url)
+    this.name = this.#client.name
+    this.#search = new LogSearch(this.#client, wanted)
+  }
+
+  async finalHeight(): Promise<number> {
+    const { chainId, finalityConfirmation } = this.options
+    const [id, head] = await this.#client.batch([
+      { method: 'eth_chainId', params: [] },
+      { method: 'eth_blockNumber', params: [] },
+    ])
+    if (Number(id) !== chainId) throw new Refusal(`it answers chain id ${Number(id)}, expected ${chainId}`)
+    if (!Number.isSafeInteger(Number(head))) throw new PortalFailure('it tells no height')
+    return Math.max(Number(head) - finalityConfirmation, 0)
+  }
+
+  async open(fromBlock: number, toBlock: number): Promise<Answer> {
+    let isClosed = false
+    const groups = this.#groups(fromBlock, toBlock, () => isClosed)
+    return {
+      pieces: readAhead(groups, (group) => this.#read(group)),
+      isContiguous: true,
+      close() {
+        isClosed = true
+      },
+    }
+  }
+
+  parse(text: Buffer, at: number): { blocks: readonly ArchiveBlock[]; end: number } {
+    const blocks = text.toString('utf8', at).trimEnd().split('\n')
+    return { blocks: blocks.map((line) => JSON.parse(line)), end: text.length }
+  }
+
+  async *#groups(fromBlock: number, toBlock: number, isClosed: () => boolean): AsyncGenerator<WantedBlock[]> {
+    for await (const found of this.#search.ranges(fromBlock, toBlock, isClosed)) {
+      let group: WantedBlock[] = []
+      let transactions = 0
+      for (const block of this.#worthReading(found)) {
+        if (group.length > 0 && transactions + block.logs.size > groupTransactions) {
+          yield group
+          group = []
+          transactions = 0
+        }
+        group.push(block)
+        transactions += block.logs.size
+      }
+      yield group
+    }
+  }
+
+  /** The blocks of a range that are worth reading, ascending. */
+  #worthReading({ logs, ends }: FoundLogs): WantedBlock[] {
+    const wanted = new Map<number, WantedBlock>()
+    for (const header of ends) wanted.set(Number(header.number), { hash: header.hash, header, logs: new Map() })
+    for (const log of logs) {
+      const number = Number(log.blockNumber)
+      const block = wanted.get(number) ?? { hash: log.blockHash, header: undefined, logs: new Map() }
+      wanted.set(number, block)
+      if (block.hash !== log.blockHash || log.removed) {
+        throw new PortalFailure(`${this.name} knows two blocks ${number}: ${block.hash} and ${log.blockHash}`)
+      }
+      const ofTransaction = block.logs.get(log.transactionHash) ?? []
+      ofTransaction.push(Number(log.logIndex))
+      block.logs.set(log.transactionHash, ofTransaction)
+    }
+    return [...wanted].sort(([a], [b]) => a - b).map(([, block]) => block)
+  }
+
+  async #read(group: readonly WantedBlock[]): Promise<Buffer> {
+    const { tokens, recipients } = this.wanted
+    const blocks = await readWanted(this.#client, group, new Set(tokens), recipients === undefined)
+    return Buffer.from(blocks.map((block) => `${JSON.stringify(block)}\n`).join(''))
+  }
+}
+
+/** What is read of some items, in their order, a few of them ahead. */
+async function* readAhead<T>(items: AsyncGenerator<T>, read: (item: T) => Promise<Buffer>): AsyncGenerator<Buffer> {
+  const waiting: Promise<Buffer | undefined>[] = []
+  for (;;) {
+    while (waiting.length < groupsAhead) {
+      const reading = items.next().then(({ done, value }) => (done ? undefined : read(value)))
+      reading.catch(() => {}) // whoever waits for it learns of it
+      waiting.push(reading)
+    }
+    const piece = await waiting.shift()
+    if (!piece) return
+    if (piece.length > 0) yield piece
+  }
+}

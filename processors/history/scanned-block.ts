@@ -1,0 +1,48 @@
+import type { ChainBlock, ChainLog, ChainTransaction } from '../mapping/block.ts'
+import { addressLength, type BlockScanner, hashLength } from './block-scanner.ts'
+
+/** The block as the mapping reads it. */
+export function scannedBlock(text: Buffer, scan: BlockScanner): ChainBlock {
+  const hash = text.toString('latin1', scan.hashAt, scan.hashAt + hashLength)
+  return {
+    header: { height: scan.number, hash, timestamp: scan.timestamp * 1000 },
+    logs: Array.from({ length: scan.logs }, (_, position) => logAt(text, scan, position)),
+    transactions: Array.from({ length: scan.transactions }, (_, position) => transactionAt(text, scan, position)),
+  }
+}
+
+/** One transaction of the block, by its position in the scan, with all its logs. */
+export function scannedTransaction(text: Buffer, scan: BlockScanner, position: number) {
+  const transaction = transactionAt(text, scan, position)
+  const logs: ChainLog[] = []
+  for (let log = 0; log < scan.logs; log++) {
+    if (scan.logTransaction[log] === transaction.transactionIndex) logs.push(logAt(text, scan, log))
+  }
+  return { transaction, logs }
+}
+
+function transactionAt(text: Buffer, scan: BlockScanner, position: number): ChainTransaction {
+  const at = (start: number, length: number) => text.toString('latin1', start, start + length)
+  const to = scan.toAt[position] as number
+  return {
+    transactionIndex: scan.transactionIndex[position] as number,
+    hash: at(scan.txHashAt[position] as number, hashLength),
+    from: at(scan.fromAt[position] as number, addressLength),
+    to: to === 0 ? null : at(to, addressLength),
+    input: text.toString('latin1', scan.inputAt[position], scan.inputEnd[position]),
+  }
+}
+
+function logAt(text: Buffer, scan: BlockScanner, position: number): ChainLog {
+  const address = scan.addressAt[position] as number
+  return {
+    logIndex: scan.logIndex[position] as number,
+    transactionIndex: scan.logTransaction[position] as number,
+    address: text.toString('latin1', address, address + addressLength),
+    topics: Array.from({ length: scan.topics[position] as number }, (_, topic) => {
+      const start = scan.topicAt[4 * position + topic] as number
+      return text.toString('latin1', start, start + hashLength)
+    }),
+    data: text.toString('latin1', scan.dataAt[position], scan.dataEnd[position]),
+  }
+}

@@ -1,0 +1,88 @@
+import type { ChainName } from '../../chains.config.ts'
+import type { ChainSettings } from '../../chains.file.ts'
+import type { SourceAddress } from '../backfill/job.ts'
+import type { FindCalls } from '../mapping/settlements.ts'
+import { createTraceLookup, type TraceNode } from '../mapping/traces.ts'
+import { Patience } from '../portal/failures.ts'
+import { PortalService } from '../portal/service.ts'
+import { Refusal } from '../refusal.ts'
+import { hideAddresses } from '../source/sdk-log.ts'
+import { ArchiveHistory } from './archive.ts'
+import type { History, Wanted } from './history.ts'
+import { PortalHistory } from './portal.ts'
+import { RpcHistory } from './rpc.ts'
+import { RpcClient } from './rpc-client.ts'
+
+/** A self-hosted archive when one is set, else the Portal, else the chain's node. */
+export function sourceOf(chain: ChainSettings, portalKey: string | undefined): SourceAddress {
+  if (chain.gateway) return { kind: 'archive', url: chain.gateway }
+  if (chain.portal) return { kind: 'portal', url: chain.portal, dataset: chain.dataset, key: portalKey }
+  if (chain.rpc) return rpcSource(chain, chain.rpc)
+  throw new Refusal(`${chain.name} has no source: set a Portal, an archive or an RPC endpoint`)
+}
+
+export function rpcSource({ id, finalityConfirmation }: ChainSettings, url: string): SourceAddress {
+  return { kind: 'rpc', url, chainId: id, finalityConfirmation }
+}
+
+export function openHistory(source: SourceAddress, wanted: Wanted): History {
+  if (source.kind === 'rpc') return new RpcHistory(source, wanted)
+  if (source.kind === 'archive') return new ArchiveHistory(source.url, wanted)
+  return new PortalHistory(new PortalService(source), wanted)
+}
+
+export interface CallSources {
+  readonly chain: ChainName
+  readonly tokens: readonly string[]
+  readonly hasTraces: boolean
+  readonly rpc: string | null
+  readonly finalHeight: number
+}
+
+/** Looks calls up as the chain's processor does: in the archive when it holds traces, else at the node. */
+export function findCallsIn(history: History, sources: CallSources, warn: (text: string) => void): FindCalls {
+  const { hasTraces, rpc, finalHeight, tokens } = sources
+  let isTold = false
+  const find = createTraceLookup({
+    archive: hasTraces ? history.traces : undefined,
+    archiveHeight: () => finalHeight,
+    node: rpc ? nodeAt(rpc) : undefined,
+    tokens: new Set(tokens),
+    isRefusal: (error) => ['RpcError', 'HttpError'].includes((error as Error).name),
+    onRefusal(txHash, error) {
+      if (isTold) return
+      isTold = true
+      warn(`no trace of ${txHash}, selector inferred: ${hideAddresses(error.message)}; others without are not told of`)
+    },
+  })
+  return async (settling) => {
+    for (const patience = new Patience({ warn }, `the traces of ${settling.transaction.hash}`); ; ) {
+      try {
+        return await find(settling)
+      } catch (error) {
+        await patience.afterFailure(error as Error)
+      }
+    }
+  }
+}
+
+function nodeAt(url: string): TraceNode {
+  return /^http/.test(url) ? new RpcClient(url) : lazyNode(url)
+}
+
+/** The SDK's client knows sockets; it takes half a second to load, and most histories never need it. */
+function lazyNode(url: string): TraceNode {
+  let opened: Promise<TraceNode> | undefined
+  const open = async () => {
+    const { openSdk } = await import('../source/sdk.ts')
+    const { processor, inside } = openSdk()
+    processor.setRpcEndpoint(url)
+    return inside.getChainRpcClient()
+  }
+  return {
+    async call(method, params) {
+      opened ??= open()
+      return (await opened).call(method, params)
+    },
+  }
+}

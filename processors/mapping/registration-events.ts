@@ -1,0 +1,70 @@
+import { events } from '../../abi/generated/identity-registry.ts'
+import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
+
+/** What the identity registry logged about a token. Texts are the bytes the caller sent. */
+export type RegistrationEvent = EventPlace &
+  (
+    | { readonly kind: 'transfer'; readonly from: Buffer | null; readonly to: Buffer | null }
+    | { readonly kind: 'uri'; readonly uri: Buffer }
+    | { readonly kind: 'metadata'; readonly key: Buffer; readonly value: Buffer }
+  )
+
+export interface EventPlace {
+  readonly agentId: bigint
+  readonly blockNumber: number
+  readonly logIndex: number
+  readonly blockTimestamp: Date
+  readonly txHash: Buffer
+}
+
+const zeroAddress = `0x${'0'.repeat(40)}`
+
+/**
+ * The registry's events of a block in log order. `Registered` says nothing but the URI here: a receiving contract can
+ * have passed the token on before it is logged, so its `owner` may be wrong the moment it is written.
+ *
+ * Throws when an event of the registry does not decode: that is an indexing error, not data.
+ */
+export function registrationEvents(block: ChainBlock, registry: string): RegistrationEvent[] {
+  const transactionOf = transactionsOf(block)
+  return block.logs
+    .filter((log) => log.address === registry)
+    .flatMap((log) => {
+      const content = contentOf(log)
+      if (!content) return []
+      const { agentId, ...event } = content
+      return {
+        ...event,
+        agentId,
+        blockNumber: block.header.height,
+        logIndex: log.logIndex,
+        blockTimestamp: new Date(block.header.timestamp),
+        txHash: bytesOf(transactionOf(log.transactionIndex).hash),
+      } as RegistrationEvent
+    })
+}
+
+function contentOf(log: ChainLog) {
+  if (events.Transfer.is(log)) {
+    const { from, to, tokenId } = events.Transfer.decode(log)
+    return { kind: 'transfer', agentId: tokenId, from: holderOf(from), to: holderOf(to) }
+  }
+  if (events.Registered.is(log)) {
+    const { agentId, agentURI } = events.Registered.decode(log)
+    return { kind: 'uri', agentId, uri: bytesOf(agentURI) }
+  }
+  if (events.URIUpdated.is(log)) {
+    const { agentId, newURI } = events.URIUpdated.decode(log)
+    return { kind: 'uri', agentId, uri: bytesOf(newURI) }
+  }
+  if (events.MetadataSet.is(log)) {
+    const { agentId, metadataKey, metadataValue } = events.MetadataSet.decode(log)
+    return { kind: 'metadata', agentId, key: bytesOf(metadataKey), value: bytesOf(metadataValue) }
+  }
+  return undefined
+}
+
+/** The zero address is nobody: before a mint, after a burn. */
+function holderOf(address: string): Buffer | null {
+  return address === zeroAddress ? null : bytesOf(address)
+}

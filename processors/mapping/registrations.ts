@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import type { ChainName } from '../../chains.config.ts'
+import { Registration } from '../../db/model/registration.model.ts'
+import { RegistrationMetadata } from '../../db/model/registrationMetadata.model.ts'
+import { RegistrationTransfer } from '../../db/model/registrationTransfer.model.ts'
+import { storableText } from '../../db/text.ts'
+import type { RegistrationEvent } from './registration-events.ts'
+import { toWallet, walletKey } from './wallet.ts'
+
+/** Bytes of a URI at most; of a longer one only length and hash are kept. */
+export const maxUriBytes = 256 * 1024
+/** Hex digits of a key's hash in the id of a metadata row: sixteen bytes. */
+const keyHashDigits = 32
+
+/** What a run of registry events makes of the tables. Each id occurs once in each list. */
+export interface RegistrationChanges {
+  /** Present state, whole rows. */
+  readonly registrations: Registration[]
+  /** To be added. */
+  readonly transfers: RegistrationTransfer[]
+  /** Present values, whole rows. */
+  readonly metadata: RegistrationMetadata[]
+}
+
+/**
+ * Applies events, which must come in log order, to the rows as they are in the database before them. `existing` holds
+ * every token of the events that has a row.
+ */
+export function applyRegistrationEvents(
+  chain: ChainName,
+  existing: readonly Registration[],
+  events: readonly RegistrationEvent[],
+): RegistrationChanges {
+  const registrations = new Map<string, Registration>()
+  const before = new Map(existing.map((row) => [row.id, row]))
+  const metadata = new Map<string, RegistrationMetadata>()
+  const transfers: RegistrationTransfer[] = []
+  for (const event of events) {
+    const id = registrationId(chain, event.agentId)
+    const row = registrations.get(id) ?? before.get(id) ?? firstSeen(chain, event)
+    registrations.set(id, row)
+    row.updatedBlock = event.blockNumber
+    row.updatedAt = event.blockTimestamp
+    if (event.kind === 'transfer') {
+      applyTransfer(row, event)
+      transfers.push(toTransfer(chain, event))
+    } else if (event.kind === 'uri') {
+      applyUri(row, event.uri)
+    } else {
+      const entry = toMetadata(chain, event)
+      metadata.set(entry.id, entry)
+      if (event.key.toString() === walletKey) row.agentWallet = toWallet(event.value)
+    }
+  }
+  return { registrations: [...registrations.values()], transfers, metadata: [...metadata.values()] }
+}
+
+export function registrationId(chain: ChainName, agentId: bigint): string {
+  return `${chain}-${agentId}`
+}
+
+/** Only a Transfer can make somebody the owner; until one is seen the token has none. */
+function firstSeen(chain: ChainName, { agentId, blockNumber, blockTimestamp, txHash }: RegistrationEvent) {
+  return new Registration({
+    id: registrationId(chain, agentId),
+    chain,
+    agentId,
+    owner: null,
+    burned: false,
+    agentWallet: null,
+    agentUri: null,
+    agentUriLength: null,
+    agentUriSha256: null,
+    registeredBlock: blockNumber,
+    registeredAt: blockTimestamp,
+    registeredTx: txHash,
+    acquiredBlock: blockNumber,
+    acquiredAt: blockTimestamp,
+    updatedBlock: blockNumber,
+    updatedAt: blockTimestamp,
+  })
+}
+
+function applyTransfer(row: Registration, event: RegistrationEvent & { kind: 'transfer' }) {
+  const { from, to, blockNumber, blockTimestamp, txHash } = event
+  row.owner = to
+  row.burned = to === null
+  row.acquiredBlock = blockNumber
+  row.acquiredAt = blockTimestamp
+  if (from === null) {
+    row.registeredBlock = blockNumber
+    row.registeredAt = blockTimestamp
+    row.registeredTx = txHash
+  } else {
+    // The registry clears it with an event of its own in front of the Transfer; the rule holds without it too.
+    row.agentWallet = null
+  }
+}
+
+function applyUri(row: Registration, uri: Buffer) {
+  const tooLong = uri.length > maxUriBytes
+  row.agentUri = tooLong ? null : storableText(uri.toString())
+  row.agentUriLength = uri.length
+  row.agentUriSha256 = tooLong ? createHash('sha256').update(uri).digest() : null
+}
+
+function toTransfer(chain: ChainName, event: RegistrationEvent & { kind: 'transfer' }) {
+  const { agentId, from, to, blockNumber, logIndex, blockTimestamp, txHash } = event
+  const id = `${chain}-${blockNumber}-${logIndex}`
+  return new RegistrationTransfer({ id, chain, agentId, from, to, blockNumber, logIndex, blockTimestamp, txHash })
+}
+
+function toMetadata(chain: ChainName, event: RegistrationEvent & { kind: 'metadata' }) {
+  const { agentId, key, value, blockNumber, logIndex, blockTimestamp } = event
+  const keyHash = createHash('sha256').update(key).digest('hex').slice(0, keyHashDigits)
+  return new RegistrationMetadata({
+    id: `${chain}-${agentId}-${keyHash}`,
+    chain,
+    agentId,
+    key: storableText(key.toString()),
+    value,
+    blockNumber,
+    logIndex,
+    blockTimestamp,
+  })
+}

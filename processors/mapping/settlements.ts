@@ -1,0 +1,167 @@
+import type { ChainName } from '../../chains.config.ts'
+import type { ChainBlock, ChainLog, ChainTransaction } from './block.ts'
+import { type Authorization, Pairing, readTokenLogs, type TokenLogs, type Transfer } from './pairing.ts'
+import { findSelector, paymentSelectors, selectorAt, usesNonce } from './selector.ts'
+import type { TokenCall } from './traces.ts'
+
+/** An authorization that was executed and paid. Addresses and hashes are lowercase hex. */
+export interface SettlementRow {
+  readonly chain: ChainName
+  readonly blockNumber: number
+  /** Of AuthorizationUsed. */
+  readonly logIndex: number
+  /** Milliseconds since 1970. */
+  readonly blockTimestamp: number
+  /** Base units, at most 2^63 - 1. */
+  readonly amount: bigint
+  readonly token: string
+  readonly payer: string
+  readonly recipient: string
+  readonly facilitator: string
+  readonly paymentNonce: string
+  readonly txHash: string
+  readonly selector: string
+  readonly selectorSource: SelectorSource
+}
+
+/** How the selector was found: in the calldata, in a trace, or inferred from the logs. */
+export type SelectorSource = 'c' | 't' | 'i'
+
+/** What became of the authorizations of one transaction. */
+export interface Settled {
+  readonly settlements: SettlementRow[]
+  /** Those that paid nothing: counted, not stored. */
+  readonly unpaid: Authorization[]
+}
+
+/** A transaction in which a token executed an authorization, with all its logs. */
+export interface SettlingTransaction {
+  readonly block: ChainBlock['header']
+  readonly transaction: ChainTransaction
+  readonly logs: readonly ChainLog[]
+}
+
+/** The calls the transaction made to tokens; undefined when nobody can tell. */
+export type FindCalls = (settling: SettlingTransaction) => Promise<readonly TokenCall[] | undefined>
+
+interface Outcome {
+  readonly transfer: Transfer
+  readonly selector: string
+  readonly source: SelectorSource
+}
+
+const maxAmount = 2n ** 63n - 1n
+const transferSelector = '0xe3ee160e'
+const receiveSelector = '0xef55bec6'
+
+/**
+ * Settles the authorizations of one transaction. `findCalls` is asked at most once, and only when the calldata leaves
+ * an authorization open. Throws when an amount does not fit a row: no dollar token has that supply.
+ */
+export async function settle(
+  chain: ChainName,
+  tokens: ReadonlySet<string>,
+  settling: SettlingTransaction,
+  findCalls: FindCalls,
+): Promise<Settled> {
+  const logs = readTokenLogs(settling.logs, tokens)
+  const outcomes = new Map<Authorization, Outcome>()
+  const pairing = new Pairing(logs.transfers)
+  // What the calldata confirms goes first: an authorization that has only the order of the logs on its side must not
+  // take the transfer of one that is proven.
+  for (const authorization of logs.authorizations) confirm(authorization, settling.transaction, pairing, outcomes)
+  const open = logs.authorizations.filter(
+    (authorization) => !outcomes.has(authorization) && pairing.next(authorization),
+  )
+  if (open.length > 0) {
+    const calls = await findCalls(settling)
+    for (const authorization of open) resolve(authorization, calls, settling, pairing, outcomes)
+  }
+  return toRows(chain, settling, logs, outcomes)
+}
+
+function confirm(
+  authorization: Authorization,
+  transaction: ChainTransaction,
+  pairing: Pairing,
+  outcomes: Map<Authorization, Outcome>,
+) {
+  const transfer = pairing.next(authorization)
+  if (!transfer) return
+  const { token, authorizer, nonce } = authorization
+  const { to: recipient, amount } = transfer
+  const selector = findSelector(transaction, token, { authorizer, nonce, recipient, amount })
+  if (!selector) return
+  pairing.take(transfer)
+  outcomes.set(authorization, { transfer, selector, source: 'c' })
+}
+
+/** By the traces; without them by what the logs allow. */
+function resolve(
+  authorization: Authorization,
+  calls: readonly TokenCall[] | undefined,
+  { transaction, logs }: SettlingTransaction,
+  pairing: Pairing,
+  outcomes: Map<Authorization, Outcome>,
+) {
+  const transfer = pairing.next(authorization)
+  if (!transfer) return
+  const selector = calls ? tracedSelector(authorization, calls) : inferSelector(transaction, logs, transfer)
+  if (!selector) return // the token was called by another entry point: an approval, which moves no money
+  pairing.take(transfer)
+  outcomes.set(authorization, { transfer, selector, source: calls ? 't' : 'i' })
+}
+
+function tracedSelector({ token, authorizer, nonce }: Authorization, calls: readonly TokenCall[]): string | undefined {
+  const call = calls.find(
+    ({ to, input }) =>
+      to === token && paymentSelectors.has(selectorAt(input, 2)) && usesNonce(input, 2, authorizer, nonce),
+  )
+  return call && selectorAt(call.input, 2)
+}
+
+/**
+ * receiveWithAuthorization pays nobody but its caller. So a recipient that can have called the token (it sent the
+ * transaction, was called by it, or logged something in it) was most likely paid by receive, any other by transfer.
+ */
+function inferSelector({ from, to }: ChainTransaction, logs: readonly ChainLog[], { to: recipient }: Transfer): string {
+  const canCall = recipient === from || recipient === to || logs.some((log) => log.address === recipient)
+  return canCall ? receiveSelector : transferSelector
+}
+
+function toRows(
+  chain: ChainName,
+  { block, transaction }: SettlingTransaction,
+  { authorizations }: TokenLogs,
+  outcomes: Map<Authorization, Outcome>,
+): Settled {
+  const settled: Settled = { settlements: [], unpaid: [] }
+  for (const authorization of authorizations) {
+    const outcome = outcomes.get(authorization)
+    if (!outcome) {
+      settled.unpaid.push(authorization)
+      continue
+    }
+    const { transfer, selector, source } = outcome
+    if (transfer.amount > maxAmount) {
+      const where = `${chain} block ${block.height}, log ${transfer.logIndex}`
+      throw new Error(`${where}: an amount of ${transfer.amount} does not fit eight bytes; is this a dollar token?`)
+    }
+    settled.settlements.push({
+      chain,
+      blockNumber: block.height,
+      logIndex: authorization.logIndex,
+      blockTimestamp: block.timestamp,
+      amount: transfer.amount,
+      token: authorization.token,
+      payer: authorization.authorizer,
+      recipient: transfer.to,
+      facilitator: transaction.from,
+      paymentNonce: authorization.nonce,
+      txHash: transaction.hash,
+      selector,
+      selectorSource: source,
+    })
+  }
+  return settled
+}

@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { Refusal } from '../refusal.ts'
+import type { FinalBlock } from '../source/reorg.ts'
+import type { SdkArchive } from '../source/sdk.ts'
+import { Patience, PortalFailure } from './failures.ts'
+import type { ArchiveQuery } from './query.ts'
+import { type PortalBlock, PortalSequence } from './sequence.ts'
+import type { PortalService } from './service.ts'
+
+export interface PortalOptions {
+  readonly service: PortalService
+  readonly log: Logger
+  /** Newest block whose rows will not be undone: the first answer has to follow it. */
+  readonly final: () => FinalBlock | undefined
+  /** The error for an operator when the Portal's chain does not contain a block that was written. */
+  readonly foreignChain: (block: FinalBlock, found: string | undefined) => Error
+}
+
+/** A batch is handed over when its lines, unpacked, come to this many bytes; two wait while one is written. */
+const maxBatchBytes = 16 * 1024 * 1024
+/** And when it is this old, so that a long search of empty blocks is not lost with the process. */
+const maxBatchMs = 5_000
+/** Between questions for blocks the Portal does not have yet. */
+const frontierPauseMs = 1_000
+
+/**
+ * The SQD Network's Portal behind the SDK's archive source. Final blocks only; nothing is lost and nothing comes twice
+ * when an answer breaks off.
+ *
+ * Rejects with a Refusal when the data contradicts itself or what is indexed, when the Portal refuses the query, and
+ * when it fails too often in a row.
+ */
+export class Portal implements SdkArchive {
+  #sequence: PortalSequence | undefined
+
+  constructor(private readonly options: PortalOptions) {}
+
+  async getHeight(): Promise<number> {
+    const { service, log } = this.options
+    for (const patience = new Patience(log); ; ) {
+      try {
+        return await service.finalizedHead()
+      } catch (error) {
+        await patience.afterFailure(error as Error)
+      }
+    }
+  }
+
+  /** Never empty. A batch ends where an answer does, or at a bound; the next query goes on with the same answer. */
+  async query(query: ArchiveQuery): Promise<PortalBlock[]> {
+    // A question for one block stands beside the sequence of batches and must not disturb it.
+    if (query.fromBlock === query.toBlock) {
+      const alone = this.#begin(query)
+      return this.#readBatch(alone, query).finally(() => alone.close())
+    }
+    if (!this.#sequence?.continues(query)) {
+      this.#sequence?.close()
+      this.#sequence = this.#begin(query)
+    }
+    return this.#readBatch(this.#sequence, query)
+  }
+
+  #begin(query: ArchiveQuery): PortalSequence {
+    const { service, final, foreignChain } = this.options
+    const { fromBlock } = query
+    const block = final()
+    const last = block?.height === fromBlock - 1 ? block : undefined
+    return new PortalSequence(service, query, fromBlock, last, foreignChain)
+  }
+
+  async #readBatch(sequence: PortalSequence, { fromBlock, toBlock }: ArchiveQuery): Promise<PortalBlock[]> {
+    const { log } = this.options
+    const patience = new Patience(log)
+    const blocks: PortalBlock[] = []
+    const deadline = Date.now() + maxBatchMs
+    let isWaiting = false
+    const isWhole = () => blocks.length > 0 && blocks.at(-1)?.header.number === toBlock
+    for (let bytes = 0; bytes < maxBatchBytes && !isWhole(); ) {
+      try {
+        const read = await sequence.read(blocks.length > 0 ? deadline - Date.now() : maxBatchMs)
+        if (typeof read === 'object') {
+          blocks.push(read.block)
+          bytes += read.bytes
+        } else if (blocks.length > 0) {
+          break
+        } else if (read === 'frontier') {
+          if (!isWaiting) log.info(`the Portal does not have block ${fromBlock} yet: waiting for it`)
+          isWaiting = true
+          await delay(frontierPauseMs)
+        } else if (read === 'end') {
+          throw new PortalFailure(`an answer from block ${fromBlock} on has no block`)
+        }
+      } catch (error) {
+        if (blocks.length === 0 || error instanceof Refusal) await patience.afterFailure(error as Error)
+        else {
+          log.warn(`the Portal's answer broke off behind block ${blocks.at(-1)?.header.number}: ${messageOf(error)}`)
+          break
+        }
+      }
+    }
+    return blocks
+  }
+}
+
+function messageOf(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException
+  return message || code || 'unknown'
+}

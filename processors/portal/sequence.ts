@@ -1,0 +1,131 @@
+import { Refusal } from '../refusal.ts'
+import type { FinalBlock } from '../source/reorg.ts'
+import { PortalFailure } from './failures.ts'
+import { silenceMs } from './http.ts'
+import { Lines } from './lines.ts'
+import { type ArchiveQuery, toPortalQuery } from './query.ts'
+import type { PortalService, PreviousBlock } from './service.ts'
+
+/** A block as the Portal sends it; what else is in it follows from the query, and the SDK checks it. */
+export interface PortalBlock {
+  readonly header: { readonly number: number; readonly hash: string; readonly parentHash: string }
+}
+
+/** Of a line that is shown in a message, in characters. */
+const maxShown = 80
+
+/**
+ * The blocks of one query, in order, over as many requests as it takes: after an answer that ended or broke off the
+ * next request goes on behind the last complete line.
+ */
+export class PortalSequence {
+  #lines: Lines | undefined
+  /** The answer has not given its first block yet. */
+  #isFresh = false
+
+  /** `next`: the block to begin with; `last`: the one before it, when it is known. */
+  constructor(
+    private readonly service: PortalService,
+    private readonly query: ArchiveQuery,
+    private next: number,
+    private last: FinalBlock | undefined,
+    private readonly foreignChain: (block: FinalBlock, found: string | undefined) => Error,
+  ) {}
+
+  /** Whether a query asks for the same from where this sequence is now. */
+  continues(query: ArchiveQuery): boolean {
+    return query.fromBlock === this.next && toPortalQuery(query, 0) === toPortalQuery(this.query, 0)
+  }
+
+  /**
+   * The next block and the length of its line in bytes. 'later': none came within `patienceMs`; 'end': the answer
+   * ended; 'frontier': the Portal does not have the block yet.
+   *
+   * Rejects with a PortalFailure or a connection's error when it is worth another try, with a Refusal when a block
+   * does not fit the one before it.
+   */
+  async read(patienceMs: number): Promise<{ block: PortalBlock; bytes: number } | 'later' | 'end' | 'frontier'> {
+    try {
+      this.#lines ??= await this.#open()
+      if (!this.#lines) return 'frontier'
+      const line = await this.#lines.read(patienceMs)
+      if (line === 'end') this.close()
+      if (line === 'end' || line === 'later') return line
+      const block = parseBlock(line)
+      this.#follow(block)
+      return { block, bytes: line.length }
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#lines?.close()
+    this.#lines = undefined
+  }
+
+  async #open(): Promise<Lines | undefined> {
+    const answer = await this.service.finalizedStream(toPortalQuery(this.query, this.next, this.last?.hash))
+    if (answer === 'frontier') return undefined
+    if ('previousBlocks' in answer) throw await this.#explainFork(answer.previousBlocks)
+    this.#isFresh = true
+    return new Lines(answer.body)
+  }
+
+  /** A Portal can be confused for a moment; a chain that changed below a written block is for an operator to repair. */
+  async #explainFork(previousBlocks: readonly PreviousBlock[]): Promise<Error> {
+    const { last, service } = this
+    if (!last) return new PortalFailure(`${service.name} answers 409 to a query without a parent hash`)
+    const listed = previousBlocks.find(({ number }) => number === last.height)
+    const hash = listed?.hash ?? (await this.#hashAt(last.height))
+    if (hash !== last.hash) return this.foreignChain(last, hash)
+    return new PortalFailure(
+      `${service.name} answers 409, but holds the very block ${last.height} it was asked to follow`,
+    )
+  }
+
+  async #hashAt(height: number): Promise<string | undefined> {
+    const { service, foreignChain } = this
+    const range = { fromBlock: height, toBlock: height, includeAllBlocks: true }
+    const alone = new PortalSequence(service, range, height, undefined, foreignChain)
+    const found = await alone.read(silenceMs)
+    alone.close()
+    return typeof found === 'object' ? found.block.header.hash : undefined
+  }
+
+  #follow({ header: { number, hash, parentHash } }: PortalBlock) {
+    const { next, last, query, service } = this
+    if (number < next || number > (query.toBlock ?? number)) {
+      throw new Refusal(
+        `${service.name} sent block ${number} where ${next} or a later one was due; nothing of it is kept`,
+      )
+    }
+    // An answer begins with the first block it covers, whether something is in it or not.
+    if (this.#isFresh && number !== next) {
+      throw new Refusal(`${service.name} began with block ${number} where ${next} was asked for; nothing of it is kept`)
+    }
+    if (last && number === last.height + 1 && parentHash !== last.hash) {
+      throw new Refusal(
+        `${service.name} sent block ${number} with parent ${parentHash}, but block ${last.height} is ${last.hash}; ` +
+          'nothing of it is kept',
+      )
+    }
+    this.#isFresh = false
+    this.next = number + 1
+    this.last = { height: number, hash }
+  }
+}
+
+function parseBlock(line: Buffer): PortalBlock {
+  const text = line.toString()
+  let header: Partial<PortalBlock['header']> | undefined
+  try {
+    const block = JSON.parse(text)
+    header = block?.header
+    if (Number.isSafeInteger(header?.number) && header?.hash && header.parentHash) return block
+  } catch {
+    // not JSON: half a line, or something else than the Portal on the way
+  }
+  throw new PortalFailure(`a line is no block: ${text.slice(0, maxShown)}`)
+}

@@ -1,0 +1,82 @@
+import { Refusal } from '../refusal.ts'
+import { PortalFailure, readRetryAfter } from './failures.ts'
+import { ask, type PortalAnswer, textOf } from './http.ts'
+
+export interface PortalAddress {
+  /** Address of the Portal, without the dataset. */
+  readonly url: string
+  readonly dataset: string
+  readonly key?: string
+}
+
+export interface PreviousBlock {
+  readonly number: number
+  readonly hash: string
+}
+
+/** Overload, and what passes by itself. */
+const worthRetrying = [429, 500, 502, 503, 504, 529]
+/** Of an error's text, in characters. */
+const maxErrorText = 300
+/** Of the answer that names the newest final block, in characters. */
+const maxHeadText = 1_000
+/** Of the answer that lists blocks below a fork, in characters. */
+const maxForkText = 64 * 1024
+
+/** The routes of one dataset that are used, and what their statuses mean. */
+export class PortalService {
+  readonly #folder: string
+  readonly #key: string | undefined
+  /** For messages: the dataset at the host. */
+  readonly name: string
+
+  constructor({ url, dataset, key }: PortalAddress) {
+    this.#folder = `${url.replace(/\/+$/, '')}/datasets/${dataset}`
+    this.#key = key
+    this.name = `${dataset} at the Portal ${new URL(url).host}`
+  }
+
+  /** Number of the newest final block. */
+  async finalizedHead(): Promise<number> {
+    const url = new URL(`${this.#folder}/finalized-head`)
+    const answer = await ask({ url, method: 'GET', key: this.#key })
+    if (answer.status !== 200) throw await this.#problem(answer)
+    const head = JSON.parse(await textOf(answer, maxHeadText))
+    // null while a server is starting
+    if (!Number.isSafeInteger(head?.number)) throw new PortalFailure(`${this.name} has no final block yet`)
+    return head.number
+  }
+
+  /**
+   * Asks for final blocks. 'frontier': there are none yet. `previousBlocks`: the block before the first one asked for
+   * is not the one the query names; these are the blocks that are there instead, in no particular order.
+   */
+  async finalizedStream(body: string): Promise<PortalAnswer | 'frontier' | { previousBlocks: PreviousBlock[] }> {
+    const url = new URL(`${this.#folder}/finalized-stream`)
+    const answer = await ask({ url, method: 'POST', body, key: this.#key })
+    if (answer.status === 200) return answer
+    if (answer.status === 409) return { previousBlocks: readPreviousBlocks(await textOf(answer, maxForkText)) }
+    if (answer.status !== 204) throw await this.#problem(answer)
+    answer.body.resume()
+    return 'frontier'
+  }
+
+  async #problem(answer: PortalAnswer): Promise<Error> {
+    const text = await textOf(answer, maxErrorText)
+    const problem = `${this.name} answers ${answer.status}${text ? `: ${text}` : ''}`
+    const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
+    if (worthRetrying.includes(answer.status) || retryAfterMs !== undefined) {
+      return new PortalFailure(problem, retryAfterMs)
+    }
+    return new Refusal(`${problem}; check PORTAL_URL, PORTAL_API_KEY and the chain's dataset`)
+  }
+}
+
+function readPreviousBlocks(text: string): PreviousBlock[] {
+  try {
+    const { previousBlocks } = JSON.parse(text)
+    return Array.isArray(previousBlocks) ? previousBlocks : []
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { ChainSettings } from '../../chains.file.ts'
+import { Refusal } from '../refusal.ts'
+import type { SdkBatch, SdkHotSource, SdkSource } from './sdk.ts'
+
+/** A block whose rows will not be undone. */
+export interface FinalBlock {
+  readonly height: number
+  readonly hash: string
+}
+
+export interface FinalityOptions {
+  readonly chain: ChainSettings
+  /** Newest block whose rows will not be undone; undefined while there is none. */
+  readonly final: () => FinalBlock | undefined
+  readonly log: Pick<Logger, 'warn'>
+}
+
+/** How long a source may lack the newest final block: one of several nodes is behind, or a node is catching up. */
+const behindMs = 120_000
+/** Answers in a row that must show another block in its place: one of several nodes can have lost the chain. */
+const maxForeign = 3
+const askAgainMs = 500
+
+/**
+ * Makes a source tell apart what only an operator can repair: a block that was written as final and is no longer on
+ * the chain. And requires of final blocks that each follows the one before.
+ */
+export function guardFinality<S extends SdkSource & Partial<SdkHotSource>>(source: S, options: FinalityOptions): S {
+  const { chain, final, log } = options
+  const getBlockHash = source.getBlockHash.bind(source)
+  source.getBlockHash = async (height) => {
+    const block = final()
+    const deadline = Date.now() + behindMs
+    for (let foreign = 0; ; await delay(askAgainMs)) {
+      const hash = await getBlockHash(height)
+      if (block?.height !== height || block.hash === hash) return hash
+      if (hash !== undefined) foreign++
+      if (foreign === maxForeign || Date.now() > deadline) throw deepReorg(chain, block, hash)
+      log.warn(`${chain.name}: the source does not show block ${height}, which is indexed as final: asking again`)
+    }
+  }
+  const getFinalizedBlocks = source.getFinalizedBlocks.bind(source)
+  source.getFinalizedBlocks = (requests, stopOnHead) =>
+    following(getFinalizedBlocks(requests, stopOnHead), final(), chain)
+  const processHotBlocks = source.processHotBlocks?.bind(source)
+  if (processHotBlocks) {
+    source.processHotBlocks = async (...args) => {
+      try {
+        await processHotBlocks(...args)
+      } catch (error) {
+        // The SDK asserts that a fork begins above the final block and says no more; the chain itself knows.
+        const block = final()
+        if ((error as NodeJS.ErrnoException).code === 'ERR_ASSERTION' && block) await source.getBlockHash(block.height)
+        throw error
+      }
+    }
+  }
+  return source
+}
+
+/** An archive leaves blocks out, so only neighbours can be compared. Throws before a batch that does not follow. */
+async function* following<B extends SdkBatch>(
+  batches: AsyncIterable<B>,
+  first: FinalBlock | undefined,
+  { name }: ChainSettings,
+) {
+  let last = first
+  for await (const batch of batches) {
+    for (const { header } of batch.blocks) {
+      const { height, parentHash } = header
+      if (last && height <= last.height) {
+        throw new Refusal(`${name}: the source sent block ${height} behind ${last.height}; nothing of it is kept`)
+      }
+      if (last && height === last.height + 1 && parentHash !== last.hash) {
+        throw new Refusal(
+          `${name}: the source sent block ${height} with parent ${parentHash}, but block ${last.height} is ` +
+            `${last.hash}; nothing of it is kept`,
+        )
+      }
+      last = header
+    }
+    yield batch
+  }
+}
+
+export function deepReorg(chain: ChainSettings, block: FinalBlock, found: string | undefined): Refusal {
+  const { name, finalityConfirmation } = chain
+  const target = Math.max(block.height - finalityConfirmation, 0)
+  const now = found ? `is now ${found}` : 'is not there any more'
+  return new Refusal(
+    `${name}: block ${block.height} was indexed as final with hash ${block.hash} and ${now}: ` +
+      `a reorg deeper than ${finalityConfirmation} blocks, or a source of another chain; ` +
+      `if the chain really changed, run: npm run reset -- --chain ${name} --to ${target}`,
+  )
+}

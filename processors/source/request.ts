@@ -1,0 +1,61 @@
+import type { EvmBatchProcessor } from '@subsquid/evm-processor'
+import { events as token } from '../../abi/generated/dollar-token.ts'
+import { events as identity } from '../../abi/generated/identity-registry.ts'
+import { events as reputation } from '../../abi/generated/reputation-registry.ts'
+import type { ChainSettings } from '../../chains.file.ts'
+import { gapsBetween } from '../reserved.ts'
+
+/** What a row needs and nothing else: every further field is downloaded for each of 1e8 transactions. */
+export const fields = {
+  block: { timestamp: true },
+  transaction: { hash: true, from: true, to: true, input: true },
+  log: { address: true, topics: true, data: true },
+} as const
+
+export type Fields = typeof fields
+
+/** Ranges of blocks whose settlements are not asked for, because a backfill loads them. */
+export type Backfilled = readonly { readonly fromBlock: number; readonly toBlock: number }[]
+
+/** The first block any of a chain's contracts is asked from. */
+export function firstBlock({ registry, reputation, tokens }: ChainSettings, backfilled: Backfilled): number {
+  const settlements = tokens.map(({ fromBlock }) => gapsBetween(fromBlock, backfilled)[0]?.from ?? fromBlock)
+  return Math.min(registry.fromBlock, reputation.fromBlock, ...settlements)
+}
+
+/**
+ * Asks for the logs of a chain's contracts, each from its own first block.
+ *
+ * Settlements are asked by AuthorizationUsed, with the transaction and all its logs: every successful call leaves that
+ * log, at any depth and from any sender, and a failed one leaves none.
+ */
+export function request(processor: EvmBatchProcessor<Fields>, chain: ChainSettings, backfilled: Backfilled): void {
+  const { Registered, URIUpdated, MetadataSet, Transfer, Upgraded } = identity
+  processor.addLog({
+    address: [chain.registry.address],
+    topic0: topics(Registered, URIUpdated, MetadataSet, Transfer, Upgraded),
+    transaction: true,
+    range: { from: chain.registry.fromBlock },
+  })
+  processor.addLog({
+    address: [chain.reputation.address],
+    topic0: topics(reputation.NewFeedback, reputation.FeedbackRevoked, Upgraded),
+    transaction: true,
+    range: { from: chain.reputation.fromBlock },
+  })
+  for (const { address, fromBlock } of chain.tokens) {
+    for (const range of gapsBetween(fromBlock, backfilled)) {
+      processor.addLog({
+        address: [address],
+        topic0: topics(token.AuthorizationUsed),
+        transaction: true,
+        transactionLogs: true,
+        range,
+      })
+    }
+  }
+}
+
+function topics(...events: readonly { readonly topic: string }[]): string[] {
+  return events.map(({ topic }) => topic)
+}

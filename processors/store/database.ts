@@ -1,0 +1,150 @@
+import { SnakeNamingStrategy } from '@subsquid/typeorm-config/lib/namingStrategy.js'
+import { Store, TypeormDatabase } from '@subsquid/typeorm-store'
+import { DataSource } from 'typeorm'
+import type { ChainSettings } from '../../chains.file.ts'
+import * as entities from '../../db/model/index.ts'
+import { writeChainState } from '../../db/queries/chain/chain-state.ts'
+import { lockCursor } from '../../db/queries/chain/cursor.ts'
+import { noteFinalBlock } from '../../db/queries/chain/final-blocks.ts'
+import type { Progress } from '../progress.ts'
+import { Refusal } from '../refusal.ts'
+import type { FinalBlock } from '../source/reorg.ts'
+import { checkConnection, connectionOf } from './connection.ts'
+
+type FinalInfo = Parameters<TypeormDatabase['transact']>[0]
+type FinalMap = Parameters<TypeormDatabase['transact']>[1]
+type HotInfo = Parameters<TypeormDatabase['transactHot2']>[0]
+type HotMap = Parameters<TypeormDatabase['transactHot2']>[1]
+type StoredChain = Awaited<ReturnType<TypeormDatabase['connect']>>
+
+/** The transaction's own connection and one that waits. */
+const connections = 2
+const connectTimeoutMs = 10_000
+
+/**
+ * The SDK's database with our entities, which also records how far the chain is, in the transaction that moves the
+ * cursor: whoever reads `chain_state` sees the rows that belong to it.
+ *
+ * READ COMMITTED: under SERIALIZABLE the processors of different chains abort each other although they share no row.
+ *
+ * A second processor of the same chain must not write, and the SDK's cursor does not see to that: it keeps two from
+ * writing at once, but in turns each undoes the other's hot blocks and writes them again. So every transaction also
+ * requires that the cursor was last moved by this process.
+ */
+export class ChainDatabase extends TypeormDatabase {
+  /** Newest block whose rows will not be undone; undefined before the first is written. */
+  final: FinalBlock | undefined
+  #dataSource: DataSource | undefined
+  /** How often the cursor has been moved, as far as this process knows. */
+  #moves = 0
+  #running: Promise<unknown> = Promise.resolve()
+  #closing = false
+
+  constructor(
+    private readonly databaseUrl: string,
+    private readonly settings: ChainSettings,
+    private readonly progress: Progress,
+  ) {
+    super({ stateSchema: stateSchema(settings), isolationLevel: 'READ COMMITTED', supportHotBlocks: true })
+  }
+
+  protected override async initializeDataSource(): Promise<DataSource> {
+    const dataSource = new DataSource({
+      type: 'postgres',
+      url: this.databaseUrl,
+      applicationName: `processor ${this.settings.name}`,
+      entities: Object.values(entities),
+      namingStrategy: new SnakeNamingStrategy(),
+      connectTimeoutMS: connectTimeoutMs,
+      poolSize: connections,
+    })
+    await dataSource.initialize()
+    await checkConnection(dataSource, Store)
+    this.#dataSource = dataSource
+    return dataSource
+  }
+
+  override async connect(): Promise<StoredChain> {
+    const stored = await super.connect()
+    this.#moves = stored.nonce
+    if (stored.height >= 0) this.final = { height: stored.height, hash: stored.hash }
+    return stored
+  }
+
+  override transact(info: FinalInfo, map: FinalMap): Promise<void> {
+    const { height } = info.nextHead
+    return this.#run(height, info.nextHead, () =>
+      super.transact(info, async (store) => {
+        await this.#begin(store)
+        const result = await map(store)
+        await this.#moveState(store, height, info.nextHead)
+        return result
+      }),
+    )
+  }
+
+  override transactHot2(info: HotInfo, map: HotMap): Promise<void> {
+    const last = info.newBlocks.length - 1
+    const { height } = info.newBlocks[last] ?? info.baseHead
+    return this.#run(height, info.finalizedHead, () =>
+      super.transactHot2(info, async (store, from, to) => {
+        if (from === 0) await this.#begin(store)
+        const result = await map(store, from, to)
+        if (to > last) await this.#moveState(store, height, info.finalizedHead)
+        return result
+      }),
+    )
+  }
+
+  /**
+   * Lets the transaction in flight end, begins none any more, and disconnects. After `graceMs` the transaction is
+   * aborted by the end of its connection.
+   */
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs)
+    })
+    await Promise.race([this.#running.catch(() => {}), patience])
+    clearTimeout(timer)
+    if (this.#dataSource?.isInitialized) await Promise.race([this.disconnect(), patience])
+  }
+
+  async #run(height: number, final: FinalBlock, work: () => Promise<void>): Promise<void> {
+    // The process is about to exit; the SDK has no way to be told, so it waits for this for ever.
+    if (this.#closing) return new Promise(() => {})
+    this.#running = work()
+    await this.#running
+    this.#moves++
+    this.final = final
+    this.progress.commit(height)
+  }
+
+  /** Throws when somebody else has moved the cursor since this process did. */
+  async #begin(store: Store) {
+    this.progress.begin()
+    const moves = await lockCursor(connectionOf(store), stateSchema(this.settings))
+    if (moves === this.#moves) return
+    const { name } = this.settings
+    throw new Refusal(`another processor of ${name} has written to this database; only one may run`)
+  }
+
+  /** Past the change tracking: a reorg does not undo the record, the transaction that repairs it writes it anew. */
+  async #moveState(store: Store, indexedBlock: number, final: FinalBlock) {
+    await noteFinalBlock(connectionOf(store), this.settings.name, final)
+    await writeChainState(connectionOf(store), {
+      chain: this.settings.name,
+      chainId: this.settings.id,
+      indexedBlock,
+      indexedAt: this.progress.timestampOf(indexedBlock),
+      finalizedBlock: final.height,
+      headBlock: Math.max(this.progress.headBlock ?? indexedBlock, indexedBlock),
+    })
+  }
+}
+
+/** The schema that holds the SDK's cursor for a chain. */
+export function stateSchema({ name }: Pick<ChainSettings, 'name'>): string {
+  return `processor_${name}`
+}

@@ -1,0 +1,28 @@
+import { Settlement } from '../../db/model/settlement.model.ts'
+import type { RecipientSettlement } from '../../db/queries/chain/recipient-settlements.ts'
+import { bytesOf } from '../mapping/block.ts'
+import type { SettlementRow } from '../mapping/settlements.ts'
+
+/** The row with the types of its columns, but for the chain's name. */
+export function toRecord(row: SettlementRow): RecipientSettlement {
+  return {
+    blockNumber: row.blockNumber,
+    logIndex: row.logIndex,
+    blockTimestamp: new Date(row.blockTimestamp),
+    amount: row.amount,
+    token: bytesOf(row.token),
+    payer: bytesOf(row.payer),
+    recipient: bytesOf(row.recipient),
+    facilitator: bytesOf(row.facilitator),
+    paymentNonce: bytesOf(row.paymentNonce),
+    txHash: bytesOf(row.txHash),
+    selector: bytesOf(row.selector),
+    selectorSource: row.selectorSource,
+  }
+}
+
+/** The row as an entity, with the id that a hot block is undone by. */
+export function toEntity(row: SettlementRow): Settlement {
+  const { chain, blockNumber, logIndex } = row
+  return new Settlement({ id: `${chain}-${blockNumber}-${logIndex}`, chain, ...toRecord(row) })
+}

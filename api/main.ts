@@ -7,11 +7,11 @@ import { deriveClaimed } from './claim/accept.ts'
 import { createMemoryCounter, createRedisCounter } from './claim/attempts.ts'
 import { createWitnesses } from './claim/world.ts'
 import { readConfig } from './config.ts'
-import { boundedDatabase, createApiPool } from './database.ts'
+import { boundedDatabase, createApiPool } from './http/database.ts'
+import { serve } from './http/server.ts'
 import { MemoryStore } from './limits/memory.ts'
 import { FusedRedisStore } from './limits/redis.ts'
 import { connectRedis } from './limits/sender.ts'
-import { serve } from './server.ts'
 
 const usage = `
 npm run api

@@ -1,4 +1,4 @@
-import type { Route } from './route.ts'
+import type { Route } from './http/route.ts'
 import { agent } from './routes/agent.ts'
 import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'

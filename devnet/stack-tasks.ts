@@ -61,7 +61,7 @@ export async function planTasks(chains: readonly ChainName[], env: NodeJS.Proces
     processors,
     enrichment: [{ name: 'enrichment', command: ['enrichment/main.ts'], env: { ...env, METRICS_PORT } }],
     api: [{ name: 'api', command: ['api/main.ts'], env }],
-    graphql: [{ name: 'graphql', command: ['api/graphql.ts'], env }],
+    graphql: [{ name: 'graphql', command: ['api/graphql/main.ts'], env }],
   }
 }
 

@@ -1,5 +1,5 @@
 import type { RedisReply } from 'rate-limit-redis'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 
 /** Attempts at claiming that reach the limiter: of a client, and of fetches from a host. */
 export const limits = { client: 10, host: 6 } as const

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ClaimOutcome, claimState, findClaim, insertClaim } from '../../db/queries/join/claims.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { type AttemptCounter, countAttempt } from './attempts.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
 import { type ClaimWorld, checkWindow, type DecodedProof } from './verifier.ts'

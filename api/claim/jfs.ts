@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import type { Hex } from 'viem'
 import { z } from 'zod'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { JsonProblem, parseStrictJson } from './strict-json.ts'
 import { parseTimestamp } from './timestamp.ts'
 import { type Decode, nonceText, parseFields, timestampText, verifiedSet } from './verifier.ts'

@@ -1,5 +1,5 @@
-import { ApiError, invalidRequest } from '../errors.ts'
-import { refusals } from '../parameters.ts'
+import { ApiError, invalidRequest } from '../http/errors.ts'
+import { refusals } from '../http/parameters.ts'
 import { decodeEip191 } from './eip191.ts'
 import { decodeJfs } from './jfs.ts'
 import { JsonProblem, parseStrictJson } from './strict-json.ts'

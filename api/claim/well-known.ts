@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { DoorError } from '../../net/errors.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { findHostLink } from './host-link.ts'
 import { parseTimestamp } from './timestamp.ts'
 import {

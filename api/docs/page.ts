@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Html, html } from '../html.ts'
+import { Html, html } from '../http/html.ts'
 import { boundsOf, fieldsOf, type Schema, typeOf } from './schema.ts'
 
 interface Content {

@@ -1,9 +1,9 @@
 import { Router } from 'express'
-import { answerAlways } from '../answer.ts'
-import { Content } from '../content.ts'
-import { refuseMethod } from '../method.ts'
-import { openApiDocument } from '../openapi.ts'
-import { json } from '../route.ts'
+import { answerAlways } from '../http/answer.ts'
+import { Content } from '../http/content.ts'
+import { refuseMethod } from '../http/method.ts'
+import { json } from '../http/route.ts'
+import { openApiDocument } from './openapi.ts'
 import { type ApiDocument, docsPage, docsPolicy } from './page.ts'
 
 /** They change with the program alone. */

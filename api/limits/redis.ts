@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ClientRateLimitInfo } from 'express-rate-limit'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { CountedWindow, type Limits, minuteMs, nextUtcMidnight, utcDay } from './window.ts'
 
 /** Sends one command and gives its reply; rejects soon when there is none. */

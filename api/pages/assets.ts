@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Router } from 'express'
-import { answerAlways } from '../answer.ts'
-import { Content } from '../content.ts'
-import { refuseMethod } from '../method.ts'
+import { answerAlways } from '../http/answer.ts'
+import { Content } from '../http/content.ts'
+import { refuseMethod } from '../http/method.ts'
 
 const files = {
   'style.css': 'text/css; charset=utf-8',

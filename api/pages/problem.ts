@@ -1,8 +1,8 @@
 import type { Response } from 'express'
-import type { ApiError } from '../errors.ts'
-import { html } from '../html.ts'
-import { layout, type Site } from './layout.ts'
-import { htmlType } from './page.ts'
+import type { ApiError } from '../http/errors.ts'
+import { html } from '../http/html.ts'
+import { layout, type Site } from './parts/layout.ts'
+import { htmlType } from './parts/page.ts'
 
 /** What a person is told when there is no page to show. */
 export function answerProblem(site: Site): (res: Response, error: ApiError) => void {

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { chains } from '../../chains.config.ts'
 import { type SourceProgress, sourceProgress } from '../../db/queries/read/source-progress.ts'
-import { type Html, html } from '../html.ts'
-import type { Route } from '../route.ts'
+import { type Html, html } from '../http/html.ts'
+import type { Route } from '../http/route.ts'
 import { stats as statsRoute } from '../routes/stats.ts'
 import type { stats as statsAnswer } from '../schemas/stats.ts'
-import type { Exact } from './exact-json.ts'
-import { figure } from './figures.ts'
-import { layout } from './layout.ts'
-import { askExact, page, type World } from './page.ts'
-import { ago, duration, minute } from './times.ts'
+import type { Exact } from './parts/exact-json.ts'
+import { figure } from './parts/figures.ts'
+import { layout } from './parts/layout.ts'
+import { askExact, page, type World } from './parts/page.ts'
+import { ago, duration, minute } from './parts/times.ts'
 
 type Stats = Exact<z.output<typeof statsAnswer>>
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { agentProfile } from '../../db/queries/read/profile.ts'
-import { fidParameter } from '../parameters.ts'
-import { json, registryAddresses, route } from '../route.ts'
+import { fidParameter } from '../http/parameters.ts'
+import { json, registryAddresses, route } from '../http/route.ts'
 import { profile } from '../schemas/profile.ts'
 
 /** GET /api/agent/:fid */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { claimedAgents } from '../../db/queries/read/bulk.ts'
-import { json, registryAddresses, route } from '../route.ts'
+import { json, registryAddresses, route } from '../http/route.ts'
 import { bulkDocument, bulkLimit } from '../schemas/bulk.ts'
 
 /** GET /data/agents.json */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { addressSubject } from '../../db/queries/read/by-address.ts'
-import { addressParameter } from '../parameters.ts'
-import { json, route } from '../route.ts'
+import { addressParameter } from '../http/parameters.ts'
+import { json, route } from '../http/route.ts'
 import { addressSubjectAnswer } from '../schemas/by-address.ts'
 
 /** GET /api/by-address/:address */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { changesAfter } from '../../db/queries/read/changes.ts'
-import { integerParameter } from '../parameters.ts'
-import { route } from '../route.ts'
+import { integerParameter } from '../http/parameters.ts'
+import { route } from '../http/route.ts'
 import { leanRow } from '../schemas/lean-row.ts'
 import { count, fid } from '../schemas/scalars.ts'
 

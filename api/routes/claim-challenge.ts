@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { chainNames, chains } from '../../chains.config.ts'
 import { defaultChainId } from '../claim/eip191.ts'
 import { claimMessage, type Terms } from '../claim/message.ts'
-import { addressParameter, fidParameter, refusals } from '../parameters.ts'
+import { addressParameter, fidParameter, refusals } from '../http/parameters.ts'
 
 const chainIds = new Map(chainNames.map((name) => [String(chains[name].id), chains[name].id]))
 

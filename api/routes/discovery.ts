@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type DiscoveryFilter, discoveryPage, discoverySorts, discoveryTotal } from '../../db/queries/read/discovery.ts'
-import { chainsParameter, flagParameter, integerParameter, textParameter, wordParameter } from '../parameters.ts'
-import { json, route, type Sources } from '../route.ts'
+import { chainsParameter, flagParameter, integerParameter, textParameter, wordParameter } from '../http/parameters.ts'
+import { json, route, type Sources } from '../http/route.ts'
 import { discoveryList } from '../schemas/discovery.ts'
 
 /** Pages beyond are cut to it: the offset stays an exact number, and no list is that long. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { addressFacts } from '../../db/queries/read/explain.ts'
 import { explainAddress } from '../explain/explanation.ts'
-import { addressParameter } from '../parameters.ts'
-import { json, route } from '../route.ts'
+import { addressParameter } from '../http/parameters.ts'
+import { json, route } from '../http/route.ts'
 import { addressExplanation } from '../schemas/explain.ts'
 
 /** GET /api/by-address/:address/explain */

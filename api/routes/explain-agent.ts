@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { fidFacts } from '../../db/queries/read/explain.ts'
 import { explainFid } from '../explain/explanation.ts'
-import { fidParameter } from '../parameters.ts'
-import { json, route } from '../route.ts'
+import { fidParameter } from '../http/parameters.ts'
+import { json, route } from '../http/route.ts'
 import { agentExplanation } from '../schemas/explain.ts'
 
 /** GET /api/agent/:fid/explain */

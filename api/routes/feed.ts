@@ -3,8 +3,8 @@ import { newestAgents, newestChange } from '../../db/queries/read/feed.ts'
 import { atomFeed } from '../feed/atom.ts'
 import { toEntry } from '../feed/entry.ts'
 import { feedPath, feedTitle } from '../feed/selection.ts'
-import { chainsParameter } from '../parameters.ts'
-import { route } from '../route.ts'
+import { chainsParameter } from '../http/parameters.ts'
+import { route } from '../http/route.ts'
 import { claimedFlags, claimedParameter } from './discovery.ts'
 
 const entries = 30

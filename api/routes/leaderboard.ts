@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { leaderboardPeriods, leaderboard as rank } from '../../db/queries/read/leaderboard.ts'
-import { integerParameter, wordParameter } from '../parameters.ts'
-import { json, route } from '../route.ts'
+import { integerParameter, wordParameter } from '../http/parameters.ts'
+import { json, route } from '../http/route.ts'
 import { leaderboardAnswer } from '../schemas/leaderboard.ts'
 
 export const periodParameter = wordParameter(leaderboardPeriods, '30d', 'The window, up to now.')

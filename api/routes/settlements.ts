@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { agentSettlements } from '../../db/queries/read/settlements.ts'
-import { fidParameter, integerParameter } from '../parameters.ts'
-import { json, route } from '../route.ts'
+import { fidParameter, integerParameter } from '../http/parameters.ts'
+import { json, route } from '../http/route.ts'
 import { settlementList } from '../schemas/settlement.ts'
 
 /** GET /api/agent/:fid/settlements */

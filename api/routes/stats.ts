@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { directoryStats } from '../../db/queries/read/stats.ts'
-import { json, route } from '../route.ts'
+import { json, route } from '../http/route.ts'
 import { stats as statsAnswer } from '../schemas/stats.ts'
 
 /** GET /api/stats */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../http/errors.ts'
 import { address, count, fid, time } from './scalars.ts'
 
 const seconds = count.meta({ description: 'Seconds; the same as the Retry-After header.' })

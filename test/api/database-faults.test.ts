@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { boundedDatabase, createApiPool } from '../../api/database.ts'
+import { boundedDatabase, createApiPool } from '../../api/http/database.ts'
 import { failure, startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { seedAgent } from '../tools/seed.ts'

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { errorStatus } from '../../api/errors.ts'
+import { errorStatus } from '../../api/http/errors.ts'
 import { errorBody } from '../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'

@@ -62,7 +62,7 @@ test('SIGTERM ends it with 0, and a second later nobody listens', async () => {
 
 test('every bad variable is named at once', async () => {
   const env = { GRAPHQL_PORT: '70000', REDIS_URL: 'localhost:6379', LIMIT_PER_DAY: '0' }
-  const { code, stderr } = await runMain('api/graphql.ts', [], { env })
+  const { code, stderr } = await runMain('api/graphql/main.ts', [], { env })
   expect(code).toBe(1)
   for (const name of Object.keys(env)) expect(stderr).toContain(`${name} must be`)
 })

@@ -18,9 +18,9 @@ export interface ApiProcess {
 /** Runs api/main.ts with these variables on a free port; resolves once it is ready. */
 export const startApiProcess = (env: Record<string, string>) => startHttpProcess('api/main.ts', 'PORT', env)
 
-/** The same of api/graphql.ts. */
+/** The same of api/graphql/main.ts. */
 export const startGraphqlProcess = (env: Record<string, string>) =>
-  startHttpProcess('api/graphql.ts', 'GRAPHQL_PORT', env)
+  startHttpProcess('api/graphql/main.ts', 'GRAPHQL_PORT', env)
 
 async function startHttpProcess(main: string, portName: string, env: Record<string, string>): Promise<ApiProcess> {
   const entry = fileURLToPath(new URL(`../../${main}`, import.meta.url))

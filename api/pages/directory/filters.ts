@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { chainNames, chains } from '../../chains.config.ts'
-import { type Html, html } from '../html.ts'
-import type { discoveryQuery } from '../routes/discovery.ts'
+import { chainNames, chains } from '../../../chains.config.ts'
+import { type Html, html } from '../../http/html.ts'
+import type { discoveryQuery } from '../../routes/discovery.ts'
 
 export type Filters = z.output<typeof discoveryQuery>
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Queryable } from '../db/pool.ts'
-import { chainLags } from '../db/queries/read/readiness.ts'
+import type { Queryable } from '../../db/pool.ts'
+import { chainLags } from '../../db/queries/read/readiness.ts'
 
 export interface Watched {
   readonly cache: { readonly bytes: number; readonly size: number }

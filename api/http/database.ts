@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { createPool, type Queryable } from '../db/pool.ts'
+import { createPool, type Queryable } from '../../db/pool.ts'
 
 /** Connections of one API process: more gain nothing on few cores and cost the server memory. */
 const poolConnections = 10

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Html } from '../html.ts'
-import { type Route, route, type Sources } from '../route.ts'
+import type { Html } from '../../http/html.ts'
+import { type Route, route, type Sources } from '../../http/route.ts'
 import { type Exact, parseExact } from './exact-json.ts'
 
 /** What pages are made from. */

@@ -1,5 +1,5 @@
-import { chainNames, chains } from '../../chains.config.ts'
-import { type Html, html } from '../html.ts'
+import { chainNames, chains } from '../../../chains.config.ts'
+import { type Html, html } from '../../http/html.ts'
 
 /** Chains by their labels. */
 export function chainBadges(labels: readonly string[]): Html {

@@ -1,6 +1,6 @@
-import type { SettlementDay } from '../../db/queries/read/settlement-days.ts'
-import { type Html, html } from '../html.ts'
-import { counted, dollars } from './figures.ts'
+import type { SettlementDay } from '../../../db/queries/read/settlement-days.ts'
+import { type Html, html } from '../../http/html.ts'
+import { counted, dollars } from '../parts/figures.ts'
 
 // In units of the drawing; it is stretched to the width of the page.
 const [dayWidth, gap, height] = [20, 4, 96]

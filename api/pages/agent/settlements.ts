@@ -1,14 +1,14 @@
 import type { z } from 'zod'
-import { chains } from '../../chains.config.ts'
-import type { SettlementDay } from '../../db/queries/read/settlement-days.ts'
-import { type Html, html } from '../html.ts'
-import type { settlement } from '../schemas/settlement.ts'
-import type { Profile } from './agent.ts'
-import type { Exact } from './exact-json.ts'
-import { dollars } from './figures.ts'
-import { addressLink, transactionLink } from './links.ts'
+import { chains } from '../../../chains.config.ts'
+import type { SettlementDay } from '../../../db/queries/read/settlement-days.ts'
+import { type Html, html } from '../../http/html.ts'
+import type { settlement } from '../../schemas/settlement.ts'
+import type { Exact } from '../parts/exact-json.ts'
+import { dollars } from '../parts/figures.ts'
+import { addressLink, transactionLink } from '../parts/links.ts'
+import { minute } from '../parts/times.ts'
+import type { Profile } from './page.ts'
 import { settlementChart } from './settlement-chart.ts'
-import { minute } from './times.ts'
 
 export type Settlement = Exact<z.output<typeof settlement>>
 

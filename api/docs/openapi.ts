@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponsesObject } from 'zod-openapi'
-import { type ErrorCode, errorStatus } from './errors.ts'
-import type { Route } from './route.ts'
-import { challengeQuery } from './routes/claim-challenge.ts'
-import { routes } from './routes.ts'
-import { challengeAnswer, claimAnswer, claimRequest } from './schemas/claim.ts'
-import { errorSchemas } from './schemas/error.ts'
+import { type ErrorCode, errorStatus } from '../http/errors.ts'
+import type { Route } from '../http/route.ts'
+import { challengeQuery } from '../routes/claim-challenge.ts'
+import { routes } from '../routes.ts'
+import { challengeAnswer, claimAnswer, claimRequest } from '../schemas/claim.ts'
+import { errorSchemas } from '../schemas/error.ts'
 
 /** Every metered answer can be one of these. */
 const always: readonly ErrorCode[] = [

@@ -1,7 +1,7 @@
-import { chains } from '../../chains.config.ts'
-import { type Html, html } from '../html.ts'
-import type { Profile } from './agent.ts'
-import { counted, dollars } from './figures.ts'
+import { chains } from '../../../chains.config.ts'
+import { type Html, html } from '../../http/html.ts'
+import { counted, dollars } from '../parts/figures.ts'
+import type { Profile } from './page.ts'
 
 type Edge = Profile['agent_edges'][number]
 

@@ -1,5 +1,5 @@
-import { type ChainName, chains } from '../../chains.config.ts'
-import { type Html, html } from '../html.ts'
+import { type ChainName, chains } from '../../../chains.config.ts'
+import { type Html, html } from '../../http/html.ts'
 import { shortened } from './figures.ts'
 
 /** Where people look a chain up: the explorers of the Etherscan family share their paths. */

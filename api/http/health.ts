@@ -1,7 +1,7 @@
 import { type Response, Router } from 'express'
 import type { Registry } from 'prom-client'
-import type { Queryable } from '../db/pool.ts'
-import { ping } from '../db/queries/read/readiness.ts'
+import type { Queryable } from '../../db/pool.ts'
+import { ping } from '../../db/queries/read/readiness.ts'
 
 export interface Healthy {
   readonly database: Queryable

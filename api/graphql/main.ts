@@ -1,13 +1,13 @@
-import { readChainsFile } from '../chains.file.ts'
-import { openDatabase } from '../db/open.ts'
-import { runCommand } from '../ops/cli.ts'
-import { createLogger } from '../ops/logger.ts'
-import { readConfig } from './config.ts'
-import { boundedDatabase, createApiPool } from './database.ts'
-import { MemoryStore } from './limits/memory.ts'
-import { FusedRedisStore } from './limits/redis.ts'
-import { connectRedis } from './limits/sender.ts'
-import { serve } from './server.ts'
+import { readChainsFile } from '../../chains.file.ts'
+import { openDatabase } from '../../db/open.ts'
+import { runCommand } from '../../ops/cli.ts'
+import { createLogger } from '../../ops/logger.ts'
+import { readConfig } from '../config.ts'
+import { boundedDatabase, createApiPool } from '../http/database.ts'
+import { serve } from '../http/server.ts'
+import { MemoryStore } from '../limits/memory.ts'
+import { FusedRedisStore } from '../limits/redis.ts'
+import { connectRedis } from '../limits/sender.ts'
 
 const usage = `
 npm run graphql
@@ -30,7 +30,7 @@ await runCommand({ usage }, async () => {
     : new MemoryStore(config.limits, Date.now)
   let stopping = false
   Object.assign(process.env, { GRAPHILE_ENV: 'production' }) // unset, the packages ask for it in so many words
-  const { createGraphqlApp } = await import('./graphql/app.ts')
+  const { createGraphqlApp } = await import('./app.ts')
   const { app, release } = await createGraphqlApp({
     databaseUrl: opened.databaseUrl,
     database: boundedDatabase(pool),

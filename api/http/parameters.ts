@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ChainName, chainNames, findChain } from '../chains.config.ts'
+import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
 import { ApiError } from './errors.ts'
 
 /** What a path parameter that cannot be one is answered with. */

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem'
-import { defaultChainId } from '../claim/eip191.ts'
-import { claimMessage } from '../claim/message.ts'
-import { type Html, html } from '../html.ts'
-import { shortened } from './figures.ts'
-import type { World } from './page.ts'
+import { defaultChainId } from '../../claim/eip191.ts'
+import { claimMessage } from '../../claim/message.ts'
+import { type Html, html } from '../../http/html.ts'
+import { shortened } from '../parts/figures.ts'
+import type { World } from '../parts/page.ts'
 
 /** Who claims, and what makes this proof a single one. */
 export interface Claimant {

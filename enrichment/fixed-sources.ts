@@ -3,7 +3,7 @@ import { codehost } from './codehost/source.ts'
 import type { Config, UpstreamSettings } from './config.ts'
 import { explorer, openLabels } from './explorer/source.ts'
 import { identity } from './identity/source.ts'
-import type { Source } from './source.ts'
+import type { Source } from './schedule/source.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
 export interface FixedSources {

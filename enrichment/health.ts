@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { ping } from '../db/queries/read/readiness.ts'
-import { Underivable } from './join.ts'
+import { Underivable } from './join/join.ts'
 
 /** The join has to come round at least so often, however much there is to do. */
 const longestPassMs = 120_000

@@ -8,7 +8,7 @@ import {
 } from '../../db/queries/sources/registration-documents.ts'
 import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
-import { day, minute, type Reading, type Source, sourceNames } from '../source.ts'
+import { day, minute, type Reading, type Source, sourceNames } from '../schedule/source.ts'
 import type { RegistrationFile } from './registration-file.ts'
 import type { Resolve } from './resolve.ts'
 

@@ -7,7 +7,7 @@ import {
   type StoredWork,
   storeCodehostProfile,
 } from '../../db/queries/sources/codehost-profiles.ts'
-import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'
+import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
 import { githubUser, githubWork } from './github.ts'
 import { namedAccounts, namesAgent } from './login.ts'

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type AgentInput, readAgentInputs } from '../../db/queries/join/enrichment-inputs.ts'
 import { storeIdentities } from '../../db/queries/sources/identities.ts'
-import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../source.ts'
+import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
 import { toIdentities } from './identities.ts'
 import { type BioProfile, bioProfiles, mostInBatch } from './web3bio.ts'

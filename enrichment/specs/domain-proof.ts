@@ -3,7 +3,7 @@ import type { Chain, ChainName } from '../../chains.config.ts'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'
-import { second } from '../source.ts'
+import { second } from '../schedule/source.ts'
 import { isSameSite } from './site.ts'
 
 /** Where each chain has its identity registry. */

@@ -5,7 +5,7 @@ import { agentProfile } from '../../db/queries/read/profile.ts'
 import { agentSettlementDays } from '../../db/queries/read/settlement-days.ts'
 import { agentSettlements } from '../../db/queries/read/settlements.ts'
 import { directoryStats } from '../../db/queries/read/stats.ts'
-import { rollUpSettlements } from '../../enrichment/rollup.ts'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState } from '../tools/seed.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { rollUpSettlements } from '../../enrichment/rollup.ts'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { startApi, type TestApi } from '../tools/api.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedRegistration, seedSettlement } from '../tools/seed.ts'

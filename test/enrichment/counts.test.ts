@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { refreshCounts } from '../../enrichment/settlement-counts.ts'
+import { refreshCounts } from '../../enrichment/join/settlement-counts.ts'
 import { wallet } from '../tools/chain-rows.ts'
 import { type Scene, startScene } from '../tools/scene.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { runJoin } from '../../enrichment/join.ts'
-import { refreshCounts } from '../../enrichment/settlement-counts.ts'
+import { runJoin } from '../../enrichment/join/join.ts'
+import { refreshCounts } from '../../enrichment/join/settlement-counts.ts'
 import { followedFids, type History, modelAgents, storedAgents } from '../tools/agent-model.ts'
 import { wallet } from '../tools/chain-rows.ts'
 import { type Scene, startScene } from '../tools/scene.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
 import { lockRollup, recountRecipients, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/hourly.ts'
-import { rollUpSettlements } from '../../enrichment/rollup.ts'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { insert } from '../tools/seed.ts'
 import {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Queryable } from '../../db/pool.ts'
 import { countedSettlements } from '../../db/queries/sql/settlement-windows.ts'
-import { rollUpSettlements } from '../../enrichment/rollup.ts'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import type { TestDatabase } from '../tools/database.ts'
 import { addressOf, hashOf, seedChainState } from '../tools/seed.ts'
 

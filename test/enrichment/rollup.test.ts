@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
-import { rollUpSettlements } from '../../enrichment/rollup.ts'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { insert } from '../tools/seed.ts'
 import {

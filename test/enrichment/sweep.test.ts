@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { storeVerifiedSet } from '../../enrichment/social-fids.ts'
+import { storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
 import { wallet } from '../tools/chain-rows.ts'
 import { type Scene, startScene } from '../tools/scene.ts'
 

@@ -1,17 +1,17 @@
 import type pg from 'pg'
-import type { Queryable } from '../db/pool.ts'
+import type { Queryable } from '../../db/pool.ts'
 import {
   endVerifications,
   lockVerifications,
   openVerifications,
   standingOf,
   type VerifiedSet,
-} from '../db/queries/join/verified-addresses.ts'
-import { type StoredProfile, storeProfile } from '../db/queries/sources/social-profiles.ts'
-import { storableText } from '../db/text.ts'
-import type { Host } from '../hosts/host.ts'
-import type { SocialIndex, SocialProfile } from '../social/social-index.ts'
-import { day, hour, minute, numberOf, type Source, sourceNames } from './source.ts'
+} from '../../db/queries/join/verified-addresses.ts'
+import { type StoredProfile, storeProfile } from '../../db/queries/sources/social-profiles.ts'
+import { storableText } from '../../db/text.ts'
+import type { Host } from '../../hosts/host.ts'
+import type { SocialIndex, SocialProfile } from '../../social/social-index.ts'
+import { day, hour, minute, numberOf, type Source, sourceNames } from '../schedule/source.ts'
 
 export interface SocialSourceOptions {
   readonly pool: pg.Pool

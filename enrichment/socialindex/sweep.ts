@@ -1,10 +1,10 @@
 import type pg from 'pg'
-import { liveAddresses, lockVerifications, type VerifiedSet } from '../db/queries/join/verified-addresses.ts'
-import { moveCursor, readCursor } from '../db/queries/sources/cursors.ts'
-import { NoAnswer } from '../hosts/no-answer.ts'
-import type { SocialIndex } from '../social/social-index.ts'
-import { type SocialSourceOptions, storeVerifiedSet } from './social-fids.ts'
-import { day, LeaseLost, minute, numberOf, type Source, second, sourceNames } from './source.ts'
+import { liveAddresses, lockVerifications, type VerifiedSet } from '../../db/queries/join/verified-addresses.ts'
+import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
+import type { SocialIndex } from '../../social/social-index.ts'
+import { day, LeaseLost, minute, numberOf, type Source, second, sourceNames } from '../schedule/source.ts'
+import { type SocialSourceOptions, storeVerifiedSet } from './fids.ts'
 
 /** From the end of one sweep to the beginning of the next. Events and re-reads keep things fresh in between. */
 const restMs = 30 * day

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { type ChainName, chainNames, chains } from '../chains.config.ts'
-import { inTransaction } from '../db/pool.ts'
-import { readChainState } from '../db/queries/chain/chain-state.ts'
+import { type ChainName, chainNames, chains } from '../../chains.config.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import {
   addToRollup,
   boundRange,
@@ -9,8 +9,8 @@ import {
   moveBackfillRollup,
   moveRollup,
   unrolledBackfill,
-} from '../db/queries/rollup/hourly.ts'
-import { allowLargeSums } from '../db/queries/rollup/sums.ts'
+} from '../../db/queries/rollup/hourly.ts'
+import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 
 /** Settlements of one transaction, about. */
 const settlementsPerStep = 200_000

@@ -1,19 +1,19 @@
-import type { Queryable } from '../db/pool.ts'
+import type { Queryable } from '../../db/pool.ts'
 import {
   endVerification,
   listedAmong,
   lockVerifications,
   openVerification,
   replaceVerification,
-} from '../db/queries/join/verified-addresses.ts'
-import { moveCursor, readCursor } from '../db/queries/sources/cursors.ts'
-import { noteActivity } from '../db/queries/sources/social-profiles.ts'
-import { askForSubjects } from '../db/queries/sources/source-state.ts'
-import { NoAnswer } from '../hosts/no-answer.ts'
-import type { EventPage, SocialChange } from '../social/social-index.ts'
-import type { SocialSourceOptions } from './social-fids.ts'
-import { beginAnew } from './social-shards.ts'
-import { day, LeaseLost, minute, numberOf, type Reading, type Source, second, sourceNames } from './source.ts'
+} from '../../db/queries/join/verified-addresses.ts'
+import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
+import { noteActivity } from '../../db/queries/sources/social-profiles.ts'
+import { askForSubjects } from '../../db/queries/sources/source-state.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
+import type { EventPage, SocialChange } from '../../social/social-index.ts'
+import { day, LeaseLost, minute, numberOf, type Reading, type Source, second, sourceNames } from '../schedule/source.ts'
+import type { SocialSourceOptions } from './fids.ts'
+import { beginAnew } from './shards.ts'
 
 /** Hubs forget events after three days; what happened before has to be found by a sweep. */
 const keptMs = 3 * day

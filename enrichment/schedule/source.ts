@@ -1,7 +1,7 @@
-import type { Queryable } from '../db/pool.ts'
-import type { LeasedSubject } from '../db/queries/sources/source-state.ts'
-import type { Backoff } from '../hosts/backoff.ts'
-import type { Host } from '../hosts/host.ts'
+import type { Queryable } from '../../db/pool.ts'
+import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
+import type { Backoff } from '../../hosts/backoff.ts'
+import type { Host } from '../../hosts/host.ts'
 
 /** One kind of question put to the world, a file each. The scheduler asks it when its subjects are due. */
 export interface Source {

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { getDomain } from 'tldts'
-import { inTransaction } from '../db/pool.ts'
-import { dueTies, endTies, noteStalest, spreadSites, spreadTies, takeTies } from '../db/queries/join/edge-events.ts'
-import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../db/queries/join/edges.ts'
-import { day } from './source.ts'
-import { isSharedPlatform } from './specs/site.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { dueTies, endTies, noteStalest, spreadSites, spreadTies, takeTies } from '../../db/queries/join/edge-events.ts'
+import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../../db/queries/join/edges.ts'
+import { day } from '../schedule/source.ts'
+import { isSharedPlatform } from '../specs/site.ts'
 
 export interface EdgeOptions {
   readonly pool: pg.Pool

@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import { chainNames } from '../chains.config.ts'
-import { inTransaction } from '../db/pool.ts'
-import { type AgentChange, deriveAgents } from '../db/queries/join/agents.ts'
-import { noteTies } from '../db/queries/join/edge-events.ts'
-import { askAboutAgents, forgetEnrichment } from '../db/queries/join/enrichment-inputs.ts'
+import { chainNames } from '../../chains.config.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { type AgentChange, deriveAgents } from '../../db/queries/join/agents.ts'
+import { noteTies } from '../../db/queries/join/edge-events.ts'
+import { askAboutAgents, forgetEnrichment } from '../../db/queries/join/enrichment-inputs.ts'
 import {
   countEvents,
   deferFirstAgent,
@@ -13,12 +13,12 @@ import {
   routeTokens,
   takeAgents,
   unknownHolders,
-} from '../db/queries/join/events.ts'
-import { askForSpecs, forgetSpecs } from '../db/queries/sources/agent-specs.ts'
-import { askForDocuments, hurryDocumentsOf } from '../db/queries/sources/registration-documents.ts'
-import { addSubjects, askForSubjects, forgetSubjects } from '../db/queries/sources/source-state.ts'
+} from '../../db/queries/join/events.ts'
+import { askForSpecs, forgetSpecs } from '../../db/queries/sources/agent-specs.ts'
+import { askForDocuments, hurryDocumentsOf } from '../../db/queries/sources/registration-documents.ts'
+import { addSubjects, askForSubjects, forgetSubjects } from '../../db/queries/sources/source-state.ts'
+import { sourceNames } from '../schedule/source.ts'
 import { refreshCountsOf } from './settlement-counts.ts'
-import { sourceNames } from './source.ts'
 
 export interface JoinOptions {
   readonly pool: pg.Pool

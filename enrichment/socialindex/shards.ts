@@ -1,9 +1,9 @@
-import type { Queryable } from '../db/pool.ts'
-import { readCursor, setCursor } from '../db/queries/sources/cursors.ts'
-import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.ts'
-import type { Shard } from '../social/social-index.ts'
-import type { SocialSourceOptions } from './social-fids.ts'
-import { hour, minute, type Source, second, sourceNames } from './source.ts'
+import type { Queryable } from '../../db/pool.ts'
+import { readCursor, setCursor } from '../../db/queries/sources/cursors.ts'
+import { addSubjects, askForSubjects } from '../../db/queries/sources/source-state.ts'
+import type { Shard } from '../../social/social-index.ts'
+import { hour, minute, type Source, second, sourceNames } from '../schedule/source.ts'
+import type { SocialSourceOptions } from './fids.ts'
 
 /** The one subject of this source. */
 export const hubSubject = 'hub'

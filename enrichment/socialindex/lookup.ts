@@ -1,7 +1,7 @@
-import { addSubjects } from '../db/queries/sources/source-state.ts'
-import { mostAddressesInBulk, type SocialIndex } from '../social/social-index.ts'
-import type { SocialSourceOptions } from './social-fids.ts'
-import { day, minute, type Source, sourceNames } from './source.ts'
+import { addSubjects } from '../../db/queries/sources/source-state.ts'
+import { mostAddressesInBulk, type SocialIndex } from '../../social/social-index.ts'
+import { day, minute, type Source, sourceNames } from '../schedule/source.ts'
+import type { SocialSourceOptions } from './fids.ts'
 
 export interface LookupOptions extends Omit<SocialSourceOptions, 'pool'> {
   readonly fidsByAddress: NonNullable<SocialIndex['fidsByAddress']>

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { inTransaction } from '../db/pool.ts'
-import { lockJoin } from '../db/queries/join/events.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { lockJoin } from '../../db/queries/join/events.ts'
 import {
   countPayees,
   countPayeesOf,
@@ -9,8 +9,8 @@ import {
   movedCountsOf,
   type SettlementCounts,
   storeSettlementCounts,
-} from '../db/queries/rollup/counts.ts'
-import { allowLargeSums } from '../db/queries/rollup/sums.ts'
+} from '../../db/queries/rollup/counts.ts'
+import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 
 export interface CountOptions {
   readonly pool: pg.Pool

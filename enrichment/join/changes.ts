@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { forgetChanges } from '../db/queries/read/changes.ts'
+import { forgetChanges } from '../../db/queries/read/changes.ts'
 
 /** How long every change of an agent is kept, in milliseconds; after that the newest of each agent is. */
 export const keptMs = 30 * 86_400_000

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { inTransaction, type Queryable } from '../db/pool.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
 import {
   dropSubjects,
   type Ending,
@@ -10,10 +10,10 @@ import {
   leaseDue,
   leaseTail,
   postponeSubjects,
-} from '../db/queries/sources/source-state.ts'
-import { backoffMs, jittered, type Random } from '../hosts/backoff.ts'
-import { HostClosed } from '../hosts/host.ts'
-import { NoAnswer } from '../hosts/no-answer.ts'
+} from '../../db/queries/sources/source-state.ts'
+import { backoffMs, jittered, type Random } from '../../hosts/backoff.ts'
+import { HostClosed } from '../../hosts/host.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
 import { LeaseLost, type Reading, type Source, second } from './source.ts'
 
 export interface Pass {

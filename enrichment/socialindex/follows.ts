@@ -1,6 +1,6 @@
-import { storeFollows } from '../db/queries/join/edges.ts'
-import type { SocialSourceOptions } from './social-fids.ts'
-import { day, minute, numberOf, type Source, sourceNames } from './source.ts'
+import { storeFollows } from '../../db/queries/join/edges.ts'
+import { day, minute, numberOf, type Source, sourceNames } from '../schedule/source.ts'
+import type { SocialSourceOptions } from './fids.ts'
 
 /** Reads whom agents follow. */
 export function socialFollows({ social, host }: Pick<SocialSourceOptions, 'social' | 'host'>): Source {

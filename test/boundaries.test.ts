@@ -146,7 +146,7 @@ function inRooms(): SourceFile[] {
 }
 
 function isMain(path: string): boolean {
-  return /(^|\/)main\.ts$/.test(path) || ['api/graphql/main.ts', 'devnet/mainnet.ts'].includes(path)
+  return /(^|\/)main\.ts$/.test(path) || ['api/graphql/main.ts', 'stack/main.ts'].includes(path)
 }
 
 function isGenerated(path: string): boolean {

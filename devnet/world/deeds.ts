@@ -1,6 +1,6 @@
 import type { Hex, LocalAccount } from 'viem'
 import type { ChainName } from '../../chains.config.ts'
-import type { Call, DevChain } from '../chain.ts'
+import type { Call, DevChain } from '../chain/chain.ts'
 import {
   burnIdentity,
   giveFeedback,
@@ -12,7 +12,7 @@ import {
   setAgentUri,
   setAgentWallet,
   transferIdentity,
-} from '../chain-identity.ts'
+} from '../chain/identity.ts'
 import {
   aggregate,
   depositInEscrow,
@@ -22,7 +22,7 @@ import {
   pull,
   signAuthorization,
   withTrailer,
-} from '../chain-payments.ts'
+} from '../chain/payments.ts'
 import type { Wallet } from './keys.ts'
 
 /** One authorization to be signed and executed. */

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { type ChainName, chainNames } from '../../chains.config.ts'
-import type { Metadata } from '../chain-identity.ts'
+import type { Metadata } from '../chain/identity.ts'
 import type { Deed } from './deeds.ts'
 import { documentOptions, toAgentUri, type UriKind, uriKinds } from './documents.ts'
 import type { Wallet } from './keys.ts'

@@ -1,5 +1,5 @@
 import { type Chain, type ChainName, chainNames, chains } from '../../chains.config.ts'
-import type { DevChain } from '../chain.ts'
+import type { DevChain } from '../chain/chain.ts'
 
 /** Blocks that may still be replaced: enough to see hot blocks at work, few enough to see them become final. */
 const finality = 5

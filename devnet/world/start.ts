@@ -1,5 +1,5 @@
 import { type ChainName, chainNames } from '../../chains.config.ts'
-import { type DevChain, startDevChain } from '../chain.ts'
+import { type DevChain, startDevChain } from '../chain/chain.ts'
 import { compileContracts } from '../contracts/compile.ts'
 import { type AgentHosts, startAgentHosts } from '../hosts/agent-hosts.ts'
 import { type Hub, startHub } from '../hub/server.ts'

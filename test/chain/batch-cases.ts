@@ -1,6 +1,6 @@
 import { keccak256, toBytes } from 'viem'
-import { aggregate, pay, transferDollars } from '../../devnet/chain-payments.ts'
-import { createWallet, walletOf } from '../../devnet/chain-wallets.ts'
+import { aggregate, pay, transferDollars } from '../../devnet/chain/payments.ts'
+import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { type SettlementCase, selectors } from './settlement-case.ts'
 
 /** Several calls in one transaction; the calldata holds each of them whole. */

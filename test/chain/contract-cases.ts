@@ -1,4 +1,4 @@
-import { aggregate, depositInEscrow, pay, payInColumns, pull, releaseFromEscrow } from '../../devnet/chain-payments.ts'
+import { aggregate, depositInEscrow, pay, payInColumns, pull, releaseFromEscrow } from '../../devnet/chain/payments.ts'
 import { type SettlementCase, selectors } from './settlement-case.ts'
 
 /** Contracts that build the token's call themselves: the calldata does not say which. */

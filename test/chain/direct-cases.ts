@@ -1,7 +1,7 @@
 import { type Hex, keccak256, type LocalAccount, toBytes } from 'viem'
-import type { Call, DevChain } from '../../devnet/chain.ts'
-import { aggregate, forwarded, pay, transferDollars, withTrailer } from '../../devnet/chain-payments.ts'
-import { createWallet, executeAs, walletOf } from '../../devnet/chain-wallets.ts'
+import type { Call, DevChain } from '../../devnet/chain/chain.ts'
+import { aggregate, forwarded, pay, transferDollars, withTrailer } from '../../devnet/chain/payments.ts'
+import { createWallet, executeAs, walletOf } from '../../devnet/chain/wallets.ts'
 import { type SettlementCase, selectors } from './settlement-case.ts'
 
 /** Length and form of what one large facilitator appends: 33 bytes behind the arguments. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { forkHere } from '../tools/branches.ts'
 import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../tools/chain-index.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'

@@ -1,6 +1,6 @@
 import type { Address, LocalAccount, TransactionReceipt } from 'viem'
-import { accountOf, type Call, type DevChain, startDevChain } from '../../devnet/chain.ts'
-import { newIdentity } from '../../devnet/chain-identity.ts'
+import { accountOf, type Call, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
+import { newIdentity } from '../../devnet/chain/identity.ts'
 import { type ChainIndex, indexChain } from '../tools/chain-index.ts'
 
 /** A chain without dollars, its people, and a processor that sees each of its blocks hot. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { type Branch, forkHere } from '../tools/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../tools/chain-index.ts'
 import { createTestDatabase } from '../tools/database.ts'

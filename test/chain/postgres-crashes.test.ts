@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { forkHere } from '../tools/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../tools/chain-index.ts'
 import { type CrashingServer, startCrashingServer } from '../tools/crashing-server.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { type Branch, forkHere } from '../tools/branches.ts'
 import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../tools/chain-index.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountOf, type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { expectExactTables, rollUp } from '../enrichment/rollup-world.ts'
 import { type Branch, type Fork, forkHere } from '../tools/branches.ts'
 import { chainSettings } from '../tools/chain-settings.ts'

@@ -1,5 +1,5 @@
 import { type Address, keccak256, toBytes } from 'viem'
-import { accountOf, type DevChain, funder } from '../../devnet/chain.ts'
+import { accountOf, type DevChain, funder } from '../../devnet/chain/chain.ts'
 import {
   aggregate,
   mint,
@@ -8,7 +8,7 @@ import {
   pull,
   signAuthorization,
   transferDollars,
-} from '../../devnet/chain-payments.ts'
+} from '../../devnet/chain/payments.ts'
 import type { Act } from '../tools/branches.ts'
 
 /** Signs and sends everything here. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountOf, type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { type MemorySource, memorySource } from '../../devnet/portal/memory-source.ts'
 import { readBlocks } from '../../devnet/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../../devnet/portal/server.ts'

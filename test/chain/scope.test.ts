@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { accountOf, type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { expectExactTables, rollUp } from '../enrichment/rollup-world.ts'
 import { forkHere } from '../tools/branches.ts'
 import { chainSettings } from '../tools/chain-settings.ts'

@@ -1,6 +1,6 @@
 import { type Address, type Hash, type Hex, keccak256, type LocalAccount, toBytes } from 'viem'
-import { accountOf, type DevChain } from '../../devnet/chain.ts'
-import { type Authorization, type AuthorizationRequest, mint, signAuthorization } from '../../devnet/chain-payments.ts'
+import { accountOf, type DevChain } from '../../devnet/chain/chain.ts'
+import { type Authorization, type AuthorizationRequest, mint, signAuthorization } from '../../devnet/chain/payments.ts'
 
 /** The four entry points that pay. */
 export const selectors = {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type DevChain, startDevChain } from '../../devnet/chain.ts'
+import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { forkHere } from '../tools/branches.ts'
 import { cleanTables, indexChain, startProcessor, untilSame } from '../tools/chain-index.ts'
 import { chainSettings } from '../tools/chain-settings.ts'

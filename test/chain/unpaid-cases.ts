@@ -1,6 +1,6 @@
 import { encodeFunctionData, parseSignature } from 'viem'
-import { dollarAbi } from '../../devnet/chain-abi.ts'
-import { aggregate, mint, pay, transferDollars } from '../../devnet/chain-payments.ts'
+import { dollarAbi } from '../../devnet/chain/abi.ts'
+import { aggregate, mint, pay, transferDollars } from '../../devnet/chain/payments.ts'
 import { type SettlementCase, selectors } from './settlement-case.ts'
 
 /** What moves no money by an authorization, however much it looks like it. */

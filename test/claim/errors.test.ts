@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountOf, funder } from '../../devnet/chain.ts'
-import { removeAppKey } from '../../devnet/chain-farcaster.ts'
+import { accountOf, funder } from '../../devnet/chain/chain.ts'
+import { removeAppKey } from '../../devnet/chain/farcaster.ts'
 import { failure } from '../tools/api.ts'
 import {
   appKeyOf,

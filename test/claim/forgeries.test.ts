@@ -5,8 +5,8 @@ import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isAssociated } from '../../api/claim/account-association.ts'
 import { createWallets } from '../../api/claim/wallets.ts'
-import { funder } from '../../devnet/chain.ts'
-import { addAppKey } from '../../devnet/chain-farcaster.ts'
+import { funder } from '../../devnet/chain/chain.ts'
+import { addAppKey } from '../../devnet/chain/farcaster.ts'
 import { failure } from '../tools/api.ts'
 import {
   appKeyOf,

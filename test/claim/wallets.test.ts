@@ -1,7 +1,7 @@
 import { concatHex, getAddress, type Hex, padHex, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountOf, funder } from '../../devnet/chain.ts'
-import { createWallet, walletOf } from '../../devnet/chain-wallets.ts'
+import { accountOf, funder } from '../../devnet/chain/chain.ts'
+import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { failure } from '../tools/api.ts'
 import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../tools/claims.ts'
 

@@ -14,7 +14,7 @@ import {
   reputationAbi,
   walletAbi,
   walletFactoryAbi,
-} from '../../devnet/chain-abi.ts'
+} from '../../devnet/chain/abi.ts'
 import { type Contract, compileContracts } from '../../devnet/contracts/compile.ts'
 
 let contracts: Record<string, Contract>

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { type Hash, keccak256, parseEventLogs, stringToHex, toBytes, zeroAddress } from 'viem'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain.ts'
-import { dollarAbi, identityAbi, keyRegistryAbi } from '../../devnet/chain-abi.ts'
-import { addAppKey, registerFid, removeAppKey } from '../../devnet/chain-farcaster.ts'
-import * as identity from '../../devnet/chain-identity.ts'
-import { mint, pay, signAuthorization } from '../../devnet/chain-payments.ts'
-import { createWallet, walletOf } from '../../devnet/chain-wallets.ts'
+import { dollarAbi, identityAbi, keyRegistryAbi } from '../../devnet/chain/abi.ts'
+import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
+import { addAppKey, registerFid, removeAppKey } from '../../devnet/chain/farcaster.ts'
+import * as identity from '../../devnet/chain/identity.ts'
+import { mint, pay, signAuthorization } from '../../devnet/chain/payments.ts'
+import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 
 const owner = accountOf('owner')
 const other = accountOf('other')
@@ -124,7 +124,7 @@ test('calls sent at once by one account are mined in their order', async () => {
 
 test('a node ends with the process that started it, even a killed one', async () => {
   const program = `
-    const { startDevChain } = await import(${JSON.stringify(new URL('../../devnet/chain.ts', import.meta.url).href)})
+    const { startDevChain } = await import(${JSON.stringify(new URL('../../devnet/chain/chain.ts', import.meta.url).href)})
     console.log((await startDevChain('base')).pid)
     setInterval(() => {}, 1000)`
   const args = ['--import', 'tsx', '--input-type=module', '-e', program]

@@ -1,7 +1,7 @@
 import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain.ts'
-import { aggregate, mint, pay, signAuthorization } from '../../devnet/chain-payments.ts'
+import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
+import { aggregate, mint, pay, signAuthorization } from '../../devnet/chain/payments.ts'
 import type { Block } from '../../devnet/portal/blocks.ts'
 import { readBlocks } from '../../devnet/portal/rpc-blocks.ts'
 

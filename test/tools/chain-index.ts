@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DevChain } from '../../devnet/chain.ts'
+import type { DevChain } from '../../devnet/chain/chain.ts'
 import { chainSettings, type SettingsOptions } from './chain-settings.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { type ChainTables, describeDifference, readChainTables } from './oracle.ts'

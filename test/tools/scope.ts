@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ChainName } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
-import type { DevChain } from '../../devnet/chain.ts'
+import type { DevChain } from '../../devnet/chain/chain.ts'
 import { cleanTables } from './chain-index.ts'
 import type { SettingsOptions } from './chain-settings.ts'
 import { readChainTables } from './oracle.ts'

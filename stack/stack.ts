@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type ProcessFile, signal } from './stack-processes.ts'
+import { type ProcessFile, signal } from './processes.ts'
 
 /** One of the project's processes. */
 export interface Task {

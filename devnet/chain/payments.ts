@@ -1,7 +1,7 @@
 import { type Address, concat, encodeFunctionData, type Hex, type LocalAccount, parseSignature } from 'viem'
+import { batcherAbi, bridgedDollarAbi, collectorAbi, columnBatcherAbi, dollarAbi } from './abi.ts'
 import type { Call, DevChain } from './chain.ts'
-import { batcherAbi, bridgedDollarAbi, collectorAbi, columnBatcherAbi, dollarAbi } from './chain-abi.ts'
-import { dollarName } from './chain-genesis.ts'
+import { dollarName } from './genesis.ts'
 
 /** A signed authorization: whoever has it can execute it, once. */
 export interface Authorization {

@@ -1,6 +1,6 @@
 import { chains as chainTable } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
-import type { Settings } from './stack-tasks.ts'
+import type { Settings } from './tasks.ts'
 
 /**
  * What an installation on public networks runs on, a line each: every chain with its sources, and which sources are off

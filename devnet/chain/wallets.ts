@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem'
+import { walletAbi, walletFactoryAbi } from './abi.ts'
 import type { Call, DevChain } from './chain.ts'
-import { walletAbi, walletFactoryAbi } from './chain-abi.ts'
 
 /** Where the wallet of this owner and salt stands, or will stand once it is created. */
 export function walletOf(chain: DevChain, owner: Address, salt: Hex): Promise<Address> {

@@ -12,7 +12,7 @@ import { freePort } from '../../ops/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
 import { descendantsOf, stillRunning } from '../tools/processes.ts'
 
-const entry = fileURLToPath(new URL('../../devnet/mainnet.ts', import.meta.url))
+const entry = fileURLToPath(new URL('../../stack/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'mainnet-test-'))
 let running: RunningWorld
 let database: TestDatabase

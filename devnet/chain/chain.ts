@@ -14,10 +14,10 @@ import {
   walletActions,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type ChainName, chains } from '../chains.config.ts'
-import { freePort } from '../ops/ports.ts'
-import { startAnvil } from './chain-anvil.ts'
-import { addressesOf, blockGasLimit, type ChainAddresses, genesisOf } from './chain-genesis.ts'
+import { type ChainName, chains } from '../../chains.config.ts'
+import { freePort } from '../../ops/ports.ts'
+import { startAnvil } from './anvil.ts'
+import { addressesOf, blockGasLimit, type ChainAddresses, genesisOf } from './genesis.ts'
 
 /** What to call with what; `chain-*.ts` build them, `send` executes them, `aggregate` puts many into one. */
 export interface Call {

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createStack, type Stack, type Task } from '../../devnet/stack.ts'
-import { endLeftovers, ProcessFile } from '../../devnet/stack-processes.ts'
-import { Interrupted, Teardown, together } from '../../devnet/stack-teardown.ts'
+import { endLeftovers, ProcessFile } from '../../stack/processes.ts'
+import { createStack, type Stack, type Task } from '../../stack/stack.ts'
+import { Interrupted, Teardown, together } from '../../stack/teardown.ts'
 import { descendantsOf, stillRunning } from '../tools/processes.ts'
 
 const deadline = { timeout: 20_000 }

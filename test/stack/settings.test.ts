@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { createFreshDatabase } from '../../devnet/stack-database.ts'
-import { createReport } from '../../devnet/stack-report.ts'
-import { summarize } from '../../devnet/stack-summary.ts'
-import { planTasks, readSettings, withoutSources } from '../../devnet/stack-tasks.ts'
+import { createFreshDatabase } from '../../devnet/database.ts'
+import { createReport } from '../../devnet/report.ts'
+import { summarize } from '../../stack/summary.ts'
+import { planTasks, readSettings, withoutSources } from '../../stack/tasks.ts'
 import { createTestDatabase } from '../tools/database.ts'
 
 test('a fresh database is made beside the one DATABASE_URL names, which stays as it is', async () => {

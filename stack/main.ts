@@ -6,11 +6,11 @@ import { migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import { runCommand } from '../ops/cli.ts'
 import { withLock } from '../ops/lock.mjs'
+import { endLeftovers, ProcessFile } from './processes.ts'
 import { createStack } from './stack.ts'
-import { endLeftovers, ProcessFile } from './stack-processes.ts'
-import { summarize } from './stack-summary.ts'
-import { planTasks, readSettings } from './stack-tasks.ts'
-import { type Teardown, untilSignalled } from './stack-teardown.ts'
+import { summarize } from './summary.ts'
+import { planTasks, readSettings } from './tasks.ts'
+import { type Teardown, untilSignalled } from './teardown.ts'
 
 const usage = `
 npm run start:mainnet

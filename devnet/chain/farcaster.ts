@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from 'viem'
+import { idRegistryAbi, keyRegistryAbi } from './abi.ts'
 import type { Call } from './chain.ts'
-import { idRegistryAbi, keyRegistryAbi } from './chain-abi.ts'
-import { addressesOf } from './chain-genesis.ts'
+import { addressesOf } from './genesis.ts'
 
 const { idRegistry, keyRegistry } = addressesOf('optimism') as Record<'idRegistry' | 'keyRegistry', Address>
 /** Ed25519. Source: farcasterxyz/contracts, KeyRegistry. */

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, type LocalAccount, zeroAddress, zeroHash } from 'viem'
+import { identityAbi, registrarAbi, reputationAbi } from './abi.ts'
 import type { Call, DevChain } from './chain.ts'
-import { identityAbi, registrarAbi, reputationAbi } from './chain-abi.ts'
-import { addressesOf } from './chain-genesis.ts'
+import { addressesOf } from './genesis.ts'
 
 // The registries stand at the same addresses on every chain.
 const { registry, reputation, batchRegistrar, passingRegistrar } = addressesOf('base')

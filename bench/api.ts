@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { startPostgres } from '../postgres/embedded.ts'
-import { startRedis } from '../test/tools/redis.ts'
+import { startRedis } from '../test/support/redis.ts'
 import { type BenchServer, type Load, load, startServer } from './load.ts'
 import { fillWorld, type WorldSize } from './world.ts'
 

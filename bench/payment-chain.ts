@@ -1,5 +1,5 @@
-import type { Block, BlockSource, Log, Transaction } from '../devnet/portal/blocks.ts'
-import { generatedSource } from '../devnet/portal/generated-source.ts'
+import type { Block, BlockSource, Log, Transaction } from '../test/doubles/portal/blocks.ts'
+import { generatedSource } from '../test/doubles/portal/generated-source.ts'
 
 /** A chain like Base's busy months: five payments a block, in chunks as the network keeps them. */
 export interface PaymentChain {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import ts from 'typescript'
 import { beforeAll, expect, test } from 'vitest'
-import { listFiles, places, readSources, roomOf, type SourceFile } from './tools/source-files.ts'
+import { listFiles, places, readSources, roomOf, type SourceFile } from './support/source-files.ts'
 
 /** What each room may import, besides itself and packages. `ops/` holds no domain, and every room may use it. */
 const mayImport: Record<string, string[]> = {

@@ -1,5 +1,5 @@
-import { keptSource } from '../../devnet/portal/kept-source.ts'
-import { startPortal } from '../../devnet/portal/server.ts'
+import { keptSource } from '../../test/doubles/portal/kept-source.ts'
+import { startPortal } from '../../test/doubles/portal/server.ts'
 import { longPaymentChain } from '../payment-chain.ts'
 
 // The Portal of a benchmark in a process of its own: node bench/portal/main.ts <chunks> <folder for finished answers>.

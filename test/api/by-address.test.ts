@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressSubjectAnswer } from '../../api/schemas/by-address.ts'
-import { failure, startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, birth, seedAgent, seedRegistration, seedVerification } from '../tools/seed.ts'
+import { failure, startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, birth, seedAgent, seedRegistration, seedVerification } from '../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi

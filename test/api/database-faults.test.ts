@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { boundedDatabase, createApiPool } from '../../api/http/database.ts'
-import { failure, startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { seedAgent } from '../tools/seed.ts'
-import { startTcpLink, type TcpLink } from '../tools/tcp-link.ts'
-import { until } from '../tools/until.ts'
+import { failure, startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { seedAgent } from '../support/seed.ts'
+import { startTcpLink, type TcpLink } from '../support/tcp-link.ts'
+import { until } from '../support/until.ts'
 
 /** CONTRACT: whatever the database does, an answer comes within 10 s. */
 const longestAnswerMs = 10_000

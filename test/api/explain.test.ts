@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressExplanation, agentExplanation } from '../../api/schemas/explain.ts'
-import { failure, startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { failure, startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import {
   addressOf,
   birth,
@@ -10,7 +10,7 @@ import {
   seedChainState,
   seedRegistration,
   seedVerification,
-} from '../tools/seed.ts'
+} from '../support/seed.ts'
 
 const [holder, former, idle, stranger] = ['holder', 'former', 'idle', 'stranger'].map(addressOf) as [
   string,

@@ -2,11 +2,11 @@ import { parseAtomFeed } from 'feedsmith'
 import Parser from 'rss-parser'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Element } from 'xml-js'
-import { startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { child, entriesOf, textOf } from '../tools/feed-xml.ts'
-import { insert, seedAgent } from '../tools/seed.ts'
-import { until } from '../tools/until.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { child, entriesOf, textOf } from '../support/feed-xml.ts'
+import { insert, seedAgent } from '../support/seed.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let api: TestApi

@@ -7,10 +7,17 @@ import { openApiDocument } from '../../api/docs/openapi.ts'
 import { routes } from '../../api/routes.ts'
 import { errorBody } from '../../api/schemas/error.ts'
 import { chainNames } from '../../chains.config.ts'
-import { startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { type FuzzRequest, fuzzRequests } from '../tools/fuzz-requests.ts'
-import { addressOf, countSettlements, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type FuzzRequest, fuzzRequests } from '../support/fuzz-requests.ts'
+import {
+  addressOf,
+  countSettlements,
+  seedAgent,
+  seedHolding,
+  seedRegistration,
+  seedSettlement,
+} from '../support/seed.ts'
 
 const runs = 2_000
 const requestsPerRun = 50

@@ -3,12 +3,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { FusedRedisStore } from '../../api/limits/redis.ts'
 import { connectRedis, type RedisSender } from '../../api/limits/sender.ts'
 import { errorBody } from '../../api/schemas/error.ts'
-import { startApi, type TestApi } from '../tools/api.ts'
-import { startApiProcess } from '../tools/api-process.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { startRedis, type TestRedis } from '../tools/redis.ts'
-import { seedAgent } from '../tools/seed.ts'
-import { until } from '../tools/until.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { startApiProcess } from '../support/api-process.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { startRedis, type TestRedis } from '../support/redis.ts'
+import { seedAgent } from '../support/seed.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

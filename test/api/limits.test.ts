@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientOf } from '../../api/limits/client.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { errorBody } from '../../api/schemas/error.ts'
-import { startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { seedAgent } from '../tools/seed.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { seedAgent } from '../support/seed.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

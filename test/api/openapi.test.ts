@@ -4,8 +4,8 @@ import { openApiDocument } from '../../api/docs/openapi.ts'
 import { errorStatus } from '../../api/http/errors.ts'
 import { routes } from '../../api/routes.ts'
 import { errorSchemas } from '../../api/schemas/error.ts'
-import { startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
 let api: TestApi

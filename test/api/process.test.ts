@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type ApiProcess, startApiProcess } from '../tools/api-process.ts'
-import { runMain } from '../tools/command.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { seedAgent } from '../tools/seed.ts'
-import { until } from '../tools/until.ts'
+import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
+import { runMain } from '../support/command.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { seedAgent } from '../support/seed.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let api: ApiProcess | undefined

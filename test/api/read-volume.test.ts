@@ -6,8 +6,8 @@ import { agentSettlementDays } from '../../db/queries/read/settlement-days.ts'
 import { agentSettlements } from '../../db/queries/read/settlements.ts'
 import { directoryStats } from '../../db/queries/read/stats.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, countSettlements, seedAgent, seedChainState } from '../tools/seed.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, countSettlements, seedAgent, seedChainState } from '../support/seed.ts'
 
 // How many settlements and hours a statement reads of an agent that was paid ten thousand times, among others who were
 // paid some dozens of times: what times show only where there are millions.

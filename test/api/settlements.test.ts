@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settlementList } from '../../api/schemas/settlement.ts'
-import { failure, startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, hashOf, seedAgent, seedChainState, seedSettlement } from '../tools/seed.ts'
+import { failure, startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, hashOf, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi

@@ -7,9 +7,16 @@ import { profile } from '../../api/schemas/profile.ts'
 import { settlementList } from '../../api/schemas/settlement.ts'
 import { stats } from '../../api/schemas/stats.ts'
 import { chainNames } from '../../chains.config.ts'
-import { failure, startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, countSettlements, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import { failure, startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import {
+  addressOf,
+  countSettlements,
+  seedAgent,
+  seedHolding,
+  seedRegistration,
+  seedSettlement,
+} from '../support/seed.ts'
 
 // The sentences of SPEC.md about what answers a GET, in its order; the feed's are in feed.test.ts, those about
 // limits in limits.test.ts and limits-redis.test.ts.

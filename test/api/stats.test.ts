@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stats } from '../../api/schemas/stats.ts'
 import { chainNames } from '../../chains.config.ts'
-import { startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import {
   addressOf,
   birth,
@@ -12,7 +12,7 @@ import {
   seedChainState,
   seedRegistration,
   seedSettlement,
-} from '../tools/seed.ts'
+} from '../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi

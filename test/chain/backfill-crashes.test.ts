@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { all, type LoadRun, startLoadRun } from '../processors/backfill/load-run.ts'
-import { startCrashingServer } from '../tools/crashing-server.ts'
-import type { TestDatabase } from '../tools/database.ts'
-import { descendantsOf, stillRunning } from '../tools/processes.ts'
-import { until } from '../tools/until.ts'
+import { startCrashingServer } from '../support/crashing-server.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { descendantsOf, stillRunning } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const shards = 4
 const args = [...all, '--workers', shards]

@@ -3,9 +3,9 @@ import { keccak256, toBytes } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { type Fork, forkHere } from '../tools/branches.ts'
-import { cleanTables, startProcessor, untilSame } from '../tools/chain-index.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { type Fork, forkHere } from '../support/branches.ts'
+import { cleanTables, startProcessor, untilSame } from '../support/chain-index.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 10 // blocks

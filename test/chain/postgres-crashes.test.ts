@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { forkHere } from '../tools/branches.ts'
-import { cleanTables, startProcessor, untilSame } from '../tools/chain-index.ts'
-import { type CrashingServer, startCrashingServer } from '../tools/crashing-server.ts'
-import { until } from '../tools/until.ts'
+import { forkHere } from '../support/branches.ts'
+import { cleanTables, startProcessor, untilSame } from '../support/chain-index.ts'
+import { type CrashingServer, startCrashingServer } from '../support/crashing-server.ts'
+import { until } from '../support/until.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 5 // blocks

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { failure } from '../tools/api.ts'
-import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../tools/claims.ts'
+import { failure } from '../support/api.ts'
+import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../support/claims.ts'
 
 let stage: ClaimStage
 let claimant: Claimant

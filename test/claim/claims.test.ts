@@ -4,8 +4,8 @@ import { challengeAnswer, claimAnswer } from '../../api/schemas/claim.ts'
 import { profile } from '../../api/schemas/profile.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { lockJoin } from '../../db/queries/join/events.ts'
-import { failure } from '../tools/api.ts'
-import { chainRows } from '../tools/chain-rows.ts'
+import { failure } from '../support/api.ts'
+import { chainRows } from '../support/chain-rows.ts'
 import {
   appKeyOf,
   baseUrl,
@@ -15,7 +15,7 @@ import {
   jfsClaim,
   post,
   startClaimStage,
-} from '../tools/claims.ts'
+} from '../support/claims.ts'
 
 let stage: ClaimStage
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountOf } from '../../devnet/chain/chain.ts'
 import { freePort } from '../../ops/ports.ts'
-import { type Claimant, type ClaimStage, startClaimStage } from '../tools/claims.ts'
-import { runMain } from '../tools/command.ts'
+import { type Claimant, type ClaimStage, startClaimStage } from '../support/claims.ts'
+import { runMain } from '../support/command.ts'
 
 let stage: ClaimStage
 let claimant: Claimant

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRedisCounter } from '../../api/claim/attempts.ts'
 import { connectRedis, type RedisSender } from '../../api/limits/sender.ts'
-import { failure, type TestApi } from '../tools/api.ts'
+import { failure, type TestApi } from '../support/api.ts'
 import {
   type Claimant,
   type ClaimStage,
@@ -11,9 +11,9 @@ import {
   freshNonce,
   post,
   startClaimStage,
-} from '../tools/claims.ts'
-import { startRedis, type TestRedis } from '../tools/redis.ts'
-import { until } from '../tools/until.ts'
+} from '../support/claims.ts'
+import { startRedis, type TestRedis } from '../support/redis.ts'
+import { until } from '../support/until.ts'
 
 let stage: ClaimStage
 let redis: TestRedis

@@ -5,7 +5,7 @@ import { createPool } from '../../db/pool.ts'
 import { funder } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { freePort } from '../../ops/ports.ts'
-import { failure, type TestApi } from '../tools/api.ts'
+import { failure, type TestApi } from '../support/api.ts'
 import {
   type Claimant,
   type ClaimStage,
@@ -14,8 +14,8 @@ import {
   jfsClaim,
   post,
   startClaimStage,
-} from '../tools/claims.ts'
-import { startTcpProxy } from '../tools/tcp-proxy.ts'
+} from '../support/claims.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 /** No claim may take longer, whatever is slow, in milliseconds. */
 const longestMs = 10_000

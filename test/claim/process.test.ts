@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../ops/ports.ts'
-import type { TestApi } from '../tools/api.ts'
+import type { TestApi } from '../support/api.ts'
 import {
   baseUrl,
   type Claimant,
@@ -13,9 +13,9 @@ import {
   post,
   siteUrl,
   startClaimStage,
-} from '../tools/claims.ts'
-import { startRedis, type TestRedis } from '../tools/redis.ts'
-import { until } from '../tools/until.ts'
+} from '../support/claims.ts'
+import { startRedis, type TestRedis } from '../support/redis.ts'
+import { until } from '../support/until.ts'
 
 const entry = fileURLToPath(new URL('../../api/main.ts', import.meta.url))
 /** Rounds of a hundred copies of one claim. */

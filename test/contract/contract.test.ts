@@ -5,8 +5,8 @@ import { contractOf, lostFrom } from '../../db/contract/contract.ts'
 import { sqlDocument } from '../../db/contract/document.ts'
 import { samples } from '../../db/contract/samples.ts'
 import { type ContractView, directoryComment, directoryViews } from '../../db/contract/views.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { root } from '../tools/source-files.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/source-files.ts'
 
 let database: TestDatabase
 let views: ContractView[]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chainNames, chains } from '../../chains.config.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

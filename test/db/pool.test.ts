@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
-import { createTestDatabase } from '../tools/database.ts'
+import { createTestDatabase } from '../support/database.ts'
 
 test('a connection that breaks in the middle of a transaction fails the transaction, and not the process', async () => {
   const { pool, drop } = await createTestDatabase()

@@ -9,8 +9,8 @@ import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainNames, chains } from '../../chains.config.ts'
-import { type Devnet, payByHand } from '../tools/devnet.ts'
-import { descendantsOf, stillRunning } from '../tools/processes.ts'
+import { type Devnet, payByHand } from '../support/devnet.ts'
+import { descendantsOf, stillRunning } from '../support/processes.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Three minutes are promised. */

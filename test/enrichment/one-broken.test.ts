@@ -14,10 +14,10 @@ import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import { sourceNames } from '../../enrichment/schedule/source.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { createSources, type Sources } from '../../enrichment/sources.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { createClock } from '../tools/enrichment-job.ts'
-import { addressOf } from '../tools/seed.ts'
-import { profileOf, publish } from './agents-job.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createClock } from '../support/enrichment-job.ts'
+import { addressOf } from '../support/seed.ts'
+import { profileOf, publish } from './join/agents-job.ts'
 
 const fid = 7
 const longMs = 8 * 86_400_000 // longer than any source waits

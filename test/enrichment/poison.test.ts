@@ -5,8 +5,8 @@ import { type Pass, runPass } from '../../enrichment/schedule/scheduler.ts'
 import { minute, type Reading, type Source } from '../../enrichment/schedule/source.ts'
 import { createHost, type Host } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { type Clock, createClock } from '../tools/enrichment-job.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type Clock, createClock } from '../support/enrichment-job.ts'
 
 let database: TestDatabase
 let clock: Clock

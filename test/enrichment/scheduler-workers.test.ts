@@ -4,10 +4,10 @@ import { HubState } from '../../devnet/hub/state.ts'
 import { type Codehost, startCodehost } from '../../devnet/upstreams/codehost.ts'
 import { type Explorer, startExplorer } from '../../devnet/upstreams/explorer.ts'
 import { type IdentityService, startIdentityService } from '../../devnet/upstreams/identity.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { type EnrichmentProcess, spawnEnrichment, until } from '../tools/enrichment-process.ts'
-import { addressOf } from '../tools/seed.ts'
-import { mintTo } from './upstream-job.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type EnrichmentProcess, spawnEnrichment, until } from '../support/enrichment-process.ts'
+import { addressOf } from '../support/seed.ts'
+import { mintTo } from './upstreams/job.ts'
 
 const agentCount = 300
 const rounds = 50

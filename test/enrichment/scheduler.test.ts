@@ -6,8 +6,8 @@ import { minute, type Reading, type Source, second } from '../../enrichment/sche
 import { backoffMs, jittered } from '../../hosts/backoff.ts'
 import { createHost, type Host } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { type Clock, createClock } from '../tools/enrichment-job.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type Clock, createClock } from '../support/enrichment-job.ts'
 
 let database: TestDatabase
 let clock: Clock

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
-import { wallet } from '../tools/chain-rows.ts'
-import { type Scene, startScene } from '../tools/scene.ts'
+import { wallet } from '../support/chain-rows.ts'
+import { type Scene, startScene } from '../support/scene.ts'
 
 let scene: Scene
 beforeEach(async () => {

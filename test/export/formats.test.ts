@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runMain } from '../tools/command.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { exportedRows, exportFolder, manifestOf } from '../tools/exports.ts'
-import { addressOf, birth, hashOf, insert, seedAgent, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import { runMain } from '../support/command.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { exportedRows, exportFolder, manifestOf } from '../support/exports.ts'
+import { addressOf, birth, hashOf, insert, seedAgent, seedRegistration, seedSettlement } from '../support/seed.ts'
 
 let database: TestDatabase
 const day = 86_400_000

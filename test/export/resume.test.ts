@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runMain } from '../tools/command.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { exportedRows, exportFolder, manifestOf } from '../tools/exports.ts'
-import { root } from '../tools/source-files.ts'
-import { until } from '../tools/until.ts'
+import { runMain } from '../support/command.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { exportedRows, exportFolder, manifestOf } from '../support/exports.ts'
+import { root } from '../support/source-files.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 const [resumed, many] = [2_000, 60_000]

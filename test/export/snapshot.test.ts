@@ -3,9 +3,9 @@ import { inTransaction } from '../../db/pool.ts'
 import type { Display } from '../../export/display.ts'
 import { readRequest } from '../../export/request.ts'
 import { runExport } from '../../export/run.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { exportedRows, exportFolder } from '../tools/exports.ts'
-import { addressOf, seedSettlement } from '../tools/seed.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { exportedRows, exportFolder } from '../support/exports.ts'
+import { addressOf, seedSettlement } from '../support/seed.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

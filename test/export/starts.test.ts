@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { beginSnapshot, exportPage } from '../../db/queries/read/exports.ts'
 import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, birth, seedSettlement } from '../tools/seed.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, birth, seedSettlement } from '../support/seed.ts'
 
 const chains = ['base', 'celo', 'polygon'] as const
 const columns = [

@@ -6,8 +6,8 @@ import { boundedDatabase } from '../../api/http/database.ts'
 import { createHttpServer } from '../../api/http/server.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { portOf } from '../../ops/health.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
 let database: TestDatabase
 const stops: (() => Promise<unknown>)[] = []

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type ApiProcess, startGraphqlProcess } from '../tools/api-process.ts'
-import { runMain } from '../tools/command.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { startRedis, type TestRedis } from '../tools/redis.ts'
-import { seedAgent } from '../tools/seed.ts'
-import { until } from '../tools/until.ts'
+import { type ApiProcess, startGraphqlProcess } from '../support/api-process.ts'
+import { runMain } from '../support/command.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { startRedis, type TestRedis } from '../support/redis.ts'
+import { seedAgent } from '../support/seed.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let redis: TestRedis

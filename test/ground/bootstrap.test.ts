@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { openCopy } from '../tools/open-copy.ts'
-import { createToy, packToy, runToy, shell } from '../tools/toy-project.ts'
+import { openCopy } from '../support/open-copy.ts'
+import { createToy, packToy, runToy, shell } from '../support/toy-project.ts'
 
 let clone: string
 let toy: string

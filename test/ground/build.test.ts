@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { listFiles, root } from '../tools/source-files.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { listFiles, root } from '../support/source-files.ts'
 
 /** Inside the project, so that the packages are found from there. */
 mkdirSync(join(root, '.data'), { recursive: true })

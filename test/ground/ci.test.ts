@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { root } from '../tools/source-files.ts'
+import { root } from '../support/source-files.ts'
 
 const passedFile = { status: 'passed', assertionResults: [{}] }
 

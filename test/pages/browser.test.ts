@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { seriousFindings, startBrowser, watch } from '../tools/browser.ts'
-import { type ClaimStage, startClaimStage } from '../tools/claims.ts'
-import { richFid, seedShowcase } from '../tools/showcase.ts'
+import { seriousFindings, startBrowser, watch } from '../support/browser.ts'
+import { type ClaimStage, startClaimStage } from '../support/claims.ts'
+import { richFid, seedShowcase } from '../support/showcase.ts'
 
 /** Five pages under axe, on a machine that has other things to do. */
 const looksMs = 180_000

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimMessage } from '../../api/claim/message.ts'
-import { startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, seedAgent } from '../tools/seed.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, seedAgent } from '../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi

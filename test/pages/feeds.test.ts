@@ -1,8 +1,8 @@
 import Parser from 'rss-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startApi, type TestApi } from '../tools/api.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, seedAgent, seedChainState, seedHolding, seedRegistration, seedSettlement } from '../tools/seed.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, seedAgent, seedChainState, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi

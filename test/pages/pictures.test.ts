@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startApi, type TestApi } from '../tools/api.ts'
-import { startBrowser } from '../tools/browser.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { richFid, seedShowcase } from '../tools/showcase.ts'
-import { root } from '../tools/source-files.ts'
+import { startApi, type TestApi } from '../support/api.ts'
+import { startBrowser } from '../support/browser.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { richFid, seedShowcase } from '../support/showcase.ts'
+import { root } from '../support/source-files.ts'
 
 // `npm run docs:pictures` is this file with the folder of the documentation; otherwise the pictures go nowhere.
 

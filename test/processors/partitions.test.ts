@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { Progress } from '../../processors/progress.ts'
 import { keepPartitionsAhead } from '../../processors/store/partitions.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { addressOf, seedSettlement } from '../tools/seed.ts'
-import { until } from '../tools/until.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, seedSettlement } from '../support/seed.ts'
+import { until } from '../support/until.ts'
 
 const log = pino({ level: 'silent' })
 

@@ -9,8 +9,8 @@ import { chainNames } from '../../chains.config.ts'
 import { chainSettings } from '../../devnet/world/settings.ts'
 import { type RunningWorld, startWorld } from '../../devnet/world/start.ts'
 import { freePort } from '../../ops/ports.ts'
-import { createTestDatabase, type TestDatabase } from '../tools/database.ts'
-import { descendantsOf, stillRunning } from '../tools/processes.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { descendantsOf, stillRunning } from '../support/processes.ts'
 
 const entry = fileURLToPath(new URL('../../stack/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'mainnet-test-'))

@@ -5,7 +5,7 @@ import { createFreshDatabase } from '../../devnet/database.ts'
 import { createReport } from '../../devnet/report.ts'
 import { summarize } from '../../stack/summary.ts'
 import { planTasks, readSettings, withoutSources } from '../../stack/tasks.ts'
-import { createTestDatabase } from '../tools/database.ts'
+import { createTestDatabase } from '../support/database.ts'
 
 test('a fresh database is made beside the one DATABASE_URL names, which stays as it is', async () => {
   const named = await createTestDatabase()

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endLeftovers, ProcessFile } from '../../stack/processes.ts'
 import { createStack, type Stack, type Task } from '../../stack/stack.ts'
 import { Interrupted, Teardown, together } from '../../stack/teardown.ts'
-import { descendantsOf, stillRunning } from '../tools/processes.ts'
+import { descendantsOf, stillRunning } from '../support/processes.ts'
 
 const deadline = { timeout: 20_000 }
 

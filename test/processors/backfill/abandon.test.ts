@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ended, runMain } from '../../tools/command.ts'
-import type { TestDatabase } from '../../tools/database.ts'
-import { descendantsOf, stillRunning } from '../../tools/processes.ts'
-import { until } from '../../tools/until.ts'
+import { type Ended, runMain } from '../../support/command.ts'
+import type { TestDatabase } from '../../support/database.ts'
+import { descendantsOf, stillRunning } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { all, chain, estimateRequests, type LoadRun, startLoadRun } from './load-run.ts'
 
 let run: LoadRun

@@ -5,8 +5,8 @@ import { readChains } from '../../../chains.file.ts'
 import { createPool, inTransaction } from '../../../db/pool.ts'
 import { claimRange, cutRange } from '../../../processors/backfill/reservation.ts'
 import { gapsBetween, withoutBackfilled } from '../../../processors/reserved.ts'
-import type { TestDatabase } from '../../tools/database.ts'
-import { until } from '../../tools/until.ts'
+import type { TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 import { chain, type LoadRun, startLoadRun } from './load-run.ts'
 
 let run: LoadRun

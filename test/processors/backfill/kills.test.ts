@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { descendantsOf, stillRunning } from '../../tools/processes.ts'
-import { until } from '../../tools/until.ts'
+import { descendantsOf, stillRunning } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { all, estimateRequests, type LoadRun, startLoadRun } from './load-run.ts'
 
 let run: LoadRun

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { paymentChain } from '../../../bench/payment-chain.ts'
-import { type Portal, startPortal } from '../../../devnet/portal/server.ts'
-import { type BackfillOptions, runBackfill, startBackfill } from '../../tools/backfill.ts'
-import { createTestDatabase, type TestDatabase } from '../../tools/database.ts'
-import { type ChainTables, describeDifference, readChainTables } from '../../tools/oracle.ts'
-import { spawnProcessor } from '../../tools/processor.ts'
+import { type Portal, startPortal } from '../../doubles/portal/server.ts'
+import { type BackfillOptions, runBackfill, startBackfill } from '../../support/backfill.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { type ChainTables, describeDifference, readChainTables } from '../../support/oracle.ts'
+import { spawnProcessor } from '../../support/processor.ts'
 
 /** Stream requests that the estimate makes before the load begins. */
 export const estimateRequests = 8

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TestDatabase } from '../../tools/database.ts'
+import type { TestDatabase } from '../../support/database.ts'
 import { all, chain, estimateRequests, type LoadRun, startLoadRun } from './load-run.ts'
 
 let run: LoadRun

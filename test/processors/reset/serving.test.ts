@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { startApi, type TestApi } from '../../tools/api.ts'
-import { type Ended, runMain } from '../../tools/command.ts'
-import type { TestDatabase } from '../../tools/database.ts'
-import { seedAgent } from '../../tools/seed.ts'
-import { until } from '../../tools/until.ts'
+import { startApi, type TestApi } from '../../support/api.ts'
+import { type Ended, runMain } from '../../support/command.ts'
+import type { TestDatabase } from '../../support/database.ts'
+import { seedAgent } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 import { all, type LoadRun, startLoadRun } from '../backfill/load-run.ts'
 
 const agents = [1, 2, 3, 4, 5]

@@ -1,0 +1,89 @@
+import { type Address, type Hash, type Hex, keccak256, type LocalAccount, toBytes } from 'viem'
+import { accountOf, type DevChain } from '../../../devnet/chain/chain.ts'
+import {
+  type Authorization,
+  type AuthorizationRequest,
+  mint,
+  signAuthorization,
+} from '../../../devnet/chain/payments.ts'
+
+/** The four entry points that pay. */
+export const selectors = {
+  transfer: '0xe3ee160e',
+  receive: '0xef55bec6',
+  transferBytes: '0xcf092995',
+  receiveBytes: '0x88b7ab63',
+} as const satisfies Record<string, Hex>
+
+/** A settlement that must be stored, whatever else the transaction did. */
+export interface ExpectedSettlement {
+  readonly authorization: Authorization
+  /** The entry point that was called, and whether the calldata says so or a trace has to. */
+  readonly selector: Hex
+  readonly source: 'calldata' | 'trace'
+  /** What a source without traces infers where the calldata does not say. */
+  readonly inferred?: Hex
+}
+
+/** What one transaction must leave behind; nothing else may be stored of it. */
+export interface CaseOutcome {
+  readonly hash: Hash
+  readonly settlements: readonly ExpectedSettlement[]
+  /** Authorizations the tokens used up without paying, by token. */
+  readonly unpaid?: Readonly<Record<Address, number>>
+}
+
+export interface SettlementCase {
+  /** A sentence about the transaction. */
+  readonly name: string
+  act(stage: Stage): Promise<CaseOutcome>
+}
+
+/** The chain and the people of the cases. */
+export interface Stage {
+  readonly chain: DevChain
+  readonly payer: LocalAccount
+  readonly otherPayer: LocalAccount
+  readonly merchant: LocalAccount
+  readonly facilitator: LocalAccount
+  /** Runs a contract's code once it has delegated to it (EIP-7702); its signatures as bytes are void from then on. */
+  readonly delegator: LocalAccount
+  /** Signs an authorization under a fresh nonce, unless one is given. */
+  authorize(
+    signer: LocalAccount,
+    request: Omit<AuthorizationRequest, 'nonce'> & { nonce?: Hex },
+  ): Promise<Authorization>
+}
+
+const people = {
+  payer: accountOf('payer of the cases'),
+  otherPayer: accountOf('other payer of the cases'),
+  merchant: accountOf('merchant of the cases'),
+  facilitator: accountOf('facilitator of the cases'),
+  delegator: accountOf('delegator of the cases'),
+}
+
+/** Everybody who sends a transaction in a case. */
+export const castAddresses = Object.values(people).map(({ address }) => address)
+
+/** Millionths of a dollar that each payer starts with, on each token. */
+const purse = 1_000_000_000n
+
+/** Gives the payers dollars of every kind. The chain must have a native dollar. */
+export async function setStage(chain: DevChain): Promise<Stage> {
+  const { token, bridgedToken, unlistedToken } = chain.addresses
+  for (const dollar of [token, bridgedToken, unlistedToken] as Address[]) {
+    for (const { address } of [people.payer, people.otherPayer, people.delegator]) {
+      await chain.execute(people.facilitator, mint(chain, address, purse, dollar))
+    }
+  }
+  let nonces = 0
+  return {
+    chain,
+    ...people,
+    authorize(signer, request) {
+      const nonce = request.nonce ?? keccak256(toBytes(`nonce ${++nonces} of the cases`))
+      return signAuthorization(chain, signer, { ...request, nonce })
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { startWebHost } from '../../../devnet/hosts/web-host.ts'
+import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
+import { HostClosed } from '../../../hosts/host.ts'
+import { createDoor } from '../../../net/door.ts'
+import { parseEgressAllow } from '../../../net/egress.ts'
+import { createClock } from '../../support/enrichment-job.ts'
+
+const options = { maxBytes: 1_000, timeoutMs: 20_000 }
+const impatient = { intervalMs: 0, maxWaiting: 1, maxWaitMs: 10_000 }
+
+async function start() {
+  const [asked, other] = await Promise.all([startWebHost(), startWebHost()])
+  const clock = createClock('2026-06-01T00:00:00Z')
+  const egressAllow = parseEgressAllow([asked.name, other.name].join())
+  const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness: impatient })
+  const hosts = createAgentHosts({ door, egressAllow, now: clock.now })
+  onTestFinished(async () => {
+    hosts.host.stop()
+    await Promise.all([asked.stop(), other.stop()])
+  })
+  const ask = (host = asked) => hosts.fetch(new URL('/a.json', host.url), options)
+  return { asked, other, clock, hosts, ask }
+}
+
+/** When a closed host may be asked again. */
+async function closedUntil(request: Promise<unknown>): Promise<string> {
+  const error = await request.catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(HostClosed)
+  return (error as HostClosed).until.toISOString()
+}
+
+test.each([
+  [429, 600, '2026-06-01T00:10:00.000Z'],
+  [503, 'Mon, 01 Jun 2026 00:05:00 GMT', '2026-06-01T00:05:00.000Z'],
+  [429, undefined, '2026-06-01T00:01:00.000Z'],
+  [429, 'soon', '2026-06-01T00:01:00.000Z'],
+  [429, 0, '2026-06-01T00:00:01.000Z'],
+  [429, 999_999, '2026-06-01T01:00:00.000Z'],
+] as const)(
+  '%i with Retry-After %s leaves that host alone for as long, and no other',
+  async (status, retryAfter, until) => {
+    const { asked, other, clock, ask } = await start()
+    asked.faults.add({ kind: 'status', status, retryAfter })
+    expect(await closedUntil(ask())).toBe(until)
+    expect(await closedUntil(ask())).toBe(until)
+    expect(asked.requests).toHaveLength(1)
+    expect((await ask(other)).status).toBe(404)
+    clock.pass(Date.parse(until) - clock.now().getTime())
+    expect((await ask()).status).toBe(404)
+  },
+)
+
+test('a 503 that names no time is an answer like any other', async () => {
+  const { asked, ask } = await start()
+  asked.faults.add({ kind: 'status', status: 503 })
+  expect((await ask()).status).toBe(503)
+  expect((await ask()).status).toBe(404)
+})
+
+test('a host that is out of order ten times in a row is left alone for a minute', async () => {
+  const { asked, clock, ask } = await start()
+  asked.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
+  for (let attempt = 0; attempt < 10; attempt++) await expect(ask()).rejects.toThrow(/broke off/)
+  expect(await closedUntil(ask())).toBe('2026-06-01T00:01:00.000Z')
+  asked.faults.clear()
+  clock.pass(60_000)
+  expect((await ask()).status).toBe(404)
+})
+
+test('plain http is kept for an operator’s exceptions; anybody else is asked by https', async () => {
+  const { asked, hosts } = await start()
+  expect(hosts.secured(new URL(`${asked.url}/a`)).href).toBe(`${asked.url}/a`)
+  expect(hosts.secured(new URL('http://a.shop.xyz/a?b#c')).href).toBe('https://a.shop.xyz/a?b#c')
+  await expect(hosts.fetch(new URL('http://a.shop.xyz:8080/'), options)).rejects.toMatchObject({ reason: 'blocked' })
+})
+
+test('a full line for one host and a process that stops are no failures of the host', async () => {
+  const { asked, hosts, ask } = await start()
+  asked.faults.add({ kind: 'hang' }, { times: 2 })
+  const waiting = [ask(), ask()]
+  expect(await closedUntil(ask())).toBe('2026-06-01T00:01:00.000Z')
+  hosts.host.stop()
+  for (const request of waiting) await expect(request).rejects.toBeInstanceOf(HostClosed)
+  expect(hosts.host.capacity()).toBe(0)
+})

@@ -1,0 +1,144 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chainNames } from '../../../chains.config.ts'
+import { deriveAgents } from '../../../db/queries/join/agents.ts'
+import { runJoin } from '../../../enrichment/join/join.ts'
+import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
+import { followedFids, type History, modelAgents, storedAgents } from '../../support/agent-model.ts'
+import { chainRows, type Token, wallet } from '../../support/chain-rows.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+const tokens: Token[] = [
+  { chain: 'base', id: 0 },
+  { chain: 'ethereum', id: 2n ** 256n - 1n },
+]
+const addresses = [1, 2, 3].map(wallet)
+const fids = [1, 2, 3]
+const histories = 60
+const steps = { minLength: 10, maxLength: 80 }
+
+/** What can happen, seconds after what happened before. */
+const step = fc.record({
+  seconds: fc.constantFrom(0, 1, 60),
+  joined: fc.boolean(),
+  what: fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('transfer' as const),
+        token: fc.nat(1),
+        to: fc.integer({ min: -1, max: 2 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('undo' as const), token: fc.nat(1) }) },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('verify' as const), fid: fc.nat(2), address: fc.nat(2) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('unverify' as const), fid: fc.nat(2), address: fc.nat(2) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('claim' as const), fid: fc.nat(2) }) },
+  ),
+})
+
+test('whatever happened in whatever order, the index is what the rules make of it', { timeout: 180_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, steps), async (steps) => {
+      await empty()
+      const history = await live(steps)
+      expect(await storedAgents(database.pool)).toEqual(modelAgents(history))
+      await nothingIsWrittenAnew()
+      expect(await followedFids(database.pool)).toEqual((await storedAgents(database.pool)).map(({ fid }) => fid))
+    }),
+    { numRuns: histories },
+  )
+})
+
+async function live(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[]): Promise<History> {
+  const history: History = { transfers: [], verifications: [], claims: [] }
+  const rows = chainRows(database.pool)
+  let at = Date.parse('2026-03-01T00:00:00Z')
+  let moment = 0
+  for (const { seconds, joined, what } of steps) {
+    at += seconds * 1000
+    const now = new Date(at + ++moment)
+    if (what.kind === 'transfer') {
+      const token = tokens[what.token]!
+      const from = history.transfers.findLast((one) => one.token === token)?.to ?? null
+      const to = addresses[what.to] ?? null
+      if (from === null && to === null) continue
+      const block = await rows.transfer(token, from, to, new Date(at))
+      history.transfers.push({ token, from, to, block, at })
+    } else if (what.kind === 'undo') {
+      const token = tokens[what.token]!
+      await rows.undo(token)
+      const last = history.transfers.findLastIndex((one) => one.token === token)
+      if (last >= 0) history.transfers.splice(last, 1)
+    } else if (what.kind === 'claim') {
+      const fid = fids[what.fid]!
+      await claim(fid, moment, now)
+      history.claims.push({ fid, method: `method-${moment}`, at: now.getTime() })
+    } else {
+      const fid = fids[what.fid]!
+      verifyInMemory(history, { fid, address: addresses[what.address]!, kind: what.kind, at, now: now.getTime() })
+      const own = history.verifications.filter((one) => one.fid === fid && one.endedAt === null)
+      const set = own.map(({ address, verifiedAt }) => ({ address, verifiedAt: new Date(verifiedAt) }))
+      await storeVerifiedSet(database.pool, { fid, live: set, askedAt: now, now })
+    }
+    if (joined) await join(now)
+  }
+  await join(new Date(at + 1_000))
+  return history
+}
+
+function verifyInMemory(
+  { verifications }: History,
+  { fid, address, kind, at, now }: { fid: number; address: string; kind: string; at: number; now: number },
+) {
+  const rows = verifications.filter((one) => one.fid === fid && one.address === address)
+  const open = rows.find(({ endedAt }) => endedAt === null)
+  if (kind === 'unverify') {
+    if (open) open.endedAt = now
+  } else if (!open) {
+    const same = rows.find(({ verifiedAt }) => verifiedAt === at)
+    if (same) same.endedAt = null
+    else verifications.push({ fid, address, verifiedAt: at, endedAt: null })
+  }
+}
+
+async function join(now: Date) {
+  const options = { pool: database.pool, now: () => now, settlementOverloads: 'spec', lookups: false } as const
+  while ((await runJoin(options)) > 0);
+}
+
+async function claim(fid: number, number: number, at: Date) {
+  await database.pool.query(
+    `insert into claim (fid, method, nonce, proof, proof_sha256, signer, received_at, claimed_at, verified_addresses)
+     values ($1, $2, $3, '{}', '', '', $4, $4, '{}')`,
+    [fid, `method-${number}`, `nonce${number}`, at],
+  )
+}
+
+/** Deriving everybody again changes no row: not even a version of one. */
+async function nothingIsWrittenAnew() {
+  const versions = async () => {
+    const { rows } = await database.pool.query(
+      `select 'agent' as kind, ctid::text, xmin::text from agent
+        union all select 'holding', ctid::text, xmin::text from agent_holding order by 1, 2`,
+    )
+    return rows
+  }
+  const before = await versions()
+  const options = { fids, chainOrder: chainNames, now: new Date('2027-01-01') }
+  expect(await deriveAgents(database.pool, options)).toEqual([])
+  expect(await versions()).toEqual(before)
+}
+
+async function empty() {
+  await database.pool.query(
+    `truncate registration, registration_transfer, verified_address, claim, agent, agent_holding, agent_change,
+              holder_event, token_event, agent_event, source_state`,
+  )
+}

@@ -1,0 +1,244 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../../db/pool.ts'
+import {
+  lockRollup,
+  recountRecipients,
+  recountRecipientsFrom,
+  rewindRollup,
+} from '../../../db/queries/rollup/hourly.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { insert } from '../../support/seed.ts'
+import {
+  bytes,
+  type ChainName,
+  chainNames,
+  dayMs,
+  empty,
+  expectExactTables,
+  expectExactWindows,
+  finalize,
+  lastBlock,
+  type Paid,
+  payers,
+  recipients,
+  rollUp,
+  store,
+  timeOf,
+} from './world.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+/** Histories that are tried, and rounds of the longest. */
+const histories = 60
+const longest = 8
+/** A chain grows by so many blocks from one round to the next, about. */
+const roundBlocks = 200
+
+/** Base more often: backfills are of it. */
+const chain = fc.constantFrom<ChainName>('base', ...chainNames)
+const block = fc.integer({ min: 0, max: lastBlock })
+const blocks = fc.integer({ min: 1, max: 2 * roundBlocks })
+const recipient = fc.integer({ min: 0, max: recipients.length - 1 })
+const rows = fc.array(
+  fc.record({
+    chain,
+    block,
+    logIndex: fc.integer({ min: 0, max: 3 }),
+    recipient,
+    payer: fc.integer({ min: 0, max: payers.length - 1 }),
+    selector: fc.integer({ min: 0, max: 3 }),
+    amount: fc.bigInt({ min: 0n, max: 2n ** 62n }),
+  }),
+  { minLength: 3, maxLength: 25 },
+)
+/** What can happen to the tables; the world leaves out what cannot happen as it is then. */
+const kinds = {
+  pay: { rows },
+  finalize: { chain, blocks },
+  'roll up': { settlements: fc.integer({ min: 1, max: 30 }) },
+  claim: { from: block, blocks },
+  load: { rows, blocks },
+  complete: {},
+  'arrive late': { recipient, rows },
+  'take back': { chain, blocks },
+}
+type Kind = keyof typeof kinds
+type Step = {
+  kind: Kind
+  rows: Paid[]
+  chain: ChainName
+  settlements: number
+  from: number
+  blocks: number
+  recipient: number
+}
+const stepOf = (kind: Kind) => fc.record({ kind: fc.constant(kind), ...kinds[kind] }) as fc.Arbitrary<Step>
+/** Nothing is there yet, so that a backfill can claim whatever it likes. */
+const claims = fc.array(stepOf('claim'), { minLength: 1, maxLength: 3 })
+/** A chain goes on, mostly, and something else happens. */
+const round = fc
+  .tuple(
+    fc.option(stepOf('pay')),
+    fc.option(stepOf('finalize')),
+    fc.option(stepOf('roll up')),
+    fc.oneof(...(['load', 'load', 'complete', 'complete', 'arrive late', 'take back', 'claim'] as const).map(stepOf)),
+  )
+  .map((all) => all.filter((step) => step !== null))
+const rounds = fc.array(round, { minLength: longest / 2, maxLength: longest }).map((all) => all.flat())
+
+/** Blocks below `next` are loaded. */
+interface Shard {
+  readonly first: number
+  readonly last: number
+  next: number
+}
+
+/** The tables as their writers change them: how far chains are final, and the ranges backfills of Base have claimed. */
+class World {
+  readonly final: Record<ChainName, number> = { base: -1, celo: -1 }
+  claims: { id: number; from: number; to: number; complete: boolean; shards: Shard[] }[] = []
+
+  isClaimed({ chain, block }: Paid): boolean {
+    return chain === 'base' && this.claims.some(({ from, to }) => block >= from && block <= to)
+  }
+  isLoading(row: Paid): boolean {
+    return (
+      this.isClaimed(row) &&
+      !this.claims.some(({ from, to, complete }) => complete && row.block >= from && row.block <= to)
+    )
+  }
+
+  /** Whether the step did anything. */
+  async take({ kind, rows, chain, settlements, from, blocks, recipient }: Step): Promise<boolean> {
+    const { pool } = database
+    const open = this.claims.find(({ complete }) => !complete)
+    switch (kind) {
+      case 'pay': {
+        // A processor adds hot blocks.
+        const hot = rows.map((row) => ({ ...row, block: this.final[row.chain] + 1 + (row.block % (2 * roundBlocks)) }))
+        return store(
+          pool,
+          hot.filter((row) => !this.isClaimed(row)),
+        )
+      }
+      case 'finalize':
+        this.final[chain] += blocks
+        await finalize(database, chain, this.final[chain])
+        return true
+      case 'roll up':
+        return (await rollUpSettlements({ pool, stepSettlements: settlements })) > 0
+      case 'claim': {
+        const to = from + blocks - 1
+        const { rows: claimed } = await pool.query(
+          `insert into backfill (chain, from_block, to_block)
+           select 'base', $1, $2 where not settlement_has_rows('base', $1, $2)
+               on conflict do nothing returning id`,
+          [from, to],
+        )
+        const middle = Math.floor((from + to) / 2)
+        const halves = [
+          { first: from, last: middle },
+          { first: middle + 1, last: to },
+        ]
+        const shards = halves.filter(({ first, last }) => first <= last).map((half) => ({ ...half, next: half.first }))
+        for (const { id } of claimed) {
+          this.claims.push({ id, from, to, complete: false, shards })
+          for (const { first, last } of shards) {
+            const blocks = { first_block: first, last_block: last, next_block: first }
+            await insert(pool, 'backfill_shard', { backfill_id: id, ...blocks })
+          }
+        }
+        return claimed.length > 0
+      }
+      case 'load': {
+        const waiting = open?.shards.filter(({ next, last }) => next <= last) ?? []
+        const shard = waiting[blocks % 2] ?? waiting[0]
+        if (!open || !shard) return false
+        const first = shard.next
+        shard.next = Math.min(first + blocks, shard.last + 1)
+        await inTransaction(pool, async (db) => {
+          const among = shard.next - first
+          await store(
+            db,
+            rows.map((row) => ({ ...row, chain: 'base' as const, block: first + (row.block % among) })),
+          )
+          const moved = [open.id, shard.first, shard.next]
+          await db.query('update backfill_shard set next_block = $3 where backfill_id = $1 and first_block = $2', moved)
+        })
+        return true
+      }
+      case 'complete':
+        if (!open) return false
+        open.complete = true
+        await pool.query('update backfill_shard set next_block = last_block + 1 where backfill_id = $1', [open.id])
+        await pool.query('update backfill set completed_at = now() where id = $1', [open.id])
+        return true
+      case 'arrive late': {
+        // The history of an address that somebody verifies now.
+        const late = rows.map((row) => ({ ...row, recipient }))
+        const counted = late.filter((row) => row.block <= this.final[row.chain] && !this.isLoading(row))
+        return inTransaction(pool, async (db) => {
+          for (const name of chainNames) await lockRollup(db, name)
+          const stored = await store(db, counted)
+          for (const name of chainNames) await recountRecipients(db, name, [bytes(recipients[recipient] as string)])
+          return stored
+        })
+      }
+      case 'take back':
+        return this.takeBack(chain, this.final[chain] + 1 - blocks)
+    }
+  }
+
+  /** The command `reset`: backfills that reach above the block are forgotten, what they loaded below it stays. */
+  async takeBack(chain: ChainName, block: number): Promise<boolean> {
+    const above = chain === 'base' ? this.claims.filter(({ to }) => to >= block) : []
+    if (block < 0) return false
+    const ids = above.map(({ id }) => id)
+    const first = Math.min(block, ...above.map(({ from }) => from))
+    await inTransaction(database.pool, async (db) => {
+      await lockRollup(db, chain)
+      await rewindRollup(db, chain, first)
+      await recountRecipientsFrom(db, chain, first)
+      await db.query('delete from settlement_rollup_backfill where backfill_id = any ($1)', [ids])
+      await db.query('delete from backfill where id = any ($1)', [ids])
+      await db.query('delete from settlement where chain = $1 and block_number >= $2', [chain, block])
+      await db.query('update chain_state set finalized_block = $2 where chain = $1', [chain, block - 1])
+    })
+    this.claims = this.claims.filter((claim) => !above.includes(claim))
+    this.final[chain] = block - 1
+    return true
+  }
+}
+
+test('hours, totals, payers and windows are those of the settlements, whatever happens to a chain', async () => {
+  const taken = new Set<Kind>()
+  const minutes = fc.integer({ min: -1, max: 80 * 24 * 60 })
+  await fc.assert(
+    fc
+      .asyncProperty(claims, rounds, minutes, async (first, then, minute) => {
+        const world = new World()
+        const now = new Date(+timeOf(0) + minute * 60_000)
+        for (const step of [...first, ...then]) {
+          if (!(await world.take(step))) continue
+          taken.add(step.kind)
+          await expectExactTables(database)
+          // The very moment at which a settlement leaves a window.
+          const [row] = step.rows ?? []
+          if (row) await expectExactWindows(database, new Date(+timeOf(row.block) + 30 * dayMs))
+        }
+        await expectExactWindows(database, now)
+        await rollUp(database, 7)
+        await expectExactTables(database)
+        await expectExactWindows(database, now)
+      })
+      .afterEach(() => empty(database)),
+    { numRuns: histories },
+  )
+  expect([...taken].sort()).toEqual(Object.keys(kinds).sort())
+}, 240_000)

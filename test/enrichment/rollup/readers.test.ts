@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { migrate } from '../../../db/migrate.ts'
+import { type LeaderboardPeriod, leaderboard, leaderboardPeriods } from '../../../db/queries/read/leaderboard.ts'
+import { agentSettlementDays } from '../../../db/queries/read/settlement-days.ts'
+import { directoryStats } from '../../../db/queries/read/stats.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, countSettlements, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
+import { expectExactTables, rollUp } from './world.ts'
+
+const hourMs = 3_600_000
+const settlementOverloads = 'spec'
+const agents = [1, 2, 3, 4]
+/** The second is shared by two agents. */
+const addressesOf = (fid: number) => [
+  addressOf(`of ${fid}`),
+  addressOf(`of ${Math.max(2, fid)} and ${fid === 1 ? 2 : fid}`),
+]
+const chains = ['base', 'celo'] as const
+const hours = 60 * 24
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await createTestDatabase()
+})
+afterEach(() => database.drop())
+
+/** A block an hour on both chains; half an hour from where any window begins. */
+const atBlock = (block: number) => new Date(Math.floor(Date.now() / hourMs) * hourMs - (hours - block - 0.5) * hourMs)
+
+async function seed() {
+  for (const fid of agents) await seedAgent(database.pool, { fid, addresses: addressesOf(fid) })
+  for (let n = 0; n < 300; n++) {
+    const fid = 1 + ((n * n) % 5) // the fifth is no agent
+    const block = (n * 7919) % (hours - 2)
+    await seedSettlement(database.pool, {
+      chain: chains[n % 2] as (typeof chains)[number],
+      block,
+      logIndex: n,
+      at: atBlock(block),
+      recipient: addressesOf(fid)[n % 3 === 0 ? 1 : 0] as string,
+      payer: addressOf(`payer ${(n * n) % 11}`),
+      amount: BigInt(1 + n) * 1_000n,
+      selector: n % 10 === 0 ? '0xcf092995' : '0xe3ee160e',
+    })
+  }
+}
+const round = () => countSettlements(database.pool)
+
+async function finalizeAndRollUp(block: number) {
+  await database.pool.query('delete from chain_state')
+  for (const chain of chains) await seedChainState(database.pool, { chain, indexed: hours, finalized: block })
+  await rollUp(database, 20)
+}
+
+const ranking = async (period: LeaderboardPeriod, limit = 100) =>
+  JSON.parse(await leaderboard(database.pool, { period, limit, settlementOverloads })).agents as {
+    fid: number
+    settlement_count: number
+    unique_payers: number
+    volume_usdc: number
+  }[]
+
+/** Everything that is summed up for readers. */
+async function answers() {
+  const stats = JSON.parse(await directoryStats(database.pool))
+  return {
+    rankings: await Promise.all(leaderboardPeriods.map((period) => ranking(period))),
+    totals: stats.settlements,
+    days: await Promise.all(
+      agents.map((fid) => agentSettlementDays(database.pool, { fid, settlementOverloads, days: 30 })),
+    ),
+  }
+}
+
+/** What a ranking shows, from the settlements alone. */
+async function counted(days: number) {
+  const { rows } = await database.pool.query(
+    `select a.fid::int, count(*)::int as settlement_count, count(distinct s.payer)::int as unique_payers,
+            (sum(s.amount) / 1e6)::float8 as volume_usdc
+       from agent a
+       join settlement s on s.recipient = any (a.verified_addresses)
+      where s.selector = '\\xe3ee160e' and s.block_timestamp > now() - $1 * interval '1 day'
+      group by a.fid
+      order by count(*) desc, sum(s.amount) desc, a.fid`,
+    [days],
+  )
+  return rows
+}
+
+test('what readers are told is the same however far settlements are rolled up', async () => {
+  await seed()
+  await round()
+  const unrolled = await answers()
+  for (const [index, days] of [7, 30, 10_000].entries()) {
+    expect(unrolled.rankings[index]).toMatchObject(await counted(days))
+  }
+  const [first] = unrolled.rankings[2] ?? []
+  expect(first?.unique_payers).toBeGreaterThan(3)
+  for (const block of [hours / 2, hours - 20, hours]) {
+    await finalizeAndRollUp(block)
+    expect(await answers()).toEqual(unrolled)
+    await round()
+    expect(await answers()).toEqual(unrolled)
+  }
+})
+
+test('a ranking is exact at once for who was counted in the last round, and knows others after the next', async () => {
+  await seed()
+  await seedAgent(database.pool, { fid: 9, addresses: [addressOf('newcomer')] })
+  await round()
+  await finalizeAndRollUp(hours)
+  const before = await ranking('7d')
+  const last = before.at(-1)?.fid ?? 0
+  const pay = async (recipient: string, first: number) => {
+    for (let n = 0; n < 200; n++) {
+      const settlement = { chain: 'base', block: hours + 10, at: new Date(), recipient, logIndex: first + n } as const
+      await seedSettlement(database.pool, settlement)
+    }
+  }
+  await pay(addressesOf(last)[0] as string, 0)
+  await pay(addressOf('newcomer'), 1_000)
+  expect(await ranking('7d')).toMatchObject(((await counted(7)) as { fid: number }[]).filter(({ fid }) => fid !== 9))
+  expect((await ranking('7d'))[0]?.fid).toBe(last)
+  await round()
+  expect(await ranking('7d')).toMatchObject(await counted(7))
+  expect(await ranking('7d', 1)).toHaveLength(1)
+})
+
+test('addresses that no agent has any more are not counted, and those that did not move are not written', async () => {
+  await seed()
+  await round()
+  const rows = async () =>
+    (await database.pool.query('select address, ctid, xmin, xmax from payee_counts order by address')).rows
+  const before = await rows()
+  await round()
+  expect(await rows()).toEqual(before)
+  await database.pool.query('delete from agent where fid = 4')
+  await round()
+  const { rows: foreign } = await database.pool.query(`
+    select from payee_counts where address not in (select unnest(verified_addresses) from agent)`)
+  expect(foreign).toEqual([])
+  expect((await rows()).length).toBeLessThan(before.length)
+})
+
+/** Of the version before totals, payers and counts of payees were kept. */
+const older = /^00(0|1|3|4[0-2]|43_settlement_hourly|5[016]|55|60|7[0-2])/
+const migrations = new URL('../../../db/migrations/', import.meta.url)
+
+test('a database of the version before has its totals, payers and rankings from the start', async () => {
+  const { pool } = database
+  await pool.query(`
+    drop schema directory cascade; drop schema public cascade; create schema public;
+    create table schema_migration (name text primary key, sha256 text not null, applied_at timestamptz default now())`)
+  const files = (await readdir(migrations)).filter((name) => older.test(name)).sort()
+  for (const name of files) {
+    const sql = await readFile(new URL(name, migrations), 'utf8')
+    await pool.query(sql)
+    const sha256 = createHash('sha256').update(sql).digest('hex')
+    await pool.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256])
+  }
+  await seed()
+  const nextBlock = hours - 30
+  await pool.query(`
+    insert into settlement_hourly (recipient, hour, chain, overload, first_block, last_block, n, amount)
+    select recipient, date_trunc('hour', block_timestamp, 'UTC'), chain, selector <> '\\xe3ee160e', min(block_number),
+           max(block_number), count(*), sum(amount)
+      from settlement
+     where block_number < ${nextBlock}
+     group by 1, 2, 3, 4;
+    update settlement_rollup set next_block = ${nextBlock}`)
+  expect(await migrate(database.url)).toContain('0044_settlement_totals.sql')
+  await expectExactTables(database)
+  expect(await ranking('30d')).toMatchObject(await counted(30))
+  expect(await ranking('all')).toMatchObject(await counted(10_000))
+  await round()
+  await finalizeAndRollUp(hours)
+  await expectExactTables(database)
+  expect(await ranking('7d')).toMatchObject(await counted(7))
+})

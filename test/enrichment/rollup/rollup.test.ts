@@ -1,0 +1,114 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../../db/pool.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { insert } from '../../support/seed.ts'
+import { empty, expectExactTables, expectExactWindows, finalize, type Paid, rollUp, store, timeOf } from './world.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+afterEach(async () => {
+  await empty(database)
+  await database.pool.query('drop trigger if exists refuse on settlement_rollup')
+})
+
+const one: Paid = { chain: 'base', block: 10, logIndex: 0, recipient: 0, payer: 0, selector: 0, amount: 1n }
+
+const hours = async () =>
+  (
+    await database.pool.query(
+      `select chain, n::int, amount::int, first_block, last_block from settlement_hourly order by hour`,
+    )
+  ).rows
+
+test('a settlement is added once when the process ends between its hour and the mark that says so', async () => {
+  await store(database.pool, [{ ...one, amount: 5n }])
+  await finalize(database, 'base', 10)
+  await database.pool.query(`
+    create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'gone'; end $$;
+    create trigger refuse before update on settlement_rollup for each row execute function refuse()`)
+  await expect(rollUpSettlements({ pool: database.pool })).rejects.toThrow('gone')
+  expect(await hours()).toEqual([])
+  await database.pool.query('drop trigger refuse on settlement_rollup')
+  await rollUp(database, 100)
+  const once = [{ chain: 'base', n: 1, amount: 5, first_block: 10, last_block: 10 }]
+  expect(await hours()).toEqual(once)
+  await rollUp(database, 100)
+  expect(await hours()).toEqual(once)
+})
+
+test('two jobs that roll up at once add every settlement once', async () => {
+  await store(
+    database.pool,
+    Array.from({ length: 40 }, (_, block) => ({ ...one, block })),
+  )
+  await finalize(database, 'base', 39)
+  await Promise.all([3, 5, 7].map((step) => rollUp(database, step)))
+  expect((await hours()).reduce((sum, { n }) => sum + n, 0)).toBe(40)
+  await expectExactTables(database)
+  await expectExactWindows(database, timeOf(40))
+})
+
+test('a job that knows fewer tables adds nothing', async () => {
+  const { pool } = database
+  await store(pool, [one])
+  await finalize(database, 'base', 10)
+  const older = inTransaction(pool, async (db) => {
+    await db.query(`select next_block from settlement_rollup where chain = 'base' for update`)
+    await db.query(`
+      insert into settlement_hourly (recipient, hour, chain, overload, first_block, last_block, n, amount)
+      select recipient, date_trunc('hour', block_timestamp, 'UTC'), chain, false, 10, 10, 1, amount from settlement`)
+    await db.query(`update settlement_rollup set next_block = 11 where chain = 'base'`)
+  })
+  await expect(older).rejects.toThrow('update it')
+  expect(await hours()).toEqual([])
+  await rollUp(database, 100)
+  await expectExactTables(database)
+  const mark = `insert into settlement_rollup_backfill (backfill_id, next_block) values (1, 5)`
+  await expect(pool.query(mark)).rejects.toThrow('update it')
+})
+
+test('blocks that can still be undone are not rolled up', async () => {
+  await store(database.pool, [one, { ...one, block: 11 }])
+  await finalize(database, 'base', 10)
+  await rollUp(database, 100)
+  expect(await hours()).toMatchObject([{ n: 1, last_block: 10 }])
+})
+
+test('a backfill that still loads is rolled up as far as all its rows are there', async () => {
+  const { pool } = database
+  const { rows } = await pool.query(
+    `insert into backfill (chain, from_block, to_block) values ('base', 0, 99) returning id`,
+  )
+  const id = rows[0].id as number
+  for (const [first, last, next] of [
+    [0, 39, 40],
+    [40, 79, 60],
+    [80, 99, 100],
+  ]) {
+    const shard = { first_block: first, last_block: last, next_block: next }
+    await insert(pool, 'backfill_shard', { backfill_id: id, ...shard })
+  }
+  const aside = { partition: 'settlement_base_0000', aside: 'aside', first_block: 30, last_block: 99 }
+  await insert(pool, 'backfill_partition', { backfill_id: id, ...aside })
+  await store(
+    pool,
+    [10, 29, 30, 59, 60, 99].map((block) => ({ ...one, block })),
+  )
+  await finalize(database, 'base', 1_000)
+  const counted = async () => {
+    await rollUp(database, 2)
+    await expectExactTables(database)
+    return (await hours()).reduce((sum, { n }) => sum + n, 0)
+  }
+  expect(await counted()).toBe(2)
+  await pool.query('delete from backfill_partition')
+  expect(await counted()).toBe(4)
+  await pool.query('update backfill_shard set next_block = last_block + 1')
+  expect(await counted()).toBe(6)
+  await pool.query('update backfill set completed_at = now()')
+  expect(await counted()).toBe(6)
+})

@@ -1,0 +1,148 @@
+import { expect } from 'vitest'
+import type { Queryable } from '../../../db/pool.ts'
+import { countedSettlements } from '../../../db/queries/sql/settlement-windows.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import type { TestDatabase } from '../../support/database.ts'
+import { addressOf, hashOf, seedChainState } from '../../support/seed.ts'
+
+// A small world for tests of the roll-up: two chains, four recipients, two payers, blocks some minutes apart.
+
+export const chainNames = ['base', 'celo'] as const
+export type ChainName = (typeof chainNames)[number]
+export const recipients = ['first', 'second', 'third', 'fourth'].map(addressOf)
+export const payers = ['one', 'another'].map(addressOf)
+export const selectors = ['0xe3ee160e', '0xef55bec6', '0xcf092995', '0x88b7ab63']
+export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+
+const minuteMs = 60_000
+export const dayMs = 24 * 60 * minuteMs
+const start = Date.UTC(2026, 2, 1)
+export const lastBlock = 1_500
+/** Hours begin within blocks, and thirty days are some hundreds of them. */
+export const timeOf = (block: number) => new Date(start + block * 37 * minuteMs)
+
+/** A settlement; people and selectors by their place in the lists above. */
+export interface Paid {
+  readonly chain: ChainName
+  readonly block: number
+  readonly logIndex: number
+  readonly recipient: number
+  readonly payer: number
+  readonly selector: number
+  readonly amount: bigint
+}
+
+/** Settlements that are there already stay as they are. Returns whether any was new. */
+export async function store(db: Queryable, rows: readonly Paid[]): Promise<boolean> {
+  const columns = rows.map(({ chain, block, logIndex, recipient, payer, selector, amount }) => ({
+    amount: String(amount),
+    block_timestamp: timeOf(block),
+    block_number: block,
+    log_index: logIndex,
+    chain,
+    selector_source: 'c',
+    selector: `\\x${selectors[selector]?.slice(2)}`,
+    token: '\\x01',
+    payer: `\\x${payers[payer]?.slice(2)}`,
+    recipient: `\\x${recipients[recipient]?.slice(2)}`,
+    facilitator: '\\x02',
+    payment_nonce: `\\x${hashOf(`${chain} ${block} ${logIndex}`).slice(2)}`,
+    tx_hash: `\\x${hashOf(`${chain} ${block}`).slice(2)}`,
+  }))
+  const { rowCount } = await db.query(
+    `insert into settlement select * from json_populate_recordset(null::settlement, $1::json) on conflict do nothing`,
+    [JSON.stringify(columns)],
+  )
+  return rowCount !== 0
+}
+
+/** Blocks of a chain up to this one are final. */
+export async function finalize({ pool }: TestDatabase, chain: ChainName, finalized: number): Promise<void> {
+  await pool.query('delete from chain_state where chain = $1', [chain])
+  await seedChainState(pool, { chain, indexed: lastBlock, finalized })
+}
+
+/** Rolls up whatever is final. */
+export async function rollUp({ pool }: TestDatabase, stepSettlements: number): Promise<void> {
+  while ((await rollUpSettlements({ pool, stepSettlements })) > 0);
+}
+
+export async function empty({ pool }: TestDatabase): Promise<void> {
+  await pool.query(`
+    truncate settlement, settlement_hourly, settlement_total, settlement_payer, settlement_rollup_backfill, backfill,
+             chain_state cascade;
+    select set_config('directory.sums', 'hours, totals, payers', true);
+    update settlement_rollup set next_block = 0`)
+}
+
+/** The three tables hold exactly the settlements of rolled-up blocks, and say how far that is. */
+export async function expectExactTables({ pool }: TestDatabase): Promise<void> {
+  const { rows } = await pool.query(tableDifferences)
+  expect(rows).toEqual([])
+}
+
+const fact = `
+  select *, date_trunc('hour', block_timestamp, 'UTC') as hour, selector not in ('\\xe3ee160e', '\\xef55bec6') as overload
+    from settlement s
+   where not exists (select from settlement_unrolled u
+                      where u.chain = s.chain and s.block_number between u.from_block and u.to_block)`
+const differing = (table: string, key: string, values: string, columns: string) => `
+  select '${table}' as "table", side, to_json(r)::text as row
+    from (select 'stored' as side, r from (select ${key}, ${columns} from ${table} except all
+                                           select ${key}, ${values} from fact group by ${key}) r
+           union all
+          select 'counted', r from (select ${key}, ${values} from fact group by ${key} except all
+                                    select ${key}, ${columns} from ${table}) r) d`
+const counted = ['count(*), sum(amount)', 'n, amount'] as const
+const newest = [`max(block_timestamp), ${counted[0]}`, `last_at, ${counted[1]}`] as const
+const tableDifferences = `
+with fact as materialized (${fact})
+${[
+  differing(
+    'settlement_hourly',
+    'recipient, hour, chain, overload',
+    `min(block_number), max(block_number), ${counted[0]}`,
+    `first_block, last_block, ${counted[1]}`,
+  ),
+  differing('settlement_total', 'recipient, chain, overload', ...newest),
+  differing(
+    'settlement_payer',
+    'recipient, payer, chain, overload',
+    `min(block_timestamp), ${newest[0]}`,
+    `first_at, ${newest[1]}`,
+  ),
+].join('\n union all')}`
+
+const windows = [
+  { name: 'last_7d', since: `$2::timestamptz - interval '7 days'` },
+  { name: 'last_30d', since: `$2::timestamptz - interval '30 days'` },
+  { name: 'ever', since: null },
+]
+const sums = windows.flatMap(({ name }) => [name, `${name}_amount`]).map((name) => `sum(${name})::text as ${name}`)
+const recipientsOf = '(select unnest($1::bytea[]) as address)'
+const rolled = (few: boolean) => `
+select address, ${sums.join(', ')}
+  from (${countedSettlements({ recipients: recipientsOf, few, amounts: true, newest: true, overloads: '$3', windows })}) part
+ group by address having sum(ever) > 0 order by address`
+const direct = `
+select s.recipient as address, ${windows
+  .map(({ name, since }) => {
+    const filter = since ? `filter (where s.block_timestamp > ${since})` : ''
+    return `count(*) ${filter}::text as ${name}, coalesce(sum(s.amount) ${filter}, 0)::text as ${name}_amount`
+  })
+  .join(', ')}
+  from settlement s
+ where s.recipient = any ($1) and ($3 or s.selector in ('\\xe3ee160e', '\\xef55bec6'))
+ group by 1 order by 1`
+
+/** Counts and amounts in windows that end at a time are those of the settlements themselves. */
+export async function expectExactWindows({ pool }: TestDatabase, now: Date): Promise<void> {
+  for (const overloads of [false, true]) {
+    const values = [recipients.map(bytes), now, overloads]
+    const { rows: facts } = await pool.query(direct, values)
+    for (const few of [true, false]) {
+      const { rows } = await pool.query(rolled(few), values)
+      expect(rows).toEqual(facts)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'
+import { candidatesOf } from '../../../enrichment/specs/candidates.ts'
+import { readRecording } from '../../support/recorded-file.ts'
+
+const secured = (url: URL) => url
+const placesOf = (
+  services: readonly (readonly [name: string | null, endpoint: string])[],
+  profileUrl: string | null = null,
+) =>
+  candidatesOf({
+    services: services.map(([name, endpoint]) => ({ name, endpoint, version: null })),
+    profileUrl,
+    secured,
+  })
+const declaredOf = (...services: readonly (readonly [string | null, string])[]) =>
+  placesOf(services)
+    .groups.flat()
+    .filter(({ declared }) => declared)
+    .map(({ kind, url, session }) => `${kind}${session ? ' by initialize' : ''} ${url.href}`)
+
+test('an endpoint is looked at for what its name, or its path, says it is', () => {
+  expect(declaredOf(['A2A', 'https://a.shop.xyz/.well-known/agent-card.json'])).toEqual([
+    'a2a https://a.shop.xyz/.well-known/agent-card.json',
+  ])
+  expect(declaredOf(['a2a', 'https://a.shop.xyz/a2a/'])).toEqual([
+    'a2a https://a.shop.xyz/a2a/.well-known/agent-card.json',
+    'a2a https://a.shop.xyz/a2a/',
+  ])
+  expect(declaredOf(['MCP', 'https://a.shop.xyz/mcp'])).toEqual(['mcp by initialize https://a.shop.xyz/mcp'])
+  expect(declaredOf(['mcp', 'https://a.shop.xyz/mcp.json'])).toEqual(['mcp https://a.shop.xyz/mcp.json'])
+  expect(declaredOf([null, 'https://a.shop.xyz/openapi.json'])).toEqual(['openapi https://a.shop.xyz/openapi.json'])
+  expect(declaredOf(['x402', 'https://a.shop.xyz/pay'])).toEqual(['x402 https://a.shop.xyz/pay'])
+  expect(declaredOf(['web', 'https://a.shop.xyz/'], ['email', 'mailto:a@shop.xyz'], ['ENS', 'ada.eth'])).toEqual([])
+})
+
+test('the usual places are looked at on the agent’s own hosts, each address once', () => {
+  const { groups, origins } = placesOf(
+    [['A2A', 'https://a.shop.xyz/.well-known/agent-card.json']],
+    'https://ada.blog/me',
+  )
+  expect(origins.map(({ href }) => href)).toEqual(['https://a.shop.xyz/', 'https://ada.blog/'])
+  const places = groups.flat().map(({ kind, url }) => `${kind} ${url.href}`)
+  expect(new Set(places).size).toBe(places.length)
+  expect(places).toEqual(
+    expect.arrayContaining([
+      'a2a https://a.shop.xyz/.well-known/agent.json',
+      'openapi https://ada.blog/openapi.json',
+      'x402 https://ada.blog/.well-known/x402.json',
+      'mcp https://a.shop.xyz/.well-known/mcp/server-card.json',
+    ]),
+  )
+})
+
+test('a page on somebody’s platform brings no places at the platform’s root', () => {
+  expect(placesOf([['web', 'https://github.com/ada/agent']], 'https://x.com/ada').origins).toEqual([])
+  expect(placesOf([['web', 'https://ada.vercel.app/']]).origins.map(({ host }) => host)).toEqual(['ada.vercel.app'])
+})
+
+test('templates, credentials and other schemes are no places, and no more than four hosts are looked at', () => {
+  const services = ['https://a.shop.xyz/{agentId}', 'https://u:p@a.shop.xyz/', 'ftp://a.shop.xyz/', 'not a url']
+  expect(placesOf(services.map((endpoint) => ['web', endpoint] as const)).groups).toEqual([])
+  const many = Array.from({ length: 9 }, (_, index) => ['web', `https://a${index}.shop.xyz/`] as const)
+  expect(placesOf(many).origins).toHaveLength(4)
+})
+
+test('the services of all recorded registration files can be looked at', () => {
+  const { documents }: { documents: { registration: unknown }[] } = JSON.parse(
+    readRecording('erc8004-registration-files.json'),
+  )
+  const counts: Record<string, number> = {}
+  for (const { registration } of documents) {
+    const services = toRegistrationFile(registration)?.services ?? []
+    for (const [first] of candidatesOf({ services, profileUrl: null, secured }).groups) {
+      if (first?.declared) counts[first.kind] = (counts[first.kind] ?? 0) + 1
+    }
+  }
+  expect(counts).toEqual({ a2a: 66, mcp: 64, openapi: 1, x402: 16 })
+})

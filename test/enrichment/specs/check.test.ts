@@ -1,0 +1,93 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { WebHost } from '../../../devnet/hosts/web-host.ts'
+import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
+import { checkUp } from '../../../enrichment/specs/check.ts'
+import { createDoor } from '../../../net/door.ts'
+import { parseEgressAllow } from '../../../net/egress.ts'
+import { startHosts } from '../join/agents-job.ts'
+
+const impatient = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
+const card = { name: 'Ada', url: 'https://a.shop.xyz', skills: [] }
+
+/** Looks at what `services` name, by name and path on a host; what came of each place. */
+async function lookAt(hosts: readonly WebHost[], ...services: readonly (readonly [string, string])[]) {
+  const egressAllow = parseEgressAllow(hosts.map(({ name }) => name).join())
+  const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness: impatient })
+  onTestFinished(door.close)
+  const look = await checkUp(createAgentHosts({ door, egressAllow, now: () => new Date() }), {
+    services: services.map(([name, endpoint]) => ({ name, endpoint, version: null })),
+    profileUrl: null,
+    tokens: [{ registry: 'eip155:8453:0x8004', agentId: '7' }],
+    known: [],
+  })
+  const found = look.checks.map(({ candidate, status }) => `${candidate.kind} ${candidate.url.pathname} ${status}`)
+  return { ...look, found }
+}
+
+test('an endpoint that wants to be paid, or to know who asks, is alive; a page that merely exists is not', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  host.pages.set('/pay', { status: 402, body: { x402Version: 1, accepts: [] } })
+  host.pages.set('/mcp', { status: 401, body: 'who are you?' })
+  for (const path of ['/openapi.json', '/.well-known/x402']) host.pages.set(path, { body: '<!doctype html>' })
+  const { found } = await lookAt([host], ['x402', `${host.url}/pay`], ['MCP', `${host.url}/mcp`])
+  expect(found).toEqual(
+    expect.arrayContaining([
+      'x402 /pay payment_required',
+      'mcp /mcp auth_required',
+      'openapi /openapi.json not_json',
+      'openapi /.well-known/openapi.json not_found',
+    ]),
+  )
+})
+
+test('an MCP server is asked once, by initialize, and may answer as an event stream', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const asked: string[] = []
+  const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'ada', version: '1' } }
+  host.pages.set('/mcp', (method, body) => {
+    asked.push(`${method} ${JSON.parse(body).method}`)
+    const message = JSON.stringify({ jsonrpc: '2.0', id: 1, result })
+    return { headers: { 'content-type': 'text/event-stream' }, body: `event: message\ndata: ${message}\n\n` }
+  })
+  const { checks } = await lookAt([host], ['mcp', `${host.url}/mcp`])
+  expect(checks[0]).toMatchObject({ status: 'ok', found: { content: { title: 'ada', version: '1' } } })
+  expect(asked).toEqual(['POST initialize'])
+})
+
+test('a redirect is followed on the same site and refused to another', async () => {
+  const [host, other] = (await startHosts(2)) as [WebHost, WebHost]
+  host.pages.set('/here.json', { status: 301, headers: { location: '/card.json' }, body: '' })
+  host.pages.set('/card.json', { body: card })
+  other.pages.set('/card.json', { body: card })
+  host.pages.set('/there.json', { status: 302, headers: { location: 'https://a.shop.xyz/card.json' }, body: '' })
+  const { found } = await lookAt([host, other], ['a2a', `${host.url}/here.json`], ['a2a', `${host.url}/there.json`])
+  expect(found).toEqual(expect.arrayContaining(['a2a /here.json ok', 'a2a /there.json redirect_refused']))
+})
+
+test('a look is twelve requests at most, on four hosts at most', async () => {
+  const hosts = await startHosts(6)
+  await lookAt(hosts, ...hosts.map(({ url }) => ['web', url] as const))
+  const counts = hosts.map(({ requests }) => requests.length)
+  expect(counts.reduce((sum, count) => sum + count)).toBe(12)
+  expect(counts.filter((count) => count > 0)).toHaveLength(4)
+})
+
+test('a host out of reach is asked once, and all it was to have counts as asked', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  host.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
+  const { found } = await lookAt([host], ['a2a', `${host.url}/card.json`], ['mcp', `${host.url}/mcp`])
+  expect(found).toEqual(['a2a /card.json connect_error', 'mcp /mcp connect_error'])
+  expect(host.requests).toHaveLength(1)
+})
+
+test('the newer place of a card is enough; the older one is looked at when there is none', async () => {
+  const [newer, older] = (await startHosts(2)) as [WebHost, WebHost]
+  for (const host of [newer, older]) host.pages.set('/.well-known/agent.json', { body: card })
+  newer.pages.set('/.well-known/agent-card.json', { body: card })
+  const places = async (host: WebHost) => {
+    const { found } = await lookAt([host], ['web', host.url])
+    return found.filter((one) => one.startsWith('a2a'))
+  }
+  expect(await places(newer)).toEqual(['a2a /.well-known/agent-card.json ok'])
+  expect(await places(older)).toEqual(['a2a /.well-known/agent-card.json not_found', 'a2a /.well-known/agent.json ok'])
+})

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { chains } from '../../../chains.config.ts'
+import { names, registryOf } from '../../../enrichment/specs/domain-proof.ts'
+import { readContent, type SpecKind } from '../../../enrichment/specs/kinds.ts'
+import { messageOf, toMcpServer } from '../../../enrichment/specs/mcp.ts'
+
+/** A recorded answer; throws with where the recordings belong when they are not there. */
+function recorded(file: string): unknown {
+  const path = fileURLToPath(new URL(`../../../../shared/sources/${file}`, import.meta.url))
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new Error(`recorded answers belong next to the project, but ${path} cannot be read`, { cause: error })
+  }
+}
+
+const kinds: readonly SpecKind[] = ['a2a', 'mcp', 'openapi', 'x402']
+const kindsOf = (value: unknown) => kinds.filter((kind) => readContent[kind](value) !== undefined)
+
+test.each([
+  ['agent-card.a2a-v1-spec-sample.json', 'a2a', 'GeoSpatial Route Planner Agent', '1.2.0', 2],
+  ['agent-card.arcabot.json', 'a2a', 'Arca', '0.4.0', 4],
+  ['agent-card.rugsense.json', 'a2a', 'RugSense', '1.1.0', 7],
+  ['agent-card.tensorfeed.json', 'a2a', 'TensorFeed', '1.0.0', 6],
+  ['agent.tensorfeed.json', 'a2a', 'TensorFeed', '1.0.0', 6],
+  ['agent-card.three-ws.json', 'a2a', 'three.ws', '1.5.1', 8],
+] as const)('%s is an agent card and nothing else', (file, kind, title, version, skills) => {
+  const value = recorded(`spec_discovery/${file}`)
+  expect(kindsOf(value)).toEqual([kind])
+  const content = readContent[kind](value)
+  expect(content).toMatchObject({ title, version, tools: [], pathCount: null })
+  expect(content?.skills).toHaveLength(skills)
+})
+
+test.each([
+  ['openapi.rugsense.json', 'openapi', 'RugSense', '1.0.0', 8],
+  ['x402.skim402.json', 'x402', null, '2', 24],
+  ['x402.discovery-resources.v2-spec.json', 'x402', null, '2', 1],
+  ['x402.payment-required.v2-spec.json', 'x402', null, '2', 1],
+] as const)('%s is told by its kind, with how much it offers', (file, kind, title, version, pathCount) => {
+  const value = recorded(`spec_discovery/${file}`)
+  expect(kindsOf(value)).toEqual([kind])
+  expect(readContent[kind](value)).toEqual({ title, version, skills: [], tools: [], pathCount })
+})
+
+test('registration files and error messages are no documents of any kind', () => {
+  for (const name of ['arcabot', 'mandate', 'three-ws']) {
+    expect(kindsOf(recorded(`erc8004_registration/agent-registration.${name}.json`))).toEqual([])
+  }
+  for (const value of [null, [], 'x', {}, { name: 'x' }, { detail: 'Not Found' }, { error: 'x', version: 1 }]) {
+    expect(kindsOf(value)).toEqual([])
+  }
+})
+
+test('both drafts of an MCP server card are read, tools included', () => {
+  const older = { serverInfo: { name: 'ada', version: '2' }, protocolVersion: '2025-06-18', tools: [{ name: 'add' }] }
+  const newer = { name: 'io.ada/adder', title: 'Adder', version: '1.1', remotes: [{ type: 'streamable-http' }] }
+  expect(readContent.mcp(older)).toEqual({ title: 'ada', version: '2', skills: [], tools: ['add'], pathCount: null })
+  expect(readContent.mcp(newer)).toMatchObject({ title: 'Adder', version: '1.1', tools: [] })
+  expect(readContent.mcp({ ...older, tools: 'dynamic' })?.tools).toEqual([])
+})
+
+test('a server’s answer to initialize is read as JSON and as an event stream', () => {
+  const answer = {
+    jsonrpc: '2.0',
+    id: 1,
+    result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'ada', version: '3' } },
+  }
+  const stream = Buffer.from(`: hello\r\n\r\nevent: message\r\ndata: ${JSON.stringify(answer)}\r\n\r\n`)
+  const message = messageOf(stream, 'text/event-stream; charset=utf-8')
+  expect(toMcpServer(JSON.parse(message.toString()))).toMatchObject({ title: 'ada', version: '3' })
+  expect(toMcpServer({ jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'no' } })).toBeUndefined()
+})
+
+test('a domain names a token by chain, registry and id, whatever type the id has; zero is an id', () => {
+  const arca = recorded('erc8004_registration/agent-registration.arcabot.json')
+  const has = (chain: 'base' | 'optimism' | 'ethereum', agentId: string) =>
+    names(arca, [{ registry: registryOf(chains[chain]), agentId }])
+  const listed = (arca as { registrations: { agentId: number; agentRegistry: string }[] }).registrations
+  const idOn = (chainId: number) =>
+    String(listed.find(({ agentRegistry }) => agentRegistry.startsWith(`eip155:${chainId}:`))?.agentId)
+  expect([has('ethereum', idOn(1)), has('base', idOn(8453)), has('optimism', '0')]).toEqual([true, true, true])
+  expect([has('base', '999999'), has('ethereum', '0')]).toEqual([false, false])
+  const registry = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432'
+  const [zero, seven] = ['0', '7'].map((agentId) => ({ registry: registry.toLowerCase(), agentId }))
+  expect(names({ registrations: [{ agentId: '7', agentRegistry: registry }] }, [seven!])).toBe(true)
+  expect(names({ registrations: [{ agentId: '7', agentRegistry: `${registry.slice(0, -1)}1` }] }, [seven!])).toBe(false)
+  expect(names({ registrations: [null, 5, { agentId: null, agentRegistry: registry }] }, [zero!])).toBe(false)
+})
+
+test('no JSON is too odd to be told from a document', () => {
+  const key = fc.constantFrom(
+    'name',
+    'skills',
+    'url',
+    'serverInfo',
+    'tools',
+    'openapi',
+    'info',
+    'paths',
+    'version',
+    'items',
+  )
+  const text = fc.string({ unit: 'binary', maxLength: 20 })
+  const leaf = fc.oneof(text, fc.jsonValue({ maxDepth: 1 }))
+  const entry = fc.dictionary(key, leaf, { maxKeys: 4 })
+  const any = fc.dictionary(key, fc.oneof(leaf, entry, fc.array(entry, { maxLength: 4 })), { maxKeys: 8 })
+  const card = fc.record({
+    name: text,
+    url: text,
+    version: leaf,
+    skills: fc.array(fc.oneof(leaf, entry), { maxLength: 4 }),
+  })
+  const info = fc.record({ title: text, version: leaf })
+  const server = fc.record({ serverInfo: fc.record({ name: text }), tools: fc.array(leaf, { maxLength: 4 }) })
+  const file = fc.oneof(any, card, server, fc.record({ openapi: fc.constant('3.1.0'), info, paths: entry }))
+  fc.assert(
+    fc.property(file, (value) => {
+      const read = JSON.stringify([
+        ...kinds.map((kind) => readContent[kind](value)),
+        toMcpServer(value),
+        names(value, []),
+      ])
+      expect(read).not.toMatch(/(?<!\\)(\\\\)*\\u(0000|d[89a-f])/i)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chains } from '../../../chains.config.ts'
+import type { WebHost } from '../../../devnet/hosts/web-host.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createClock } from '../../support/enrichment-job.ts'
+import { addressOf } from '../../support/seed.ts'
+import { mint, profileOf, publish, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
+
+const source = 'spec_discovery'
+const hour = 3_600_000
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+let nextFid = 1
+const newFid = () => nextFid++
+const clock = createClock('2026-06-01T00:00:00Z')
+
+type Shown = { kind: string; last_check_status: string }
+const statuses = ({ documents }: { documents: Shown[] }) =>
+  documents.map(({ kind, last_check_status }) => `${kind} ${last_check_status}`)
+
+test('an agent’s documents are found where it says and where they usually lie, and its profile shows them', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const fid = newFid()
+  await publish(database.pool, host, fid, { x402: true })
+  await job.join()
+  expect(await specsOf(database.pool, fid)).toMatchObject({
+    spec_check_status: 'unchecked',
+    last_check_at: null,
+    documents: [],
+  })
+  await job.read('agent_uri')
+  await job.join()
+  expect(await job.read(source)).toContain('ok')
+  await job.join()
+
+  const at = clock.now().toISOString()
+  const shown = await specsOf(database.pool, fid)
+  expect(shown).toMatchObject({
+    spec_check_status: 'found',
+    last_alive_at: at,
+    last_check_at: at,
+    last_check_status: 'ok',
+    last_seen_at: at,
+    last_spec_discovery_at: at,
+  })
+  expect(statuses(shown)).toEqual(['a2a ok', 'mcp auth_required', 'openapi ok', 'x402 ok'])
+  expect(shown.documents[0]).toEqual({
+    kind: 'a2a',
+    url: `${host.url}/.well-known/agent-card.json`,
+    version: '1.0.0',
+    title: `agent ${fid}`,
+    skills: ['Answer questions', 'Quote a price'],
+    tools: [],
+    path_count: null,
+    domain_verified: true,
+    content_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    first_seen_at: at,
+    last_alive_at: at,
+    last_check_at: at,
+    last_check_status: 'ok',
+    http_status: 200,
+    latency_ms: expect.any(Number),
+    consecutive_failures: 0,
+  })
+  expect(shown.documents[2]).toMatchObject({ title: `agent ${fid} API`, path_count: 2 })
+  const { rows } = await database.pool.query('select has_spec from agent where fid = $1', [fid])
+  expect(rows).toEqual([{ has_spec: true }])
+})
+
+test('an unchanged document is asked for by its tag, and looking again changes no agent', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const fid = newFid()
+  await publish(database.pool, host, fid)
+  for (const _ of [1, 2]) {
+    await job.join()
+    await job.read('agent_uri')
+    await job.read(source)
+  }
+  await job.join()
+  const changes = () => pool.query('select count(*) from agent_change where fid = $1', [fid])
+  const before = (await changes()).rows
+  const { documents } = await specsOf(database.pool, fid)
+
+  const at = clock.pass(7 * hour).toISOString()
+  await job.read(source)
+  await job.join()
+  const again = await specsOf(database.pool, fid)
+  expect(again).toMatchObject({ last_alive_at: at, last_seen_at: at })
+  expect(again.documents[0]).toMatchObject({ http_status: 304, content_sha256: documents[0].content_sha256 })
+  expect((await changes()).rows).toEqual(before)
+})
+
+test('a host belongs to an agent only when it lists the agent’s own token', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const [owner, guest] = [newFid(), newFid()]
+  await publish(database.pool, host, owner)
+  const services = [{ name: 'A2A', endpoint: `${host.url}/.well-known/agent-card.json` }]
+  await mint(database.pool, { id: guest, fid: guest, uri: JSON.stringify({ name: 'guest', services }) })
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  await job.read(source)
+  expect((await specsOf(database.pool, owner)).documents[0].domain_verified).toBe(true)
+  expect((await specsOf(database.pool, guest)).documents[0].domain_verified).toBe(false)
+})
+
+test('a registry at another address than the table’s is proven at that address', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const { base } = chains
+  const registry = { address: addressOf('another registry'), fromBlock: 0 }
+  const fid = newFid()
+  await publish(database.pool, host, fid)
+  for (const [overrides, proven] of [
+    [{ base: { ...base, registry } }, false],
+    [{}, true],
+  ] as const) {
+    const job = startAgentsJob({ database, clock, hosts: [host], overrides })
+    await job.join()
+    await job.read('agent_uri')
+    await job.join()
+    clock.pass(7 * hour)
+    await job.read(source)
+    expect((await specsOf(database.pool, fid)).documents[0].domain_verified).toBe(proven)
+  }
+})
+
+test('new services are looked at as soon as they are known; what is no longer named is dropped', async () => {
+  const { pool } = database
+  const [first, second] = (await startHosts(2)) as [WebHost, WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [first, second] })
+  const fid = newFid()
+  await publish(database.pool, first, fid)
+  const settle = async () => {
+    for (const _ of [1, 2]) {
+      await job.join()
+      await job.read('agent_uri')
+      await job.read(source)
+    }
+    await job.join()
+  }
+  await settle()
+  second.pages.set('/card.json', { body: { name: 'moved', url: second.url, skills: [] } })
+  const uri = JSON.stringify({ name: 'moved', services: [{ name: 'a2a', endpoint: `${second.url}/card.json` }] })
+  await pool.query('update registration set agent_uri = $2 where agent_id = $1', [fid, uri])
+  await settle()
+  expect((await specsOf(database.pool, fid)).documents.map(({ url }: { url: string }) => url)).toEqual([
+    `${second.url}/card.json`,
+  ])
+})
+
+test('an agent without services, one whose hosts have nothing, and one whose documents are none are told apart', async () => {
+  const [empty, wrong] = (await startHosts(2)) as [WebHost, WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [empty, wrong] })
+  const cases = {
+    not_found: [[], [{ name: 'web', endpoint: empty.url }]],
+    invalid: [[{ name: 'A2A', endpoint: `${wrong.url}/card.json` }]],
+    unreachable: [[{ name: 'MCP', endpoint: 'https://127.0.0.1/mcp' }]],
+  }
+  wrong.pages.set('/card.json', { body: '<!doctype html><title>Welcome</title>' })
+  const fids: [number, string][] = []
+  for (const [status, all] of Object.entries(cases)) {
+    for (const services of all) {
+      const fid = newFid()
+      fids.push([fid, status])
+      await mint(database.pool, { id: fid, fid, uri: JSON.stringify({ name: 'x', services }) })
+    }
+  }
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  await job.read(source)
+  await job.join()
+  for (const [fid, status] of fids)
+    expect([fid, (await specsOf(database.pool, fid)).spec_check_status]).toEqual([fid, status])
+  expect(statuses(await specsOf(database.pool, fids[2]![0]))).toEqual(['a2a not_json'])
+  expect(statuses(await specsOf(database.pool, fids[3]![0]))).toEqual(['mcp blocked'])
+})
+
+test('an agent that leaves the index leaves no document behind', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const fid = newFid()
+  await publish(database.pool, host, fid)
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  await job.read(source)
+  await pool.query('delete from registration_transfer where agent_id = $1', [fid])
+  await job.join()
+  const { rows } = await pool.query(
+    `select (select count(*) from agent_spec where fid = $1) as documents,
+            (select count(*) from agent_spec_check where fid = $1) as checks,
+            (select count(*) from source_state where source = $2 and subject = 'fid:' || $1) as subjects`,
+    [fid, source],
+  )
+  expect(rows).toEqual([{ documents: 0, checks: 0, subjects: 0 }])
+  expect(await profileOf(pool, fid)).toBeUndefined()
+})

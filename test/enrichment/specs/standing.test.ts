@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { documentsAfter, type KnownDocument, standingOf } from '../../../enrichment/specs/document.ts'
+import type { Check, SpecStatus } from '../../../enrichment/specs/probe.ts'
+
+const hour = 3_600_000
+const now = new Date('2026-06-10T00:00:00Z')
+const ago = (hours: number) => new Date(now.getTime() - hours * hour)
+const url = 'https://a.shop.xyz/card.json'
+
+function document(changes: Partial<KnownDocument> = {}): KnownDocument {
+  return {
+    kind: 'a2a',
+    url,
+    declared: false,
+    content: { title: 'Ada', version: '1', skills: [], tools: [], pathCount: null },
+    sha256: null,
+    version: undefined,
+    domainVerified: true,
+    firstSeenAt: ago(900),
+    lastAliveAt: ago(6),
+    lastCheckAt: ago(6),
+    lastCheckStatus: 'ok',
+    httpStatus: 200,
+    latencyMs: 5,
+    consecutiveFailures: 0,
+    ...changes,
+  }
+}
+
+const check = (status: SpecStatus, { declared = false, at = url } = {}): Check => ({
+  candidate: { kind: 'a2a', url: new URL(at), declared, session: false },
+  status,
+  httpStatus: null,
+  latencyMs: null,
+})
+
+/** What becomes of what is known when these places are asked; `unasked` are places the look had no time for. */
+function look(known: readonly KnownDocument[], checks: readonly Check[], unasked: readonly string[] = []) {
+  const places = new Set([
+    ...checks.map(({ candidate }) => `a2a ${candidate.url.href}`),
+    ...unasked.map((at) => `a2a ${at}`),
+  ])
+  const result = { checks, places, proofs: new Map<string, boolean>(), closedUntil: undefined }
+  const documents = documentsAfter(known, result, now)
+  return { documents, standing: standingOf(documents, result, now) }
+}
+
+test('a failing document stands until it has failed five times and been silent for three days', () => {
+  const after = (failuresBefore: number, silentHours: number) =>
+    look([document({ consecutiveFailures: failuresBefore, lastAliveAt: ago(silentHours) })], [check('http_5xx')])
+  expect(after(3, 100).standing).toBe('found')
+  expect(after(9, 71).standing).toBe('found')
+  expect(after(4, 73)).toEqual({ documents: [], standing: 'unreachable' })
+})
+
+test('a dead document that the agent declares stays to be seen, and one sign of life is enough', () => {
+  const dead = document({ declared: true, consecutiveFailures: 20, lastAliveAt: ago(500) })
+  const still = look([dead], [check('timeout', { declared: true })])
+  expect(still.standing).toBe('unreachable')
+  expect(still.documents).toMatchObject([{ consecutiveFailures: 21, content: { title: 'Ada' }, lastAliveAt: ago(500) }])
+  expect(look([dead], [check('ok', { declared: true })])).toMatchObject({
+    standing: 'found',
+    documents: [{ consecutiveFailures: 0, lastAliveAt: now }],
+  })
+})
+
+test.each([
+  ['not_json', 'invalid'],
+  ['schema_mismatch', 'invalid'],
+  ['too_large', 'invalid'],
+  ['redirect_refused', 'invalid'],
+  ['timeout', 'unreachable'],
+  ['dns_error', 'unreachable'],
+  ['http_5xx', 'unreachable'],
+  ['blocked', 'unreachable'],
+  ['not_found', 'not_found'],
+  ['http_4xx', 'not_found'],
+  ['auth_required', 'found'],
+  ['payment_required', 'found'],
+  ['ok', 'found'],
+] as const)('a declared document that is %s makes its agent %s', (status, standing) => {
+  expect(look([], [check(status, { declared: true })]).standing).toBe(standing)
+})
+
+test('what is merely looked for counts when it is there, or when nobody can be reached', () => {
+  expect(look([], [check('auth_required')])).toEqual({ documents: [], standing: 'not_found' })
+  expect(look([], [check('not_json')])).toEqual({ documents: [], standing: 'not_found' })
+  expect(look([], [check('blocked')]).standing).toBe('not_found')
+  expect(look([], [check('timeout')]).standing).toBe('unreachable')
+  expect(look([], []).standing).toBe('not_found')
+})
+
+test('a document is dropped where nothing of the agent lies any more; one that was not asked for keeps its place a week', () => {
+  const other = check('not_found', { at: 'https://b.shop.xyz/card.json' })
+  expect(look([document()], [other]).documents).toEqual([])
+  expect(look([document()], [other], [url]).documents).toEqual([document()])
+  expect(look([document({ lastCheckAt: ago(170) })], [other], [url]).documents).toEqual([])
+})

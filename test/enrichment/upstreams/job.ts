@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
+import { expect, onTestFinished } from 'vitest'
+import type { HostFault } from '../../../devnet/hosts/host-faults.ts'
+import type { UpstreamServer } from '../../../devnet/upstreams/server.ts'
+import { runEdges } from '../../../enrichment/join/edges.ts'
+import { runJoin } from '../../../enrichment/join/join.ts'
+import { runPass } from '../../../enrichment/schedule/scheduler.ts'
+import type { Source } from '../../../enrichment/schedule/source.ts'
+import { createUpstream, type Upstream } from '../../../enrichment/upstream.ts'
+import type { TestDatabase } from '../../support/database.ts'
+import type { Clock } from '../../support/enrichment-job.ts'
+import { birth, hashOf, insert, seedRegistration, seedVerification } from '../../support/seed.ts'
+
+/** An answer of the real service. */
+export function readSource(name: string) {
+  const path = fileURLToPath(new URL(`../../../../shared/sources/${name}`, import.meta.url))
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new Error(`recorded answers belong next to the project, but ${path} cannot be read`, { cause })
+  }
+}
+
+export interface UpstreamJob {
+  readonly upstream: Upstream
+  /** Passes until nothing is due; how its reads ended. */
+  read(): Promise<string[]>
+  join(): Promise<void>
+  /** Passes over ties until there is nothing to do; how many moved. */
+  edges(): Promise<number>
+}
+
+const timeoutMs = 3_000 // a bomb takes the double a second to make
+
+/** One source of a fixed host, on the test's clock; stopped after the test. */
+export function startUpstreamJob(options: {
+  readonly database: TestDatabase
+  readonly clock: Clock
+  readonly url: string
+  readonly create: (options: { pool: pg.Pool; upstream: Upstream; now: () => Date }) => Source
+  readonly name?: string
+  readonly perDay?: number | null
+}): UpstreamJob {
+  const { database, clock, url, create, name = 'double', perDay = null } = options
+  const { pool } = database
+  const { now } = clock
+  const upstream = createUpstream({ name, url, requestsPerSecond: 1_000, perDay, pool, now, timeoutMs })
+  onTestFinished(() => upstream.host.stop())
+  const source = create({ pool, upstream, now })
+  const pass = { pool, now, random: () => 0.5, failed: () => {} }
+  const join = { pool, now, settlementOverloads: 'spec', lookups: false, perAgent: [source.name] } as const
+  return {
+    upstream,
+    async read() {
+      const outcomes: string[] = []
+      for (;;) {
+        const result = await runPass(source, pass)
+        if (result.leased === 0) return outcomes
+        outcomes.push(...result.outcomes)
+      }
+    },
+    async join() {
+      while ((await runJoin(join)) > 0);
+    },
+    async edges() {
+      let moved = 0
+      for (;;) {
+        const pass = await runEdges(join)
+        moved += pass.moved
+        if (pass.work === 0) return moved
+      }
+    },
+  }
+}
+
+/** A token as the processors would have left it, at addresses that the FID verifies. */
+export async function mintTo(pool: pg.Pool, { fid, addresses }: { fid: number; addresses: readonly string[] }) {
+  for (const [index, address] of addresses.entries()) {
+    const id = fid * 100 + index
+    await seedRegistration(pool, { chain: 'base', id, owner: address, uri: '' })
+    await insert(pool, 'registration_transfer', {
+      id: `base-${id}`,
+      chain: 'base',
+      agent_id: id,
+      to: Buffer.from(address.slice(2), 'hex'),
+      block_number: 100,
+      log_index: id,
+      block_timestamp: birth,
+      tx_hash: Buffer.from(hashOf(`mint ${id}`).slice(2), 'hex'),
+    })
+    await seedVerification(pool, { fid, address })
+  }
+}
+
+export async function stateOf(pool: pg.Pool, source: string, fid: number) {
+  const { rows } = await pool.query('select * from source_state where source = $1 and subject = $2', [
+    source,
+    `fid:${fid}`,
+  ])
+  return rows[0]
+}
+
+const faults: readonly [fault: HostFault, outcome: string][] = [
+  [{ kind: 'rate-limited', retryAfter: 120 }, 'rate_limited'],
+  [{ kind: 'rate-limited' }, 'rate_limited'],
+  [{ kind: 'status', status: 403, retryAfter: 60 }, 'rate_limited'],
+  [{ kind: 'status', status: 503, retryAfter: 60 }, 'rate_limited'],
+  [{ kind: 'status', status: 500 }, 'unavailable'],
+  [{ kind: 'status', status: 404 }, 'refused'], // a proxy's, not the service's
+  [{ kind: 'status', status: 401 }, 'refused'],
+  [{ kind: 'hang' }, 'unavailable'],
+  [{ kind: 'drip' }, 'unavailable'],
+  [{ kind: 'cut' }, 'unavailable'],
+  [{ kind: 'truncated' }, 'unavailable'],
+  [{ kind: 'half-json' }, 'bad_answer'],
+  [{ kind: 'html' }, 'bad_answer'],
+  [{ kind: 'wrong-schema' }, 'bad_answer'],
+  [{ kind: 'huge', bytes: 50 * 1024 * 1024 }, 'bad_answer'],
+  [{ kind: 'bomb' }, 'bad_answer'],
+  [{ kind: 'redirect-loop' }, 'bad_answer'],
+]
+const longMs = 8 * 86_400_000 // longer than any source waits
+
+/**
+ * Whatever the host does: what is known stays, the attempt is noted, the failure is counted where it is one, and the
+ * source is well again with the next answer.
+ */
+export async function expectUnharmed(options: {
+  readonly database: TestDatabase
+  readonly clock: Clock
+  readonly job: UpstreamJob
+  readonly server: UpstreamServer
+  readonly source: string
+  readonly fid: number
+  /** What readers see of the source's work. */
+  readonly shown: () => Promise<unknown>
+}) {
+  const { database, clock, job, server, source, fid, shown } = options
+  for (const [fault, outcome] of faults) {
+    const before = await shown()
+    const at = clock.pass(longMs)
+    server.faults.add(fault, { times: Number.POSITIVE_INFINITY })
+    expect({ fault, outcomes: await job.read() }).toEqual({ fault, outcomes: [outcome] })
+    const state = await stateOf(database.pool, source, fid)
+    expect(state).toMatchObject({
+      last_attempt_at: at,
+      last_outcome: outcome,
+      failures: outcome === 'rate_limited' ? 0 : 1,
+    })
+    expect(state.last_success_at.getTime()).toBeLessThan(at.getTime())
+    await job.join()
+    expect({ fault, shown: await shown() }).toEqual({ fault, shown: before })
+    server.faults.clear()
+    clock.pass(longMs)
+    expect({ fault, outcomes: await job.read() }).toEqual({ fault, outcomes: ['ok'] })
+  }
+}

@@ -1,0 +1,54 @@
+import { startPortal } from '../../doubles/portal/server.ts'
+import { createTestDatabase } from '../../support/database.ts'
+import { readChainTables } from '../../support/oracle.ts'
+import { spawnProcessor } from '../../support/processor.ts'
+import type { RecordedChain } from '../../support/recorded-file.ts'
+import { recordedSource } from '../../support/recordings.ts'
+import { type ExpectedRows, expectedRows, type Row } from './rows.ts'
+
+export type StoredRows = ExpectedRows & { readonly feedback: Row[]; readonly unpaid_authorization: Row[] }
+
+/**
+ * Has the real processor of a chain index the recordings to their end, from the Portal or from a v2 archive, and
+ * returns what it stored next to what the recordings mean.
+ */
+export async function indexRecordings(chain: RecordedChain, from: 'portal' | 'gateway') {
+  const source = recordedSource(chain)
+  const dataset = `${chain}-mainnet`
+  const portal = await startPortal({ datasets: { [dataset]: source } })
+  const database = await createTestDatabase()
+  const sources = from === 'portal' ? { portal: portal.url } : { portal: null, gateway: portal.gatewayUrl(dataset) }
+  const processor = await spawnProcessor({
+    chain,
+    databaseUrl: database.url,
+    chainSettings: { [chain]: { rpc: null, ...sources } },
+  })
+  try {
+    await processor.untilIndexed(source.head()!.number)
+    const tables = await readChainTables(database.pool, chain)
+    const read = (table: keyof StoredRows) => tables[table].map((text) => normalized(JSON.parse(text)))
+    const stored: StoredRows = {
+      registration: read('registration'),
+      registration_transfer: read('registration_transfer'),
+      registration_metadata: read('registration_metadata'),
+      settlement: read('settlement'),
+      feedback: read('feedback'),
+      unpaid_authorization: read('unpaid_authorization'),
+    }
+    const expected = expectedRows(chain, [...source.blocks(0, source.head()!.number)])
+    return { stored, expected, requests: [...portal.requests] }
+  } finally {
+    await processor.stop()
+    await portal.stop()
+    await database.drop()
+  }
+}
+
+/** Times in ISO 8601, whatever the zone of the connection. */
+function normalized(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]) =>
+      /(_at|_timestamp)$/.test(column) ? [column, new Date(value as string).toISOString()] : [column, value],
+    ),
+  )
+}

@@ -1,0 +1,141 @@
+import type pg from 'pg'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readChains } from '../../../chains.file.ts'
+import { lockClasses } from '../../../db/lock-keys.ts'
+import { writeChainState } from '../../../db/queries/chain/chain-state.ts'
+import type { SettlementRow } from '../../../processors/mapping/settlements.ts'
+import { ofKnownRecipients, updateRecipients } from '../../../processors/scope/recipients.ts'
+import { keepVerified } from '../../../processors/scope/scope.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { unverify, verify } from '../../support/scope.ts'
+import { until } from '../../support/until.ts'
+
+const chain = readChains({ env: {} }).base
+const [known, other] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+const first = Math.min(...chain.tokens.map(({ fromBlock }) => fromBlock))
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await createTestDatabase()
+  await moveTo(database.pool, 3_000_000)
+  await keepVerified(database.pool, chain, async () => 0)
+  // As if everything had been indexed so from the beginning.
+  await database.pool.query('update settlement_scope set complete_to = -1')
+})
+afterEach(() => database.drop())
+
+test('an address that becomes verified while a batch is written is loaded up to the end of the batch', async () => {
+  const batch = await begin()
+  expect(await ofKnownRecipients(batch, chain, [payment(known)])).toEqual([])
+  await verify(database.pool, 1, known)
+  const updating = updateRecipients(database.pool, chain)
+  await untilWaiting()
+  await moveTo(batch, 3_000_100)
+  await batch.query('commit')
+  batch.release()
+  expect(await updating).toEqual({ added: 1, ended: 0 })
+  expect(await recipients()).toEqual([{ address: known, next_block: first, to_block: 3_000_100, ended_block: null }])
+})
+
+test('a batch that begins while an address becomes known keeps its settlements', async () => {
+  const batch = await begin()
+  await verify(database.pool, 1, known)
+  const blocker = await begin()
+  await blocker.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.scope, chain.id])
+  const updating = updateRecipients(database.pool, chain)
+  await untilWaiting()
+  const reading = ofKnownRecipients(batch, chain, [payment(known), payment(other)])
+  await blocker.query('commit')
+  blocker.release()
+  await updating
+  expect(await reading).toEqual([payment(known)])
+  await batch.query('commit')
+  batch.release()
+})
+
+test('what an address misses while it is not verified begins above the newest final block', async () => {
+  await verify(database.pool, 1, known)
+  await updateRecipients(database.pool, chain)
+  await database.pool.query('update known_recipient set next_block = to_block + 1')
+  await moveTo(database.pool, 3_000_200)
+  await unverify(database.pool, 1, known)
+  expect(await updateRecipients(database.pool, chain)).toEqual({ added: 0, ended: 1 })
+  const ended = { address: known, next_block: 3_000_001, to_block: 3_000_000, ended_block: 3_000_190 }
+  expect(await recipients()).toEqual([ended])
+  expect(await updateRecipients(database.pool, chain)).toEqual({ added: 0, ended: 0 })
+
+  await moveTo(database.pool, 3_000_900)
+  await verify(database.pool, 2, known)
+  expect(await updateRecipients(database.pool, chain)).toEqual({ added: 1, ended: 0 })
+  const again = { address: known, next_block: 3_000_191, to_block: 3_000_900, ended_block: null }
+  expect(await recipients()).toEqual([again])
+})
+
+test('a load that was not at its end goes on where it stood when the address is verified again', async () => {
+  await verify(database.pool, 1, known)
+  await updateRecipients(database.pool, chain)
+  await database.pool.query('update known_recipient set next_block = 2900000')
+  await unverify(database.pool, 1, known)
+  await updateRecipients(database.pool, chain)
+  await moveTo(database.pool, 3_000_900)
+  await verify(database.pool, 1, known)
+  await updateRecipients(database.pool, chain)
+  const again = { address: known, next_block: 2_900_000, to_block: 3_000_900, ended_block: null }
+  expect(await recipients()).toEqual([again])
+})
+
+test('chains do not know each other', async () => {
+  await verify(database.pool, 1, known)
+  await updateRecipients(database.pool, chain)
+  const { celo } = readChains({ env: {} })
+  expect(await ofKnownRecipients(database.pool, celo, [payment(known)])).toEqual([])
+})
+
+/** The processor is at a block; ten blocks below it are final. */
+async function moveTo(db: pg.Pool | pg.PoolClient, indexedBlock: number) {
+  const state = { chain: 'base', chainId: chain.id, indexedBlock, indexedAt: new Date(), headBlock: indexedBlock }
+  await writeChainState(db, { ...state, finalizedBlock: indexedBlock - 10 })
+}
+
+async function begin(): Promise<pg.PoolClient> {
+  const client = await database.pool.connect()
+  await client.query('begin')
+  return client
+}
+
+/** Resolves once somebody waits for the scope's lock. */
+function untilWaiting() {
+  return until('a transaction waits for the scope', async () => {
+    const { rows } = await database.pool.query(
+      `select from pg_locks where locktype = 'advisory' and classid = ${lockClasses.scope} and not granted
+          and database = (select oid from pg_database where datname = current_database())`,
+    )
+    return rows.length > 0
+  })
+}
+
+async function recipients() {
+  const { rows } = await database.pool.query(
+    `select '0x' || encode(address, 'hex') as address, next_block, to_block, ended_block from known_recipient`,
+  )
+  return rows
+}
+
+function payment(recipient: string): SettlementRow {
+  const [address, hash] = [`0x${'cc'.repeat(20)}`, `0x${'dd'.repeat(32)}`]
+  return {
+    chain: 'base',
+    blockNumber: 3_000_050,
+    logIndex: 0,
+    blockTimestamp: 0,
+    amount: 1n,
+    token: address,
+    payer: address,
+    recipient,
+    facilitator: address,
+    paymentNonce: hash,
+    txHash: hash,
+    selector: '0xe3ee160e',
+    selectorSource: 'c',
+  }
+}

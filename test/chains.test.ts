@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { chainNames, chains, findChain } from '../chains.config.ts'
-import { readRecording } from './support/recorded-file.ts'
+import { readRecording } from './support/recorded/file.ts'
 
 interface Reference {
   erc8004: { identityRegistry: string; reputationRegistry: string }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bulkDocument } from '../../api/schemas/bulk.ts'
-import { startApi } from '../support/api.ts'
+import { startApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressSubjectAnswer } from '../../api/schemas/by-address.ts'
-import { failure, startApi, type TestApi } from '../support/api.ts'
+import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, birth, seedAgent, seedRegistration, seedVerification } from '../support/seed.ts'
 

@@ -7,7 +7,7 @@ import { deriveAgents } from '../../db/queries/join/agents.ts'
 import { lockJoin } from '../../db/queries/join/events.ts'
 import { storeSettlementCounts } from '../../db/queries/rollup/counts.ts'
 import { forgetOldChanges, keptMs } from '../../enrichment/join/changes.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { birth, insert } from '../support/seed.ts'
 

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { boundedDatabase, createApiPool } from '../../api/http/database.ts'
-import { failure, startApi, type TestApi } from '../support/api.ts'
+import { startTcpLink, type TcpLink } from '../doubles/tcp-link.ts'
+import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { seedAgent } from '../support/seed.ts'
-import { startTcpLink, type TcpLink } from '../support/tcp-link.ts'
 import { until } from '../support/until.ts'
 
 /** CONTRACT: whatever the database does, an answer comes within 10 s. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { discoveryList } from '../../api/schemas/discovery.ts'
 import { chainNames, chains } from '../../chains.config.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, type SeedAgent, seedAgent, seedVerification } from '../support/seed.ts'
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { atomFeed } from '../../api/feed/atom.ts'
 import { toEntry } from '../../api/feed/entry.ts'
 import type { FeedAgent } from '../../db/queries/read/feed.ts'
-import { child, entriesOf, textOf } from '../support/feed-xml.ts'
+import { child, entriesOf, textOf } from '../support/api/feed-xml.ts'
 
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 400 }),

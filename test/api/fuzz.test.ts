@@ -7,9 +7,9 @@ import { openApiDocument } from '../../api/docs/openapi.ts'
 import { routes } from '../../api/routes.ts'
 import { errorBody } from '../../api/schemas/error.ts'
 import { chainNames } from '../../chains.config.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
+import { type FuzzRequest, fuzzRequests } from '../support/api/fuzz-requests.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { type FuzzRequest, fuzzRequests } from '../support/fuzz-requests.ts'
 import {
   addressOf,
   countSettlements,

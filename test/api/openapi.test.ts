@@ -4,7 +4,7 @@ import { openApiDocument } from '../../api/docs/openapi.ts'
 import { errorStatus } from '../../api/http/errors.ts'
 import { routes } from '../../api/routes.ts'
 import { errorSchemas } from '../../api/schemas/error.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

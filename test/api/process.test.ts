@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
+import { type ApiProcess, startApiProcess } from '../support/api/process.ts'
 import { runMain } from '../support/command.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { seedAgent } from '../support/seed.ts'

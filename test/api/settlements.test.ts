@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settlementList } from '../../api/schemas/settlement.ts'
-import { failure, startApi, type TestApi } from '../support/api.ts'
+import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, hashOf, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
 

@@ -7,7 +7,7 @@ import { profile } from '../../api/schemas/profile.ts'
 import { settlementList } from '../../api/schemas/settlement.ts'
 import { stats } from '../../api/schemas/stats.ts'
 import { chainNames } from '../../chains.config.ts'
-import { failure, startApi, type TestApi } from '../support/api.ts'
+import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import {
   addressOf,

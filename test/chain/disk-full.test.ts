@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { forkHere } from '../support/branches.ts'
-import { cleanTables, startProcessor, untilSame } from '../support/chain-index.ts'
-import { type CrashingServer, startCrashingServer } from '../support/crashing-server.ts'
-import { makeSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { type CrashingServer, startCrashingServer } from '../doubles/crashing-server.ts'
+import { makeSmallDisk, type SmallDisk } from '../doubles/small-disk.ts'
+import { forkHere } from '../support/chain/branches.ts'
+import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 5 // blocks

@@ -2,8 +2,8 @@ import { type Hex, keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as identity from '../../devnet/chain/identity.ts'
 import { createWallet, executeAs, walletOf } from '../../devnet/chain/wallets.ts'
-import { cleanTables } from '../support/chain-index.ts'
-import { describeDifference } from '../support/oracle.ts'
+import { cleanTables } from '../support/chain/index-chain.ts'
+import { describeDifference } from '../support/chain/oracle.ts'
 import { finality, type IdentityStage, lower, setIdentityStage } from './identity-stage.ts'
 
 let stage: IdentityStage

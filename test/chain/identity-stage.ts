@@ -1,7 +1,7 @@
 import type { Address, LocalAccount, TransactionReceipt } from 'viem'
 import { accountOf, type Call, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { newIdentity } from '../../devnet/chain/identity.ts'
-import { type ChainIndex, indexChain } from '../support/chain-index.ts'
+import { type ChainIndex, indexChain } from '../support/chain/index-chain.ts'
 
 /** A chain without dollars, its people, and a processor that sees each of its blocks hot. */
 export interface IdentityStage {

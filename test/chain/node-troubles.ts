@@ -1,4 +1,4 @@
-import { changing, type RpcFault, type RpcFaultOptions, type RpcFaults, refusing } from '../support/rpc-faults.ts'
+import { changing, type RpcFault, type RpcFaultOptions, type RpcFaults, refusing } from '../doubles/rpc-faults.ts'
 
 /** As a node gives them. */
 export type Block = Record<string, unknown> & { transactions: unknown[] }

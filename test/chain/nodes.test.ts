@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { type Branch, forkHere } from '../support/branches.ts'
-import { cleanTables, startProcessor, untilSame } from '../support/chain-index.ts'
+import type { RpcQuestion } from '../doubles/rpc-faults.ts'
+import { startRpcProxy } from '../doubles/rpc-proxy.ts'
+import { type Branch, forkHere } from '../support/chain/branches.ts'
+import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { createTestDatabase } from '../support/database.ts'
-import type { RpcQuestion } from '../support/rpc-faults.ts'
-import { startRpcProxy } from '../support/rpc-proxy.ts'
 import { preparation, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const genesisTime = 1_770_000_000

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { forkHere } from '../support/branches.ts'
-import { cleanTables, startProcessor, untilSame } from '../support/chain-index.ts'
-import { type CrashingServer, startCrashingServer } from '../support/crashing-server.ts'
+import { type CrashingServer, startCrashingServer } from '../doubles/crashing-server.ts'
+import { forkHere } from '../support/chain/branches.ts'
+import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { until } from '../support/until.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 

@@ -3,8 +3,8 @@ import { type Address, concat, encodeAbiParameters, type Hex, stringToHex } from
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { identityAbi } from '../../devnet/chain/abi.ts'
 import * as identity from '../../devnet/chain/identity.ts'
-import { cleanTables } from '../support/chain-index.ts'
-import { describeDifference } from '../support/oracle.ts'
+import { cleanTables } from '../support/chain/index-chain.ts'
+import { describeDifference } from '../support/chain/oracle.ts'
 import { finality, type IdentityStage, lower, setIdentityStage } from './identity-stage.ts'
 
 const batchGas = 100_000_000n

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { type Branch, forkHere } from '../support/branches.ts'
-import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../support/chain-index.ts'
+import { type Branch, forkHere } from '../support/chain/branches.ts'
+import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const genesisTime = 1_770_000_000

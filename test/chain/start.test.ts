@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { forkHere } from '../support/branches.ts'
-import { cleanTables, indexChain, startProcessor, untilSame } from '../support/chain-index.ts'
-import { chainSettings } from '../support/chain-settings.ts'
+import { startTcpProxy } from '../doubles/tcp-proxy.ts'
+import { forkHere } from '../support/chain/branches.ts'
+import { cleanTables, indexChain, startProcessor, untilSame } from '../support/chain/index-chain.ts'
+import { spawnProcessor } from '../support/chain/processor.ts'
+import { chainSettings } from '../support/chain/settings.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { spawnProcessor } from '../support/processor.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 5 // blocks

@@ -2,7 +2,7 @@ import { keccak256, type LocalAccount, toBytes } from 'viem'
 import { accountOf, type DevChain } from '../../devnet/chain/chain.ts'
 import * as identity from '../../devnet/chain/identity.ts'
 import { aggregate, mint, pay, payInColumns, pull, signAuthorization } from '../../devnet/chain/payments.ts'
-import type { Act, Branch } from '../support/branches.ts'
+import type { Act, Branch } from '../support/chain/branches.ts'
 
 const holders = ['first', 'second', 'third'].map((name) => accountOf(`${name} holder of the traffic`))
 const payers = ['first', 'second'].map((name) => accountOf(`${name} payer of the traffic`))

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { failure } from '../support/api.ts'
-import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../support/claims.ts'
+import { failure } from '../support/api/api.ts'
+import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
 
 let stage: ClaimStage
 let claimant: Claimant

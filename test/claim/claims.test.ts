@@ -4,8 +4,7 @@ import { challengeAnswer, claimAnswer } from '../../api/schemas/claim.ts'
 import { profile } from '../../api/schemas/profile.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { lockJoin } from '../../db/queries/join/events.ts'
-import { failure } from '../support/api.ts'
-import { chainRows } from '../support/chain-rows.ts'
+import { failure } from '../support/api/api.ts'
 import {
   appKeyOf,
   baseUrl,
@@ -15,7 +14,8 @@ import {
   jfsClaim,
   post,
   startClaimStage,
-} from '../support/claims.ts'
+} from '../support/api/claims.ts'
+import { chainRows } from '../support/chain/rows.ts'
 
 let stage: ClaimStage
 beforeAll(async () => {

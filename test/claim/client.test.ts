@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountOf } from '../../devnet/chain/chain.ts'
 import { freePort } from '../../ops/ports.ts'
-import { type Claimant, type ClaimStage, startClaimStage } from '../support/claims.ts'
+import { type Claimant, type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { runMain } from '../support/command.ts'
 
 let stage: ClaimStage

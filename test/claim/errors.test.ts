@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
 import { removeAppKey } from '../../devnet/chain/farcaster.ts'
-import { failure } from '../support/api.ts'
+import { failure } from '../support/api/api.ts'
 import {
   appKeyOf,
   type Claimant,
@@ -12,7 +12,7 @@ import {
   post,
   startClaimStage,
   tokenOf,
-} from '../support/claims.ts'
+} from '../support/api/claims.ts'
 
 // One test a row of SPEC, "Errors", as far as it is about eip191 and jfs claims; manifests: well-known.test.ts.
 

@@ -7,7 +7,7 @@ import { isAssociated } from '../../api/claim/account-association.ts'
 import { createWallets } from '../../api/claim/wallets.ts'
 import { funder } from '../../devnet/chain/chain.ts'
 import { addAppKey } from '../../devnet/chain/farcaster.ts'
-import { failure } from '../support/api.ts'
+import { failure } from '../support/api/api.ts'
 import {
   appKeyOf,
   type Claimant,
@@ -18,7 +18,7 @@ import {
   post,
   startClaimStage,
   tokenOf,
-} from '../support/claims.ts'
+} from '../support/api/claims.ts'
 
 const shared = new URL('../../../shared/sources/jfs/', import.meta.url)
 const read = (name: string) => JSON.parse(readFileSync(new URL(name, shared), 'utf8'))

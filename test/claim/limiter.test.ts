@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRedisCounter } from '../../api/claim/attempts.ts'
 import { connectRedis, type RedisSender } from '../../api/limits/sender.ts'
-import { failure, type TestApi } from '../support/api.ts'
+import { failure, type TestApi } from '../support/api/api.ts'
 import {
   type Claimant,
   type ClaimStage,
@@ -11,7 +11,7 @@ import {
   freshNonce,
   post,
   startClaimStage,
-} from '../support/claims.ts'
+} from '../support/api/claims.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 

@@ -5,7 +5,8 @@ import { createPool } from '../../db/pool.ts'
 import { funder } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { freePort } from '../../ops/ports.ts'
-import { failure, type TestApi } from '../support/api.ts'
+import { startTcpProxy } from '../doubles/tcp-proxy.ts'
+import { failure, type TestApi } from '../support/api/api.ts'
 import {
   type Claimant,
   type ClaimStage,
@@ -14,8 +15,7 @@ import {
   jfsClaim,
   post,
   startClaimStage,
-} from '../support/claims.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+} from '../support/api/claims.ts'
 
 /** No claim may take longer, whatever is slow, in milliseconds. */
 const longestMs = 10_000

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../ops/ports.ts'
-import type { TestApi } from '../support/api.ts'
+import type { TestApi } from '../support/api/api.ts'
 import {
   baseUrl,
   type Claimant,
@@ -13,7 +13,7 @@ import {
   post,
   siteUrl,
   startClaimStage,
-} from '../support/claims.ts'
+} from '../support/api/claims.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { failure } from '../support/api.ts'
-import { type ClaimStage, eip191Claim, freshNonce, jfsClaim, post, startClaimStage } from '../support/claims.ts'
+import { failure } from '../support/api/api.ts'
+import { type ClaimStage, eip191Claim, freshNonce, jfsClaim, post, startClaimStage } from '../support/api/claims.ts'
 
 let stage: ClaimStage
 beforeAll(async () => {

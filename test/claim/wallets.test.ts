@@ -2,8 +2,8 @@ import { concatHex, getAddress, type Hex, padHex, serializeErc6492Signature } fr
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
-import { failure } from '../support/api.ts'
-import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../support/claims.ts'
+import { failure } from '../support/api/api.ts'
+import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
 
 let stage: ClaimStage
 let claimant: Claimant

@@ -2,9 +2,9 @@ import { encodeFunctionData, type Hex, type LocalAccount, padHex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { keyRegistryAbi } from '../../devnet/chain/abi.ts'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
-import { failure } from '../support/api.ts'
-import { type ChainRows, chainRows } from '../support/chain-rows.ts'
-import { type Claimant, type ClaimStage, freshNonce, post, startClaimStage } from '../support/claims.ts'
+import { failure } from '../support/api/api.ts'
+import { type Claimant, type ClaimStage, freshNonce, post, startClaimStage } from '../support/api/claims.ts'
+import { type ChainRows, chainRows } from '../support/chain/rows.ts'
 
 const path = '/.well-known/agent-directory.json'
 let stage: ClaimStage

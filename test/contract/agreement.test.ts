@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedRegistration, seedSettlement } from '../support/seed.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Fault } from '../../devnet/hub/faults.ts'
 import type { Removal } from '../../devnet/hub/verifications.ts'
-import { type SmallHub, startSmallHub, wallet } from '../support/small-hub.ts'
+import { type SmallHub, startSmallHub, wallet } from '../doubles/small-hub.ts'
 
 let hub: SmallHub
 beforeEach(async () => {

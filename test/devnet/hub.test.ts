@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import type { HubEvent } from '../../devnet/hub/events.ts'
 import { startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
-import { type SmallHub, startSmallHub, wallet } from '../support/small-hub.ts'
+import { type SmallHub, startSmallHub, wallet } from '../doubles/small-hub.ts'
 
 const samples = new URL('../../../shared/sources/socialindex/', import.meta.url)
 

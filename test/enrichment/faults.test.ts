@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Fault } from '../../devnet/hub/faults.ts'
-import { wallet } from '../support/chain-rows.ts'
-import { type Scene, startScene } from '../support/scene.ts'
+import { wallet } from '../support/chain/rows.ts'
+import { type Scene, startScene } from '../support/chain/scene.ts'
 
 let scene: Scene
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { startCodehost } from '../../devnet/upstreams/codehost.ts'
 import { startExplorer } from '../../devnet/upstreams/explorer.ts'
 import { startIdentityService } from '../../devnet/upstreams/identity.ts'
 import { type AgentRow, storedAgents } from '../support/agent-model.ts'
-import { type ChainRows, chainRows, wallet } from '../support/chain-rows.ts'
+import { type ChainRows, chainRows, wallet } from '../support/chain/rows.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type EnrichmentProcess, spawnEnrichment, until } from '../support/enrichment-process.ts'
 

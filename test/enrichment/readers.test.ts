@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runJoin } from '../../enrichment/join/join.ts'
 import { refreshCounts } from '../../enrichment/join/settlement-counts.ts'
 import { followedFids, type History, modelAgents, storedAgents } from '../support/agent-model.ts'
-import { wallet } from '../support/chain-rows.ts'
-import { type Scene, startScene } from '../support/scene.ts'
+import { wallet } from '../support/chain/rows.ts'
+import { type Scene, startScene } from '../support/chain/scene.ts'
 
 const fids = [1, 2, 3, 4, 5, 6, 7, 8]
 const turns = 240

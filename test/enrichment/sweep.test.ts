@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
-import { wallet } from '../support/chain-rows.ts'
-import { type Scene, startScene } from '../support/scene.ts'
+import { wallet } from '../support/chain/rows.ts'
+import { type Scene, startScene } from '../support/chain/scene.ts'
 
 let scene: Scene
 beforeEach(async () => {

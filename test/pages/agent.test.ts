@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { historyOf } from '../../api/feed/history.ts'
 import type { Profile } from '../../api/pages/agent/page.ts'
 import { agentSettlementDays } from '../../db/queries/read/settlement-days.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
+import { richFid, seedShowcase } from '../support/api/showcase.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, insert, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
-import { richFid, seedShowcase } from '../support/showcase.ts'
 
 let database: TestDatabase
 let api: TestApi

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { seriousFindings, startBrowser, watch } from '../support/browser.ts'
-import { type ClaimStage, startClaimStage } from '../support/claims.ts'
-import { richFid, seedShowcase } from '../support/showcase.ts'
+import { seriousFindings, startBrowser, watch } from '../support/api/browser.ts'
+import { type ClaimStage, startClaimStage } from '../support/api/claims.ts'
+import { richFid, seedShowcase } from '../support/api/showcase.ts'
 
 /** Five pages under axe, on a machine that has other things to do. */
 const looksMs = 180_000

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimMessage } from '../../api/claim/message.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, seedAgent } from '../support/seed.ts'
 

@@ -1,6 +1,6 @@
 import Parser from 'rss-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startApi, type TestApi } from '../support/api.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedChainState, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startApi, type TestApi } from '../support/api.ts'
-import { startBrowser } from '../support/browser.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
+import { startBrowser } from '../support/api/browser.ts'
+import { richFid, seedShowcase } from '../support/api/showcase.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { richFid, seedShowcase } from '../support/showcase.ts'
 import { root } from '../support/source-files.ts'
 
 // `npm run docs:pictures` is this file with the folder of the documentation; otherwise the pictures go nowhere.

@@ -5,8 +5,8 @@ import type { SettlementRow } from '../../processors/mapping/settlements.ts'
 import { Progress } from '../../processors/progress.ts'
 import { ChainDatabase } from '../../processors/store/database.ts'
 import { writeSettlements, writeUnpaid } from '../../processors/store/writer.ts'
+import { readChainTables } from '../support/chain/oracle.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { readChainTables } from '../support/oracle.ts'
 import { paymentOf, selectors, token } from './calls.ts'
 
 let database: TestDatabase

@@ -4,9 +4,9 @@ import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chai
 import { register } from '../../devnet/chain/identity.ts'
 import { mint, pay, signAuthorization } from '../../devnet/chain/payments.ts'
 import { freePort } from '../../ops/ports.ts'
-import { chainSettings } from '../support/chain-settings.ts'
+import { type ProcessorOptions, spawnProcessor, type TestProcessor } from '../support/chain/processor.ts'
+import { chainSettings } from '../support/chain/settings.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { type ProcessorOptions, spawnProcessor, type TestProcessor } from '../support/processor.ts'
 
 const payer = accountOf('payer')
 const agent = accountOf('agent')

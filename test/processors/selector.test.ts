@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { concat, type Hex, padHex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { findSelector } from '../../processors/mapping/selector.ts'
-import { settlementRecordings } from '../support/recorded-settlements.ts'
+import { settlementRecordings } from '../support/recorded/settlements.ts'
 import { batcher, batchOf, callOf, type EntryPoint, type Payment, paymentOf, selectors, token } from './calls.ts'
 
 const payment = paymentOf('one')

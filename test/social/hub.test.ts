@@ -4,7 +4,7 @@ import type { NoAnswer } from '../../hosts/no-answer.ts'
 import { createHub } from '../../social/hub.ts'
 import { createNeynar } from '../../social/neynar.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
-import { type Canned, type CannedServer, serveCanned } from '../support/canned.ts'
+import { type Canned, type CannedServer, serveCanned } from '../doubles/canned.ts'
 
 let server: CannedServer | undefined
 let hub: SocialIndex | undefined

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { createHub } from '../../social/hub.ts'
 import { createNeynar } from '../../social/neynar.ts'
-import { type CannedServer, serveCanned } from '../support/canned.ts'
+import { type CannedServer, serveCanned } from '../doubles/canned.ts'
 
 const folder = new URL('../../../shared/sources/socialindex/', import.meta.url)
 const recorded = (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'))

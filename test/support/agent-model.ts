@@ -1,6 +1,6 @@
 import { chainNames } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
-import type { Token } from './chain-rows.ts'
+import type { Token } from './chain/rows.ts'
 
 /** What happened, in memory. Times are milliseconds. */
 export interface History {

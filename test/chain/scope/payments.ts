@@ -9,7 +9,7 @@ import {
   signAuthorization,
   transferDollars,
 } from '../../../devnet/chain/payments.ts'
-import type { Act } from '../../support/branches.ts'
+import type { Act } from '../../support/chain/branches.ts'
 
 /** Signs and sends everything here. */
 export const payer = accountOf('payer of the scope')

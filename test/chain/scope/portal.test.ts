@@ -3,10 +3,10 @@ import { accountOf, type DevChain, startDevChain } from '../../../devnet/chain/c
 import { type MemorySource, memorySource } from '../../doubles/portal/memory-source.ts'
 import { readBlocks } from '../../doubles/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
-import { chainSettings } from '../../support/chain-settings.ts'
+import { spawnProcessor, type TestProcessor } from '../../support/chain/processor.ts'
+import { cleanSettlementsTo, untilNoticed, untilSettled, verifiedScope, verify } from '../../support/chain/scope.ts'
+import { chainSettings } from '../../support/chain/settings.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { spawnProcessor, type TestProcessor } from '../../support/processor.ts'
-import { cleanSettlementsTo, untilNoticed, untilSettled, verifiedScope, verify } from '../../support/scope.ts'
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const finality = 3 // blocks

@@ -2,10 +2,8 @@ import type { Address } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { accountOf, type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
 import { expectExactTables, rollUp } from '../../enrichment/rollup/world.ts'
-import { forkHere } from '../../support/branches.ts'
-import { chainSettings } from '../../support/chain-settings.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { spawnProcessor, type TestProcessor } from '../../support/processor.ts'
+import { forkHere } from '../../support/chain/branches.ts'
+import { spawnProcessor, type TestProcessor } from '../../support/chain/processor.ts'
 import {
   cleanSettlementsTo,
   keepTo,
@@ -15,7 +13,9 @@ import {
   unverify,
   verifiedScope,
   verify,
-} from '../../support/scope.ts'
+} from '../../support/chain/scope.ts'
+import { chainSettings } from '../../support/chain/settings.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const recipient = (name: string) => accountOf(`${name} recipient`).address

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'
-import { readRecording } from '../../support/recorded-file.ts'
+import { readRecording } from '../../support/recorded/file.ts'
 
 const recorded: unknown[] = JSON.parse(readRecording('erc8004-registration-files.json')).documents.map(
   ({ registration }: { registration: unknown }) => registration,

@@ -4,7 +4,7 @@ import { decodeAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
 import { type Form, parseForm } from '../../../enrichment/agent-uri/form.ts'
 import { maxDocumentBytes, toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'
-import { registryLogs } from '../../support/recorded-registrations.ts'
+import { registryLogs } from '../../support/recorded/registrations.ts'
 
 const cid = 'bafkreidky4zbb4jya5cysj5iljpjjqa3xehrz3otwz3i2itqe4bw5rx3ji'
 const old = 'QmRkM7e5AeKBe6BvKgTw2ktmMxH9p8X7k8dPSFwvyaKptG'

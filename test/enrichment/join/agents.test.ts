@@ -5,7 +5,7 @@ import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
 import { followedFids, type History, modelAgents, storedAgents } from '../../support/agent-model.ts'
-import { chainRows, type Token, wallet } from '../../support/chain-rows.ts'
+import { chainRows, type Token, wallet } from '../../support/chain/rows.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase

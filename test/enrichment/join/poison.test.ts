@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { wallet } from '../../support/chain-rows.ts'
-import { type Scene, startScene } from '../../support/scene.ts'
+import { wallet } from '../../support/chain/rows.ts'
+import { type Scene, startScene } from '../../support/chain/scene.ts'
 
 const fids = Array.from({ length: 8 }, (_, index) => index + 1)
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { wallet } from '../../support/chain-rows.ts'
-import { type Scene, startScene } from '../../support/scene.ts'
+import { wallet } from '../../support/chain/rows.ts'
+import { type Scene, startScene } from '../../support/chain/scene.ts'
 
 const token = { chain: 'base', id: 0 } as const
 const [first, second, stranger] = [wallet(1), wallet(2), wallet(9)]

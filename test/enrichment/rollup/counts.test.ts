@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { refreshCounts } from '../../../enrichment/join/settlement-counts.ts'
-import { wallet } from '../../support/chain-rows.ts'
-import { type Scene, startScene } from '../../support/scene.ts'
+import { wallet } from '../../support/chain/rows.ts'
+import { type Scene, startScene } from '../../support/chain/scene.ts'
 
 const [first, second] = [wallet(1), wallet(2)]
 const day = 24 * 3_600_000

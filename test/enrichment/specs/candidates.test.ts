@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'
 import { candidatesOf } from '../../../enrichment/specs/candidates.ts'
-import { readRecording } from '../../support/recorded-file.ts'
+import { readRecording } from '../../support/recorded/file.ts'
 
 const secured = (url: URL) => url
 const placesOf = (

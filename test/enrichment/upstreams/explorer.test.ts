@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startExplorer } from '../../../devnet/upstreams/explorer.ts'
 import { explorer, openLabels } from '../../../enrichment/explorer/source.ts'
-import { serveCanned } from '../../support/canned.ts'
+import { serveCanned } from '../../doubles/canned.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf } from '../../support/seed.ts'

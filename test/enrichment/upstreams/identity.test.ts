@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startIdentityService } from '../../../devnet/upstreams/identity.ts'
 import { identity } from '../../../enrichment/identity/source.ts'
-import { serveCanned } from '../../support/canned.ts'
+import { serveCanned } from '../../doubles/canned.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf } from '../../support/seed.ts'

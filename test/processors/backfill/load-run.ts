@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { paymentChain } from '../../../bench/payment-chain.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
-import { type BackfillOptions, runBackfill, startBackfill } from '../../support/backfill.ts'
+import { type BackfillOptions, runBackfill, startBackfill } from '../../support/chain/backfill.ts'
+import { type ChainTables, describeDifference, readChainTables } from '../../support/chain/oracle.ts'
+import { spawnProcessor } from '../../support/chain/processor.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { type ChainTables, describeDifference, readChainTables } from '../../support/oracle.ts'
-import { spawnProcessor } from '../../support/processor.ts'
 
 /** Stream requests that the estimate makes before the load begins. */
 export const estimateRequests = 8

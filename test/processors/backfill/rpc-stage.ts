@@ -5,10 +5,10 @@ import { aggregate, mint, pay, signAuthorization } from '../../../devnet/chain/p
 import { certifySource } from '../../../processors/backfill/verify.ts'
 import { openHistory, rpcSource } from '../../../processors/history/sources.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from '../../chain/traffic.ts'
-import { forkHere } from '../../support/branches.ts'
-import { cleanTables } from '../../support/chain-index.ts'
-import { chainSettings } from '../../support/chain-settings.ts'
-import type { ChainTables } from '../../support/oracle.ts'
+import { forkHere } from '../../support/chain/branches.ts'
+import { cleanTables } from '../../support/chain/index-chain.ts'
+import type { ChainTables } from '../../support/chain/oracle.ts'
+import { chainSettings } from '../../support/chain/settings.ts'
 import { type LimitedNode, startLimitedNode } from './limited-node.ts'
 
 /** A local chain with a history, and an address in front of its node that can be as limited as a provider's. */

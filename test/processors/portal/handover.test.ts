@@ -6,10 +6,10 @@ import { mint, pay, payInColumns, signAuthorization } from '../../../devnet/chai
 import { type MemorySource, memorySource } from '../../doubles/portal/memory-source.ts'
 import { readBlocks } from '../../doubles/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
-import { chainSettings } from '../../support/chain-settings.ts'
+import { describeDifference, readChainTables } from '../../support/chain/oracle.ts'
+import { spawnProcessor } from '../../support/chain/processor.ts'
+import { chainSettings } from '../../support/chain/settings.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { describeDifference, readChainTables } from '../../support/oracle.ts'
-import { spawnProcessor } from '../../support/processor.ts'
 
 const holder = accountOf('holder')
 const heir = accountOf('heir')

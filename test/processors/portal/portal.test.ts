@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Faults, withForeignParent } from '../../doubles/portal/faults.ts'
 import type { PortalRequest } from '../../doubles/portal/server.ts'
-import { type ChainTables, describeDifference } from '../../support/oracle.ts'
+import { type ChainTables, describeDifference } from '../../support/chain/oracle.ts'
 import { firstBlock, lastBlock, type PortalRun, runThroughPortal } from './run.ts'
 
 /** What a processor makes of the chain when nothing goes wrong. */

@@ -2,9 +2,9 @@ import type { BlockSource } from '../../doubles/portal/blocks.ts'
 import type { Faults } from '../../doubles/portal/faults.ts'
 import { generatedSource } from '../../doubles/portal/generated-source.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
+import { type ChainTables, readChainTables } from '../../support/chain/oracle.ts'
+import { spawnProcessor, type TestProcessor } from '../../support/chain/processor.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { type ChainTables, readChainTables } from '../../support/oracle.ts'
-import { spawnProcessor, type TestProcessor } from '../../support/processor.ts'
 
 export const token = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 

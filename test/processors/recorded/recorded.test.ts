@@ -1,7 +1,7 @@
 import { decodeEventLog } from 'viem'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { registryAbi, registryLogs } from '../../support/recorded-registrations.ts'
-import { settlementRecordings } from '../../support/recorded-settlements.ts'
+import { registryAbi, registryLogs } from '../../support/recorded/registrations.ts'
+import { settlementRecordings } from '../../support/recorded/settlements.ts'
 import type { ExpectedRows } from './rows.ts'
 import { indexRecordings, type StoredRows } from './run.ts'
 

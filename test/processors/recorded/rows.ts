@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { decodeEventLog, decodeFunctionData, type Hex, parseAbi, zeroAddress } from 'viem'
 import type { Block, Log } from '../../doubles/portal/blocks.ts'
-import type { RecordedChain } from '../../support/recorded-file.ts'
-import { registryAbi } from '../../support/recorded-registrations.ts'
-import { senderOf, settlementRecordings } from '../../support/recorded-settlements.ts'
-import { timestampOf } from '../../support/recordings.ts'
+import type { RecordedChain } from '../../support/recorded/file.ts'
+import { timestampOf } from '../../support/recorded/recordings.ts'
+import { registryAbi } from '../../support/recorded/registrations.ts'
+import { senderOf, settlementRecordings } from '../../support/recorded/settlements.ts'
 
 /** A row as Postgres turns it into JSON, with times in ISO 8601. */
 export type Row = Record<string, unknown>

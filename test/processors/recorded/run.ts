@@ -1,9 +1,9 @@
 import { startPortal } from '../../doubles/portal/server.ts'
+import { readChainTables } from '../../support/chain/oracle.ts'
+import { spawnProcessor } from '../../support/chain/processor.ts'
 import { createTestDatabase } from '../../support/database.ts'
-import { readChainTables } from '../../support/oracle.ts'
-import { spawnProcessor } from '../../support/processor.ts'
-import type { RecordedChain } from '../../support/recorded-file.ts'
-import { recordedSource } from '../../support/recordings.ts'
+import type { RecordedChain } from '../../support/recorded/file.ts'
+import { recordedSource } from '../../support/recorded/recordings.ts'
 import { type ExpectedRows, expectedRows, type Row } from './rows.ts'
 
 export type StoredRows = ExpectedRows & { readonly feedback: Row[]; readonly unpaid_authorization: Row[] }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { startApi, type TestApi } from '../../support/api.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
 import { type Ended, runMain } from '../../support/command.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { seedAgent } from '../../support/seed.ts'

@@ -7,12 +7,12 @@ import { prepareTraffic, trafficAddresses, trafficBranch } from '../../chain/tra
 import { memorySource } from '../../doubles/portal/memory-source.ts'
 import { readBlocks } from '../../doubles/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
-import { forkHere } from '../../support/branches.ts'
-import { chainSettings, type SettingsOptions } from '../../support/chain-settings.ts'
+import { forkHere } from '../../support/chain/branches.ts'
+import { describeDifference, readChainTables } from '../../support/chain/oracle.ts'
+import { spawnProcessor } from '../../support/chain/processor.ts'
+import { chainSettings, type SettingsOptions } from '../../support/chain/settings.ts'
 import { runMain } from '../../support/command.ts'
 import { createTestDatabase } from '../../support/database.ts'
-import { describeDifference, readChainTables } from '../../support/oracle.ts'
-import { spawnProcessor } from '../../support/processor.ts'
 
 const keptBlocks = 4
 const laterBlocks = 6

@@ -6,8 +6,8 @@ import { writeChainState } from '../../../db/queries/chain/chain-state.ts'
 import type { SettlementRow } from '../../../processors/mapping/settlements.ts'
 import { ofKnownRecipients, updateRecipients } from '../../../processors/scope/recipients.ts'
 import { keepVerified } from '../../../processors/scope/scope.ts'
+import { unverify, verify } from '../../support/chain/scope.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { unverify, verify } from '../../support/scope.ts'
 import { until } from '../../support/until.ts'
 
 const chain = readChains({ env: {} }).base

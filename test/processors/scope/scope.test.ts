@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../ops/ports.ts'
 import type { Block } from '../../doubles/portal/blocks.ts'
 import { memorySource } from '../../doubles/portal/memory-source.ts'
-import { runBackfill } from '../../support/backfill.ts'
-import type { TestDatabase } from '../../support/database.ts'
-import type { TestProcessor } from '../../support/processor.ts'
+import { runBackfill } from '../../support/chain/backfill.ts'
+import type { TestProcessor } from '../../support/chain/processor.ts'
 import {
   keepTo,
   settlementsTo,
@@ -14,7 +13,8 @@ import {
   unverify,
   verifiedScope,
   verify,
-} from '../../support/scope.ts'
+} from '../../support/chain/scope.ts'
+import type { TestDatabase } from '../../support/database.ts'
 import { firstBlock, paidBlocks, recipientsOf, type ScopeStage, startStage } from './stage.ts'
 
 const timeout = 180_000

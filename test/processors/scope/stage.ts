@@ -1,10 +1,10 @@
 import type { BlockSource } from '../../doubles/portal/blocks.ts'
 import { generatedSource } from '../../doubles/portal/generated-source.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
+import { readChainTables } from '../../support/chain/oracle.ts'
+import { spawnProcessor, type TestProcessor } from '../../support/chain/processor.ts'
+import { verifiedScope } from '../../support/chain/scope.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { readChainTables } from '../../support/oracle.ts'
-import { spawnProcessor, type TestProcessor } from '../../support/processor.ts'
-import { verifiedScope } from '../../support/scope.ts'
 
 export const token = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 export const firstBlock = 1_000

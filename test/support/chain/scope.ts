@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ChainName } from '../../chains.config.ts'
-import type { Queryable } from '../../db/pool.ts'
-import type { DevChain } from '../../devnet/chain/chain.ts'
-import { cleanTables } from './chain-index.ts'
-import type { SettingsOptions } from './chain-settings.ts'
+import type { ChainName } from '../../../chains.config.ts'
+import type { Queryable } from '../../../db/pool.ts'
+import type { DevChain } from '../../../devnet/chain/chain.ts'
+import { cleanTables } from './index-chain.ts'
 import { readChainTables } from './oracle.ts'
 import type { TestProcessor } from './processor.ts'
+import type { SettingsOptions } from './settings.ts'
 
 /** Variables of a processor that keeps the settlements of verified addresses alone. */
 export const verifiedScope = { SETTLEMENT_SCOPE: 'verified' }

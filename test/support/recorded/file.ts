@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Log, Transaction } from '../doubles/portal/blocks.ts'
+import type { Log, Transaction } from '../../doubles/portal/blocks.ts'
 
 /** What was published, or what the contract's code must have done beside it: see the reader that makes it. */
 export type Origin = 'recorded' | 'derived'
@@ -20,7 +20,7 @@ export type RecordedChain = 'base' | 'ethereum'
 
 /** Text of a recorded file; throws with where the recordings belong when they are not there. */
 export function readRecording(name: string): string {
-  const path = fileURLToPath(new URL(`../../../shared/chain/${name}`, import.meta.url))
+  const path = fileURLToPath(new URL(`../../../../shared/chain/${name}`, import.meta.url))
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {

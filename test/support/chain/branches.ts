@@ -1,5 +1,5 @@
 import type { LocalAccount } from 'viem'
-import type { Call, DevChain, SendOptions } from '../../devnet/chain/chain.ts'
+import type { Call, DevChain, SendOptions } from '../../../devnet/chain/chain.ts'
 
 /** One transaction of a block. */
 export interface Act {

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { migrate } from '../../db/migrate.ts'
 import { createPool } from '../../db/pool.ts'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
-import type { TestDatabase } from './database.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { startTcpLink } from './tcp-link.ts'
-import { until } from './until.ts'
 
 /** A Postgres of a test's own, durable as in production, that can be ended in the middle of anything. */
 export interface CrashingServer {

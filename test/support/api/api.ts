@@ -1,13 +1,13 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
-import { type ApiDeps, createApp } from '../../api/app.ts'
-import { boundedDatabase } from '../../api/http/database.ts'
-import { createHttpServer } from '../../api/http/server.ts'
-import { MemoryStore } from '../../api/limits/memory.ts'
-import { errorBody } from '../../api/schemas/error.ts'
-import { readChains } from '../../chains.file.ts'
-import type { TestDatabase } from './database.ts'
+import { type ApiDeps, createApp } from '../../../api/app.ts'
+import { boundedDatabase } from '../../../api/http/database.ts'
+import { createHttpServer } from '../../../api/http/server.ts'
+import { MemoryStore } from '../../../api/limits/memory.ts'
+import { errorBody } from '../../../api/schemas/error.ts'
+import { readChains } from '../../../chains.file.ts'
+import type { TestDatabase } from '../database.ts'
 
 export interface TestApi {
   readonly url: string

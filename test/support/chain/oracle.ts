@@ -1,5 +1,5 @@
-import type { ChainName } from '../../chains.config.ts'
-import type { Queryable } from '../../db/pool.ts'
+import type { ChainName } from '../../../chains.config.ts'
+import type { Queryable } from '../../../db/pool.ts'
 
 /**
  * The tables the processors write, in key order, without what may differ between two true indexes of one chain: the

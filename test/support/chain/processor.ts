@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { ChainName } from '../../chains.config.ts'
-import { createPool } from '../../db/pool.ts'
-import { type ChainState, readChainState } from '../../db/queries/chain/chain-state.ts'
+import type { ChainName } from '../../../chains.config.ts'
+import { createPool } from '../../../db/pool.ts'
+import { type ChainState, readChainState } from '../../../db/queries/chain/chain-state.ts'
 
 export interface ProcessorOptions {
   readonly chain: ChainName
@@ -34,8 +34,8 @@ export interface TestProcessor {
   stop(): Promise<void>
 }
 
-const entry = fileURLToPath(new URL('../../processors/main.ts', import.meta.url))
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const entry = fileURLToPath(new URL('../../../processors/main.ts', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 const defaultDeadlineMs = 60_000
 const stopDeadlineMs = 15_000
 const pollMs = 50

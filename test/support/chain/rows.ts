@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ChainName } from '../../chains.config.ts'
-import type { Queryable } from '../../db/pool.ts'
+import type { ChainName } from '../../../chains.config.ts'
+import type { Queryable } from '../../../db/pool.ts'
 
 export interface Token {
   readonly chain: ChainName

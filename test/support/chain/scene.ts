@@ -1,9 +1,9 @@
-import { type Hub, startHub } from '../../devnet/hub/server.ts'
-import { HubState } from '../../devnet/hub/state.ts'
-import { type AgentRow, storedAgents } from './agent-model.ts'
-import { type ChainRows, chainRows, wallet } from './chain-rows.ts'
-import { createTestDatabase, type TestDatabase } from './database.ts'
-import { type Clock, createClock, type EnrichmentJob, startJob } from './enrichment-job.ts'
+import { type Hub, startHub } from '../../../devnet/hub/server.ts'
+import { HubState } from '../../../devnet/hub/state.ts'
+import { type AgentRow, storedAgents } from '../agent-model.ts'
+import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { type Clock, createClock, type EnrichmentJob, startJob } from '../enrichment-job.ts'
+import { type ChainRows, chainRows, wallet } from './rows.ts'
 
 /** A database, a hub and the enrichment job between them, on one clock that stands until it is moved. */
 export interface Scene {

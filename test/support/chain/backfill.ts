@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Ended } from './command.ts'
-import { root } from './source-files.ts'
+import type { Ended } from '../command.ts'
+import { root } from '../source-files.ts'
 
 export interface BackfillOptions {
   readonly databaseUrl: string

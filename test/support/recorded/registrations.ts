@@ -7,15 +7,8 @@ import {
   parseAbi,
   zeroAddress,
 } from 'viem'
-import { chains } from '../../chains.config.ts'
-import {
-  type BlockPart,
-  groupBy,
-  type Origin,
-  type RecordedChain,
-  type RecordedLog,
-  readRecording,
-} from './recorded-file.ts'
+import { chains } from '../../../chains.config.ts'
+import { type BlockPart, groupBy, type Origin, type RecordedChain, type RecordedLog, readRecording } from './file.ts'
 
 export const registryAbi = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',

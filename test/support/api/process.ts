@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../../ops/ports.ts'
-import { until } from './until.ts'
+import { freePort } from '../../../ops/ports.ts'
+import { until } from '../until.ts'
 
 /** The real API, or GraphQL, in a process of its own. */
 export interface ApiProcess {
@@ -23,7 +23,7 @@ export const startGraphqlProcess = (env: Record<string, string>) =>
   startHttpProcess('api/graphql/main.ts', 'GRAPHQL_PORT', env)
 
 async function startHttpProcess(main: string, portName: string, env: Record<string, string>): Promise<ApiProcess> {
-  const entry = fileURLToPath(new URL(`../../${main}`, import.meta.url))
+  const entry = fileURLToPath(new URL(`../../../${main}`, import.meta.url))
   const port = await freePort()
   const child = spawn(process.execPath, ['--import', 'tsx', entry], {
     env: { PATH: process.env.PATH, [portName]: String(port), ...env },

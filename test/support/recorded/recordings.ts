@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { chains } from '../../chains.config.ts'
-import type { Block, Header, Log, Transaction } from '../doubles/portal/blocks.ts'
-import { type MemorySource, memorySource } from '../doubles/portal/memory-source.ts'
-import { groupBy, type RecordedChain, type RecordedTransaction } from './recorded-file.ts'
-import { recordedRegistrations } from './recorded-registrations.ts'
-import { recordedSettlements } from './recorded-settlements.ts'
+import { chains } from '../../../chains.config.ts'
+import type { Block, Header, Log, Transaction } from '../../doubles/portal/blocks.ts'
+import { type MemorySource, memorySource } from '../../doubles/portal/memory-source.ts'
+import { groupBy, type RecordedChain, type RecordedTransaction } from './file.ts'
+import { recordedRegistrations } from './registrations.ts'
+import { recordedSettlements } from './settlements.ts'
 
 /** All recorded blocks of a chain as one dataset: recorded hashes kept, headers between them made up but linked. */
 export function recordedSource(chain: RecordedChain): MemorySource {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { decodeFunctionData, encodeAbiParameters, encodeEventTopics, type Hex, parseAbi } from 'viem'
-import { chains } from '../../chains.config.ts'
-import { type BlockPart, type RecordedLog, type RecordedTransaction, readRecording } from './recorded-file.ts'
+import { chains } from '../../../chains.config.ts'
+import { type BlockPart, type RecordedLog, type RecordedTransaction, readRecording } from './file.ts'
 
 /** One entry of the file, as far as it is read. */
 export interface SettlementRecording {

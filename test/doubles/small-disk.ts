@@ -4,7 +4,7 @@ import { appendFile, chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { descendantsOf } from './processes.ts'
+import { descendantsOf } from '../support/processes.ts'
 
 /** A place for a server's data that can run out of room. */
 export interface SmallDisk {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { addressOf } from './seed.ts'
+import { addressOf } from '../seed.ts'
 
 export interface FuzzRequest {
   readonly method: string

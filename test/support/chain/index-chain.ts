@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DevChain } from '../../devnet/chain/chain.ts'
-import { chainSettings, type SettingsOptions } from './chain-settings.ts'
-import { createTestDatabase, type TestDatabase } from './database.ts'
+import type { DevChain } from '../../../devnet/chain/chain.ts'
+import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { type ChainTables, describeDifference, readChainTables } from './oracle.ts'
 import { spawnProcessor, type TestProcessor } from './processor.ts'
+import { chainSettings, type SettingsOptions } from './settings.ts'
 
 /** A database of a test's own and a real processor that fills it from a local chain. */
 export interface ChainIndex {

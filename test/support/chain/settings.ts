@@ -1,4 +1,4 @@
-import type { DevChain } from '../../devnet/chain/chain.ts'
+import type { DevChain } from '../../../devnet/chain/chain.ts'
 
 export interface SettingsOptions {
   /** Blocks below the head that may still be replaced. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../../chains.config.ts'
 import {
   addressOf,
   countSettlements,
@@ -9,7 +9,7 @@ import {
   seedHolding,
   seedRegistration,
   seedSettlement,
-} from './seed.ts'
+} from '../seed.ts'
 
 // A small directory with something of everything that the pages show.
 

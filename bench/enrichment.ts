@@ -55,8 +55,8 @@ export async function benchEnrichment({ subjects, agents }: EnrichmentBenchOptio
       [`first pass over ${agents} agents`, `${pass.seconds.toFixed(1)} s`],
       ...[...pass.reads].map(([name, count]): [string, string] => [`  subjects read of ${name}`, String(count)]),
       ['agents a second, all sources and derived', String(per(agents, pass.seconds))],
-      [`ties of ${agents} agents`, `${pass.ties.seconds.toFixed(1)} s, ${pass.ties.moved} ties`],
-      ['ties when nothing has changed', `${pass.again.seconds.toFixed(3)} s`],
+      [`edges of ${agents} agents`, `${pass.edges.seconds.toFixed(1)} s, ${pass.edges.moved} edges`],
+      ['edges when nothing has changed', `${pass.again.seconds.toFixed(3)} s`],
     ]
     for (const [name, value] of rows) process.stdout.write(`${name.padEnd(56)}${value}\n`)
     const result = {
@@ -69,8 +69,8 @@ export async function benchEnrichment({ subjects, agents }: EnrichmentBenchOptio
       first_pass_seconds: Number(pass.seconds.toFixed(1)),
       first_pass_reads: Object.fromEntries(pass.reads),
       agents_per_second: per(agents, pass.seconds),
-      edges: pass.ties.moved,
-      edges_seconds: Number(pass.ties.seconds.toFixed(1)),
+      edges: pass.edges.moved,
+      edges_seconds: Number(pass.edges.seconds.toFixed(1)),
       edges_unchanged_seconds: Number(pass.again.seconds.toFixed(3)),
     }
     process.stdout.write(`${JSON.stringify(result)}\n`)
@@ -150,15 +150,15 @@ async function firstPass(pool: pg.Pool, agents: number) {
   )
   if (rows[0]?.complete !== agents) throw new Error(`${rows[0]?.complete} of ${agents} agents were completed`)
   while ((await rollUpSettlements({ pool })) > 0);
-  const ties = await tie(join)
-  const again = await tie(join)
+  const edges = await deriveEdges(join)
+  const again = await deriveEdges(join)
   await close()
   await doubles.stop()
-  return { seconds, reads, ties, again }
+  return { seconds, reads, edges, again }
 }
 
-/** Every tie that is due: seconds, and how many moved. */
-async function tie(join: JoinOptions) {
+/** Every edge that is due: seconds, and how many moved. */
+async function deriveEdges(join: JoinOptions) {
   const began = performance.now()
   let moved = 0
   for (let work = 1; work > 0; ) {

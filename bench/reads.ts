@@ -13,7 +13,7 @@ import { agentProfile } from '../db/queries/read/profile.ts'
 import { agentSettlementDays } from '../db/queries/read/settlement-days.ts'
 import { agentSettlements } from '../db/queries/read/settlements.ts'
 import { directoryStats } from '../db/queries/read/stats.ts'
-import { countPayees, movedCounts } from '../db/queries/rollup/counts.ts'
+import { countRecipients, movedCounts } from '../db/queries/rollup/counts.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { refreshCounts } from '../enrichment/join/settlement-counts.ts'
 import { startPostgres } from '../postgres/embedded.ts'
@@ -62,12 +62,12 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     while ((await rollUpSettlements({ pool })) > 0);
     const rollupSeconds = (performance.now() - start) / 1_000
     await pool.query('vacuum (analyze) settlement_hourly, settlement_total, settlement_payer')
-    say('counting what every payee was paid')
+    say('counting what every recipient was paid')
     const now = () => new Date()
     const roundStart = performance.now()
     const moved = await refreshCounts({ pool, now, settlementOverloads })
     say(`first round: ${moved} agents moved in ${((performance.now() - roundStart) / 1_000).toFixed(1)} s`)
-    await pool.query('vacuum (analyze) payee_counts, agent')
+    await pool.query('vacuum (analyze) recipient_counts, agent')
     const timed = [direct]
     for (const statement of roundStatements()) timed.push(await time(pool, statement, rareRuns))
     const round = { name: 'counter round', run: () => refreshCounts({ pool, now, settlementOverloads }) }
@@ -142,7 +142,7 @@ function statements(): Statement[] {
 /** What a round of the counters is made of, by the job's own connection. */
 function roundStatements(): Statement[] {
   return [
-    { name: 'counts of all payees', run: (db) => countPayees(db, { settlementOverloads, now: new Date() }) },
+    { name: 'counts of all recipients', run: (db) => countRecipients(db, { settlementOverloads, now: new Date() }) },
     { name: 'counters that moved', run: (db) => movedCounts(db) },
   ]
 }

@@ -12,8 +12,8 @@ export const lockKeys = {
 export const lockClasses = {
   /** With a chain id: the chain's processor. */
   processor: 8_004,
-  /** With a chain id: who claims blocks for a backfill. */
-  backfillClaim: 8_005,
+  /** With a chain id: who reserves blocks for a backfill. */
+  reservation: 8_005,
   /** With a backfill's id: the command that works on it. */
   backfillCommand: 8_006,
   /** With a chain id: who changes which recipients are known. */

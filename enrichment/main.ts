@@ -115,11 +115,11 @@ await runCommand({ usage, options }, async ({ values }) => {
     return 0
   }
   const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), rollupRestMs)
-  const tie = async () => (await runEdges(join)).work
+  const edge = async () => (await runEdges(join)).work
   await Promise.all([
     ...sourceLoops,
     joinLoop,
-    loop('ties', tie, minute),
+    loop('edges', edge, minute),
     rollupLoop,
     loop('settlement counts', refresh, minute),
     loop('old changes', () => forgetOldChanges({ pool, now }), hour),

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { countTies } from '../db/queries/join/edge-events.ts'
+import { countDueEdges } from '../db/queries/join/edge-events.ts'
 import { countEvents } from '../db/queries/join/events.ts'
 import { countDue } from '../db/queries/sources/source-state.ts'
 import type { Host } from '../hosts/host.ts'
@@ -36,7 +36,7 @@ export function createMetrics(pool: pg.Pool, hosts: readonly Host[], now: () => 
   })
   const waiting = new Gauge({
     name: 'enrichment_events_waiting',
-    help: 'Events that wait to be joined, and agents whose ties wait; counted up to 1000',
+    help: 'Events that wait to be joined, and agents whose edges wait; counted up to 1000',
     labelNames: ['queue'],
     registers,
   })
@@ -53,7 +53,7 @@ export function createMetrics(pool: pg.Pool, hosts: readonly Host[], now: () => 
         due.set({ source: row.source }, row.due)
         known.set({ source: row.source }, row.known)
       }
-      const queues = { ...(await countEvents(pool)), ties: await countTies(pool) }
+      const queues = { ...(await countEvents(pool)), edges: await countDueEdges(pool) }
       for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
       for (const { name, state } of hosts) {
         for (const closed of ['resting', 'broken'] as const) {

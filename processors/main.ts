@@ -35,7 +35,7 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
 
   const { databaseUrl, description, close: closeDatabase } = await openDatabase(config.databaseUrl)
   const progress = new Progress()
-  const claimed = await check(databaseUrl, chain, progress)
+  const reserved = await check(databaseUrl, chain, progress)
   const lock = await lockForProcessor(databaseUrl, chain, (error) => {
     log.fatal(`lost the connection that keeps other processors of ${chain.name} away: ${error.message}`)
     process.exit(1)
@@ -44,7 +44,7 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const database = new ChainDatabase(databaseUrl, chain, progress)
   const { portalKey, scope } = config
   const known = await openScope({ databaseUrl, chain, scope, portalKey, log })
-  const backfilled = [...claimed, ...(known ? [{ fromBlock: 0, toBlock: known.ownFrom - 1 }] : [])]
+  const backfilled = [...reserved, ...(known ? [{ fromBlock: 0, toBlock: known.ownFrom - 1 }] : [])]
   const source = createSource({ chain, portalKey, log, progress, final: () => database.final, backfilled })
   const health = createHealth(chain, progress, source.metrics.registry, known?.loader)
   const server = await serveHealth(config.host, config.metricsPort, health)

@@ -1,19 +1,19 @@
 import type { ChainSettings } from '../chains.file.ts'
 import type { Queryable } from '../db/pool.ts'
-import { type BackfillRange, backfillsWithin, holdClaims } from '../db/queries/chain/backfill.ts'
+import { type BackfillRange, backfillsWithin, holdReservations } from '../db/queries/chain/backfill.ts'
 import type { settleBlocks } from './mapping/settle-blocks.ts'
 
 type Settled = Awaited<ReturnType<typeof settleBlocks>>
 
 /**
  * What is left to write when a backfill loads some of the blocks. To be called in the transaction that writes it: no
- * backfill can claim blocks before that ends.
+ * backfill can reserve blocks before that ends.
  */
 export async function withoutBackfilled(db: Queryable, chain: ChainSettings, settled: Settled): Promise<Settled> {
   const { settlements, unpaid } = settled
   const numbers = [...settlements, ...unpaid].map(({ blockNumber }) => blockNumber)
   if (numbers.length === 0) return settled
-  await holdClaims(db, chain.id)
+  await holdReservations(db, chain.id)
   const [first, last] = numbers.reduce(
     ([least, most], number) => [Math.min(least, number), Math.max(most, number)] as const,
     [Infinity, 0] as readonly [number, number],

@@ -28,6 +28,6 @@ function build(dist) {
   }
   for (const folder of data) cpSync(join(root, folder), join(dist, folder), { recursive: true })
   const files = readdirSync(dist, { recursive: true }).map(String)
-  const mains = files.filter((file) => /(^|\/)(main|graphql)\.js$/.test(file)).sort()
+  const mains = files.filter((file) => /(^|\/)main\.js$/.test(file)).sort()
   console.log(`${dist}: ${files.length} files; processes: ${mains.join(', ')}`)
 }

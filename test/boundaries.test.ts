@@ -10,35 +10,26 @@ const mayImport: Record<string, string[]> = {
   'vitest.config.ts': [],
   ops: [],
   abi: [],
-  db: ['chains.config.ts', 'ops'],
+  postgres: ['ops'],
+  hosts: ['ops'],
   net: ['ops'],
-  social: ['abi', 'ops'],
-  processors: ['db', 'abi', 'chains.config.ts', 'chains.file.ts', 'ops'],
-  enrichment: ['db', 'abi', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
-  api: ['db', 'abi', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
+  db: ['chains.config.ts', 'postgres', 'ops'],
+  social: ['abi', 'hosts', 'ops'],
+  processors: ['db', 'abi', 'hosts', 'chains.config.ts', 'chains.file.ts', 'ops'],
+  enrichment: ['db', 'abi', 'hosts', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
+  api: ['db', 'abi', 'hosts', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
   export: ['db', 'chains.config.ts', 'ops'],
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
 }
-const product = [
-  'db',
-  'abi',
-  'social',
-  'net',
-  'processors',
-  'enrichment',
-  'api',
-  'export',
-  'chains.config.ts',
-  'chains.file.ts',
-  'ops',
-]
-mayImport.devnet = product
-mayImport.bench = [...product, 'devnet', 'test']
-mayImport.test = [...product, 'devnet', 'bench']
+const product = [...Object.keys(mayImport).filter((room) => room !== 'vitest.config.ts' && room !== 'claim')]
+mayImport.stack = product
+mayImport.devnet = [...product, 'stack']
+mayImport.bench = [...product, 'stack', 'devnet', 'test']
+mayImport.test = [...product, 'stack', 'devnet', 'bench']
 
 /** Tests of more than a room or of a part of one: the chain side as a whole, what data teams read, the house's files. */
-const testRooms = ['chain', 'contract', 'graphql', 'ground', 'pages', 'tools']
-const longestFile = 250 // lines
+const testRooms = ['chain', 'contract', 'doubles', 'graphql', 'ground', 'pages', 'support']
+const longestFile = 400 // lines; from 250 on, look for the second subject
 
 let sources: SourceFile[]
 beforeAll(async () => {
@@ -106,7 +97,7 @@ test('statements of SQL stand in db/ alone', () => {
   expect(wrong).toEqual([])
 })
 
-test('no file is longer than 250 lines unless it is generated', () => {
+test('no file is longer than 400 lines unless it is generated', () => {
   const long = sources
     .filter(({ path }) => !isGenerated(path))
     .filter(({ text }) => text.trimEnd().split('\n').length > longestFile)

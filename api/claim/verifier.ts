@@ -23,7 +23,7 @@ export interface ClaimWorld extends Terms {
   readonly egressAllow: EgressAllow
   /** Seconds before and after the server's time that a signed time may lie, inclusive. */
   readonly windowSeconds: number
-  /** Whether a manifest's host must be tied to the fid. */
+  /** Whether a manifest's host must be linked to the fid. */
   readonly hostLinkRequired: boolean
   /** Milliseconds since the epoch. */
   readonly now: () => number

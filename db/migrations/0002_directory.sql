@@ -9,7 +9,7 @@ create table source_state (
   subject text not null,           -- fid:123, address:0x..., token:base:12, shard:1
   due_at timestamptz not null,
   priority smallint not null default 0,  -- 2 just claimed or new holder, 1 viewed and stale, 0 the rest
-  lease_token uuid,
+  lease_id uuid,
   last_attempt_at timestamptz,
   last_success_at timestamptz,
   last_outcome text,
@@ -85,7 +85,7 @@ create table claim (
   received_at timestamptz not null,
   claimed_at timestamptz not null default now(),
   verified_addresses text[] not null,  -- snapshot
-  host_link text,                  -- well-known: what tied the host to the fid
+  host_link text,                  -- well-known: what linked the host to the fid
   primary key (fid, method, nonce)
 );
 

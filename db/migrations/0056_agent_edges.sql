@@ -1,4 +1,4 @@
--- Ties between agents, each kept once: with the agent it is derived for, whose other end is the peer.
+-- Edges between agents, each kept once: with the agent it is derived for, whose other end is the peer.
 create table agent_edge (
   fid bigint not null,
   peer bigint not null,

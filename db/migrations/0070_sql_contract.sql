@@ -222,7 +222,7 @@ comment on column directory.claims.proof_sha256 is 'SHA-256 of the proof as rece
 comment on column directory.claims.signed_at is 'Time in what was signed; null: it has none.';
 comment on column directory.claims.claimed_at is 'When the claim was accepted.';
 comment on column directory.claims.verified_addresses is 'Addresses verified for the agent at that moment.';
-comment on column directory.claims.host_link is 'What tied the host to the agent, for well-known; else null.';
+comment on column directory.claims.host_link is 'What linked the host to the agent, for well-known; else null.';
 
 comment on view directory.specs is e'@primaryKey fid,kind,url\n@foreignKey (fid) references directory.agents (fid)|@fieldName agent|@foreignFieldName specs\n@name spec\nMachine-readable descriptions on agents’ own hosts, with their liveness.';
 comment on column directory.specs.fid is 'The agent’s id in the social network.';

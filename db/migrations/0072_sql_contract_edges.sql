@@ -1,4 +1,4 @@
--- Ties between agents, seen from each of their two ends.
+-- Edges between agents, seen from each of their two ends.
 create view directory.edges as
 select e.fid, e.peer as peer_fid, e.kind, e.direction, e.chain, e.weight, e.amount * 0.000001 as amount_usdc,
        e.first_seen_at, e.last_seen_at
@@ -15,9 +15,9 @@ comment on column directory.edges.fid is 'The agent’s id in the social network
 comment on column directory.edges.peer_fid is 'Agent at the other end.';
 comment on column directory.edges.kind is 'follows, feedback, settlement, shared_owner, shared_wallet, shared_host or transfer.';
 comment on column directory.edges.direction is 'Seen from fid: out, in, or both.';
-comment on column directory.edges.chain is 'Lowercase name of the chain; null: the tie is of none.';
+comment on column directory.edges.chain is 'Lowercase name of the chain; null: the edge is of none.';
 comment on column directory.edges.weight is 'How often: settlements, feedbacks, tokens; 1 where nothing is counted.';
 comment on column directory.edges.amount_usdc is 'Dollars settled; null for other kinds.';
-comment on column directory.edges.first_seen_at is 'When the tie was first seen; null: unknown.';
+comment on column directory.edges.first_seen_at is 'When the edge was first seen; null: unknown.';
 comment on column directory.edges.last_seen_at is 'When it was last seen; null: unknown.';
 select directory.grant_reader();

@@ -16,7 +16,7 @@ export interface Authorization {
   readonly signature: Hex
 }
 
-/** `receive` can be executed by the payee alone; `approve` exists on the bridged token and pays nobody. */
+/** `receive` can be executed by the recipient alone; `approve` exists on the bridged token and pays nobody. */
 export type AuthorizationKind = keyof typeof primaryTypes
 
 export interface AuthorizationRequest {
@@ -46,13 +46,13 @@ export async function signAuthorization(
   signer: LocalAccount,
   { to, value, nonce, kind = 'transfer', token = nativeToken(chain), from = signer.address }: AuthorizationRequest,
 ): Promise<Authorization> {
-  const [payer, payee] = kind === 'approve' ? ['owner', 'spender'] : ['from', 'to']
+  const [payer, recipient] = kind === 'approve' ? ['owner', 'spender'] : ['from', 'to']
   const signature = await signer.signTypedData({
     domain: domainOf(chain, token),
     types: {
       [primaryTypes[kind]]: [
         { name: payer, type: 'address' },
-        { name: payee, type: 'address' },
+        { name: recipient, type: 'address' },
         { name: 'value', type: 'uint256' },
         { name: 'validAfter', type: 'uint256' },
         { name: 'validBefore', type: 'uint256' },
@@ -60,7 +60,7 @@ export async function signAuthorization(
       ],
     },
     primaryType: primaryTypes[kind],
-    message: { [payer as string]: from, [payee as string]: to, value, validAfter: 0n, validBefore, nonce },
+    message: { [payer as string]: from, [recipient as string]: to, value, validAfter: 0n, validBefore, nonce },
   })
   return { kind, token, from, to, value, nonce, validBefore, signature }
 }

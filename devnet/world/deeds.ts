@@ -36,7 +36,7 @@ export interface Payment {
 }
 
 /**
- * How a payment reaches the token: `direct` and `receive` are the two listed calls (`receive` is sent by the payee),
+ * How a payment reaches the token: `direct` and `receive` are the two listed calls (`receive` is sent by the recipient),
  * `bytes` the overload, `trailer` a direct call with bytes after its arguments; the rest goes through contracts.
  * `pull` and `escrow` are drawn by the contract, which is the recipient; the payment's recipient gets a plain transfer.
  */

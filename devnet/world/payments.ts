@@ -40,7 +40,7 @@ export function createNonces(seed: string): NextNonce {
   return () => keccak256(toBytes(`${seed}/nonce/${count++}`))
 }
 
-/** A payment to a recipient, by some buyer, on some route. The payee sends `receive` itself. */
+/** A payment to a recipient, by some buyer, on some route. The recipient sends `receive` itself. */
 export function planPayment(
   random: Random,
   nextNonce: NextNonce,
@@ -82,10 +82,10 @@ export function planPastPayments(
   }
   for (const stranger of strangers) add(random.pick(payingChains), [stranger])
   for (const [index, customer] of agents.entries()) {
-    const payee = agents[index + 1]
-    if (index % 3 !== 0 || !payee) continue
+    const recipient = agents[index + 1]
+    if (index % 3 !== 0 || !recipient) continue
     const buyers = walletsOf(customer)
-    const deed = planPayment(random, nextNonce, { ...payers, buyers }, walletsOf(payee))
+    const deed = planPayment(random, nextNonce, { ...payers, buyers }, walletsOf(recipient))
     past.push({ daysAgo: random.int(1, 6), deed: { chain: random.pick(payingChains), ...deed } })
   }
   return past

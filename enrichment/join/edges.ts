@@ -1,7 +1,14 @@
 import type pg from 'pg'
 import { getDomain } from 'tldts'
 import { inTransaction } from '../../db/pool.ts'
-import { dueTies, endTies, noteStalest, spreadSites, spreadTies, takeTies } from '../../db/queries/join/edge-events.ts'
+import {
+  dueEdges,
+  endEdges,
+  noteStalest,
+  spreadEdges,
+  spreadSites,
+  takeEdgeEvents,
+} from '../../db/queries/join/edge-events.ts'
 import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../../db/queries/join/edges.ts'
 import { day } from '../schedule/source.ts'
 import { isSharedPlatform } from '../specs/site.ts'
@@ -15,20 +22,20 @@ export interface EdgeOptions {
 /** Agents looked at in one transaction, and agents derived in one. */
 const mostLookedAt = 500
 const mostDerived = 100
-/** Ties so old are derived anew, in case a reason for it was overlooked. */
+/** Edges so old are derived anew, in case a reason for it was overlooked. */
 const oldestMs = day
 /** Kept of one agent. */
 const mostSites = 20
 
-/** What a pass did: how much there was to do, and how many ties moved. */
+/** What a pass did: how much there was to do, and how many edges moved. */
 export interface EdgePass {
   readonly work: number
   readonly moved: number
 }
 
 /**
- * One bounded pass over ties: agents of which something changed, and those around them, become due; when there are none
- * left, the ties of some that are due are derived. No work: every tie is as it should be.
+ * One bounded pass over edges: agents of which something changed, and those around them, become due; when there are none
+ * left, the edges of some that are due are derived. No work: every edge is as it should be.
  */
 export async function runEdges(options: EdgeOptions): Promise<EdgePass> {
   const looked = await lookAt(options)
@@ -42,12 +49,12 @@ export async function runEdges(options: EdgeOptions): Promise<EdgePass> {
 function lookAt({ pool }: EdgeOptions): Promise<number> {
   return inTransaction(pool, async (db) => {
     await lockEdges(db)
-    const fids = await takeTies(db, mostLookedAt)
+    const fids = await takeEdgeEvents(db, mostLookedAt)
     if (fids.length === 0) return 0
     const agents = await readEndpoints(db, fids)
     const sites = agents.flatMap(({ fid, endpoints }) => sitesOf(endpoints).map((site) => ({ fid, site })))
     await spreadSites(db, await storeSites(db, fids, sites))
-    await spreadTies(db, fids)
+    await spreadEdges(db, fids)
     return fids.length
   })
 }
@@ -55,10 +62,10 @@ function lookAt({ pool }: EdgeOptions): Promise<number> {
 function derive({ pool, now, settlementOverloads }: EdgeOptions): Promise<EdgePass> {
   return inTransaction(pool, async (db) => {
     await lockEdges(db)
-    const fids = await dueTies(db, mostDerived)
+    const fids = await dueEdges(db, mostDerived)
     if (fids.length === 0) return { work: 0, moved: 0 }
     const moved = await deriveEdges(db, { fids, settlementOverloads })
-    await endTies(db, fids, now())
+    await endEdges(db, fids, now())
     return { work: fids.length, moved }
   })
 }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { chainNames } from '../../chains.config.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { type AgentChange, deriveAgents } from '../../db/queries/join/agents.ts'
-import { noteTies } from '../../db/queries/join/edge-events.ts'
+import { noteEdgeEvents } from '../../db/queries/join/edge-events.ts'
 import { askAboutAgents, forgetEnrichment } from '../../db/queries/join/enrichment-inputs.ts'
 import {
   countEvents,
@@ -117,7 +117,7 @@ function derivePage({ pool, now, perAgent = [] }: JoinOptions, limit: number): P
     const changed = changes.map(({ fid }) => fid)
     if (changed.length > 0) {
       await hurryDocumentsOf(db, changed)
-      await noteTies(db, changed)
+      await noteEdgeEvents(db, changed)
     }
     const subjects = (some: readonly number[]) => some.map((fid) => `fid:${fid}`)
     const soon = { priority: 2, dueAt: now() } as const

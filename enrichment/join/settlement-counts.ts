@@ -2,9 +2,9 @@ import type pg from 'pg'
 import { inTransaction } from '../../db/pool.ts'
 import { lockJoin } from '../../db/queries/join/events.ts'
 import {
-  countPayees,
-  countPayeesOf,
-  forgetPayees,
+  countRecipients,
+  countRecipientsOf,
+  forgetRecipients,
   movedCounts,
   movedCountsOf,
   type SettlementCounts,
@@ -27,10 +27,10 @@ const agentsPerPage = 1_000
  */
 export async function refreshCounts({ pool, now, settlementOverloads }: CountOptions): Promise<number> {
   // On its own: rows deleted and rows written would not be locked in one order.
-  await forgetPayees(pool)
+  await forgetRecipients(pool)
   const counts = await inTransaction(pool, async (db) => {
     await allowLargeSums(db)
-    await countPayees(db, { settlementOverloads, now: now() })
+    await countRecipients(db, { settlementOverloads, now: now() })
     return movedCounts(db)
   })
   return store(pool, counts)
@@ -39,7 +39,7 @@ export async function refreshCounts({ pool, now, settlementOverloads }: CountOpt
 /** The same of some agents, a hundred at most. */
 export async function refreshCountsOf(fids: readonly number[], options: CountOptions): Promise<number> {
   const { pool, now, settlementOverloads } = options
-  await countPayeesOf(pool, { fids, settlementOverloads, now: now() })
+  await countRecipientsOf(pool, { fids, settlementOverloads, now: now() })
   return store(pool, await movedCountsOf(pool, fids))
 }
 

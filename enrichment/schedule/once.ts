@@ -41,9 +41,9 @@ export async function readOnce(source: Source, fid: number, pass: Pass, join: Jo
   const reads: { subject: string; outcome: string }[] = []
   for (const subject of await subjectsOf(source, fid, pass)) {
     const at = pass.now()
-    const order = { source: source.name, token: randomUUID(), now: at, until: new Date(at.getTime() + minute) }
+    const order = { source: source.name, leaseId: randomUUID(), now: at, until: new Date(at.getTime() + minute) }
     const leased = await leaseSubject(pass.pool, { ...order, subject })
-    const [outcome = ''] = await readGroup(source, pass, [leased], order.token)
+    const [outcome = ''] = await readGroup(source, pass, [leased], order.leaseId)
     reads.push({ subject, outcome })
   }
   while ((await runJoin(join)) > 0);

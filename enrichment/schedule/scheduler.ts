@@ -45,9 +45,9 @@ const unforeseen = 'unforeseen'
  * Throws when not even a failure can be noted, because the database is out of reach; leases then run out by themselves.
  */
 export async function runPass(source: Source, pass: Pass): Promise<PassResult> {
-  const token = randomUUID()
-  const subjects = await lease(source, pass, token)
-  const reads = chunks(subjects, source.perRead).map((group) => readGroup(source, pass, group, token))
+  const leaseId = randomUUID()
+  const subjects = await lease(source, pass, leaseId)
+  const reads = chunks(subjects, source.perRead).map((group) => readGroup(source, pass, group, leaseId))
   const settled = await Promise.allSettled(reads)
   const broken = settled.find((result) => result.status === 'rejected')
   if (broken) throw broken.reason
@@ -57,11 +57,11 @@ export async function runPass(source: Source, pass: Pass): Promise<PassResult> {
   }
 }
 
-async function lease(source: Source, { pool, now }: Pass, token: string): Promise<LeasedSubject[]> {
+async function lease(source: Source, { pool, now }: Pass, leaseId: string): Promise<LeasedSubject[]> {
   const limit = Math.min(source.batch, source.host.capacity())
   if (limit === 0) return []
   const at = now()
-  const order = { source: source.name, token, now: at, until: new Date(at.getTime() + source.leaseMs) }
+  const order = { source: source.name, leaseId, now: at, until: new Date(at.getTime() + source.leaseMs) }
   const reserved = limit > 1 ? Math.ceil(limit * tailShare) : 0
   const tail = reserved > 0 ? await leaseTail(pool, { ...order, limit: reserved }) : []
   return [...tail, ...(await leaseDue(pool, { ...order, limit: limit - tail.length }))]
@@ -75,12 +75,12 @@ export async function readGroup(
   source: Source,
   pass: Pass,
   group: readonly LeasedSubject[],
-  token: string,
+  leaseId: string,
 ): Promise<string[]> {
   const { pool, now, random } = pass
   const subjects = group.map(({ subject }) => subject)
   const ending = (outcome: string, inMs: number): Ending => {
-    return { source: source.name, subjects, token, outcome, dueAt: new Date(now().getTime() + inMs) }
+    return { source: source.name, subjects, leaseId, outcome, dueAt: new Date(now().getTime() + inMs) }
   }
   const failures = Math.max(...group.map((subject) => subject.failures))
   const retryMs = () => backoffMs(source.retry, failures, random)
@@ -109,8 +109,8 @@ export async function readGroup(
     if (error instanceof NoAnswer && failure !== 'rate_limited') source.host.failed()
     if (group.length > 1 && (failure === 'bad_answer' || failure === unforeseen)) {
       const half = Math.ceil(group.length / 2)
-      const first = await readGroup(source, pass, group.slice(0, half), token)
-      return [...first, ...(await readGroup(source, pass, group.slice(half), token))]
+      const first = await readGroup(source, pass, group.slice(0, half), leaseId)
+      return [...first, ...(await readGroup(source, pass, group.slice(half), leaseId))]
     }
     const thrown = error instanceof Error ? error : new Error(String(error))
     pass.failed(source.name, subjects, thrown)

@@ -6,7 +6,7 @@ import {
   deleteBackfill,
   deleteSettlementsWithin,
   deleteUnpaidWithin,
-  lockClaims,
+  lockReservations,
   readShards,
   tryLockBackfill,
 } from '../../db/queries/chain/backfill.ts'
@@ -16,8 +16,8 @@ import { dropAside } from './partitions.ts'
 import { findBackfill, type Range } from './reservation.ts'
 
 /**
- * Gives up a backfill in one transaction: its claim is gone, and its rows. Returns how many rows there were. The
- * chain's processor must not run: it knows of the claim since its start, and would pass the blocks by.
+ * Gives up a backfill in one transaction: its reservation is gone, and its rows. Returns how many rows there were. The
+ * chain's processor must not run: it knows of the reservation since its start, and would pass the blocks by.
  *
  * Throws a Refusal when there is no backfill of exactly these blocks, when it is running, and when the processor has
  * passed it, because then nobody would load the blocks any more.
@@ -25,7 +25,7 @@ import { findBackfill, type Range } from './reservation.ts'
 export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range): Promise<number> {
   const { name, id } = chain
   return inTransaction(pool, async (db) => {
-    await lockClaims(db, id)
+    await lockReservations(db, id)
     const backfill = await findBackfill(db, chain, range)
     if (!(await tryLockBackfill(db, backfill.id))) {
       throw new Refusal(

@@ -14,7 +14,7 @@ import { certificateOf, joinCertificates, printCertificate } from './certificate
 import { type BackfillConfig, readConfig } from './config.ts'
 import { estimate } from './estimate.ts'
 import { runLoad } from './load.ts'
-import { claimRange, findBackfill } from './reservation.ts'
+import { findBackfill, reserveRange } from './reservation.ts'
 import { certifySource, differences, tallyTable } from './verify.ts'
 import { startWorker, type Worker } from './workers.ts'
 
@@ -35,7 +35,7 @@ Ends with a certificate of what was loaded.
 --verify   compares the table with the certificate, and with a second source: the Portal, the archive or the RPC
            endpoint named. Ends with 1 when something differs. How a selector was found is part of a row: a source
            without traces infers some that another one proves.
---abandon  takes out what a backfill of exactly these blocks has loaded, and its claim: the chain's processor, or
+--abandon  takes out what a backfill of exactly these blocks has loaded, and its reservation: the chain's processor, or
            another backfill, may load them then. The processor must not run, and must not have passed the blocks.
 
 Reads DATABASE_URL, CHAINS_FILE, PORTAL_URL, PORTAL_API_KEY, GATEWAY_<CHAIN>, RPC_<CHAIN>: see .env.example.
@@ -101,7 +101,7 @@ async function load(
     )
   }
   const expected = await estimate(history, config)
-  const { id, isNew, isComplete } = await claimRange(pool, chain, config, config.workers, expected?.density)
+  const { id, isNew, isComplete } = await reserveRange(pool, chain, config, config.workers, expected?.density)
   const session = await pool.connect()
   try {
     if (!(await tryLockBackfill(session, id))) {

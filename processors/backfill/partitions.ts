@@ -52,8 +52,8 @@ export async function placePartition(pool: pg.Pool, chain: string, aside: AsideP
 }
 
 /**
- * Drops what a backfill has loaded aside; to be called before its claim is deleted. A worker whose backfill was killed
- * may be about to commit: it is waited for here, and finds no claim afterwards.
+ * Drops what a backfill has loaded aside; to be called before its reservation is deleted. A worker whose backfill was killed
+ * may be about to commit: it is waited for here, and finds no reservation afterwards.
  */
 export async function dropAside(db: Queryable, backfillId: number): Promise<void> {
   for (const { aside } of await readAside(db, backfillId)) await dropTable(db, aside)

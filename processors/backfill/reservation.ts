@@ -6,7 +6,7 @@ import {
   backfillsWithin,
   insertBackfill,
   insertShards,
-  lockClaims,
+  lockReservations,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { createAside, emptyPartitions } from '../../db/queries/chain/settlement-partitions.ts'
@@ -30,7 +30,7 @@ const workOfBlock = 0.02
  *
  * `density`: as for `cutRange`. Throws a Refusal when the range meets another backfill's, or blocks whose settlements the processor has indexed.
  */
-export async function claimRange(
+export async function reserveRange(
   pool: pg.Pool,
   chain: ChainSettings,
   range: Range,
@@ -39,7 +39,7 @@ export async function claimRange(
 ): Promise<{ id: number; isNew: boolean; isComplete: boolean }> {
   const { fromBlock, toBlock } = range
   return inTransaction(pool, async (client) => {
-    await lockClaims(client, chain.id)
+    await lockReservations(client, chain.id)
     const others = await backfillsWithin(client, chain.name, fromBlock, toBlock)
     const same = others.find((other) => other.fromBlock === fromBlock && other.toBlock === toBlock)
     if (same) return { id: same.id, isNew: false, isComplete: same.completedAt !== null }

@@ -2,7 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { type BackfillRange, backfillsWithin, lockClaims, tryLockBackfill } from '../../db/queries/chain/backfill.ts'
+import {
+  type BackfillRange,
+  backfillsWithin,
+  lockReservations,
+  tryLockBackfill,
+} from '../../db/queries/chain/backfill.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-blocks.ts'
 import {
@@ -43,7 +48,7 @@ const lockFailures = ['55P03', '40P01']
  * Makes the tables those of an index that ends at a block, in one transaction. `tokens` are those that changed above
  * it, as they were there. Returns how many settlements are gone.
  *
- * Backfills that reach above the block lose their claims. Throws a Refusal when one of them is running, and when one
+ * Backfills that reach above the block lose their reservations. Throws a Refusal when one of them is running, and when one
  * that began below is not complete: the processor would pass by what it has not loaded.
  */
 export function resetTo(
@@ -58,7 +63,7 @@ export function resetTo(
     const backfills = await holdBackfills(db, chain, block.height + 1)
     refuseUnfinished(chain, backfills, block.height)
     if (chain.tokens.length > 0) {
-      // What a backfill claimed below the block is the chain's own from now on, so it is rolled up as such.
+      // What a backfill reserved below the block is the chain's own from now on, so it is rolled up as such.
       const first = Math.min(block.height + 1, ...backfills.map(({ fromBlock }) => fromBlock))
       await lockRollup(db, name)
       await rewindRollup(db, name, first)
@@ -137,7 +142,7 @@ function refuseUnfinished({ name }: ChainSettings, backfills: readonly BackfillR
 
 /** Backfills that reach to a block or above; until the transaction ends none begins or goes on. */
 async function holdBackfills(db: Queryable, chain: ChainSettings, from: number) {
-  await lockClaims(db, chain.id)
+  await lockReservations(db, chain.id)
   const backfills = await backfillsWithin(db, chain.name, from, maxBlock)
   for (const { id, fromBlock, toBlock } of backfills) {
     if (await tryLockBackfill(db, id)) continue

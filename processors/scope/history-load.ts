@@ -96,7 +96,7 @@ export class HistoryLoad implements BlockSink {
     const { pool, chain, recipients } = this.options
     const found = this.#settlements.splice(0)
     this.added += await inTransaction(pool, async (db) => {
-      // Also waits for a backfill that is claiming blocks: theirs are not written here.
+      // Also waits for a backfill that is reserving blocks: theirs are not written here.
       const { settlements } = await withoutBackfilled(db, chain, { settlements: found, unpaid: [] })
       // The roll-up counts these rows when it comes to their blocks, or it is corrected here.
       const unrolled = await lockRollup(db, chain.name)

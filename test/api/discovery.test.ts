@@ -9,7 +9,7 @@ import { addressOf, type SeedAgent, seedAgent, seedVerification } from '../suppo
 let database: TestDatabase
 let api: TestApi
 
-/** A fixed world: every filter has members and non-members, every sort has ties. */
+/** A fixed world: every filter has members and non-members, every sort has edges. */
 const world: SeedAgent[] = Array.from({ length: 95 }, (_, index) => {
   const fid = 1_000 + index
   return {

@@ -15,8 +15,8 @@ beforeAll(async () => {
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: own, chains: ['base', 'celo'], claimMethod: 'jfs' })
   await seedAgent(pool, { fid: 2, addresses: [addressOf('third')], chains: ['base'] })
-  const tie = { kind: 'settlement', direction: 'out', chain: 'base', weight: 3, amount: '5000000' }
-  await insert(pool, 'agent_edge', { fid: 1, peer: 2, ...tie })
+  const edge = { kind: 'settlement', direction: 'out', chain: 'base', weight: 3, amount: '5000000' }
+  await insert(pool, 'agent_edge', { fid: 1, peer: 2, ...edge })
   await seedRegistration(pool, { chain: 'base', id: 0, owner: own[0]! })
   await seedRegistration(pool, { chain: 'base', id: 1, owner: null })
   await seedChainState(pool, { chain: 'base', indexed: 900, finalized: 800 })
@@ -107,7 +107,7 @@ test('an agent is the same in both', async () => {
   expect(agent).toMatchObject(row)
 })
 
-test('a tie is the same in both, from either end', async () => {
+test('a edge is the same in both, from either end', async () => {
   for (const [fid, peer] of [
     [1, 2],
     [2, 1],

@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Three minutes are promised. */
 const readyMs = 180_000
 const endMs = 40_000
-/** Ties are derived a minute after they were derived last. */
+/** Edges are derived a minute after they were derived last. */
 const blocksMs = 150_000
 /** From a block to the API. */
 const visibleMs = 10_000
@@ -159,7 +159,7 @@ describe('once it says ready', () => {
   })
 
   test(
-    'somebody has tags, identities, a code account and ties, from doubles that devnet.json names',
+    'somebody has tags, identities, a code account and edges, from doubles that devnet.json names',
     async () => {
       const { agents, ...file } = JSON.parse(readFileSync(join(folder, 'devnet.json'), 'utf8'))
       for (const name of ['explorer', 'identity', 'codehost']) {
@@ -177,7 +177,7 @@ describe('once it says ready', () => {
       }
       const all = ['agent_edges', 'agent_identities', 'codehost_profiles', 'oli_tags']
       await expect.poll(blocks, { timeout: blocksMs, interval: 2_000 }).toEqual(all)
-      const ties = async () => {
+      const edges = async () => {
         const found = new Set<string>()
         for (const { fid } of agents) {
           const { body } = await get<{ agent_edges: { kind: string }[] }>(`/api/agent/${fid}`)
@@ -186,7 +186,7 @@ describe('once it says ready', () => {
         return [...found].sort()
       }
       const kinds = ['feedback', 'follows', 'settlement', 'shared_host', 'shared_owner']
-      await expect.poll(ties, { timeout: blocksMs, interval: 2_000 }).toEqual(expect.arrayContaining(kinds))
+      await expect.poll(edges, { timeout: blocksMs, interval: 2_000 }).toEqual(expect.arrayContaining(kinds))
     },
     2 * blocksMs,
   )

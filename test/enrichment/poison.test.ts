@@ -66,7 +66,7 @@ test('an answer that the database refuses is a failed attempt of its subject, wh
     last_success_at: null,
     last_outcome: 'unforeseen',
     last_error: 'invalid byte sequence for encoding "UTF8": 0x00',
-    lease_token: null,
+    lease_id: null,
     due_at: new Date(clock.now().getTime() + minute / 2),
   })
   clock.pass(minute / 2)

@@ -189,7 +189,7 @@ test(`killed ${kills} times in the middle of its work, it loses nothing and does
     await rows.transfer({ chain: 'celo', id: kill }, null, wallet(30 * (kill + 1)), anHourAgo)
     expect(await job.kill('SIGKILL')).toBe('SIGKILL')
     // What the dead one had leased runs out.
-    await database.pool.query('update source_state set due_at = now() where lease_token is not null')
+    await database.pool.query('update source_state set due_at = now() where lease_id is not null')
   }
   start()
   const expected = [...hub.state.accounts.values()]

@@ -89,7 +89,7 @@ test('workers that are killed again and again do everything, and nothing twice',
     const victim = round % workers.length
     await workers[victim]?.kill('SIGKILL')
     // Nobody waits for the leases of the dead: they are over, whoever holds them.
-    await database.pool.query(`update source_state set due_at = now() where lease_token is not null`)
+    await database.pool.query(`update source_state set due_at = now() where lease_id is not null`)
     workers[victim] = startWorker()
   }
   await until('everything was read', async () => (await accounts()) === agentCount)

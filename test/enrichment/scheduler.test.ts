@@ -95,7 +95,7 @@ describe('an answer', () => {
     expect(await state('a')).toMatchObject({
       due_at: new Date(clock.now().getTime() + 9 * minute),
       priority: 0,
-      lease_token: null,
+      lease_id: null,
       last_attempt_at: clock.now(),
       last_success_at: clock.now(),
       last_outcome: 'ok',
@@ -235,5 +235,5 @@ test('a process that stops gives its leases back at once', async () => {
     await host.slot()
   })
   expect((await runPass(source, pass)).outcomes).toEqual(['postponed'])
-  expect(await state('a')).toMatchObject({ due_at: clock.now(), failures: 0, lease_token: null })
+  expect(await state('a')).toMatchObject({ due_at: clock.now(), failures: 0, lease_id: null })
 })

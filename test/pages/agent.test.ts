@@ -93,14 +93,11 @@ test('it tells who the agent is elsewhere: labels, identities and code', async (
   }
 })
 
-test('it lists the other agents it has to do with, as they are tied', async () => {
+test('it lists the other agents it has to do with, as they are linked', async () => {
   const page = await read(`/agent/${richFid}`)
-  const section = page.slice(
-    page.indexOf('id="connections"'),
-    page.indexOf('</section>', page.indexOf('id="connections"')),
-  )
-  const ties = [...section.matchAll(/<li>(.*?)<\/li>/gs)].map(([, tie = '']) => tie.replaceAll(/<[^>]*>/g, ''))
-  expect(ties).toEqual([
+  const section = page.slice(page.indexOf('id="edges"'), page.indexOf('</section>', page.indexOf('id="edges"')))
+  const edges = [...section.matchAll(/<li>(.*?)<\/li>/gs)].map(([, edge = '']) => edge.replaceAll(/<[^>]*>/g, ''))
+  expect(edges).toEqual([
     'Follows and is followed by @ledgerwren ',
     'Got feedback from @moss.eth Base · 3 times',
     'Was paid by @parcelbot Base · 12 times · $4.20',
@@ -109,7 +106,7 @@ test('it lists the other agents it has to do with, as they are tied', async () =
   ])
   expect(section).toContain(`href="/agent/${richFid + 31}"`)
   const peer = await read(`/agent/${richFid + 4 * 31}`)
-  expect(peer.slice(peer.indexOf('id="connections"')).replaceAll(/<[^>]*>/g, '')).toContain('Paid @tideline')
+  expect(peer.slice(peer.indexOf('id="edges"')).replaceAll(/<[^>]*>/g, '')).toContain('Paid @tideline')
 })
 
 test('a token id of 256 bits and an amount beyond 2^53 are shown digit by digit', async () => {

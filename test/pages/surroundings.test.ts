@@ -13,7 +13,7 @@ beforeAll(async () => {
   api = await startApi(database)
   const { pool } = database
   for (const fid of [1, 2, 3]) {
-    const addresses = [addressOf(`payee ${fid}`)]
+    const addresses = [addressOf(`recipient ${fid}`)]
     await seedAgent(pool, { fid, chains: ['base'], addresses, changedAt: new Date('2026-04-01T00:00:00Z') })
   }
   const paid: [number, number][] = [
@@ -21,7 +21,7 @@ beforeAll(async () => {
     ...[1, 1, 1, 1].map((days): [number, number] => [2, days]),
   ]
   for (const [n, [fid, days]] of paid.entries()) {
-    await seedSettlement(pool, { chain: 'base', recipient: addressOf(`payee ${fid}`), block: n, at: daysAgo(days) })
+    await seedSettlement(pool, { chain: 'base', recipient: addressOf(`recipient ${fid}`), block: n, at: daysAgo(days) })
   }
   await countSettlements(pool)
   await seedChainState(pool, { chain: 'base', indexed: 1_234_567, finalized: 1_234_500 })

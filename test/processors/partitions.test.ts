@@ -38,7 +38,7 @@ test('rows of a head beyond all partitions find theirs made', async () => {
     [179_999_999, 'settlement_base_0175'],
     [180_000_000, 'settlement_base_rest'],
   ] as const) {
-    await seedSettlement(database.pool, { chain: 'base', recipient: addressOf('payee'), block })
+    await seedSettlement(database.pool, { chain: 'base', recipient: addressOf('recipient'), block })
     expect(await partitionOf(block)).toBe(partition)
   }
 })

@@ -6,7 +6,7 @@ import type { Profile } from './page.ts'
 type Edge = Profile['agent_edges'][number]
 
 /** What the agent has to do with the other, as the words before the other's name. */
-const ties: Record<Edge['kind'], Record<Edge['direction'], string>> = {
+const phrases: Record<Edge['kind'], Record<Edge['direction'], string>> = {
   follows: { out: 'Follows', in: 'Followed by', both: 'Follows and is followed by' },
   feedback: { out: 'Gave feedback to', in: 'Got feedback from', both: 'Exchanged feedback with' },
   settlement: { out: 'Paid', in: 'Was paid by', both: 'Exchanged payments with' },
@@ -25,17 +25,17 @@ function same(thing: string): Record<Edge['direction'], string> {
 const repeated: readonly Edge['kind'][] = ['feedback', 'settlement', 'transfer']
 
 /** Other agents this one has to do with; nothing when it stands alone. */
-export function connections({ agent_edges: edges }: Profile): Html {
-  if (edges.length === 0) return html``
-  return html`<section aria-labelledby="connections"><h2 id="connections">Connections</h2>
-<ul class="rows tight">${edges.map(connection)}</ul></section>`
+export function edges({ agent_edges: shown }: Profile): Html {
+  if (shown.length === 0) return html``
+  return html`<section aria-labelledby="edges"><h2 id="edges">Edges to other agents</h2>
+<ul class="rows tight">${shown.map(edge)}</ul></section>`
 }
 
-function connection({ kind, direction, fid, handle, chain, weight, amount_usdc: amount }: Edge): Html {
+function edge({ kind, direction, fid, handle, chain, weight, amount_usdc: amount }: Edge): Html {
   const details = [
     ...(chain === null ? [] : [chains[chain].label]),
     ...(repeated.includes(kind) ? [counted(weight, 'time')] : []),
     ...(amount === null ? [] : [dollars(amount)]),
   ]
-  return html`<li>${ties[kind][direction]} <a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${handle}`}</bdi></a> <span class="sub">${details.join(' · ')}</span></li>`
+  return html`<li>${phrases[kind][direction]} <a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${handle}`}</bdi></a> <span class="sub">${details.join(' · ')}</span></li>`
 }

@@ -15,7 +15,7 @@ import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import { ago, day } from '../parts/times.ts'
 import { accounts } from './accounts.ts'
-import { connections } from './edges.ts'
+import { edges } from './edges.ts'
 import { history } from './history.ts'
 import { registrations } from './registrations.ts'
 import { settlements } from './settlements.ts'
@@ -49,7 +49,7 @@ export function agentPage(world: World): Route {
         registrations(agent),
         specs(agent, now()),
         accounts(agent),
-        connections(agent),
+        edges(agent),
         history(agent),
         asData(agent, world.siteUrl),
       ])

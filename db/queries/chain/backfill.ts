@@ -25,14 +25,14 @@ export interface Shard {
   readonly checksum: bigint
 }
 
-/** Until the transaction ends nobody claims a range of the chain; a claim that is being made is waited for. */
-export async function holdClaims(db: Queryable, chainId: number): Promise<void> {
-  await db.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.backfillClaim, chainId])
+/** Until the transaction ends nobody reserves a range of the chain; a reservation that is being made is waited for. */
+export async function holdReservations(db: Queryable, chainId: number): Promise<void> {
+  await db.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.reservation, chainId])
 }
 
-/** Until the transaction ends this is the only claim, and no processor of the chain writes settlements. */
-export async function lockClaims(db: Queryable, chainId: number): Promise<void> {
-  await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.backfillClaim, chainId])
+/** Until the transaction ends this is the only one who reserves, and no processor of the chain writes settlements. */
+export async function lockReservations(db: Queryable, chainId: number): Promise<void> {
+  await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.reservation, chainId])
 }
 
 /** Whether this session is the only one that works on the backfill now; ends with the session. */
@@ -168,7 +168,7 @@ export async function insertUnpaid(
   )
 }
 
-/** Deletes a claim with its shards, and what is noted of its partitions and its roll-up. */
+/** Deletes a reservation with its shards, and what is noted of its partitions and its roll-up. */
 export async function deleteBackfill(db: Queryable, id: number): Promise<void> {
   await db.query(
     `with gone as (delete from settlement_rollup_backfill where backfill_id = $1)

@@ -58,7 +58,7 @@ returning recipient`,
 
 /**
  * Adds the settlements of some recipients in a range of blocks to the hours, totals and payers: for recipients that had
- * none in it before. Blocks that a backfill has claimed are left out, as theirs were not added here. Call under
+ * none in it before. Blocks that a backfill has reserved are left out, as theirs were not added here. Call under
  * `lockRollup`, in the transaction that adds the rows, with blocks that are rolled up.
  */
 export async function addRecipientsToRollup(

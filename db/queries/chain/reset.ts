@@ -67,7 +67,7 @@ export async function deleteFinalBlocksAbove(db: Queryable, chain: string, block
   await db.query('delete from final_block where chain = $1 and height > $2', [chain, block])
 }
 
-/** Deletes the claims of backfills that reach above a block. */
+/** Deletes the reservations of backfills that reach above a block. */
 export async function deleteBackfillsAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query(
     `with gone as (delete from backfill where chain = $1 and to_block > $2 returning id)

@@ -18,7 +18,7 @@ export interface NewClaim extends ClaimKey {
   readonly claimedAt: Date
   /** The verified set as the network told it, lowercase, sorted. */
   readonly verifiedAddresses: readonly string[]
-  /** What tied the host to the fid; null for proofs without a host. */
+  /** What linked the host to the fid; null for proofs without a host. */
   readonly hostLink: string | null
 }
 

@@ -1,24 +1,24 @@
 import type { Queryable } from '../../pool.ts'
 import { mostAgentsOfSite } from './edges.ts'
 
-// Whose ties are to be derived anew: what happened is turned into agents that are due, and those are derived.
+// Whose edges are to be derived anew: what happened is turned into agents that are due, and those are derived.
 
 /** Asks for a look at agents, in the index or just gone from it. */
-export async function noteTies(db: Queryable, fids: readonly number[]): Promise<void> {
+export async function noteEdgeEvents(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
-    name: 'note-ties',
-    text: 'insert into tie_event (fid) select distinct unnest($1::bigint[])',
+    name: 'note-edges',
+    text: 'insert into edge_event (fid) select distinct unnest($1::bigint[])',
     values: [fids],
   })
 }
 
 /** Consumes all events of the agents that have waited longest. Returns their FIDs, each once. */
-export async function takeTies(db: Queryable, limit: number): Promise<number[]> {
+export async function takeEdgeEvents(db: Queryable, limit: number): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>({
-    name: 'take-ties',
+    name: 'take-edges',
     text: `
-with first as (select distinct fid from (select fid from tie_event order by seq limit $1) f),
-taken as (delete from tie_event where fid in (select fid from first) returning fid)
+with first as (select distinct fid from (select fid from edge_event order by seq limit $1) f),
+taken as (delete from edge_event where fid in (select fid from first) returning fid)
 select distinct fid from taken order by fid`,
     values: [limit],
   })
@@ -26,7 +26,7 @@ select distinct fid from taken order by fid`,
 }
 
 /**
- * What ties of others to an agent `a` depend on: its verified addresses, and the tokens it has with their wallets. Times
+ * What edges of others to an agent `a` depend on: its verified addresses, and the tokens it has with their wallets. Times
  * as numbers: their text depends on the session's time zone.
  */
 const digest = `md5(concat_ws('/',
@@ -38,20 +38,20 @@ const digest = `md5(concat_ws('/',
 ))::uuid`
 
 /**
- * Makes agents due, and those whose ties to them may be others now; agents that left the index are forgotten. Call under
- * `lockEdges`. What sites tie is for `spreadSites`.
+ * Makes agents due, and those whose edges to them may be others now; agents that left the index are forgotten. Call under
+ * `lockEdges`. What sites link is for `spreadSites`.
  *
- * Whoever is tied to an agent already is found by the tie; the rest by what ties are made of: followers of one that is
+ * Whoever is linked to an agent already is found by the edge; the rest by what edges are made of: followers of one that is
  * new, those it judged, paid, gave a token to or took one from, and those it shares an address or a wallet with.
  */
-export async function spreadTies(db: Queryable, fids: readonly number[]): Promise<void> {
+export async function spreadEdges(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
-    name: 'spread-ties',
+    name: 'spread-edges',
     text: `
 with looked as (select a.fid, ${digest} as digest from agent a where a.fid = any ($1::bigint[])),
 moved as (
   select l.fid, t.digest is null as added
-    from looked l left join agent_tie t using (fid)
+    from looked l left join edge_derivation t using (fid)
    where t.digest is distinct from l.digest
 ),
 own as (
@@ -88,10 +88,10 @@ around as (
   select h.fid from own join agent_holding h on h.transferred_to = own.address
 ),
 gone as (
-  delete from agent_tie t
+  delete from edge_derivation t
    where t.fid = any ($1::bigint[]) and not exists (select from agent a where a.fid = t.fid)
 )
-insert into agent_tie as t (fid, digest, due)
+insert into edge_derivation as t (fid, digest, due)
 select fid, digest, true from looked
  union all
 select fid, null, true from around
@@ -104,14 +104,14 @@ select fid, null, true from around
 }
 
 /**
- * Makes the agents of sites due that somebody gained or lost. A site of too many ties nobody; there those are who were
- * tied before.
+ * Makes the agents of sites due that somebody gained or lost. A site of too many links nobody; there those are who were
+ * linked before.
  */
 export async function spreadSites(db: Queryable, sites: readonly string[]): Promise<void> {
   await db.query({
     name: 'spread-sites',
     text: `
-update agent_tie t
+update edge_derivation t
    set due = true
   from agent_site s
  where s.site = any ($1::text[]) and t.fid = s.fid and not t.due
@@ -122,42 +122,42 @@ update agent_tie t
   })
 }
 
-/** Agents whose ties are due, the lowest FIDs first. */
-export async function dueTies(db: Queryable, limit: number): Promise<number[]> {
+/** Agents whose edges are due, the lowest FIDs first. */
+export async function dueEdges(db: Queryable, limit: number): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>({
-    name: 'due-ties',
-    text: 'select fid from agent_tie where due order by fid limit $1',
+    name: 'due-edges',
+    text: 'select fid from edge_derivation where due order by fid limit $1',
     values: [limit],
   })
   return rows.map(({ fid }) => fid)
 }
 
 /** Agents that wait to be looked at or derived; each kind counted up to a thousand. For the operator's eyes. */
-export async function countTies(db: Queryable): Promise<number> {
+export async function countDueEdges(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ waiting: number }>({
-    name: 'count-ties',
+    name: 'count-edges',
     text: `
-select (select count(*) from (select from tie_event limit 1000) looks)
-       + (select count(*) from (select from agent_tie where due limit 1000) dues) as waiting`,
+select (select count(*) from (select from edge_event limit 1000) looks)
+       + (select count(*) from (select from edge_derivation where due limit 1000) dues) as waiting`,
   })
   return rows[0]?.waiting ?? 0
 }
 
-export async function endTies(db: Queryable, fids: readonly number[], now: Date): Promise<void> {
+export async function endEdges(db: Queryable, fids: readonly number[], now: Date): Promise<void> {
   await db.query({
-    name: 'end-ties',
-    text: 'update agent_tie set due = false, derived_at = $2 where fid = any ($1::bigint[])',
+    name: 'end-edges',
+    text: 'update edge_derivation set due = false, derived_at = $2 where fid = any ($1::bigint[])',
     values: [fids, now],
   })
 }
 
-/** Asks for a look at the agents whose ties were derived longest ago, before a time. Returns at how many. */
+/** Asks for a look at the agents whose edges were derived longest ago, before a time. Returns at how many. */
 export async function noteStalest(db: Queryable, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { rowCount } = await db.query({
     name: 'note-stalest',
     text: `
-insert into tie_event (fid)
-select fid from agent_tie where not due and derived_at < $1 order by derived_at limit $2`,
+insert into edge_event (fid)
+select fid from edge_derivation where not due and derived_at < $1 order by derived_at limit $2`,
     values: [before, limit],
   })
   return rowCount ?? 0

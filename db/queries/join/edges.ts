@@ -2,7 +2,7 @@ import { lockKeys } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
 /**
- * Makes the deriving of ties the work of one transaction at a time. Its statements look rows up by key, and are kept from
+ * Makes the deriving of edges the work of one transaction at a time. Its statements look rows up by key, and are kept from
  * reading whole tables as those of the join are (`lockJoin`).
  */
 export async function lockEdges(db: Queryable): Promise<void> {
@@ -54,7 +54,7 @@ select a.fid,
 
 /** A site of more agents than these is a platform that the list of platforms does not know yet. */
 export const mostAgentsOfSite = 50
-/** Ties of one kind that an agent keeps, the heaviest. */
+/** Edges of one kind that an agent keeps, the heaviest. */
 const mostOfKind = 500
 
 /** Brings the stored sites of agents to these. Returns the sites that one of them has gained or lost. */
@@ -156,11 +156,11 @@ const columns = 'weight, amount, first_seen_at, last_seen_at'
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /**
- * Derives the ties of agents to others of the index, under `lockEdges`. What has not changed is not written. Returns how
+ * Derives the edges of agents to others of the index, under `lockEdges`. What has not changed is not written. Returns how
  * many were added, changed or removed.
  *
  * Feedback and settlements from one's own address are none, nor from one that is both agents'. Settlements are those of
- * final blocks that are rolled up. Ties that have no direction are derived for the lower of the two FIDs.
+ * final blocks that are rolled up. Edges that have no direction are derived for the lower of the two FIDs.
  */
 export async function deriveEdges(
   db: Queryable,

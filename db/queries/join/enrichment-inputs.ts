@@ -86,7 +86,7 @@ with noted as (
 insert into source_state as s (source, subject, due_at, priority)
 select source, 'fid:' || fid as subject, $3::timestamptz, 2 from noted order by 1, 2
     on conflict (source, subject) do update
-   set due_at = least(s.due_at, excluded.due_at), priority = excluded.priority, lease_token = null`,
+   set due_at = least(s.due_at, excluded.due_at), priority = excluded.priority, lease_id = null`,
     values: [fids, sources, now],
   })
 }
@@ -103,7 +103,7 @@ select a.fid from agent a
   })
 }
 
-/** Forgets what sources said about agents that left the index; their sites go with the next look at their ties. */
+/** Forgets what sources said about agents that left the index; their sites go with the next look at their edges. */
 export async function forgetEnrichment(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
     name: 'forget-enrichment',
@@ -115,7 +115,7 @@ tags as (delete from oli_tag where fid = any ($1::bigint[])),
 identities as (delete from agent_identity where fid = any ($1::bigint[])),
 follows as (delete from social_follow where fid = any ($1::bigint[])),
 edges as (delete from agent_edge where fid = any ($1::bigint[]) or peer = any ($1::bigint[])),
-ties as (delete from agent_tie where fid = any ($1::bigint[])) -- who comes back is new to everybody
+derivations as (delete from edge_derivation where fid = any ($1::bigint[])) -- who comes back is new to everybody
 delete from codehost_profile where fid = any ($1::bigint[])`,
     values: [fids],
   })

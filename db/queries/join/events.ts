@@ -56,7 +56,7 @@ select '0x' || encode(address, 'hex') as address from met order by address`,
   return rows.map(({ address }) => address)
 }
 
-/** Consumes events of tokens: their holders in the index are derived again, and so are their ties. Returns the tokens. */
+/** Consumes events of tokens: their holders in the index are derived again, and so are their edges. Returns the tokens. */
 export async function routeTokens(db: Queryable, limit: number): Promise<Token[]> {
   const { rows } = await db.query<Token>({
     name: 'route-tokens',
@@ -67,7 +67,7 @@ with taken as (
   returning chain, agent_id),
 met as (select distinct chain, agent_id from taken),
 concerned as (select distinct h.fid from met join agent_holding h using (chain, agent_id)),
-tied as (insert into tie_event (fid) select fid from concerned),
+linked as (insert into edge_event (fid) select fid from concerned),
 routed as (insert into agent_event (fid) select fid from concerned)
 select chain, agent_id::text as "agentId" from met order by chain, agent_id`,
     values: [limit],

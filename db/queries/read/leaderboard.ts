@@ -4,7 +4,7 @@ import { leanRow } from '../sql/lean-row.ts'
 import { isListed } from '../sql/selectors.ts'
 import { countedSettlements, newestSettlement } from '../sql/settlement-windows.ts'
 
-/** Rolling windows: where each begins, as SQL (null: with the first block), and its columns of `payee_counts`. */
+/** Rolling windows: where each begins, as SQL (null: with the first block), and its columns of `recipient_counts`. */
 const windows = {
   '7d': { since: `now() - interval '7 days'`, count: 'last_7d' },
   '30d': { since: `now() - interval '30 days'`, count: 'last_30d' },
@@ -43,7 +43,7 @@ export async function leaderboard(
 
 function rankingOf({ since, count }: (typeof windows)[LeaderboardPeriod]): string {
   const counted = countedSettlements({
-    recipients: 'payee',
+    recipients: 'recipient',
     few: true,
     amounts: true,
     newest: false,
@@ -54,14 +54,14 @@ function rankingOf({ since, count }: (typeof windows)[LeaderboardPeriod]): strin
 with candidate as materialized (
   select fid
     from (select fid, unnest(verified_addresses) as address from agent) agent
-    join payee_counts c using (address)
+    join recipient_counts c using (address)
    where c.${count} > 0
    group by fid
    order by sum(c.${count}) desc, sum(c.${count}_amount) desc, fid
    limit $2 + ${spareCandidates}
 ),
 verified as materialized (select fid, unnest(verified_addresses) as address from candidate join agent using (fid)),
-payee as materialized (select distinct address from verified),
+recipient as materialized (select distinct address from verified),
 paid as materialized (
   select address, sum(settlements) as settlements, sum(settlements_amount) as volume
     from (${counted}) part
@@ -104,12 +104,12 @@ function payersOf(addresses: string, since: string | null): string {
              where p.recipient = any (${addresses}) and ($3::boolean or not p.overload) and ${after('p.last_at')}
              union
             select s.payer
-              from unnest(${addresses}) as payee (address)
+              from unnest(${addresses}) as recipient (address)
              cross join settlement_unrolled u
              cross join lateral (
                select s.payer
                  from settlement s
-                where s.recipient = payee.address and s.chain = u.chain
+                where s.recipient = recipient.address and s.chain = u.chain
                   and s.block_number between u.from_block and u.to_block
                   and ($3::boolean or ${isListed('s.selector')}) and ${after('s.block_timestamp')}
                offset 0

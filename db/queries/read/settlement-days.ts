@@ -25,25 +25,25 @@ export async function agentSettlementDays(
 with day as (
   select (now() at time zone 'utc')::date - back as day from generate_series(0, $2::int - 1) as back
 ),
-payee as materialized (select unnest(verified_addresses) as address from agent where fid = $1),
+recipient as materialized (select unnest(verified_addresses) as address from agent where fid = $1),
 part as (
   select (h.hour at time zone 'utc')::date as day, h.n as count, h.amount
-    from payee
+    from recipient
    cross join lateral (
      select h.hour, h.n, h.amount
        from settlement_hourly h
-      where h.recipient = payee.address
+      where h.recipient = recipient.address
         and h.hour >= (select min(day) from day)::timestamp at time zone 'utc' and ($3::boolean or not h.overload)
      offset 0
    ) h
    union all
   select (s.block_timestamp at time zone 'utc')::date, 1, s.amount
-    from payee
+    from recipient
    cross join settlement_unrolled u
    cross join lateral (
      select s.block_timestamp, s.amount
        from settlement s
-      where s.recipient = payee.address and s.chain = u.chain
+      where s.recipient = recipient.address and s.chain = u.chain
         and s.block_number between u.from_block and u.to_block
         and ($3::boolean or ${isListed('s.selector')})
         and s.block_timestamp >= (select min(day) from day)::timestamp at time zone 'utc'

@@ -32,7 +32,7 @@ select json_build_object(
              'last_30d', coalesce(sum(last_30d), 0),
              'all', coalesce(sum(ever), 0)
            )
-      from payee_counts
+      from recipient_counts
   ),
   'chains', (
     select json_agg(json_build_object(

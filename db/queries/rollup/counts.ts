@@ -13,7 +13,7 @@ export interface CountOptions {
   readonly now: Date
 }
 
-/** Of the payees of a relation; the parameters $1 and $2 are the time and whether overloads count. */
+/** Of the recipients of a relation; the parameters $1 and $2 are the time and whether overloads count. */
 const countedOf = (recipients: string, few: boolean) => ({
   recipients,
   few,
@@ -32,23 +32,23 @@ const countedOf = (recipients: string, few: boolean) => ({
  * Rows are written in the order of addresses, so that two who count do not wait for each other in turn. Those that have
  * not changed are left out before: a conflict alone would lock each of them, and locks are writes.
  */
-function storedCounts(payees: string, few: boolean): string {
-  const counted = countedOf('payee', few)
+function storedCounts(recipients: string, few: boolean): string {
+  const counted = countedOf('recipient', few)
   const names = countedColumns(counted)
   const sums = names.map((name) => (name === 'newest_at' ? `max(${name})` : `coalesce(sum(${name}), 0)`))
   const row = (table: string) => `(${names.map((name) => `${table}.${name}`).join(', ')})`
   return `
-with payee as materialized (${payees}),
+with recipient as materialized (${recipients}),
 paid as (
   select address, ${sums.map((sum, index) => `${sum} as ${names[index]}`).join(', ')}
-    from payee
+    from recipient
     left join (${countedSettlements(counted)}) part using (address)
    group by address
 )
-insert into payee_counts (address, ${names.join(', ')})
+insert into recipient_counts (address, ${names.join(', ')})
 select paid.address, ${names.map((name) => `paid.${name}`).join(', ')}
   from paid
-  left join payee_counts stored using (address)
+  left join recipient_counts stored using (address)
  where stored.address is null or ${row('stored')} is distinct from ${row('paid')}
  order by paid.address
     on conflict (address) do update
@@ -56,9 +56,9 @@ select paid.address, ${names.map((name) => `paid.${name}`).join(', ')}
 }
 
 /** Counts what all addresses of agents were paid. What has not changed is not written. Returns how many rows were. */
-export async function countPayees(db: Queryable, { settlementOverloads, now }: CountOptions): Promise<number> {
+export async function countRecipients(db: Queryable, { settlementOverloads, now }: CountOptions): Promise<number> {
   const { rowCount } = await db.query({
-    name: 'count-payees',
+    name: 'count-recipients',
     text: storedCounts('select distinct unnest(verified_addresses) as address from agent', false),
     values: [now, settlementOverloads === 'all'],
   })
@@ -66,12 +66,12 @@ export async function countPayees(db: Queryable, { settlementOverloads, now }: C
 }
 
 /** The same of the addresses of some agents, a hundred at most. */
-export async function countPayeesOf(
+export async function countRecipientsOf(
   db: Queryable,
   { fids, settlementOverloads, now }: CountOptions & { fids: readonly number[] },
 ): Promise<void> {
   await db.query({
-    name: 'count-payees-of',
+    name: 'count-recipients-of',
     text: storedCounts(
       'select distinct unnest(verified_addresses) as address from agent where fid = any ($3::bigint[])',
       true,
@@ -81,18 +81,18 @@ export async function countPayeesOf(
 }
 
 /** Deletes the counts of addresses that no agent has any more. Rows that somebody writes are left to the next time. */
-export async function forgetPayees(db: Queryable): Promise<void> {
+export async function forgetRecipients(db: Queryable): Promise<void> {
   await db.query({
-    name: 'forget-payees',
+    name: 'forget-recipients',
     text: `
 with gone as (
   select c.address
-    from payee_counts c
-   where not exists (select from (select unnest(verified_addresses) as address from agent) payee
-                      where payee.address = c.address)
+    from recipient_counts c
+   where not exists (select from (select unnest(verified_addresses) as address from agent) recipient
+                      where recipient.address = c.address)
      for update of c skip locked
 )
-delete from payee_counts where address in (select address from gone)`,
+delete from recipient_counts where address in (select address from gone)`,
   })
 }
 
@@ -117,8 +117,8 @@ function movedWhere(condition: string): string {
 select fid, paid.last_30d as "last30d", paid.ever, summed.newest_at as "newestAt"
   from agent a
   left join (select fid, sum(c.last_30d)::bigint as last_30d, sum(c.ever)::bigint as ever, max(c.newest_at) as newest_at
-               from (select fid, unnest(verified_addresses) as address from agent where ${condition}) payee
-               join payee_counts c using (address)
+               from (select fid, unnest(verified_addresses) as address from agent where ${condition}) recipient
+               join recipient_counts c using (address)
               group by fid) summed using (fid)
  cross join lateral (select coalesce(summed.last_30d, 0) as last_30d, coalesce(summed.ever, 0) as ever) paid
  where ${condition}

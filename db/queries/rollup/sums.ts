@@ -49,8 +49,8 @@ select count(*)::int as groups from fact`
 /** Makes what is stored of some recipients, a relation, what their settlements `s` of a condition come to. */
 export function recountSums(recipients: string, condition: string): string {
   return `
-with payee as materialized (${recipients}),
-fact as materialized (${facts(`s.recipient in (select recipient from payee) and ${condition}`)}),
+with recipient as materialized (${recipients}),
+fact as materialized (${facts(`s.recipient in (select recipient from recipient) and ${condition}`)}),
 ${tables.flatMap((sums) => [stored(sums, (name) => `excluded.${name}`), removed(sums)]).join(',\n')}
 select count(*)::int as groups from fact`
 }
@@ -86,8 +86,8 @@ function removed({ table, by }: Sums): string {
   return `
 ${table}_removed as (
   delete from ${table} t
-   using payee
-   where t.chain = $1 and t.recipient = payee.recipient
+   using recipient
+   where t.chain = $1 and t.recipient = recipient.recipient
      and not exists (select from fact where ${key.map((name) => `fact.${name} = t.${name}`).join(' and ')})
 )`
 }

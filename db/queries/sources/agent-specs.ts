@@ -138,7 +138,7 @@ with noted as (
 insert into source_state as s (source, subject, due_at, priority)
 select 'spec_discovery', 'fid:' || fid, $2, 2 from noted order by fid
     on conflict (source, subject) do update
-   set due_at = least(s.due_at, excluded.due_at), priority = excluded.priority, lease_token = null`,
+   set due_at = least(s.due_at, excluded.due_at), priority = excluded.priority, lease_id = null`,
     values: [fids, now],
   })
 }

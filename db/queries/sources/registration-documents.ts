@@ -25,7 +25,7 @@ select '${source}', 'token:' || r.chain || ':' || r.agent_id, $1,
  order by r.chain, r.agent_id
     on conflict (source, subject) do update
    set due_at = least(s.due_at, excluded.due_at), priority = greatest(s.priority, excluded.priority),
-       lease_token = null`
+       lease_id = null`
 
 /** Of these tokens. A lease on one of them ends: what is being read may be of the URI before. */
 export async function askForDocuments(db: Queryable, tokens: readonly Token[], now: Date): Promise<void> {

@@ -13,7 +13,7 @@ export interface LeasedSubject {
 
 export interface LeaseOrder {
   readonly source: string
-  readonly token: string
+  readonly leaseId: string
   readonly now: Date
   /** When an unfinished lease falls back. */
   readonly until: Date
@@ -22,7 +22,7 @@ export interface LeaseOrder {
 
 const leased = `
 update source_state s
-   set due_at = $3, lease_token = $4, last_attempt_at = $2
+   set due_at = $3, lease_id = $4, last_attempt_at = $2
   from due
  where s.source = $1 and s.subject = due.subject
 returning s.subject, s.failures, s.last_success_at as "lastSuccessAt"`
@@ -49,24 +49,24 @@ with due as (
   return lease(db, 'lease-tail', text, order)
 }
 
-async function lease(db: Queryable, name: string, text: string, { source, token, now, until, limit }: LeaseOrder) {
-  const { rows } = await db.query<LeasedSubject>({ name, text, values: [source, now, until, token, limit] })
+async function lease(db: Queryable, name: string, text: string, { source, leaseId, now, until, limit }: LeaseOrder) {
+  const { rows } = await db.query<LeasedSubject>({ name, text, values: [source, now, until, leaseId, limit] })
   return rows
 }
 
 /** Leases one subject whether it is due or not, known or not: for a person who wants to see it read. */
 export async function leaseSubject(
   db: Queryable,
-  { source, subject, token, now, until }: Omit<LeaseOrder, 'limit'> & { subject: string },
+  { source, subject, leaseId, now, until }: Omit<LeaseOrder, 'limit'> & { subject: string },
 ): Promise<LeasedSubject> {
   const { rows } = await db.query<LeasedSubject>({
     name: 'lease-subject',
     text: `
-insert into source_state as s (source, subject, due_at, lease_token, last_attempt_at)
+insert into source_state as s (source, subject, due_at, lease_id, last_attempt_at)
 values ($1, $5, $3, $4, $2)
-    on conflict (source, subject) do update set due_at = $3, lease_token = $4, last_attempt_at = $2
+    on conflict (source, subject) do update set due_at = $3, lease_id = $4, last_attempt_at = $2
 returning s.subject, s.failures, s.last_success_at as "lastSuccessAt"`,
-    values: [source, now, until, token, subject],
+    values: [source, now, until, leaseId, subject],
   })
   return rows[0] as LeasedSubject
 }
@@ -75,7 +75,7 @@ returning s.subject, s.failures, s.last_success_at as "lastSuccessAt"`,
 export interface Ending {
   readonly source: string
   readonly subjects: readonly string[]
-  readonly token: string
+  readonly leaseId: string
   readonly dueAt: Date
   readonly outcome: string
   /** What went wrong, when there is more to say than the outcome does. */
@@ -92,59 +92,59 @@ const errorOf = ({ error }: Ending) => (error === undefined ? null : storableTex
  */
 const held = `with held as (
   select subject from source_state
-   where source = $1 and subject = any ($2::text[]) and lease_token = $3
+   where source = $1 and subject = any ($2::text[]) and lease_id = $3
    order by subject for update)`
 const ofHeld = 'from held where s.source = $1 and s.subject = held.subject'
 
 /** Ends a lease with success. False: not every lease was still held, so what was read must not be written. */
 export async function finishSubjects(db: Queryable, ending: Ending & { now: Date }): Promise<boolean> {
-  const { source, subjects, token, dueAt, outcome, now } = ending
+  const { source, subjects, leaseId, dueAt, outcome, now } = ending
   const { rowCount } = await db.query({
     name: 'finish-subjects',
     text: `${held}
 update source_state s
-   set due_at = $4, priority = 0, lease_token = null, failures = 0, last_success_at = $6, last_outcome = $5,
+   set due_at = $4, priority = 0, lease_id = null, failures = 0, last_success_at = $6, last_outcome = $5,
        last_error = null
   ${ofHeld}`,
-    values: [source, subjects, token, dueAt, outcome, now],
+    values: [source, subjects, leaseId, dueAt, outcome, now],
   })
   return rowCount === subjects.length
 }
 
 /** Ends a lease for good: the subjects are not to be read again. False: as for `finishSubjects`. */
-export async function dropSubjects(db: Queryable, { source, subjects, token }: Ending): Promise<boolean> {
+export async function dropSubjects(db: Queryable, { source, subjects, leaseId }: Ending): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'drop-subjects',
-    text: 'delete from source_state where source = $1 and subject = any ($2::text[]) and lease_token = $3',
-    values: [source, subjects, token],
+    text: 'delete from source_state where source = $1 and subject = any ($2::text[]) and lease_id = $3',
+    values: [source, subjects, leaseId],
   })
   return rowCount === subjects.length
 }
 
 /** Ends a lease with a failure; the subject stays as urgent as it was. False: as for `finishSubjects`. */
 export async function failSubjects(db: Queryable, ending: Ending): Promise<boolean> {
-  const { source, subjects, token, dueAt, outcome } = ending
+  const { source, subjects, leaseId, dueAt, outcome } = ending
   const { rowCount } = await db.query({
     name: 'fail-subjects',
     text: `${held}
 update source_state s
-   set due_at = $4, lease_token = null, failures = failures + 1, last_outcome = $5, last_error = $6
+   set due_at = $4, lease_id = null, failures = failures + 1, last_outcome = $5, last_error = $6
   ${ofHeld}`,
-    values: [source, subjects, token, dueAt, outcome, errorOf(ending)],
+    values: [source, subjects, leaseId, dueAt, outcome, errorOf(ending)],
   })
   return rowCount === subjects.length
 }
 
 /** Gives a lease back: the host did not want to be asked now, which says nothing about the subjects. */
 export async function postponeSubjects(db: Queryable, ending: Ending): Promise<void> {
-  const { source, subjects, token, dueAt, outcome } = ending
+  const { source, subjects, leaseId, dueAt, outcome } = ending
   await db.query({
     name: 'postpone-subjects',
     text: `${held}
 update source_state s
-   set due_at = $4, lease_token = null, last_outcome = $5, last_error = coalesce($6, last_error)
+   set due_at = $4, lease_id = null, last_outcome = $5, last_error = coalesce($6, last_error)
   ${ofHeld}`,
-    values: [source, subjects, token, dueAt, outcome, errorOf(ending)],
+    values: [source, subjects, leaseId, dueAt, outcome, errorOf(ending)],
   })
 }
 
@@ -164,7 +164,7 @@ export async function askForSubjects(
 insert into source_state as s (source, subject, due_at, priority)
 select $1, subject, $3, $4 from (select distinct unnest($2::text[]) as subject order by subject) as wanted
     on conflict (source, subject) do update
-   set due_at = least(s.due_at, excluded.due_at), priority = greatest(s.priority, excluded.priority), lease_token = null
+   set due_at = least(s.due_at, excluded.due_at), priority = greatest(s.priority, excluded.priority), lease_id = null
  where s.due_at > excluded.due_at or s.priority < excluded.priority`,
     values: [source, subjects, dueAt, priority],
   })

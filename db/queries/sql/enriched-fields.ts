@@ -75,7 +75,7 @@ select json_build_object(
 const mostEdges = 100
 const kinds = `array['follows', 'feedback', 'settlement', 'shared_owner', 'shared_wallet', 'shared_host', 'transfer']`
 
-/** Two that follow each other are one tie in both directions. */
+/** Two that follow each other are one edge in both directions. */
 export const edges = `(
 with seen as (
   select e.kind, e.direction, e.peer, e.chain, e.weight, e.amount, e.first_seen_at, e.last_seen_at
@@ -85,7 +85,7 @@ with seen as (
          e.weight, e.amount, e.first_seen_at, e.last_seen_at
     from agent_edge e where e.peer = a.fid
 ),
-tied as (
+linked as (
   select s.kind, case when count(*) > 1 then 'both' else min(s.direction) end as direction, s.peer, s.chain,
          max(s.weight) as weight, max(s.amount) as amount,
          min(s.first_seen_at) as first_seen_at, max(s.last_seen_at) as last_seen_at
@@ -94,7 +94,7 @@ tied as (
 ),
 shown as (
   select t.*, p.handle, p.claimed, array_position(${kinds}, t.kind) as place
-    from tied t
+    from linked t
     join agent p on p.fid = t.peer
    order by place, t.weight desc, t.peer, t.chain, t.direction
    limit ${mostEdges}

@@ -66,16 +66,16 @@ function summed(counted: Counted, { table, counts, shown }: { table: string; cou
   const { recipients, few } = counted
   if (few) {
     return `
-select payee.address, ${countedColumns(counted)
+select recipient.address, ${countedColumns(counted)
       .map((name) => `t.${name}`)
       .join(', ')}
-  from ${recipients} as payee
- cross join lateral (select ${counts} from ${table} t where t.recipient = payee.address and ${shown}) t`
+  from ${recipients} as recipient
+ cross join lateral (select ${counts} from ${table} t where t.recipient = recipient.address and ${shown}) t`
   }
   return `
 select t.recipient as address, ${counts}
-  from ${recipients} as payee
-  join ${table} t on t.recipient = payee.address
+  from ${recipients} as recipient
+  join ${table} t on t.recipient = recipient.address
  where ${shown}
  group by t.recipient`
 }
@@ -106,11 +106,11 @@ function fullHours(counted: Counted, edges: readonly Window[]): string {
  */
 function firstHour(counted: Counted, edge: Window): string {
   const { recipients, few, overloads } = counted
-  const isFirst = `h.recipient = payee.address and h.hour = ${hourOf(edge.since as string)}`
+  const isFirst = `h.recipient = recipient.address and h.hour = ${hourOf(edge.since as string)}`
   const counts = columns(counted, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : nothing))
   return `
 select h.recipient, ${counts}
-  from ${recipients} as payee
+  from ${recipients} as recipient
   ${few ? `cross join lateral (select * from settlement_hourly h where ${isFirst} offset 0) h` : `join settlement_hourly h on ${isFirst}`}
  cross join lateral (
    select s.amount
@@ -145,16 +145,16 @@ function unrolled(counted: Counted): string {
       and (${overloads} or ${isListed('s.selector')}) and ${isInAny}`
   if (few) {
     return `
-select payee.address, ${counts}
-  from ${recipients} as payee
+select recipient.address, ${counts}
+  from ${recipients} as recipient
  cross join settlement_unrolled u
  cross join lateral (
    select s.amount, s.block_timestamp
      from settlement s
-    where s.recipient = payee.address and ${inRange}
+    where s.recipient = recipient.address and ${inRange}
    offset 0
  ) s
- group by payee.address`
+ group by recipient.address`
   }
   return `
 select s.recipient, ${countedColumns(counted)
@@ -168,7 +168,7 @@ select s.recipient, ${countedColumns(counted)
     group by s.recipient
    offset 0
  ) s
-  join ${recipients} as payee on payee.address = s.recipient`
+  join ${recipients} as recipient on recipient.address = s.recipient`
 }
 
 /**
@@ -183,12 +183,12 @@ export function newestSettlement(addresses: string, overloads: string): string {
            where t.recipient = any (${addresses}) and (${overloads} or not t.overload)
            union all
           select max(newest.block_timestamp)
-            from unnest(${addresses}) as payee (address)
+            from unnest(${addresses}) as recipient (address)
            cross join settlement_unrolled u
            cross join lateral (
              select s.block_timestamp
                from settlement s
-              where s.recipient = payee.address and s.chain = u.chain
+              where s.recipient = recipient.address and s.chain = u.chain
                 and s.block_number between u.from_block and u.to_block
                 and (${overloads} or ${isListed('s.selector')})
               order by s.block_number desc

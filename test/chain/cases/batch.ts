@@ -109,8 +109,8 @@ export const batchCases: SettlementCase[] = [
     name: 'the same arguments in a call that fails, by another entry point than the one that pays',
     async act({ chain, payer, merchant, facilitator, authorize }) {
       const authorization = await authorize(payer, { to: merchant.address, value: 26n })
-      const notThePayee = pay({ ...authorization, kind: 'receive' })
-      const hash = await chain.send(facilitator, aggregate(chain, [notThePayee, pay(authorization)]))
+      const notTheRecipient = pay({ ...authorization, kind: 'receive' })
+      const hash = await chain.send(facilitator, aggregate(chain, [notTheRecipient, pay(authorization)]))
       return {
         hash,
         settlements: [{ authorization, selector: selectors.transfer, source: 'trace', inferred: selectors.transfer }],

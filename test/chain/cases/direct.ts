@@ -18,7 +18,7 @@ export const directCases: SettlementCase[] = [
     },
   },
   {
-    name: 'a direct receive by the payee',
+    name: 'a direct receive by the recipient',
     async act({ chain, payer, merchant, authorize }) {
       const authorization = await authorize(payer, { to: merchant.address, value: 2n, kind: 'receive' })
       const hash = await chain.send(merchant, pay(authorization))
@@ -54,7 +54,7 @@ export const directCases: SettlementCase[] = [
     },
   },
   {
-    name: 'a payee that is a contract wallet and calls the token itself',
+    name: 'a recipient that is a contract wallet and calls the token itself',
     async act({ chain, payer, merchant, facilitator, authorize }) {
       const salt = keccak256(toBytes('paid wallet'))
       const wallet = await walletOf(chain, merchant.address, salt)

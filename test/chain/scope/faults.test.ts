@@ -79,10 +79,10 @@ async function toggle(at: number, live: Set<number>) {
 
 /** Each block pays two of the recipients in every way there is. */
 async function branch(name: string, blocks: number): Promise<Branch> {
-  const payees = (block: number) => [recipients[block % 7]!, recipients[(3 * block + 2) % 7]!]
+  const paidIn = (block: number) => [recipients[block % 7]!, recipients[(3 * block + 2) % 7]!]
   return Promise.all(
     Array.from({ length: blocks }, async (_, block) => {
-      const acts = payees(block).map((to, at) => paymentActs(chain, `${name} ${block} ${at}`, to))
+      const acts = paidIn(block).map((to, at) => paymentActs(chain, `${name} ${block} ${at}`, to))
       return (await Promise.all(acts)).flat()
     }),
   )

@@ -74,7 +74,7 @@ function addSettlement(
   const signature = hexWord(27) + nonce + nonce
   const input = `0x${selector}${payer}${recipient}${amount}${times}${nonce}${signature}${'00'.repeat(trailingBytes)}`
   const hash = `0x${nonce.slice(0, 32)}${hexWord(number).slice(-32)}`
-  // receiveWithAuthorization is sent by the payee, transfers by one of a few facilitators.
+  // receiveWithAuthorization is sent by the recipient, transfers by one of a few facilitators.
   const from = `0x${(isReceive ? recipient : wordOf(0xc0, serial % 5)).slice(24)}`
   transactions.push({ transactionIndex: index, hash, from, to: token, input, sighash: `0x${selector}`, status: 1 })
   const position = { transactionIndex: index, transactionHash: hash, address: token }

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** What the job does until there is nothing left to do; how many agents had their ties derived, and how many moved. */
+/** What the job does until there is nothing left to do; how many agents had their edges derived, and how many moved. */
 async function settle() {
   const join = { pool: database.pool, now: clock.now, settlementOverloads: 'spec', lookups: false } as const
   while ((await rollUpSettlements(join)) > 0);
@@ -35,15 +35,15 @@ async function settle() {
     moved += pass.moved
   }
   const at = [clock.now()]
-  const { rows } = await database.pool.query('select count(*)::int as n from agent_tie where derived_at = $1', at)
+  const { rows } = await database.pool.query('select count(*)::int as n from edge_derivation where derived_at = $1', at)
   return { passes, derived: rows[0].n as number, moved }
 }
 
-/** Looks at every agent anew, as if nothing were known of it but its ties; how many were not as they should be. */
+/** Looks at every agent anew, as if nothing were known of it but its edges; how many were not as they should be. */
 async function overlooked() {
   clock.pass(1_000)
-  await database.pool.query('update agent_tie set digest = null')
-  await database.pool.query('insert into tie_event (fid) select fid from agent')
+  await database.pool.query('update edge_derivation set digest = null')
+  await database.pool.query('insert into edge_event (fid) select fid from agent')
   return (await settle()).moved
 }
 
@@ -132,7 +132,7 @@ const change = fc.oneof(
     .map((args) => ({ do: () => publish(...args), name: `publish ${args}` })),
 )
 
-test('whatever changes, the agents that are looked at are all whose ties change', { timeout: 120_000 }, async () => {
+test('whatever changes, the agents that are looked at are all whose edges change', { timeout: 120_000 }, async () => {
   const changes = fc.array(change, { minLength: 1, maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(changes, async (some) => {
@@ -151,7 +151,7 @@ test('whatever changes, the agents that are looked at are all whose ties change'
 
 test('where nothing changed nobody is looked at, and after one change those around it alone', async () => {
   const { pool } = database
-  const written = async () => (await pool.query('select xmin::text, * from agent_tie order by fid')).rows
+  const written = async () => (await pool.query('select xmin::text, * from edge_derivation order by fid')).rows
   const before = await written()
   clock.pass(1_000)
   expect(await settle()).toEqual({ passes: 1, derived: 0, moved: 0 })
@@ -166,30 +166,30 @@ test('where nothing changed nobody is looked at, and after one change those arou
   expect(await settle()).toMatchObject({ derived: 1 })
 
   await open(5_000, 'customer') // who is not in the index
-  for (const payee of fids) await pay('customer', walletOf(payee))
+  for (const recipient of fids) await pay('customer', walletOf(recipient))
   clock.pass(1_000)
   expect(await settle()).toMatchObject({ derived: 0 })
 })
 
-test('an agent that leaves the index and comes back at once is tied as before', async () => {
+test('an agent that leaves the index and comes back at once is linked as before', async () => {
   const { pool } = database
   await mintTo(pool, { fid: 3_000, addresses: [addressOf(walletOf(3_000))] })
   await follow(fids[0]!, [3_000])
   await settle()
-  const tied = async () => (await pool.query('select fid::int from agent_edge where peer = 3000')).rows
-  const before = await tied()
+  const linked = async () => (await pool.query('select fid::int from agent_edge where peer = 3000')).rows
+  const before = await linked()
   expect(before).toContainEqual({ fid: fids[0] })
   const { rows } = await pool.query('delete from registration_transfer where agent_id = 300000 returning *')
   const join = { pool, now: clock.now, settlementOverloads: 'spec', lookups: false } as const
   while ((await runJoin(join)) > 0);
-  expect(await tied()).toEqual([])
+  expect(await linked()).toEqual([])
   await insert(pool, 'registration_transfer', rows[0])
   await settle()
-  expect(await tied()).toEqual(before)
+  expect(await linked()).toEqual(before)
   expect(await overlooked()).toBe(0)
 })
 
-test('once a day everybody’s ties are derived, whether there is a reason or not', async () => {
+test('once a day everybody’s edges are derived, whether there is a reason or not', async () => {
   const { pool } = database
   const { rows } = await pool.query('select count(*)::int as n from agent')
   await pool.query(`delete from agent_edge where kind = 'follows'`) // nobody is told
@@ -202,10 +202,10 @@ test('once a day everybody’s ties are derived, whether there is a reason or no
   expect(await overlooked()).toBe(0)
 })
 
-test('a site of more than fifty agents ties nobody; the one that is too many unties all', async () => {
+test('a site of more than fifty agents edges nobody; the one that is too many unties all', async () => {
   const { pool } = database
   const crowd = Array.from({ length: 51 }, (_, index) => 2_000 + index)
-  const tied = async () => {
+  const linked = async () => {
     const { rows } = await pool.query(
       `select count(*)::int as n from agent_edge where kind = 'shared_host' and fid >= 2000`,
     )
@@ -214,13 +214,13 @@ test('a site of more than fifty agents ties nobody; the one that is too many unt
   for (const one of crowd) await mintTo(pool, { fid: one, addresses: [addressOf(walletOf(one))] })
   for (const one of crowd.slice(1)) await publishAt(one)
   await settle()
-  expect(await tied()).toBe((50 * 49) / 2)
+  expect(await linked()).toBe((50 * 49) / 2)
   await publishAt(crowd[0]!)
   await settle()
-  expect(await tied()).toBe(0)
+  expect(await linked()).toBe(0)
   await pool.query('update verified_address set ended_at = verified_at where fid = $1', [crowd[7]])
   await settle()
-  expect(await tied()).toBe((50 * 49) / 2)
+  expect(await linked()).toBe((50 * 49) / 2)
   expect(await overlooked()).toBe(0)
 })
 

@@ -27,10 +27,10 @@ async function start() {
   return job
 }
 
-type Tie = { kind: string; direction: string; fid: number; weight: number }
+type Edge = { kind: string; direction: string; fid: number; weight: number }
 async function tiesOf(fid: number, kind?: string) {
-  const { agent_edges } = (await profileOf(database.pool, fid)) as { agent_edges: Tie[] }
-  return agent_edges.filter((tie) => kind === undefined || tie.kind === kind)
+  const { agent_edges } = (await profileOf(database.pool, fid)) as { agent_edges: Edge[] }
+  return agent_edges.filter((edge) => kind === undefined || edge.kind === kind)
 }
 
 async function addFeedback(tokenId: number, client: string, index: number, revoked = false) {
@@ -55,7 +55,7 @@ async function addFeedback(tokenId: number, client: string, index: number, revok
   })
 }
 
-test('agents are tied by what they pay, say, follow, own and share, seen from both ends', async () => {
+test('agents are linked by what they pay, say, follow, own and share, seen from both ends', async () => {
   const { pool } = database
   const shared = addressOf('shared')
   await mintTo(pool, { fid: ada, addresses: [walletOf(ada), shared] })
@@ -133,7 +133,7 @@ test('agents are tied by what they pay, say, follow, own and share, seen from bo
   ])
 })
 
-test('deriving the same ties again writes nothing', async () => {
+test('deriving the same edges again writes nothing', async () => {
   const rows = async () => (await database.pool.query('select xmin::text, * from agent_edge order by 2, 3, 4')).rows
   const before = await rows()
   await start()
@@ -141,7 +141,7 @@ test('deriving the same ties again writes nothing', async () => {
   expect(await rows()).toEqual(before)
 })
 
-test('a token that goes from one agent to another ties them', async () => {
+test('a token that goes from one agent to another edges them', async () => {
   const { pool } = database
   await insert(pool, 'registration_transfer', {
     id: 'base-sale',
@@ -162,7 +162,7 @@ test('a token that goes from one agent to another ties them', async () => {
   expect(await tiesOf(ada, 'transfer')).toMatchObject([{ direction: 'in', fid: bob }])
 })
 
-test('ties end with what made them, and with the agent at the other end', async () => {
+test('edges end with what made them, and with the agent at the other end', async () => {
   const { pool } = database
   await pool.query('delete from social_follow')
   await pool.query(`update feedback set revoked_block = 400, revoked_at = now()`)
@@ -199,7 +199,7 @@ test('feedback from the wallet of an agent’s token is the agent’s; from a wa
   expect(await tiesOf(judged, 'feedback')).toMatchObject([{ direction: 'in', fid: judge, weight: 1 }])
 })
 
-test('of many ties a hundred are shown, by kind, then by weight, then by FID', async () => {
+test('of many edges a hundred are shown, by kind, then by weight, then by FID', async () => {
   const { pool } = database
   const fids = Array.from({ length: 130 }, (_, index) => 1_000 + index)
   for (const fid of fids) await mintTo(pool, { fid, addresses: [walletOf(fid)] })
@@ -207,8 +207,8 @@ test('of many ties a hundred are shown, by kind, then by weight, then by FID', a
   await insert(pool, 'social_follow', { fid: ada, targets: [...fids].reverse(), followed_at })
   await start()
   await job.edges()
-  const ties = await tiesOf(ada)
-  expect(ties.map(({ kind, fid }) => [kind, fid])).toEqual(fids.slice(0, 100).map((fid) => ['follows', fid]))
+  const edges = await tiesOf(ada)
+  expect(edges.map(({ kind, fid }) => [kind, fid])).toEqual(fids.slice(0, 100).map((fid) => ['follows', fid]))
 })
 
 test('a site is the registrable domain of a host; places with many tenants are none', () => {

@@ -132,19 +132,19 @@ test('addresses that no agent has any more are not counted, and those that did n
   await seed()
   await round()
   const rows = async () =>
-    (await database.pool.query('select address, ctid, xmin, xmax from payee_counts order by address')).rows
+    (await database.pool.query('select address, ctid, xmin, xmax from recipient_counts order by address')).rows
   const before = await rows()
   await round()
   expect(await rows()).toEqual(before)
   await database.pool.query('delete from agent where fid = 4')
   await round()
   const { rows: foreign } = await database.pool.query(`
-    select from payee_counts where address not in (select unnest(verified_addresses) from agent)`)
+    select from recipient_counts where address not in (select unnest(verified_addresses) from agent)`)
   expect(foreign).toEqual([])
   expect((await rows()).length).toBeLessThan(before.length)
 })
 
-/** Of the version before totals, payers and counts of payees were kept. */
+/** Of the version before totals, payers and counts of recipients were kept. */
 const older = /^00(0|1|3|4[0-2]|43_settlement_hourly|5[016]|55|60|7[0-2])/
 const migrations = new URL('../../../db/migrations/', import.meta.url)
 

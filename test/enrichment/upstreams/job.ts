@@ -28,7 +28,7 @@ export interface UpstreamJob {
   /** Passes until nothing is due; how its reads ended. */
   read(): Promise<string[]>
   join(): Promise<void>
-  /** Passes over ties until there is nothing to do; how many moved. */
+  /** Passes over edges until there is nothing to do; how many moved. */
   edges(): Promise<number>
 }
 

@@ -158,7 +158,7 @@ test('whoever becomes verified while the chain grows gets every settlement, howe
   try {
     const database = await stage.database()
     const processor = await stage.start(database)
-    const everybody = [...new Set(blocks.flatMap(({ logs }) => logs.flatMap(({ topics }) => payeeOf(topics))))]
+    const everybody = [...new Set(blocks.flatMap(({ logs }) => logs.flatMap(({ topics }) => recipientOf(topics))))]
     const verified = new Set<string>()
     for (const [at, block] of blocks.slice(50).entries()) {
       growing.append([block])
@@ -211,6 +211,6 @@ async function untilLoadedBeyond(database: TestDatabase, block: number): Promise
 }
 
 /** The address that a Transfer pays, if it is one. */
-function payeeOf([, , to]: readonly string[]): string[] {
+function recipientOf([, , to]: readonly string[]): string[] {
   return to?.startsWith(`0x${'0'.repeat(24)}`) ? [`0x${to.slice(26)}`] : []
 }

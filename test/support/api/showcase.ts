@@ -168,13 +168,13 @@ async function seedElsewhere(pool: pg.Pool, address: Buffer, before: (days: numb
     ...{ public_repos: 14, total_stars: 1_930, top_languages: ['TypeScript', 'Julia'], verified: true },
     ...{ account_created_at: before(900), last_push_at: before(2), source: 'socialindex' },
   })
-  const tie = { fid: richFid, weight: 1, first_seen_at: before(60), last_seen_at: before(2) }
+  const edge = { fid: richFid, weight: 1, first_seen_at: before(60), last_seen_at: before(2) }
   const [wren, moss, quill, parcel, north] = [1, 2, 3, 4, 5].map((n) => richFid + n * 31)
-  await insert(pool, 'agent_edge', { ...tie, peer: wren, kind: 'follows', direction: 'out' })
-  await insert(pool, 'agent_edge', { ...tie, fid: wren, peer: richFid, kind: 'follows', direction: 'out' })
-  await insert(pool, 'agent_edge', { ...tie, peer: moss, kind: 'feedback', direction: 'in', chain: 'base', weight: 3 })
+  await insert(pool, 'agent_edge', { ...edge, peer: wren, kind: 'follows', direction: 'out' })
+  await insert(pool, 'agent_edge', { ...edge, fid: wren, peer: richFid, kind: 'follows', direction: 'out' })
+  await insert(pool, 'agent_edge', { ...edge, peer: moss, kind: 'feedback', direction: 'in', chain: 'base', weight: 3 })
   const paid = { chain: 'base', weight: 12, amount: '4200000' }
-  await insert(pool, 'agent_edge', { ...tie, ...paid, peer: parcel, kind: 'settlement', direction: 'in' })
-  await insert(pool, 'agent_edge', { ...tie, peer: quill, kind: 'transfer', direction: 'out', chain: 'polygon' })
-  await insert(pool, 'agent_edge', { ...tie, peer: north, kind: 'shared_host', direction: 'both' })
+  await insert(pool, 'agent_edge', { ...edge, ...paid, peer: parcel, kind: 'settlement', direction: 'in' })
+  await insert(pool, 'agent_edge', { ...edge, peer: quill, kind: 'transfer', direction: 'out', chain: 'polygon' })
+  await insert(pool, 'agent_edge', { ...edge, peer: north, kind: 'shared_host', direction: 'both' })
 }

@@ -1,7 +1,7 @@
 -- What addresses of agents were paid in the windows that rankings and totals are made of, as the enrichment job last
 -- counted it, every minute. Amounts in base units.
 
-create table payee_counts (
+create table recipient_counts (
   address bytea primary key,
   last_24h bigint not null,
   last_24h_amount numeric(38, 0) not null,
@@ -15,7 +15,7 @@ create table payee_counts (
 );
 
 -- Until the job has counted to the row, by full hours.
-insert into payee_counts
+insert into recipient_counts
 select recipient,
        coalesce(last_24h, 0), coalesce(last_24h_amount, 0), coalesce(last_7d, 0), coalesce(last_7d_amount, 0),
        coalesce(last_30d, 0), coalesce(last_30d_amount, 0), ever, ever_amount, newest_at

@@ -1,33 +1,33 @@
--- Ties are derived anew for agents of which, or around which, something has changed; once a day for everybody, in case
+-- Edges are derived anew for agents of which, or around which, something has changed; once a day for everybody, in case
 -- a reason was overlooked.
 
 -- Agents to be looked at. Append-only, consumed by the enrichment job.
-create table tie_event (
+create table edge_event (
   seq bigint generated always as identity primary key,
   fid bigint not null
 );
-create index tie_event_fid on tie_event (fid);
+create index edge_event_fid on edge_event (fid);
 
-create table agent_tie (
+create table edge_derivation (
   fid bigint primary key,
-  digest uuid,                         -- of what others' ties to the agent depend on; null: nobody has looked yet
-  due boolean not null,                -- its own ties are to be derived
+  digest uuid,                         -- of what others' edges to the agent depend on; null: nobody has looked yet
+  due boolean not null,                -- its own edges are to be derived
   derived_at timestamptz
 );
-create index agent_tie_due on agent_tie (fid) where due;
-create index agent_tie_stalest on agent_tie (derived_at) where not due;
+create index edge_derivation_due on edge_derivation (fid) where due;
+create index edge_derivation_stalest on edge_derivation (derived_at) where not due;
 
-create function note_ties() returns trigger language plpgsql as $$
+create function note_edge_events() returns trigger language plpgsql as $$
 begin
-  insert into tie_event (fid) select distinct fid from changed;
+  insert into edge_event (fid) select distinct fid from changed;
   return null;
 end $$;
 create trigger social_follow_added after insert on social_follow
-  referencing new table as changed for each statement execute function note_ties();
+  referencing new table as changed for each statement execute function note_edge_events();
 create trigger social_follow_changed after update on social_follow
-  referencing new table as changed for each statement execute function note_ties();
+  referencing new table as changed for each statement execute function note_edge_events();
 create trigger social_follow_removed after delete on social_follow
-  referencing old table as changed for each statement execute function note_ties();
+  referencing old table as changed for each statement execute function note_edge_events();
 -- Who follows an agent that has just come into the index.
 create index social_follow_targets on social_follow using gin (targets);
 
@@ -49,7 +49,7 @@ create index settlement_payer_payer on settlement_payer (payer);
 -- Most payers and most recipients are no agent's. Who becomes an agent later brings what was paid before along.
 create function note_paid_agents() returns trigger language plpgsql as $$
 begin
-  insert into tie_event (fid)
+  insert into edge_event (fid)
   select distinct v.fid
     from (select distinct recipient, payer from changed) c
     join verified_address v on v.address = c.recipient and v.ended_at is null
@@ -65,4 +65,4 @@ create trigger settlement_payer_changed after update on settlement_payer
 create trigger settlement_payer_removed after delete on settlement_payer
   referencing old table as changed for each statement execute function note_paid_agents();
 
-insert into tie_event (fid) select fid from agent order by fid;
+insert into edge_event (fid) select fid from agent order by fid;

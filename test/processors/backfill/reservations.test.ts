@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readChains } from '../../../chains.file.ts'
 import { createPool, inTransaction } from '../../../db/pool.ts'
-import { claimRange, cutRange } from '../../../processors/backfill/reservation.ts'
+import { cutRange, reserveRange } from '../../../processors/backfill/reservation.ts'
 import { gapsBetween, withoutBackfilled } from '../../../processors/reserved.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
@@ -56,30 +56,30 @@ describe('next to the chain’s processor', () => {
   })
 })
 
-test('a processor that runs leaves the rows of a claim out, and a claim waits for its transaction', async () => {
+test('a processor that runs leaves the rows of a reservation out, and a reservation waits for its transaction', async () => {
   const { url } = await run.database()
-  const pool = createPool({ databaseUrl: url, name: 'claims test' })
+  const pool = createPool({ databaseUrl: url, name: 'reservations test' })
   const base = readChains({ env: {} }).base
   const row = (blockNumber: number) => ({ blockNumber }) as never
   const settled = {
     settlements: [row(4_000_000), row(4_000_009)],
     unpaid: [{ blockNumber: 4_000_003, token: '0x', count: 1 }],
   }
-  let claimed = false
-  let claim: Promise<unknown> | undefined
+  let reserved = false
+  let reservation: Promise<unknown> | undefined
   await inTransaction(pool, async (client) => {
     expect(await withoutBackfilled(client, base, settled)).toEqual(settled)
-    claim = claimRange(pool, base, { fromBlock: 4_000_000, toBlock: 4_000_004 }, 1).then(() => {
-      claimed = true
+    reservation = reserveRange(pool, base, { fromBlock: 4_000_000, toBlock: 4_000_004 }, 1).then(() => {
+      reserved = true
     })
-    await until('the claim waits', async () => {
+    await until('the reservation waits', async () => {
       const { rows } = await pool.query(`select from pg_locks where locktype = 'advisory' and not granted`)
       return rows.length > 0
     })
     await delay(20)
-    expect(claimed).toBe(false)
+    expect(reserved).toBe(false)
   })
-  await claim
+  await reservation
   await inTransaction(pool, async (client) => {
     expect(await withoutBackfilled(client, base, settled)).toEqual({ settlements: [row(4_000_009)], unpaid: [] })
   })

@@ -48,7 +48,7 @@ await runCommand({ usage }, async () => {
       ...witnesses,
       egressAllow: config.egressAllow,
       attempts: redis ? createRedisCounter(redis.send) : createMemoryCounter(Date.now),
-      derive: (fid) => deriveClaimed(pool, fid, new Date()),
+      derive: (fid) => deriveClaimed({ ...config, pool, fid, now: () => new Date() }),
     },
     notReady: () => (stopping ? 'the process is stopping' : undefined),
   })

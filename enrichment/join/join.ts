@@ -1,24 +1,20 @@
 import type pg from 'pg'
-import { chainNames } from '../../chains.config.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { type AgentChange, deriveAgents } from '../../db/queries/join/agents.ts'
-import { noteEdgeEvents } from '../../db/queries/join/edge-events.ts'
-import { askAboutAgents, forgetEnrichment } from '../../db/queries/join/enrichment-inputs.ts'
+import type { AgentChange } from '../../db/queries/join/agents.ts'
 import {
   countEvents,
   deferFirstAgent,
   lockJoin,
-  noteAddressesOf,
   routeHolders,
   routeTokens,
   takeAgents,
   unknownHolders,
 } from '../../db/queries/join/events.ts'
-import { askForSpecs, forgetSpecs } from '../../db/queries/sources/agent-specs.ts'
-import { askForDocuments, hurryDocumentsOf } from '../../db/queries/sources/registration-documents.ts'
-import { addSubjects, askForSubjects, forgetSubjects } from '../../db/queries/sources/source-state.ts'
+import { deriveWithFollowUp, fidsOf } from '../../db/queries/join/follow-up.ts'
+import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
+import { askForDocuments } from '../../db/queries/sources/registration-documents.ts'
+import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { sourceNames } from '../schedule/source.ts'
-import { refreshCountsOf } from './settlement-counts.ts'
 
 export interface JoinOptions {
   readonly pool: pg.Pool
@@ -45,9 +41,8 @@ export async function runJoin(options: JoinOptions): Promise<number> {
   if (holders + tokens + agents === 0) return 0
   const routed = await route(options)
   const { taken, changes, failure } = await derive(options)
-  const listed = changes.filter(({ kind }) => kind === 'listed').map(({ fid }) => fid)
   // Waiting for the next round of all agents would show a new one without its settlements.
-  if (listed.length > 0) await refreshCountsOf(listed, options)
+  await refreshCountsOf(fidsOf(changes, 'listed'), options)
   if (failure) throw failure
   return routed + taken
 }
@@ -112,29 +107,7 @@ function derivePage({ pool, now, perAgent = [] }: JoinOptions, limit: number): P
     await lockJoin(db)
     const fids = await takeAgents(db, limit)
     if (fids.length === 0) return { taken: 0, changes: [] }
-    const changes = await deriveAgents(db, { fids, chainOrder: chainNames, now: now() })
-    const of = (kind: AgentChange['kind']) => changes.filter((change) => change.kind === kind).map(({ fid }) => fid)
-    const changed = changes.map(({ fid }) => fid)
-    if (changed.length > 0) {
-      await hurryDocumentsOf(db, changed)
-      await noteEdgeEvents(db, changed)
-    }
-    const subjects = (some: readonly number[]) => some.map((fid) => `fid:${fid}`)
-    const soon = { priority: 2, dueAt: now() } as const
-    await addSubjects(db, sourceNames.fids, subjects(of('listed')), soon)
-    await forgetSubjects(db, sourceNames.fids, subjects(of('delisted')))
-    await askForSpecs(db, fids, now())
-    await askAboutAgents(db, { fids, sources: perAgent, now: now() })
-    if (of('delisted').length > 0) {
-      await forgetSpecs(db, of('delisted'))
-      await forgetEnrichment(db, of('delisted'))
-    }
-    const claimed = changes.filter(({ claimChanged }) => claimChanged).map(({ fid }) => fid)
-    if (claimed.length > 0) {
-      await askForSubjects(db, sourceNames.fids, subjects(claimed), soon)
-      // Of several agents that verify an address, the claimed one is named.
-      await noteAddressesOf(db, claimed)
-    }
+    const changes = await deriveWithFollowUp(db, { fids, perAgent, now: now() })
     return { taken: fids.length, changes }
   })
 }

@@ -4,6 +4,7 @@ import { challengeAnswer, claimAnswer } from '../../api/schemas/claim.ts'
 import { profile } from '../../api/schemas/profile.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { lockJoin } from '../../db/queries/join/events.ts'
+import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { failure } from '../support/api/api.ts'
 import {
   appKeyOf,
@@ -154,6 +155,32 @@ test('a claim of an agent that holds a token leaves it active', async () => {
   expect(again.agent_status).toBe('active')
   const shown = profile.parse(await (await stage.api.get(`/api/agent/${claimant.fid}`)).json())
   expect([shown.agent_status, shown.claimed, shown.chains]).toEqual(['active', true, ['Base']])
+})
+
+test('an agent that its claim lists is listed whole: settlements counted, edges and documents asked for', async () => {
+  const claimant = await stage.claimant()
+  const { pool } = stage.database
+  const chain = chainRows(pool)
+  const at = new Date(stage.clock.now - 86_400_000)
+  await chain.settle('base', claimant.address, at)
+  await chain.transfer({ chain: 'base', id: 70 }, null, claimant.address, at)
+  await addSubjects(pool, 'agent_uri', ['token:base:70'], { priority: 0, dueAt: at })
+  const verified = [claimant.fid, Buffer.from(claimant.address.slice(2), 'hex')]
+  await pool.query(`insert into verified_address values ($1, $2, '2026-01-01')`, verified)
+  await pool.query('delete from edge_event')
+  expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
+
+  const { rows } = await pool.query('select settlements_all from agent where fid = $1', [claimant.fid])
+  expect(rows).toEqual([{ settlements_all: 1 }])
+  const asked = `select source, priority from source_state
+                  where subject in ('fid:' || $1::bigint, 'token:base:70') order by source`
+  expect((await pool.query(asked, [claimant.fid])).rows).toEqual([
+    { source: 'agent_uri', priority: 2 },
+    { source: 'socialindex', priority: 2 },
+    { source: 'spec_discovery', priority: 2 },
+  ])
+  const edges = await pool.query('select from edge_event where fid = $1', [claimant.fid])
+  expect(edges.rowCount).toBe(1)
 })
 
 test('a claim is accepted while the join is busy, and waits in its queue', async () => {

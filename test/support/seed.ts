@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { ChainName } from '../../chains.config.ts'
-import { refreshCounts } from '../../enrichment/join/settlement-counts.ts'
+import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
 
 // Rows as the processors and the enrichment job would have left them, for tests of what reads them.
 

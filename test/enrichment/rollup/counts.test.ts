@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { refreshCounts } from '../../../enrichment/join/settlement-counts.ts'
+import { refreshCounts } from '../../../db/queries/rollup/refresh-counts.ts'
 import { wallet } from '../../support/chain/rows.ts'
 import { type Scene, startScene } from '../../support/chain/scene.ts'
 

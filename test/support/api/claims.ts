@@ -81,7 +81,7 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
     const { pool } = overrides.database ?? database
     const claims: ApiDeps['claims'] = {
       ...{ ...witnesses, egressAllow, attempts, windowSeconds: 900, hostLinkRequired },
-      derive: (fid) => deriveClaimed(pool, fid, new Date(clock.now)),
+      derive: (fid) => deriveClaimed({ pool, fid, settlementOverloads: 'spec', now: () => new Date(clock.now) }),
     }
     const port = ownAddress ? await freePort() : undefined
     const address = port && { baseUrl: `http://127.0.0.1:${port}` }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
-import { inTransaction } from '../../db/pool.ts'
-import { lockJoin } from '../../db/queries/join/events.ts'
+import { inTransaction } from '../../pool.ts'
+import { limitLockWait } from '../join/claims.ts'
+import { lockJoin } from '../join/events.ts'
 import {
   countRecipients,
   countRecipientsOf,
@@ -9,13 +10,15 @@ import {
   movedCountsOf,
   type SettlementCounts,
   storeSettlementCounts,
-} from '../../db/queries/rollup/counts.ts'
-import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
+} from './counts.ts'
+import { allowLargeSums } from './sums.ts'
 
 export interface CountOptions {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'
+  /** How long to wait for the join at most; absent: as long as it takes. */
+  readonly lockWaitMs?: number
 }
 
 /** Agents written in one transaction: the join waits for it. */
@@ -36,18 +39,20 @@ export async function refreshCounts({ pool, now, settlementOverloads }: CountOpt
   return store(pool, counts)
 }
 
-/** The same of some agents, a hundred at most. */
+/** Brings the counts of some agents, a hundred at most, to what the settlements say. Returns how many moved. */
 export async function refreshCountsOf(fids: readonly number[], options: CountOptions): Promise<number> {
+  if (fids.length === 0) return 0
   const { pool, now, settlementOverloads } = options
   await countRecipientsOf(pool, { fids, settlementOverloads, now: now() })
-  return store(pool, await movedCountsOf(pool, fids))
+  return store(pool, await movedCountsOf(pool, fids), options.lockWaitMs)
 }
 
 /** Under the join's lock: two transactions that write several agents must not do it in different orders. */
-async function store(pool: pg.Pool, counts: readonly SettlementCounts[]): Promise<number> {
+async function store(pool: pg.Pool, counts: readonly SettlementCounts[], lockWaitMs?: number): Promise<number> {
   let moved = 0
   for (let first = 0; first < counts.length; first += agentsPerPage) {
     moved += await inTransaction(pool, async (db) => {
+      if (lockWaitMs !== undefined) await limitLockWait(db, lockWaitMs)
       await lockJoin(db)
       return storeSettlementCounts(db, counts.slice(first, first + agentsPerPage))
     })

@@ -1,0 +1,64 @@
+import { chainNames } from '../../../chains.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { askForSpecs, forgetSpecs } from '../sources/agent-specs.ts'
+import { hurryDocumentsOf } from '../sources/registration-documents.ts'
+import { addSubjects, askForSubjects, forgetSubjects } from '../sources/source-state.ts'
+import { type AgentChange, deriveAgents } from './agents.ts'
+import { noteEdgeEvents } from './edge-events.ts'
+import { askAboutAgents, forgetEnrichment } from './enrichment-inputs.ts'
+import { noteAddressesOf } from './events.ts'
+
+export interface FollowUp {
+  readonly fids: readonly number[]
+  /** Names of the sources that are asked about every agent; none where nobody knows which are on. */
+  readonly perAgent: readonly string[]
+  readonly now: Date
+}
+
+/** The source of accounts' profiles and verified sets. */
+const socialSource = 'socialindex'
+
+/**
+ * Derives agents and does, in the same transaction, what follows from what changed: documents, edges, sources and readers
+ * of their addresses are asked anew, what belongs to delisted agents is forgotten. Whoever derives an agent calls this: the
+ * next derivation would find nothing changed any more. Call under `lockJoin`; afterwards, outside the transaction, the
+ * counts of the listed agents are to be refreshed. Returns the visible changes.
+ */
+export async function deriveWithFollowUp(
+  db: Queryable,
+  { fids, perAgent, now }: FollowUp,
+): Promise<readonly AgentChange[]> {
+  const changes = await deriveAgents(db, { fids, chainOrder: chainNames, now })
+  const changed = changes.map(({ fid }) => fid)
+  const [listed, delisted] = [fidsOf(changes, 'listed'), fidsOf(changes, 'delisted')]
+  const claimed = changes.filter(({ claimChanged }) => claimChanged).map(({ fid }) => fid)
+  const soon = { priority: 2, dueAt: now } as const
+
+  if (changed.length > 0) {
+    await hurryDocumentsOf(db, changed)
+    await noteEdgeEvents(db, changed)
+  }
+  if (listed.length > 0) await addSubjects(db, socialSource, subjectsOf(listed), soon)
+  await askForSpecs(db, fids, now)
+  await askAboutAgents(db, { fids, sources: perAgent, now })
+  if (delisted.length > 0) {
+    await forgetSubjects(db, socialSource, subjectsOf(delisted))
+    await forgetSpecs(db, delisted)
+    await forgetEnrichment(db, delisted)
+  }
+  if (claimed.length > 0) {
+    await askForSubjects(db, socialSource, subjectsOf(claimed), soon)
+    // Of several agents that verify an address, the claimed one is named.
+    await noteAddressesOf(db, claimed)
+  }
+  return changes
+}
+
+/** FIDs of the changes of one kind. */
+export function fidsOf(changes: readonly AgentChange[], kind: AgentChange['kind']): number[] {
+  return changes.filter((change) => change.kind === kind).map(({ fid }) => fid)
+}
+
+function subjectsOf(fids: readonly number[]): string[] {
+  return fids.map((fid) => `fid:${fid}`)
+}

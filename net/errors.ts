@@ -1,5 +1,5 @@
 /**
- * Every way a request through the door can fail, and the word of `last_check_status` (CONTRACT.md 3) it becomes.
+ * Every way a request through the door can fail, and the word of `last_check_status` (docs/rules.md 3) it becomes.
  * Null: nobody was asked, so there is nothing to record about the host.
  */
 export const checkStatusOf = {

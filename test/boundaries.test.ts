@@ -28,7 +28,7 @@ mayImport.bench = [...product, 'stack', 'devnet', 'test']
 mayImport.test = [...product, 'stack', 'devnet', 'bench']
 
 /** Tests of more than a room or of a part of one: the chain side as a whole, what data teams read, the house's files. */
-const testRooms = ['chain', 'contract', 'doubles', 'graphql', 'ground', 'pages', 'support']
+const testRooms = ['chain', 'contract', 'doubles', 'fixtures', 'graphql', 'ground', 'house', 'pages', 'support']
 const longestFile = 400 // lines; from 250 on, look for the second subject
 
 let sources: SourceFile[]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { chainNames, chains, findChain } from '../chains.config.ts'
-import { readRecording } from './support/recorded/file.ts'
+import { fixture } from './support/fixture.ts'
 
 interface Reference {
   erc8004: { identityRegistry: string; reputationRegistry: string }
@@ -13,7 +13,7 @@ interface Reference {
   }[]
 }
 
-const reference: Reference = JSON.parse(readRecording('chains.json'))
+const reference: Reference = fixture('chain/chains.json')
 
 test('the table has the chains of the reference, with their ids and labels', () => {
   const table = chainNames.map((name) => ({ name, label: chains[name].label, chainId: chains[name].id }))

@@ -1,7 +1,7 @@
 import type { AddressFacts, FidFacts, VerificationFact } from '../../db/queries/read/explain.ts'
 import type { AddressExplanation, AgentExplanation, ExplainedRule } from '../schemas/explain.ts'
 
-/** The rules of CONTRACT.md 5, each with what was found and what would make it hold. */
+/** The rules of docs/rules.md 6, each with what was found and what would make it hold. */
 export function explainFid(fid: number, facts: FidFacts): AgentExplanation {
   const { agent_status, verifications, is_queued, sources, chains } = facts
   const rules = [

@@ -1,4 +1,4 @@
-/** Every code a client can receive, and the HTTP status it comes with. The list is closed: SPEC, "Errors". */
+/** Every code a client can receive, and the HTTP status it comes with. The list is closed: docs/rules.md 4. */
 export const errorStatus = {
   ERR_NOT_FOUND: 404,
   ERR_INTERNAL: 500,

@@ -15,7 +15,7 @@ export interface LimiterOptions {
   readonly isReady?: () => boolean
 }
 
-/** Told to everybody who exceeds the minute, whatever is left of it: SPEC, "Limits". */
+/** Told to everybody who exceeds the minute, whatever is left of it: docs/rules.md 8. */
 const minuteRetryAfterSeconds = 60
 
 /** What is limited: the API, GraphQL, the bulk data and the feed, whatever lies below them. */

@@ -6,7 +6,7 @@ import { address, agentStatus, chainLabel, claimMethod, count, fid, time } from 
 const text = z.string().nullable()
 const maybeTime = time.nullable()
 
-/** The fields of SPEC, "Agent profile", in its order. */
+/** Everything about one agent, in the order it is sent. Meaning of the words: docs/rules.md 3. */
 export const profile = z
   .strictObject({
     fid,

@@ -10,7 +10,7 @@ export type Form =
   /** `path` begins with a slash or is empty. `gateway` is the address somebody wrote instead of the identifier. */
   | { readonly kind: 'ipfs'; readonly cid: Cid; readonly path: string; readonly gateway?: URL }
   | { readonly kind: 'arweave'; readonly path: string }
-  /** Nothing to read, and why: a word of `uri_status` (CONTRACT.md 3). */
+  /** Nothing to read, and why: a word of `uri_status` (docs/rules.md 3). */
   | { readonly kind: 'nothing'; readonly status: 'empty' | 'unsupported' | 'invalid' }
 
 /** Never throws. */

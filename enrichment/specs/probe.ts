@@ -10,7 +10,7 @@ import { maxSpecBytes, readContent } from './kinds.ts'
 import { initialize, messageOf, toMcpServer } from './mcp.ts'
 import { isSameSite } from './site.ts'
 
-/** Words of `last_check_status` (CONTRACT.md 3). */
+/** Words of `last_check_status` (docs/rules.md 3). */
 export type SpecStatus =
   | CheckStatus
   | 'ok'

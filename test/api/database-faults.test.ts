@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { seedAgent } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
-/** CONTRACT: whatever the database does, an answer comes within 10 s. */
+/** docs/rules.md 1. */
 const longestAnswerMs = 10_000
 
 let database: TestDatabase

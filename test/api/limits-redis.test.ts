@@ -40,7 +40,7 @@ async function timed(api: TestApi, ip = '192.0.2.1') {
   return { answer, body, ms: performance.now() - start }
 }
 
-/** SPEC: 503, retry shortly; CONTRACT: within 300 ms, no detail. The margin is for a busy machine. */
+/** docs/rules.md 8: 503 within 300 ms, without detail. The margin is for a busy machine. */
 async function expectUnavailable(api: TestApi, withinMs = 1_500) {
   const { answer, body, ms } = await timed(api)
   expect(answer.status).toBe(503)

@@ -18,8 +18,8 @@ import {
   seedSettlement,
 } from '../support/seed.ts'
 
-// The sentences of SPEC.md about what answers a GET, in its order; the feed's are in feed.test.ts, those about
-// limits in limits.test.ts and limits-redis.test.ts.
+// The rules of what answers a GET (docs/rules.md 1 to 4); the feed's are in feed.test.ts, those about limits in
+// limits.test.ts and limits-redis.test.ts.
 
 let database: TestDatabase
 let api: TestApi

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import * as fc from 'fast-check'
 import { createSiweMessage } from 'viem/siwe'
@@ -19,9 +18,9 @@ import {
   startClaimStage,
   tokenOf,
 } from '../support/api/claims.ts'
+import { fixture } from '../support/fixture.ts'
 
-const shared = new URL('../../../shared/sources/jfs/', import.meta.url)
-const read = (name: string) => JSON.parse(readFileSync(new URL(name, shared), 'utf8'))
+const read = (name: string) => fixture(`sources/jfs/${name}`)
 /** Each forgery is a request of its own; so many of them fit into the time of a suite. */
 const numRuns = 150
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { type Abi, type AbiEvent, type AbiItem, parseAbi, toEventSelector, toFunctionSelector } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
 import {
@@ -16,6 +15,7 @@ import {
   walletFactoryAbi,
 } from '../../devnet/chain/abi.ts'
 import { type Contract, compileContracts } from '../../devnet/contracts/compile.ts'
+import { fixture } from '../support/fixture.ts'
 
 let contracts: Record<string, Contract>
 beforeAll(async () => {
@@ -107,7 +107,7 @@ function contractAbi(name: string): Abi {
 }
 
 function recordedAbi(name: string): Abi {
-  return JSON.parse(readFileSync(new URL(`../../../shared/abi/${name}.json`, import.meta.url), 'utf8'))
+  return fixture(`abi/${name}.json`)
 }
 
 function difference(a: Set<string>, b: Set<string>): Set<string> {

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { HubEvent } from '../../devnet/hub/events.ts'
 import { startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { type SmallHub, startSmallHub, wallet } from '../doubles/small-hub.ts'
-
-const samples = new URL('../../../shared/sources/socialindex/', import.meta.url)
+import { fixture } from '../support/fixture.ts'
 
 let hub: SmallHub
 beforeEach(async () => {
@@ -114,7 +112,7 @@ describe('what is not there', () => {
 })
 
 function sample(name: string) {
-  return JSON.parse(readFileSync(new URL(`${name}.json`, samples), 'utf8'))
+  return fixture(`sources/socialindex/${name}.json`)
 }
 
 /** Paths of the expected value that are missing or of another type in ours; of lists, the first items are compared. */

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { createHub } from '../../social/hub.ts'
 import { createNeynar } from '../../social/neynar.ts'
 import { type CannedServer, serveCanned } from '../doubles/canned.ts'
+import { fixture, fixtures } from '../support/fixture.ts'
 
-const folder = new URL('../../../shared/sources/socialindex/', import.meta.url)
-const recorded = (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'))
+const recorded = (name: string) => fixture(`sources/socialindex/${name}.json`)
 
 let server: CannedServer | undefined
 afterEach(() => server?.stop())
@@ -40,7 +40,7 @@ const asked = [
 ]
 
 test('every recorded answer is either read here or known not to be asked for', () => {
-  const files = readdirSync(folder).map((file) => file.replace(/\.json$/, ''))
+  const files = readdirSync(new URL('sources/socialindex/', fixtures)).map((file) => file.replace(/\.json$/, ''))
   expect(files.sort()).toEqual([...asked, ...unasked].sort())
 })
 

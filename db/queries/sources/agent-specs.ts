@@ -1,7 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 
-/** A document on an agent's host; texts are clean and short enough. Meaning of the fields: CONTRACT.md 3. */
+/** A document on an agent's host; texts are clean and short enough. Meaning of the fields: docs/rules.md 3. */
 export interface StoredSpec {
   readonly kind: string
   readonly url: string

@@ -107,7 +107,7 @@ export interface StoredDocument {
   readonly token: Token
   /** Of the URI that was read. */
   readonly uriSha256: Buffer
-  /** A word of CONTRACT.md 3. */
+  /** `uri_status`: docs/rules.md 3. */
   readonly uriStatus: string
   /** Texts are clean and short enough. */
   readonly name: string | null

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'
-import { readRecording } from '../../support/recorded/file.ts'
+import { fixture } from '../../support/fixture.ts'
 
-const recorded: unknown[] = JSON.parse(readRecording('erc8004-registration-files.json')).documents.map(
+const recorded: unknown[] = fixture('chain/erc8004-registration-files.json.gz').documents.map(
   ({ registration }: { registration: unknown }) => registration,
 )
 const files = recorded.map(toRegistrationFile)

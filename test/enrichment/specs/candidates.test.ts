@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'
 import { candidatesOf } from '../../../enrichment/specs/candidates.ts'
-import { readRecording } from '../../support/recorded/file.ts'
+import { fixture } from '../../support/fixture.ts'
 
 const secured = (url: URL) => url
 const placesOf = (
@@ -65,9 +65,7 @@ test('templates, credentials and other schemes are no places, and no more than f
 })
 
 test('the services of all recorded registration files can be looked at', () => {
-  const { documents }: { documents: { registration: unknown }[] } = JSON.parse(
-    readRecording('erc8004-registration-files.json'),
-  )
+  const { documents }: { documents: { registration: unknown }[] } = fixture('chain/erc8004-registration-files.json.gz')
   const counts: Record<string, number> = {}
   for (const { registration } of documents) {
     const services = toRegistrationFile(registration)?.services ?? []

@@ -1,21 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chains } from '../../../chains.config.ts'
 import { names, registryOf } from '../../../enrichment/specs/domain-proof.ts'
 import { readContent, type SpecKind } from '../../../enrichment/specs/kinds.ts'
 import { messageOf, toMcpServer } from '../../../enrichment/specs/mcp.ts'
+import { fixture } from '../../support/fixture.ts'
 
-/** A recorded answer; throws with where the recordings belong when they are not there. */
-function recorded(file: string): unknown {
-  const path = fileURLToPath(new URL(`../../../../shared/sources/${file}`, import.meta.url))
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    throw new Error(`recorded answers belong next to the project, but ${path} cannot be read`, { cause: error })
-  }
-}
+const recorded = (file: string): unknown => fixture(`sources/${file}`)
 
 const kinds: readonly SpecKind[] = ['a2a', 'mcp', 'openapi', 'x402']
 const kindsOf = (value: unknown) => kinds.filter((kind) => readContent[kind](value) !== undefined)

@@ -3,9 +3,10 @@ import { startCodehost } from '../../../devnet/upstreams/codehost.ts'
 import { codehost } from '../../../enrichment/codehost/source.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
+import { fixture } from '../../support/fixture.ts'
 import { addressOf, insert } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
-import { mintTo, readSource, startUpstreamJob } from './job.ts'
+import { mintTo, startUpstreamJob } from './job.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -15,8 +16,8 @@ afterAll(() => database.drop())
 
 const clock = createClock('2026-06-01T00:00:00Z')
 const day = 86_400_000
-const recorded = readSource('codehost/github.get-user.200.json')
-const [{ response: repository }] = readSource('codehost/github.get-repository.octokit-fixture.json')
+const recorded = fixture('sources/codehost/github.get-user.200.json')
+const [{ response: repository }] = fixture('sources/codehost/github.get-repository.octokit-fixture.json')
 const repo = (login: string, more: object = {}) => ({
   ...repository,
   owner: { ...repository.owner, login },

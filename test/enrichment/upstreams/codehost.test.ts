@@ -5,9 +5,10 @@ import { codehost } from '../../../enrichment/codehost/source.ts'
 import { serveCanned } from '../../doubles/canned.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
+import { fixture } from '../../support/fixture.ts'
 import { addressOf, insert } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
-import { expectUnharmed, mintTo, readSource, startUpstreamJob, stateOf } from './job.ts'
+import { expectUnharmed, mintTo, startUpstreamJob, stateOf } from './job.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -17,9 +18,9 @@ afterAll(() => database.drop())
 
 const clock = createClock('2026-06-01T00:00:00Z')
 const day = 86_400_000
-const recorded = readSource('codehost/github.get-user.200.json')
-const unknown = readSource('codehost/github.get-user.404.json')
-const [{ response: repository }] = readSource('codehost/github.get-repository.octokit-fixture.json')
+const recorded = fixture('sources/codehost/github.get-user.200.json')
+const unknown = fixture('sources/codehost/github.get-user.404.json')
+const [{ response: repository }] = fixture('sources/codehost/github.get-repository.octokit-fixture.json')
 
 async function startDouble() {
   const double = await startCodehost()
@@ -122,7 +123,7 @@ test('an account that does not exist gives way to the next that the agent names;
 
 test('the recorded answer about nobody is an answer; wrong credentials and somebody else are none', async () => {
   const { pool } = database
-  const refused = readSource('codehost/github.bad-credentials.401.json')
+  const refused = fixture('sources/codehost/github.bad-credentials.401.json')
   let answer: { status: number; body: unknown } = { status: 200, body: recorded.body }
   const server = await serveCanned((path) => (path.endsWith('/repos') ? { body: [] } : answer))
   onTestFinished(server.stop)

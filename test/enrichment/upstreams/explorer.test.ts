@@ -4,9 +4,10 @@ import { explorer, openLabels } from '../../../enrichment/explorer/source.ts'
 import { serveCanned } from '../../doubles/canned.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
+import { fixture } from '../../support/fixture.ts'
 import { addressOf } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
-import { expectUnharmed, mintTo, readSource, startUpstreamJob, stateOf } from './job.ts'
+import { expectUnharmed, mintTo, startUpstreamJob, stateOf } from './job.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -26,7 +27,7 @@ async function startDouble() {
 
 test('a recorded answer gives the agent its tag, its name and one change', async () => {
   const { pool } = database
-  const recorded = readSource('explorer/blockscout.metadata.outbox4.json')
+  const recorded = fixture('sources/explorer/blockscout.metadata.outbox4.json')
   const [address] = Object.keys(recorded.addresses) as [string]
   const server = await serveCanned((_, query) => ({
     body: query.get('chainId') === arbitrum ? recorded : { addresses: {} },
@@ -66,7 +67,7 @@ test('a recorded answer gives the agent its tag, its name and one change', async
 test('the best tag is a name, then a protocol, a generic one, a classifier; of several the highest ordinal', async () => {
   const { pool } = database
   const double = await startDouble()
-  const recorded = readSource('explorer/blockscout.token-holder-with-metadata-tags.json')
+  const recorded = fixture('sources/explorer/blockscout.token-holder-with-metadata-tags.json')
   const address = addressOf('exchange')
   for (const tag of recorded.address.metadata.tags) double.addTag(address, 8453, tag) // `meta` is an object here
   const job = startUpstreamJob({ database, clock, url: double.url, create: explorer })
@@ -106,7 +107,7 @@ test('a tag of every chain is shown once, without a chain; nobody gets tags of a
 
 test('labels of the Open Labels Initiative stand beside the tags, each with its attester', async () => {
   const { pool } = database
-  const [sample] = readSource('explorer/oli.sample-labels.base.first10.json')
+  const [sample] = fixture('sources/explorer/oli.sample-labels.base.first10.json')
   const double = await startDouble()
   const address = sample.address.toLowerCase()
   const about = { chain_id: sample.chain_id, time: '2026-01-01T00:00:00Z', attester: `0x${'Ab'.repeat(20)}` }

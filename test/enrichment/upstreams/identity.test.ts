@@ -4,9 +4,10 @@ import { identity } from '../../../enrichment/identity/source.ts'
 import { serveCanned } from '../../doubles/canned.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
+import { fixture } from '../../support/fixture.ts'
 import { addressOf } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
-import { expectUnharmed, mintTo, readSource, startUpstreamJob } from './job.ts'
+import { expectUnharmed, mintTo, startUpstreamJob } from './job.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const clock = createClock('2026-06-01T00:00:00Z')
-const [vitalik, ...others] = readSource('identity/web3bio.profile.batch.json')
+const [vitalik, ...others] = fixture('sources/identity/web3bio.profile.batch.json')
 const dwr = others.find(({ platform }: { platform: string }) => platform === 'farcaster')
 
 async function startDouble() {
@@ -113,7 +114,7 @@ test('an agent with many addresses is asked about in batches that the service ta
 
 test('what the service answers when it knows nobody is an answer', async () => {
   const { pool } = database
-  const body = readSource('identity/web3bio.error.not-found.json')
+  const body = fixture('sources/identity/web3bio.error.not-found.json')
   const server = await serveCanned(() => ({ status: 404, body }))
   onTestFinished(server.stop)
   const job = startUpstreamJob({ database, clock, url: server.url, create: identity })

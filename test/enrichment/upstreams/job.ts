@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { expect, onTestFinished } from 'vitest'
 import type { HostFault } from '../../../devnet/hosts/host-faults.ts'
@@ -12,16 +10,6 @@ import { createUpstream, type Upstream } from '../../../enrichment/upstream.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import type { Clock } from '../../support/enrichment-job.ts'
 import { birth, hashOf, insert, seedRegistration, seedVerification } from '../../support/seed.ts'
-
-/** An answer of the real service. */
-export function readSource(name: string) {
-  const path = fileURLToPath(new URL(`../../../../shared/sources/${name}`, import.meta.url))
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'))
-  } catch (cause) {
-    throw new Error(`recorded answers belong next to the project, but ${path} cannot be read`, { cause })
-  }
-}
 
 export interface UpstreamJob {
   readonly upstream: Upstream

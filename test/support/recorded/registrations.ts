@@ -8,7 +8,8 @@ import {
   zeroAddress,
 } from 'viem'
 import { chains } from '../../../chains.config.ts'
-import { type BlockPart, groupBy, type Origin, type RecordedChain, type RecordedLog, readRecording } from './file.ts'
+import { fixture, readFixture } from '../fixture.ts'
+import { type BlockPart, groupBy, type Origin, type RecordedChain, type RecordedLog } from './file.ts'
 
 export const registryAbi = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
@@ -30,7 +31,7 @@ export interface RegistryLog {
 }
 
 export function registryLogs(): { registered: RegistryLog[]; uriUpdated: RegistryLog[] } {
-  const { registeredLogs, uriUpdatedLogs } = JSON.parse(readRecording('erc8004-ethereum-event-logs.json'))
+  const { registeredLogs, uriUpdatedLogs } = fixture('chain/erc8004-ethereum-event-logs.json.gz')
   return { registered: registeredLogs, uriUpdated: uriUpdatedLogs }
 }
 
@@ -51,7 +52,7 @@ export interface CatalogRow {
  */
 export function catalogRows(): CatalogRow[] {
   const onFile = new Set(registryLogs().registered.map((log) => Number(log.topics[1])))
-  return readRecording('erc8004-registrations-sample.csv')
+  return readFixture('chain/erc8004-registrations-sample.csv')
     .trim()
     .split('\n')
     .slice(1)

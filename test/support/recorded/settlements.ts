@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { decodeFunctionData, encodeAbiParameters, encodeEventTopics, type Hex, parseAbi } from 'viem'
 import { chains } from '../../../chains.config.ts'
-import { type BlockPart, type RecordedLog, type RecordedTransaction, readRecording } from './file.ts'
+import { fixture } from '../fixture.ts'
+import type { BlockPart, RecordedLog, RecordedTransaction } from './file.ts'
 
 /** One entry of the file, as far as it is read. */
 export interface SettlementRecording {
@@ -30,7 +31,7 @@ export interface SettlementRecording {
 }
 
 export function settlementRecordings(): SettlementRecording[] {
-  return JSON.parse(readRecording('base-usdc-eip3009-transactions.json')).transactions
+  return fixture('chain/base-usdc-eip3009-transactions.json').transactions
 }
 
 const token = chains.base.tokens[0].address as Hex

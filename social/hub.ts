@@ -3,6 +3,7 @@ import { NoAnswer } from '../hosts/no-answer.ts'
 import { eventPage, firstIdOfBlock, toChanges } from './events.ts'
 import { createSocialHttp, type IsNothing, type Query, type SocialHttp, type SocialHttpOptions } from './http.ts'
 import {
+  contractChainId,
   fidPage,
   hubInfo,
   type Message,
@@ -95,14 +96,16 @@ export function createHub(options: SocialHttpOptions): SocialIndex {
 
 /** One an address. Only live additions are listed; anything else would be a list of another kind. */
 function toVerifications(messages: readonly Message[]): Verification[] {
-  const newest = new Map<string, Date>()
+  const newest = new Map<string, Verification>()
   for (const message of messages) {
     if (message.data.type !== verificationAdd) throw new Error(`${message.data.type} among verifications`)
     const address = verifiedAddress(message, 'added')
+    const verifiedAt = messageTime(message)
     const before = address && newest.get(address)
-    if (address && (!before || before < messageTime(message))) newest.set(address, messageTime(message))
+    if (!address || (before && before.verifiedAt >= verifiedAt)) continue
+    newest.set(address, { address, verifiedAt, contractChainId: contractChainId(message) })
   }
-  return [...newest].map(([address, verifiedAt]) => ({ address, verifiedAt }))
+  return [...newest.values()]
 }
 
 /** The newest first, each FID once. */

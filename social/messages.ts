@@ -7,8 +7,17 @@ const epochSeconds = 1_609_459_200
 const fid = z.int().positive()
 const ethereum = 'PROTOCOL_ETHEREUM'
 
-/** Solana addresses are base58 text and stand in the very same field. */
-const verificationBody = z.object({ address: z.string(), protocol: z.string().default(ethereum) })
+/**
+ * Solana addresses are base58 text and stand in the very same field. The type was called `verificationType` by hubs of
+ * 2024 and is missing from the oldest body, which knew keys alone.
+ */
+const verificationBody = z.object({
+  address: z.string(),
+  protocol: z.string().default(ethereum),
+  type: z.int().nonnegative().nullish(),
+  verificationType: z.int().nonnegative().nullish(),
+  chainId: z.int().nonnegative().nullish(),
+})
 
 const data = z.object({
   type: z.string(),
@@ -49,14 +58,22 @@ export function networkTime(seconds: number): Date {
  */
 export function verifiedAddress({ data }: Message, kind: 'added' | 'removed'): Address | undefined {
   if (data.type !== (kind === 'added' ? verificationAdd : verificationRemove)) return undefined
-  const body =
-    kind === 'added'
-      ? (data.verificationAddAddressBody ?? data.verificationAddEthAddressBody)
-      : data.verificationRemoveBody
+  const body = kind === 'added' ? addedBody(data) : data.verificationRemoveBody
   if (!body) throw new Error(`${data.type} without a body that is known`)
   if (body.protocol !== ethereum) return undefined
   if (!/^0x[0-9a-fA-F]{40}$/.test(body.address)) throw new Error(`${data.type} of ${body.address.slice(0, 50)}`)
   return body.address.toLowerCase()
+}
+
+const addedBody = (data: Message['data']) => data.verificationAddAddressBody ?? data.verificationAddEthAddressBody
+
+/**
+ * What a message that adds a verification says the address is: null for a key (type 0, or none named), else the id of
+ * the chain that has the contract wallet (type 1). 0: a contract wallet on no chain.
+ */
+export function contractChainId({ data }: Message): number | null {
+  const { type, verificationType, chainId } = addedBody(data) ?? {}
+  return (type ?? verificationType ?? 0) === 0 ? null : (chainId ?? 0)
 }
 
 /** The name says ETH for every protocol. */

@@ -6,6 +6,8 @@ export interface Verification {
   readonly address: Address
   /** When the user signed it. */
   readonly verifiedAt: Date
+  /** Null: the address is a key (type 0). Else a contract wallet (type 1), and the id of the chain that vouches for it. */
+  readonly contractChainId: number | null
 }
 
 /** What an account says about itself; null: nothing, or nothing that counts. Texts are as received. */

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Registries } from '../../social/key-registry.ts'
 import { JsonProblem, parseStrictJson } from './strict-json.ts'
-import type { Wallets } from './wallets.ts'
+import { signedByKey, type Wallets } from './wallets.ts'
 
 const text = z.string().min(1).max(4_096)
 const association = z.object({ header: text, payload: text, signature: text })
@@ -40,7 +40,8 @@ export async function isAssociated(
   if (head.data.fid !== fid || body.data.domain.toLowerCase() !== host) return false
   const key = head.data.key as Hex
   const signed = `${parts.data.header}.${parts.data.payload}`
-  if (!(await wallets.signed({ address: key, chainId: optimism }, signed, signature))) return false
+  const byKey = await signedByKey(key, signed, signature)
+  if (!byKey && !(await wallets.signedByContract({ address: key, chainId: optimism }, signed, signature))) return false
   return head.data.type === 'custody' ? registries.isCustody(fid, key) : registries.isAuthAddress(fid, key)
 }
 

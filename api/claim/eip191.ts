@@ -5,7 +5,8 @@ import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
 import { claimMessage } from './message.ts'
 import { parseTimestamp } from './timestamp.ts'
-import { type Decode, nonceText, parseFields, timestampText, verifiedSet } from './verifier.ts'
+import { addressesOf, type Decode, invalidFields, nonceText, parseFields, timestampText } from './verifier.ts'
+import { signedByKey } from './wallets.ts'
 
 /** Optimism, where the social network's contracts are. */
 export const defaultChainId = 10
@@ -24,7 +25,10 @@ const shape = z.object({
     .max(2 + 2 * mostSignatureBytes, `must be at most ${mostSignatureBytes} bytes`),
 })
 
-/** A signature, made with a verified address, over the text that the server builds from the other fields. */
+/**
+ * A signature, made with a verified address, over the text that the server builds from the other fields: by the
+ * address's key where the network verified a key, by the contract on its own chain where it verified a contract wallet.
+ */
 export const decodeEip191: Decode = (body, fid, world) => {
   const { address: given, nonce, timestamp, chain_id: chainId, signature } = parseFields(shape, body)
   if (!/^0x[0-9a-fA-F]{40}$/.test(given)) throw refusals.address()
@@ -36,22 +40,33 @@ export const decodeEip191: Decode = (body, fid, world) => {
 
     async verify() {
       const text = claimMessage(world, { fid, address, chainId, nonce, timestamp })
-      if (!(await world.wallets.signed({ address, chainId }, text, signature as Hex))) {
-        throw new ApiError('ERR_SIG_INVALID', `the signature must be made by ${address} over the challenge's text`)
-      }
-      const verifiedAddresses = await verifiedSet(world, fid)
-      if (!verifiedAddresses.includes(address)) {
+      const byKey = await signedByKey(address, text, signature as Hex)
+      // The network says what the address is: the claimant must not choose whom to ask about it.
+      const verifications = await world.social.verifications(fid)
+      const verification = verifications.find((one) => one.address === address)
+      if (!verification) {
         throw new ApiError('ERR_ADDRESS_NOT_VERIFIED', `fid ${fid} must verify ${address} first`, {
           fid,
           address,
           snapshot_at: new Date(world.now()).toISOString(),
         })
       }
+      const home = verification.contractChainId
+      if (home !== null && home !== chainId) {
+        const problem = `must be ${home}, the chain that ${address} is verified on`
+        throw invalidFields([{ path: 'chain_id', problem }])
+      }
+      const signed =
+        home === null ? byKey : await world.wallets.signedByContract({ address, chainId: home }, text, signature as Hex)
+      if (!signed) {
+        const who = home === null ? `the key of ${address}` : `the contract wallet ${address} on chain ${home}`
+        throw new ApiError('ERR_SIG_INVALID', `the signature must be made by ${who} over the challenge's text`)
+      }
       return {
         proof: { address: given, nonce, timestamp, chain_id: chainId, signature },
         signer: address,
         signedAt: parseTimestamp(timestamp),
-        verifiedAddresses,
+        verifiedAddresses: addressesOf(verifications),
         hostLink: null,
       }
     },

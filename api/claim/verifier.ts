@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/pool.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import type { Registries } from '../../social/key-registry.ts'
-import type { SocialIndex } from '../../social/social-index.ts'
+import type { SocialIndex, Verification } from '../../social/social-index.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Terms } from './message.ts'
 import { parseTimestamp } from './timestamp.ts'
@@ -102,6 +102,9 @@ export function checkWindow(
 
 /** The verified set as the network tells it now, lowercase, sorted. Throws NoAnswer. */
 export async function verifiedSet({ social }: Pick<ClaimWorld, 'social'>, fid: number): Promise<Hex[]> {
-  const verifications = await social.verifications(fid)
+  return addressesOf(await social.verifications(fid))
+}
+
+export function addressesOf(verifications: readonly Verification[]): Hex[] {
   return verifications.map(({ address }) => address as Hex).sort()
 }

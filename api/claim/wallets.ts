@@ -14,16 +14,16 @@ import {
 } from 'viem'
 import type { ChainClient } from '../../social/chain-client.ts'
 
-/** Whether accounts have signed texts (EIP-191, version 0x45). */
+/** Whether contract wallets have signed texts (EIP-191, version 0x45). */
 export interface Wallets {
   /**
-   * True: the account's key signed the text, or its contract on the chain says so. Throws when the chain would have to
-   * say and does not answer: an outage must not look like a bad signature.
+   * True: the contract at the address says so on the chain that is named, or would once it is deployed there. Where the
+   * chain has no contract at the address, its key's signature counts (ERC-6492, verifier side). Throws when the chain
+   * does not answer or is none of ours: an outage must not look like a bad signature.
    *
-   * `address` is lowercase; `signature` any hex. A key's signature is taken in its one canonical form: 65 bytes, low s,
-   * v 27 or 28.
+   * `address` is lowercase; `signature` any hex.
    */
-  signed(account: { address: Hex; chainId: number }, text: string, signature: Hex): Promise<boolean>
+  signedByContract(wallet: { address: Hex; chainId: number }, text: string, signature: Hex): Promise<boolean>
 }
 
 /** Half the order of secp256k1: above it every signature has a twin below. Source: EIP-2. */
@@ -39,11 +39,10 @@ const mostGas = 10_000_000n
 /** `chainOf`: undefined when there is no such chain. */
 export function createWallets(chainOf: (chainId: number) => ChainClient | undefined): Wallets {
   return {
-    async signed({ address, chainId }, text, signature) {
+    async signedByContract({ address, chainId }, text, signature) {
       const hash = hashMessage(text)
-      if (await signedByKey(address, hash, signature)) return true
       const chain = chainOf(chainId)
-      if (!chain) return false
+      if (!chain) throw new Error(`chain ${chainId} is none of this service's, so its contracts cannot be asked`)
       const client = chain.client()
       // Asked first: it throws when the node is away.
       const code = await client.getCode({ address, blockTag: 'latest' }).catch((error) => {
@@ -52,7 +51,7 @@ export function createWallets(chainOf: (chainId: number) => ChainClient | undefi
       if (signature.toLowerCase().endsWith(undeployedMark)) {
         return isOne(await call(chain, { data: deployedCheck(address, hash, signature) }))
       }
-      if (!code) return false
+      if (!code) return signedByKey(address, text, signature)
       const args = [hash, signature] as const
       const data = encodeFunctionData({ abi: signatureAbi, functionName: 'isValidSignature', args })
       const answer = await call(chain, { to: address, data })
@@ -61,13 +60,19 @@ export function createWallets(chainOf: (chainId: number) => ChainClient | undefi
   }
 }
 
-async function signedByKey(address: Hex, hash: Hex, signature: Hex): Promise<boolean> {
+/** What wallets write for the parity of a signature's point: the number itself, or 27 more. */
+const parities = new Set([0, 1, 27, 28])
+
+/**
+ * Whether the key of an address signed a text (EIP-191, version 0x45). No chain is asked: code that the account
+ * borrows (EIP-7702) has no say. `address` is lowercase; a signature is 65 bytes with the low one of its two s.
+ */
+export async function signedByKey(address: Hex, text: string, signature: Hex): Promise<boolean> {
   if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return false
   const s = BigInt(`0x${signature.slice(66, 130)}`)
-  const v = Number.parseInt(signature.slice(130), 16)
-  if (s > highestS || (v !== 27 && v !== 28)) return false
+  if (s > highestS || !parities.has(Number.parseInt(signature.slice(130), 16))) return false
   try {
-    return (await recoverAddress({ hash, signature })).toLowerCase() === address
+    return (await recoverAddress({ hash: hashMessage(text), signature })).toLowerCase() === address
   } catch {
     return false // no point of the curve
   }

@@ -51,7 +51,7 @@ test('no signature but the one that was made is taken: twins with high s, v of o
   const compact = hex(BigInt(`0x${s}`) | (BigInt(parity) << 255n), 32)
   const forgeries = [
     `0x${r}${highS}${hex(BigInt(28 - parity), 1)}`,
-    ...[parity, 28 - parity, 29, 30, 35 + parity, 255].map((other) => `0x${r}${s}${hex(BigInt(other), 1)}`),
+    ...[1 - parity, 28 - parity, 29, 30, 35 + parity, 255].map((other) => `0x${r}${s}${hex(BigInt(other), 1)}`),
     `0x${r}${compact}`,
     `0x${r}${s}`,
     `0x${r}${s}${v}00`,
@@ -66,6 +66,12 @@ test('no signature but the one that was made is taken: twins with high s, v of o
   ]
   for (const signature of forgeries) await expectRefused({ ...body, signature })
   expect((await post(stage.api, body)).status).toBe(200)
+})
+
+test('v may be 0 or 1 instead of 27 or 28, as some wallets write it', async () => {
+  const body = await eip191Claim(stage, claimant)
+  const v = Number.parseInt(body.signature.slice(130), 16) - 27
+  expect((await post(stage.api, { ...body, signature: `${body.signature.slice(0, 130)}0${v}` })).status).toBe(200)
 })
 
 test('no changed bit of a signature, an address or a nonce is taken', async () => {

@@ -58,7 +58,7 @@ async function walletWithSalt(text: string) {
   const salt = `0x${text.padStart(64, '0')}` as const
   await stage.chain.execute(funder, createWallet(stage.chain, claimant.account.address, salt))
   const address = await walletOf(stage.chain, claimant.account.address, salt)
-  stage.hub.state.addVerification(claimant.fid, address)
+  stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10 })
   return address
 }
 

@@ -1,9 +1,17 @@
 import { concatHex, getAddress, type Hex, padHex, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountOf, funder } from '../../devnet/chain/chain.ts'
+import { accountOf, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
+import { freePort } from '../../ops/ports.ts'
 import { failure } from '../support/api/api.ts'
-import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
+import {
+  type Claimant,
+  type ClaimStage,
+  eip191Claim,
+  freshNonce,
+  post,
+  startClaimStage,
+} from '../support/api/claims.ts'
 
 let stage: ClaimStage
 let claimant: Claimant
@@ -25,11 +33,11 @@ async function wallet({ deployed }: { deployed: boolean }) {
   return { address, wrap }
 }
 
-/** Any code at a verified address. */
+/** Any code at an address that is verified as a contract wallet on Optimism. */
 async function codeAt(text: string, bytecode: Hex) {
   const { address } = accountOf(text)
   await stage.chain.client.setCode({ address, bytecode })
-  stage.hub.state.addVerification(claimant.fid, address)
+  stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10 })
   return address
 }
 
@@ -83,16 +91,67 @@ test.for<[string, Hex]>([
   expect(refused).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
 })
 
-test('a delegated account (EIP-7702) signs with its key, or with what its owner delegated to', async () => {
-  const owner = accountOf('delegated account')
+test('a key counts by its own signature alone, whatever code its account borrows (EIP-7702) or has', async () => {
   const delegate = await codeAt('delegate that says yes', yes)
-  const bytecode = concatHex(['0xef0100', delegate])
-  await stage.chain.client.setCode({ address: owner.address, bytecode })
-  stage.hub.state.addVerification(claimant.fid, owner.address)
-  const own = await eip191Claim(stage, claimant, { address: owner.address, signer: owner })
-  expect((await post(stage.api, own)).status).toBe(200)
-  const delegated = await eip191Claim(stage, claimant, { address: owner.address, signer: stranger })
-  expect((await post(stage.api, delegated)).status).toBe(200)
+  for (const [text, bytecode] of [
+    ['delegated account', concatHex(['0xef0100', delegate])],
+    ['account with code', yes],
+  ] as const) {
+    const owner = accountOf(text)
+    await stage.chain.client.setCode({ address: owner.address, bytecode })
+    stage.hub.state.addVerification(claimant.fid, owner.address)
+    const own = await eip191Claim(stage, claimant, { address: owner.address, signer: owner })
+    expect((await post(stage.api, own)).status).toBe(200)
+    const borrowed = await eip191Claim(stage, claimant, { address: owner.address, signer: stranger })
+    expect(await failure(await post(stage.api, borrowed))).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
+  }
+})
+
+test('a key signs for whichever chain the text names; none is asked', async () => {
+  const body = await eip191Claim(stage, claimant, { chainId: 100 })
+  expect((await post(stage.api, body)).status).toBe(200)
+})
+
+test('the same address on another chain may be somebody else’s: only the chain of the verification is asked', async () => {
+  const ethereum = await startDevChain('ethereum')
+  try {
+    const api = await stage.another({ rpcs: { ethereum: ethereum.rpc } })
+    const { address } = accountOf('wallet that a stranger has on Ethereum')
+    await ethereum.client.setCode({ address, bytecode: yes })
+    stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10 })
+    const elsewhere = await eip191Claim(stage, claimant, { address, chainId: 1, signer: stranger })
+    const fields = [{ path: 'chain_id', problem: expect.stringContaining('must be 10') }]
+    const wrong = { status: 400, error: 'ERR_PAYLOAD_INVALID', fields }
+    expect(await failure(await post(api, elsewhere))).toMatchObject(wrong)
+    const athome = await eip191Claim(stage, claimant, { address, signer: stranger })
+    expect(await failure(await post(api, athome))).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
+    // Verified on Ethereum, the wallet there decides, and Optimism has no say.
+    stage.hub.state.addVerification(claimant.fid, address, { contractChain: 1 })
+    expect((await post(api, elsewhere)).status).toBe(200)
+    expect(await failure(await post(api, { ...athome, nonce: freshNonce() }))).toMatchObject({
+      ...{ status: 400, error: 'ERR_PAYLOAD_INVALID' },
+      fields: [{ path: 'chain_id', problem: expect.stringContaining('must be 1,') }],
+    })
+  } finally {
+    await ethereum.stop()
+  }
+})
+
+test.for<[string, number]>([
+  ['without an RPC address', 1],
+  ['that is down', 8453],
+])('a wallet on a chain %s is an outage, never a bad signature', async ([, contractChain]) => {
+  const api = await stage.another({ rpcs: { base: `http://127.0.0.1:${await freePort()}` } })
+  const { address } = accountOf(`wallet on chain ${contractChain}`)
+  stage.hub.state.addVerification(claimant.fid, address, { contractChain })
+  const body = await eip191Claim(stage, claimant, { address, chainId: contractChain, signer: stranger })
+  expect(await failure(await post(api, body))).toEqual({ status: 500, error: 'ERR_INTERNAL' })
+})
+
+test('a verification of the oldest form, which names no type, is of a key', async () => {
+  const { fid, account } = await stage.claimant()
+  stage.hub.state.addVerification(fid, account.address, { oldBody: true })
+  expect((await post(stage.api, await eip191Claim(stage, { ...claimant, fid, account }))).status).toBe(200)
 })
 
 test('the address may be written in lower case or with its checksum', async () => {

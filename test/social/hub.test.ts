@@ -39,7 +39,20 @@ describe('a verified set', () => {
     ['the older body, which knows one protocol', { verificationAddEthAddressBody: { address } }],
   ])('is read from %s, lowercase', async (_, body) => {
     const hub = await hubThat(() => page(verification(body)))
-    expect(await hub.verifications(7)).toEqual([{ address: address.toLowerCase(), verifiedAt: at(100) }])
+    expect(await hub.verifications(7)).toEqual([
+      { address: address.toLowerCase(), verifiedAt: at(100), contractChainId: null },
+    ])
+  })
+
+  test.each([
+    ['a key', added({ type: 0, chainId: 0 }), null],
+    ['a contract wallet', added({ type: 1, chainId: 10 }), 10],
+    ['a contract wallet as hubs of 2024 wrote it', added({ verificationType: 1, chainId: 1 }), 1],
+    ['a contract wallet without a chain', added({ type: 1 }), 0],
+    ['a key with a chain, which means nothing', added({ chainId: 10 }), null],
+  ])('says of an address that it is %s', async (_, body, chainId) => {
+    const hub = await hubThat(() => page(verification(body)))
+    expect(await hub.verifications(7)).toMatchObject([{ contractChainId: chainId }])
   })
 
   test('leaves out other protocols, whose messages have the same name', async () => {
@@ -52,7 +65,7 @@ describe('a verified set', () => {
     const hub = await hubThat(() =>
       page(verification(added(), { timestamp: 9 }), verification(added(), { timestamp: 5 })),
     )
-    expect(await hub.verifications(7)).toEqual([{ address: address.toLowerCase(), verifiedAt: at(9) }])
+    expect(await hub.verifications(7)).toMatchObject([{ address: address.toLowerCase(), verifiedAt: at(9) }])
   })
 
   test.each([[''], [null], [undefined]])('ends at a next page token of %j', async (nextPageToken) => {

@@ -5,6 +5,7 @@ import type { ApiDeps } from '../../../api/app.ts'
 import { deriveClaimed } from '../../../api/claim/accept.ts'
 import { type AttemptCounter, createMemoryCounter } from '../../../api/claim/attempts.ts'
 import { createWitnesses } from '../../../api/claim/world.ts'
+import type { ChainName } from '../../../chains.config.ts'
 import { readChains } from '../../../chains.file.ts'
 import { accountOf, type DevChain, funder, startDevChain } from '../../../devnet/chain/chain.ts'
 import { addAppKey, registerFid } from '../../../devnet/chain/farcaster.ts'
@@ -48,6 +49,8 @@ export interface ClaimStage {
 
 export interface StageOverrides {
   readonly rpc?: string | null
+  /** Of other chains than Optimism; the others have none. */
+  readonly rpcs?: Partial<Record<ChainName, string>>
   readonly hubUrl?: string
   readonly attempts?: AttemptCounter
   readonly hostLinkRequired?: boolean
@@ -69,10 +72,11 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
   let lastFid = 100
 
   async function another(overrides: StageOverrides = {}): Promise<TestApi> {
-    const { rpc = chain.rpc, hubUrl = hub.url, hostLinkRequired = true } = overrides
+    const { rpc = chain.rpc, rpcs = {}, hubUrl = hub.url, hostLinkRequired = true } = overrides
     const { attempts = createMemoryCounter(() => clock.now) } = overrides
     const egressAllow = parseEgressAllow(host.name)
-    const chains = readChains({ env: {} })
+    const env = Object.fromEntries(Object.entries(rpcs).map(([name, url]) => [`RPC_${name.toUpperCase()}`, url]))
+    const chains = readChains({ env })
     const witnesses = createWitnesses({
       chains: { ...chains, optimism: { ...chains.optimism, rpc } },
       hub: { url: hubUrl, headers: {} },

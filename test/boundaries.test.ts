@@ -12,12 +12,13 @@ const mayImport: Record<string, string[]> = {
   abi: [],
   postgres: ['ops'],
   hosts: ['ops'],
+  trust: [], // what can be checked offline: it knows of no host, no database and no setting
   net: ['ops'],
   db: ['chains.config.ts', 'postgres', 'ops'],
-  social: ['abi', 'hosts', 'ops'],
+  social: ['abi', 'hosts', 'trust', 'ops'],
   processors: ['db', 'abi', 'hosts', 'chains.config.ts', 'chains.file.ts', 'ops'],
-  enrichment: ['db', 'abi', 'hosts', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
-  api: ['db', 'abi', 'hosts', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
+  enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
+  api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
   export: ['db', 'chains.config.ts', 'ops'],
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
 }

@@ -1,4 +1,11 @@
-import { compareMessages, fakeHash, type Message, type UserDataType, userDataTypes } from './messages.ts'
+import {
+  compareMessages,
+  fakeHash,
+  type Message,
+  type MessageSigner,
+  type UserDataType,
+  userDataTypes,
+} from './messages.ts'
 
 /** One FID: what the chain says about it, and its live messages. */
 export interface Account {
@@ -11,6 +18,8 @@ export interface Account {
   readonly registeredAtMs: number
   /** Active app keys, 0x and 32 bytes. */
   readonly appKeys: Set<string>
+  /** Signs what the account says. */
+  readonly signer: MessageSigner
   /** Keyed by protocol and address: a verification again replaces the one before. */
   readonly verifications: Map<string, Message>
   readonly userData: Map<UserDataType, Message>

@@ -1,9 +1,14 @@
-import { createHash } from 'node:crypto'
+import { createHash, createPrivateKey, sign } from 'node:crypto'
+import { messageHash } from '../../trust/envelope.ts'
+import { readHubMessage } from '../../trust/hub-message.ts'
 
 /** Unix seconds of 2021-01-01T00:00:00Z, where the network's clock starts. */
 export const farcasterEpoch = 1_609_459_200
 
-/** A signed message as the HTTP API shows it. Hashes and signatures here have the right length and nothing more. */
+/**
+ * A signed message as the HTTP API shows it. Its hash and signature hold when its signer's private key is known and its
+ * body one that is checked; otherwise they have the right length and nothing more.
+ */
 export interface Message {
   readonly data: MessageData
   /** 0x and 20 bytes. */
@@ -40,23 +45,45 @@ export const userDataTypes = {
 } as const
 export type UserDataType = keyof typeof userDataTypes
 
+/** An Ed25519 key of an app, 32 bytes each, as 0x hex; without its private half nothing can be signed with it. */
+export interface MessageSigner {
+  readonly publicKey: string
+  readonly privateKey?: string | undefined
+}
+
 /** `unixMs` is when the user signed. The same arguments give the same message, hash included. */
 export function makeMessage(
   type: string,
-  { fid, signer, unixMs }: { fid: number; signer: string; unixMs: number },
+  { fid, signer, unixMs }: { fid: number; signer: MessageSigner; unixMs: number },
   body: Record<string, unknown>,
 ): Message {
   const timestamp = Math.floor(unixMs / 1000) - farcasterEpoch
   const data: MessageData = { type, fid, timestamp, network: 'FARCASTER_NETWORK_MAINNET', ...body }
   const digest = createHash('sha512').update(JSON.stringify(data)).digest()
-  return {
+  const message: Message = {
     data,
     hash: `0x${digest.toString('hex', 0, 20)}`,
     hashScheme: 'HASH_SCHEME_BLAKE3',
     signature: digest.toString('base64'),
     signatureScheme: 'SIGNATURE_SCHEME_ED25519',
-    signer,
+    signer: signer.publicKey,
   }
+  const dataBytes = signer.privateKey && readHubMessage(message)?.dataBytes
+  if (!dataBytes) return message
+  const hash = messageHash(dataBytes)
+  const signature = sign(null, hash, privateKeyOf(signer.privateKey)).toString('base64')
+  return { ...message, hash: `0x${Buffer.from(hash).toString('hex')}`, signature }
+}
+
+/** DER of a PKCS #8 Ed25519 key (RFC 8410, section 7) up to the 32 bytes of the key. */
+const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+function privateKeyOf(secret = '') {
+  return createPrivateKey({
+    key: Buffer.concat([pkcs8Head, Buffer.from(secret.slice(2), 'hex')]),
+    format: 'der',
+    type: 'pkcs8',
+  })
 }
 
 /** Order of every list of messages: by time, then by hash. */

@@ -157,7 +157,14 @@ function findAccount(state: HubState, query: URLSearchParams): Account {
 
 function nobody(fid: number): Account {
   const [verifications, userData, links] = [new Map(), new Map(), new Map()]
-  const nothing = { custody: '', authAddresses: [], registeredAtMs: 0, appKeys: new Set<string>(), casts: [] }
+  const nothing = {
+    custody: '',
+    authAddresses: [],
+    registeredAtMs: 0,
+    appKeys: new Set<string>(),
+    signer: { publicKey: '0x' },
+    casts: [],
+  }
   return { fid, shard: 1, verifications, userData, links, ...nothing }
 }
 

@@ -8,7 +8,7 @@ import {
   verificationKey,
 } from './account.ts'
 import { EventLog, type NewEvent } from './events.ts'
-import { fakeHash, type Message, makeMessage } from './messages.ts'
+import { fakeHash, type Message, type MessageSigner, makeMessage } from './messages.ts'
 import {
   endVerification,
   merge,
@@ -24,8 +24,8 @@ export interface NewAccount {
   readonly fid: number
   readonly custody: string
   readonly authAddresses?: readonly string[]
-  /** Signs the account's messages; made up when absent. */
-  readonly appKey?: string
+  /** Signs the account's messages; made up when absent, or only its public half. */
+  readonly appKey?: MessageSigner | string
   readonly registeredAt?: Date
 }
 
@@ -45,13 +45,15 @@ export class HubState {
 
   addAccount({ fid, custody, authAddresses = [], appKey, registeredAt = this.now() }: NewAccount): Account {
     if (this.accounts.has(fid)) throw new Error(`fid ${fid} is already registered`)
+    const signer = typeof appKey === 'object' ? appKey : { publicKey: appKey ?? fakeHash('app key', fid) }
     const account: Account = {
       fid,
       shard: dataShards[fid % dataShards.length] as number,
       custody: custody.toLowerCase(),
       authAddresses: authAddresses.map((address) => address.toLowerCase()),
       registeredAtMs: registeredAt.getTime(),
-      appKeys: new Set([appKey ?? fakeHash('app key', fid)]),
+      appKeys: new Set([signer.publicKey]),
+      signer,
       verifications: new Map(),
       userData: new Map(),
       casts: [],
@@ -88,8 +90,9 @@ export class HubState {
     const account = this.account(fid)
     const protocol = options.protocol ?? 'ethereum'
     const text = protocol === 'ethereum' ? address.toLowerCase() : address
-    const body = verificationBody(text, protocol, options)
-    const message = this.sign(account, 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', body, options.at)
+    const body = verificationBody({ fid, address: text }, protocol, options)
+    const isSigned = options.privateKey !== undefined || options.walletSignature !== undefined
+    const message = this.sign(account, 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', body, options.at, isSigned)
     const key = verificationKey(protocol, text)
     const before = account.verifications.get(key)
     account.verifications.set(key, message)
@@ -161,8 +164,16 @@ export class HubState {
     return account
   }
 
-  private sign(account: Account, type: string, body: Record<string, unknown>, at = this.now()): Message {
-    const [signer = fakeHash('app key', account.fid)] = account.appKeys
+  /** A message about an address that signed nothing is one whose signature cannot be checked: nothing in it is false. */
+  private sign(
+    account: Account,
+    type: string,
+    body: Record<string, unknown>,
+    at = this.now(),
+    isSigned = true,
+  ): Message {
+    const { publicKey, privateKey } = account.signer
+    const signer = { publicKey, privateKey: isSigned ? privateKey : undefined }
     return makeMessage(type, { fid: account.fid, signer, unixMs: at.getTime() }, body)
   }
 

@@ -1,3 +1,5 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { claimDigest } from '../../trust/verification-claim.ts'
 import { type Protocol, verificationKey } from './account.ts'
 import type { NewEvent } from './events.ts'
 import { fakeHash, type Message } from './messages.ts'
@@ -11,6 +13,10 @@ export interface VerificationOptions {
   readonly oldBody?: boolean
   /** When it was signed. Default: now. */
   readonly at?: Date
+  /** The address's private key, 0x hex: its signature then holds. Absent: bytes that are none, as of a wallet unknown. */
+  readonly privateKey?: string
+  /** The signature of a contract wallet, 0x hex, over the claim on `contractChain`. */
+  readonly walletSignature?: string
 }
 
 /**
@@ -42,7 +48,10 @@ export function endVerification(
       return { event: { type: 'HUB_EVENT_TYPE_PRUNE_MESSAGE', pruneMessageBody: { message } } }
     case 'merge': {
       const other = fakeHash('solana', fid, message.hash).slice(2, 46).replaceAll('0', 'z')
-      const added = sign('MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', verificationBody(other, 'solana'))
+      const added = sign(
+        'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS',
+        verificationBody({ fid, address: other }, 'solana'),
+      )
       return { event: merge(added, [message]), added: { key: verificationKey('solana', other), message: added } }
     }
     case 'message': {
@@ -59,12 +68,13 @@ export function merge(message: Message, deletedMessages: readonly Message[] = []
 }
 
 export function verificationBody(
-  address: string,
+  { fid, address }: { fid: number; address: string },
   protocol: Protocol,
-  { contractChain, oldBody }: VerificationOptions = {},
+  options: VerificationOptions = {},
 ) {
-  const signature = Buffer.alloc(65, 7).toString('base64')
+  const { contractChain, oldBody } = options
   const blockHash = fakeHash('verified at', address)
+  const signature = protocol === 'ethereum' ? claimSignature({ fid, address, blockHash }, options) : unsigned
   if (oldBody) return { verificationAddEthAddressBody: { address, ethSignature: signature, blockHash } }
   return {
     verificationAddAddressBody: {
@@ -76,4 +86,35 @@ export function verificationBody(
       protocol: protocolNames[protocol],
     },
   }
+}
+
+const unsigned = Buffer.alloc(65, 7).toString('base64')
+const mainnet = 1
+
+/** The digest that an address signs to belong to a FID, for a key or for a contract wallet of a chain. */
+export function verificationDigest(
+  { fid, address, blockHash }: { fid: number; address: string; blockHash: string },
+  contractChain?: number,
+): `0x${string}` {
+  const claim = {
+    address: Buffer.from(address.slice(2), 'hex'),
+    blockHash: Buffer.from(blockHash.slice(2), 'hex'),
+    verificationType: contractChain === undefined ? 0 : 1,
+    chainId: contractChain ?? 0,
+  }
+  return claimDigest(fid, claim, mainnet)
+}
+
+function claimSignature(
+  claim: { fid: number; address: string; blockHash: string },
+  { privateKey, walletSignature, contractChain }: VerificationOptions,
+): string {
+  if (walletSignature) return Buffer.from(walletSignature.slice(2), 'hex').toString('base64')
+  if (!privateKey) return unsigned
+  const digest = Buffer.from(verificationDigest(claim, contractChain).slice(2), 'hex')
+  const [recovery = 0, ...rs] = secp256k1.sign(digest, Buffer.from(privateKey.slice(2), 'hex'), {
+    prehash: false,
+    format: 'recovered',
+  })
+  return Buffer.from([...rs, 27 + recovery]).toString('base64')
 }

@@ -16,12 +16,16 @@ export function populateHub(state: HubState, { people }: World, now: Date) {
       fid: person.fid,
       custody: person.custody.address,
       authAddresses: person.auth ? [person.auth.address] : [],
-      appKey: person.appKey.publicKey,
+      appKey: person.appKey,
       registeredAt,
     })
     state.setProfile(person.fid, person.profile, registeredAt)
     for (const { wallet, daysAgo, oldBody } of person.verified) {
-      state.addVerification(person.fid, wallet.address, { oldBody, at: daysBefore(daysAgo) })
+      state.addVerification(person.fid, wallet.address, {
+        oldBody,
+        at: daysBefore(daysAgo),
+        privateKey: wallet.privateKey,
+      })
     }
     for (const address of person.solana) {
       state.addVerification(person.fid, address, { protocol: 'solana', at: registeredAt })

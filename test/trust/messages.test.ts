@@ -1,0 +1,193 @@
+import { validations } from '@farcaster/core'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { hexToBytes, recoverAddress } from 'viem'
+import { expect, test } from 'vitest'
+import { checkEnvelope, messageHash, signedBy } from '../../trust/envelope.ts'
+import { readHubMessage } from '../../trust/hub-message.ts'
+import { encodeMessageData, type VerificationAdd } from '../../trust/message-data.ts'
+import { type Asked, judgeVerification } from '../../trust/verdict.ts'
+import { checkKeyClaim, claimDigest } from '../../trust/verification-claim.ts'
+import {
+  first,
+  firstBytes,
+  firstDigest,
+  oldest,
+  reaction,
+  reactionBytes,
+  second,
+  secondDigest,
+  zeroV,
+} from './vectors.ts'
+
+const mainnet = 1
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const read = (json: unknown) => readHubMessage(json) ?? expect.fail('not read')
+const addIn = (json: unknown) => read(json).data.body as VerificationAdd & { kind: 'verification_add' }
+const asked = (of: typeof first | typeof second, now = new Date('2026-01-01T00:00:00Z')): Asked => {
+  return { fid: of.data.fid, address: of.data.verificationAddAddressBody.address, now }
+}
+
+test.each([
+  ['a verification of 2024', first, firstBytes],
+  ['a reaction', reaction, reactionBytes],
+])('the bytes of %s are rebuilt from its JSON', (_, json, bytes) => {
+  expect(hexOf(read(json).dataBytes)).toBe(bytes)
+  expect(checkEnvelope(read(json))).toBe('held')
+})
+
+test.each([
+  ['late Hubble', first, firstDigest],
+  ['Snapchain', second, secondDigest],
+])('a message in the form of %s is signed by its key and by its address', async (_, json, digest) => {
+  const add = addIn(json)
+  expect(checkEnvelope(read(json))).toBe('held')
+  expect(claimDigest(json.data.fid, add, mainnet)).toBe(digest)
+  expect(await checkKeyClaim(json.data.fid, add, mainnet)).toBe('held')
+  expect((await judgeVerification(read(json), asked(json))).verdict).toBe('signed')
+  expect((await judgeVerification(read(json), asked(json), { key: 'held' })).verdict).toBe('proven')
+})
+
+test('the oldest form of the body gives the hash that was published', () => {
+  const { fid, timestamp, address, blockHash, signature: ethSignature, hash } = oldest
+  const verificationAddEthAddressBody = { address, ethSignature, blockHash }
+  const json = {
+    ...first,
+    hash,
+    data: { ...first.data, fid, timestamp, verificationAddAddressBody: null, verificationAddEthAddressBody },
+  }
+  expect(`0x${hexOf(messageHash(read(json).dataBytes))}`).toBe(hash)
+})
+
+test('both body names at once, equal, are one verification', async () => {
+  const { claimSignature: ethSignature, ...body } = { ...first.data.verificationAddAddressBody }
+  const both = { ...first.data.verificationAddAddressBody, ethSignature }
+  const json = {
+    ...first,
+    data: { ...first.data, verificationAddAddressBody: both, verificationAddEthAddressBody: { ...body, ethSignature } },
+  }
+  expect((await judgeVerification(read(json), asked(first))).verdict).toBe('signed')
+})
+
+test('a signature that ends in v = 0 is one of its key', async () => {
+  const claim = {
+    address: hexToBytes(zeroV.address as `0x${string}`),
+    blockHash: hexToBytes(zeroV.blockHash as `0x${string}`),
+    claimSignature: hexToBytes(zeroV.signature as `0x${string}`),
+    ...{ verificationType: 0, chainId: 0, protocol: 0 },
+  }
+  expect(claimDigest(zeroV.fid, claim, mainnet)).toBe(zeroV.digest)
+  expect(await checkKeyClaim(zeroV.fid, claim, mainnet)).toBe('held')
+})
+
+test('another fid, and a chain id of zero in the domain, recover somebody else', async () => {
+  const add = addIn(first)
+  const signature = `0x${hexOf(add.claimSignature)}` as const
+  const asWallet = claimDigest(first.data.fid, { ...add, verificationType: 1, chainId: 0 }, mainnet)
+  expect(await recoverAddress({ hash: asWallet, signature })).toBe('0xDCf4F9de2d59530e4AD30897BdBa7F4de65f0989')
+  expect(await recoverAddress({ hash: claimDigest(1, add, mainnet), signature })).toBe(
+    '0x55577D35A5c43d6b01F869b55E23cA8AF563d050',
+  )
+})
+
+test('the reference implementation agrees with both verdicts', async () => {
+  for (const json of [first, second]) {
+    const { address, claimSignature, blockHash } = addIn(json)
+    const body = { address, claimSignature, blockHash, verificationType: 0, chainId: 0, protocol: 0 }
+    const valid = await validations.validateVerificationAddEthAddressSignature(body, json.data.fid, mainnet)
+    expect(valid.isOk()).toBe(true)
+    const other = await validations.validateVerificationAddEthAddressSignature(body, json.data.fid + 1, mainnet)
+    expect(other.isOk()).toBe(false)
+    expect(await checkKeyClaim(json.data.fid + 1, addIn(json), mainnet)).toBe('failed')
+  }
+})
+
+test('a key of small order, which signs everything, signs nothing', () => {
+  const identity = ed25519.Point.ZERO.toBytes()
+  const anything = new Uint8Array(64)
+  anything.set(identity)
+  expect(ed25519.verify(anything, new Uint8Array(20), identity, { zip215: true })).toBe(true)
+  expect(signedBy(anything, new Uint8Array(20), identity)).toBe(false)
+})
+
+type Json = Record<string, unknown>
+const changed = (data: Json, rest: Json = {}) => ({ ...second, ...rest, data: { ...second.data, ...data } })
+const inBody = (body: Json) =>
+  changed({ verificationAddAddressBody: { ...second.data.verificationAddAddressBody, ...body } })
+const flipped = (text: string) => `${text.slice(0, 10)}${text[10] === '0' ? '1' : '0'}${text.slice(11)}`
+const flippedBase64 = (text: string) =>
+  Buffer.from(Buffer.from(text, 'base64').map((byte, at) => (at === 20 ? byte ^ 1 : byte))).toString('base64')
+
+/** What a lying hub can make of a true message. */
+const lies: [string, Json][] = [
+  ['another fid', changed({ fid: 3 })],
+  ['another time', changed({ timestamp: 110966761 })],
+  ['another network', changed({ network: 'FARCASTER_NETWORK_TESTNET' })],
+  ['another type', changed({ type: 'MESSAGE_TYPE_VERIFICATION_REMOVE' })],
+  ['a type nobody knows', changed({ type: 'MESSAGE_TYPE_OTHER' })],
+  ['another address', inBody({ address: `0x${'ab'.repeat(20)}` })],
+  ['an address of the wrong length', inBody({ address: `0x${'ab'.repeat(19)}` })],
+  ['another block', inBody({ blockHash: flipped(second.data.verificationAddAddressBody.blockHash) })],
+  [
+    'another claim signature',
+    inBody({ claimSignature: flippedBase64(second.data.verificationAddAddressBody.claimSignature) }),
+  ],
+  ['no claim signature', inBody({ claimSignature: undefined })],
+  ['an empty claim signature', inBody({ claimSignature: '' })],
+  [
+    'a claim signature of another claim',
+    inBody({ claimSignature: first.data.verificationAddAddressBody.claimSignature }),
+  ],
+  ['a claim signature that is no base64', inBody({ claimSignature: '%%%' })],
+  ['a contract wallet', inBody({ type: 1 })],
+  ['a contract wallet of mainnet', inBody({ type: 1, chainId: 1 })],
+  ['a contract wallet of a chain that is not asked', inBody({ type: 1, chainId: 8453 })],
+  ['a kind nobody knows', inBody({ type: 2 })],
+  ['a chain beside a key', inBody({ chainId: 10 })],
+  ['another protocol', inBody({ protocol: 'PROTOCOL_SOLANA' })],
+  ['another hash', changed({}, { hash: flipped(second.hash) })],
+  ['a hash of another message', changed({}, { hash: first.hash })],
+  ['another signature', changed({}, { signature: flippedBase64(second.signature) })],
+  ['a signature of another message', changed({}, { signature: first.signature })],
+  ['no signature', changed({}, { signature: '' })],
+  ['a foreign key', changed({}, { signer: reaction.signer })],
+  ['a key of small order', changed({}, { signer: `0x01${'00'.repeat(31)}` })],
+  ['a key that is no point', changed({}, { signer: `0x${'ff'.repeat(32)}` })],
+  ['bytes of another message', changed({}, { dataBytes: Buffer.from(firstBytes, 'hex').toString('base64') })],
+  ['the message of another address whole', first],
+  ['no body', changed({ verificationAddAddressBody: null })],
+  [
+    'a body of something else',
+    changed({ verificationAddAddressBody: null, userDataBody: { type: 'USER_DATA_TYPE_BIO', value: 'x' } }),
+  ],
+  ['no data at all', { hash: second.hash }],
+]
+
+test.each(lies)('%s proves nothing', async (name, json) => {
+  // Even of a hub that also lies about the key: its place is what the chain says of the true signer.
+  const answers = { key: name.includes('key') ? ('failed' as const) : ('held' as const) }
+  const { verdict } = await judgeVerification(readHubMessage(json), asked(second), answers)
+  if (name === 'bytes of another message') return expect(verdict).toBe('proven') // the fields themselves are true
+  expect(['stated', 'forged']).toContain(verdict)
+})
+
+test('a message from the future is refused, one from ten minutes ahead is not', async () => {
+  const signedAt = (1_609_459_200 + second.data.timestamp) * 1000
+  const at = async (now: number) => (await judgeVerification(read(second), asked(second, new Date(now)))).verdict
+  expect(await at(signedAt - 600_000)).toBe('signed')
+  expect(await at(signedAt - 600_001)).toBe('forged')
+})
+
+test('the same fields written otherwise are not called forged', async () => {
+  // A zero that is written out is the same content and another hash.
+  const bytes = Buffer.concat([encodeMessageData(read(second).data), Buffer.from('4800', 'hex')])
+  const json = { ...second, hash: `0x${hexOf(messageHash(bytes))}` }
+  const judged = await judgeVerification(read(json), asked(second), { key: 'held' })
+  expect(judged).toEqual({ verdict: 'stated', envelope: 'unknown', claim: 'held', key: 'held' })
+})
+
+test('a key that the registry never had makes a verification stated', async () => {
+  expect(await judgeVerification(read(second), asked(second), { key: 'failed' })).toMatchObject({
+    verdict: 'stated',
+    key: 'failed',
+  })
+})

@@ -1,0 +1,84 @@
+import { checkEnvelope, type Outcome } from './envelope.ts'
+import type { SignedMessage } from './hub-message.ts'
+import { messageTypes, networkEpoch } from './message-data.ts'
+import { checkKeyClaim, walletChains } from './verification-claim.ts'
+
+/**
+ * What a verification is worth. `proven`: the message's signature, the address's own signature and the place of the
+ * message's key hold. `signed`: the same, but nobody asked where the key stands. `stated`: a part could not be checked,
+ * so there is the hub's word. `forged`: a part is false.
+ */
+export type Verdict = 'proven' | 'signed' | 'stated' | 'forged'
+
+/** The checks behind a verdict, each on its own. */
+export interface Checked {
+  readonly verdict: Verdict
+  /** Hash, signature, and that the message is this FID's, of this address and not from the future. */
+  readonly envelope: Outcome
+  /** The address's own signature. */
+  readonly claim: Outcome
+  /** That the FID had the signing key. */
+  readonly key: Outcome
+}
+
+export interface Asked {
+  /** Whose verification the hub was asked for. */
+  readonly fid: number
+  /** Lowercase, 0x and 40 hex digits. */
+  readonly address: string
+  readonly now: Date
+}
+
+/** What only a chain can say; absent: there is nobody to ask. */
+export interface ChainAnswers {
+  /** `held`: the KeyRegistry has, or had, the key for the FID. `failed`: it never did. */
+  readonly key?: Outcome
+  /** What the contract wallet answers on its own chain. */
+  readonly wallet?: Outcome
+}
+
+/** A message may be so far ahead of our clock. Source: snapchain, `src/core/validations/message.rs`. */
+const aheadMs = 10 * 60_000
+
+/**
+ * Judges a verification that a hub gives for a FID and an address; `message` undefined: its fields are not all known.
+ *
+ * A contract wallet that says no now, or a key that the registry does not know, makes a verification `stated` and not
+ * `forged`: owners of wallets change, and keys may be added off the chain.
+ */
+export async function judgeVerification(
+  message: SignedMessage | undefined,
+  asked: Asked,
+  answers: ChainAnswers = {},
+): Promise<Checked> {
+  const body = message?.data.body
+  if (!message || body?.kind !== 'verification_add') return checked('unknown', 'unknown', 'unknown')
+  const { fid, timestamp, type, network } = message.data
+  const isAbout =
+    fid === asked.fid &&
+    type === messageTypes.MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS &&
+    `0x${Buffer.from(body.address).toString('hex')}` === asked.address &&
+    (networkEpoch + timestamp) * 1000 <= asked.now.getTime() + aheadMs
+  const envelope = isAbout ? checkEnvelope(message) : 'failed'
+  if (envelope === 'failed') return checked(envelope, 'unknown', 'unknown')
+  const isWallet = body.verificationType === 1 && walletChains.includes(body.chainId)
+  const claim = isWallet ? (answers.wallet ?? 'unknown') : await checkKeyClaim(fid, body, network)
+  return checked(envelope, claim, answers.key ?? 'unknown', { isWallet, keyAsked: answers.key !== undefined })
+}
+
+/** Verdicts from the best to the worst. */
+export const verdicts: readonly Verdict[] = ['proven', 'signed', 'stated', 'forged']
+
+function checked(
+  envelope: Outcome,
+  claim: Outcome,
+  key: Outcome,
+  { isWallet = false, keyAsked = false }: { isWallet?: boolean; keyAsked?: boolean } = {},
+): Checked {
+  const parts = { envelope, claim, key }
+  if (envelope === 'failed' || (claim === 'failed' && !isWallet && envelope === 'held'))
+    return { verdict: 'forged', ...parts }
+  if (envelope !== 'held' || claim !== 'held') return { verdict: 'stated', ...parts }
+  if (key === 'held') return { verdict: 'proven', ...parts }
+  return { verdict: keyAsked ? 'stated' : 'signed', ...parts }
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readChains } from '../chains.file.ts'
 import { parseEgressAllow } from '../net/egress.ts'
+import { publicHosts } from '../sources.ts'
 
 const whole = (minimum: number, maximum: number) =>
   z
@@ -12,9 +13,6 @@ const whole = (minimum: number, maximum: number) =>
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))
-
-/** The public hub: hypersnap. */
-const publicHub = 'https://haatz.quilibrium.com'
 
 function parsedEgressAllow(text: string, context: z.RefinementCtx) {
   try {
@@ -40,7 +38,7 @@ const environment = z.object({
   TRUST_PROXY_HOPS: whole(0, 16).default(0),
   LIMIT_PER_MINUTE: whole(1, 1_000_000_000).default(60),
   LIMIT_PER_DAY: whole(1, 1_000_000_000).default(2000),
-  HUB_URL: httpUrl.default(publicHub),
+  HUB_URL: httpUrl.default(publicHosts.hub.url),
   NEYNAR_API_KEY: z.string().optional(),
   EGRESS_ALLOW: z.string().default('').transform(parsedEgressAllow),
   CLAIM_WINDOW_SECONDS: whole(1, 86_400).default(900),

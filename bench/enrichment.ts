@@ -13,11 +13,13 @@ import { runEdges } from '../enrichment/join/edges.ts'
 import { type JoinOptions, runJoin } from '../enrichment/join/join.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { runPass } from '../enrichment/schedule/scheduler.ts'
-import { minute, type Source, sourceNames } from '../enrichment/schedule/source.ts'
+import type { Source } from '../enrichment/schedule/source.ts'
 import { hubSubject } from '../enrichment/socialindex/shards.ts'
 import { createSources } from '../enrichment/sources.ts'
 import { createHost } from '../hosts/host.ts'
+import { minute } from '../ops/time.ts'
 import { startPostgres } from '../postgres/embedded.ts'
+import { sources } from '../sources.ts'
 import { startBenchHosts } from './enrichment-hosts.ts'
 import { fillWorld } from './world.ts'
 
@@ -117,11 +119,11 @@ async function firstPass(pool: pg.Pool, agents: number) {
   await pool.query('vacuum (analyze)')
   const config = unpaced(readConfig(doubles.env))
   const politeness = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: minute }
-  const { sources, perAgent, close } = createSources({ config, chains, pool, now, politeness })
+  const { installed, perAgent, close } = createSources({ config, chains, pool, now, politeness })
   const join = { pool, now, settlementOverloads: 'spec', lookups: false, perAgent } as const
 
   const began = performance.now()
-  await addSubjects(pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: now() })
+  await addSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: now() })
   await askForAllDocuments(pool, now())
   const reads = new Map<string, number>()
   let lastWork = began
@@ -140,7 +142,7 @@ async function firstPass(pool: pg.Pool, agents: number) {
     reads.set(source.name, (reads.get(source.name) ?? 0) + leased)
     return leased
   }
-  const workers = sources.flatMap((source) => Array.from({ length: workersPerSource }, () => () => read(source)))
+  const workers = installed.flatMap((source) => Array.from({ length: workersPerSource }, () => () => read(source)))
   await Promise.all([() => runJoin(join), ...workers].map(untilQuiet))
   const seconds = (lastWork - began) / 1_000
 

@@ -2,7 +2,7 @@ import { createHost, type Host, HostClosed } from '../hosts/host.ts'
 import type { Door, Fetched, FetchOptions } from '../net/door.ts'
 import type { EgressAllow } from '../net/egress.ts'
 import { DoorError, type DoorReason } from '../net/errors.ts'
-import { hour, minute, second } from './schedule/source.ts'
+import { hour, minute, second } from '../ops/time.ts'
 
 export interface AgentHostsOptions {
   readonly door: Door

@@ -1,23 +1,8 @@
 import { z } from 'zod'
 import { parseEgressAllow } from '../net/egress.ts'
+import { githubWithoutToken, namedHost, type PublicHost, publicHosts } from '../sources.ts'
 
-/** The public hub: hypersnap, which answers in bulk too. Its operators ask for a gentle pace. */
-const publicHub = { url: 'https://haatz.quilibrium.com', requestsPerSecond: 4 }
-/** A hub that the operator names is his to use; 429 and Retry-After are obeyed there as well. */
-const namedHubRequestsPerSecond = 100
-/** Neynar's smallest plan allows 600 a minute on the routes used. */
-const neynarRequestsPerSecond = 5
-
-/** Free keys of Blockscout's allow five a second and 100,000 credits a day, of which a request takes 20. */
-const blockscout = { url: 'https://api.blockscout.com', requestsPerSecond: 4, perDay: 4_500 }
-const oli = { url: 'https://api.openlabelsinitiative.org', requestsPerSecond: 2, perDay: 10_000 }
-/** The limit is not published; the service is free. */
-const web3bio = { url: 'https://api.web3.bio', requestsPerSecond: 1, perDay: 40_000 }
-/** GitHub allows 5,000 requests an hour with a token; without one 60, so that there is a minute between two. */
-const github = { url: 'https://api.github.com', requestsPerSecond: 1, perDay: 100_000 }
-const githubAnonymously = { ...github, requestsPerSecond: 1 / 61, perDay: 1_400 }
-/** A host that the operator names is his to use. */
-const namedHost = { requestsPerSecond: 100, perDay: null }
+const { hub, neynar, blockscout, oli, web3bio, github } = publicHosts
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
 const withoutSlash = (url: string) => url.replace(/\/+$/, '')
@@ -42,7 +27,7 @@ const environment = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
   HUB_URL: httpUrl.optional(),
   HUB_POLL_SECONDS: z.coerce.number({ error: pollSeconds }).min(0.1, pollSeconds).max(3600, pollSeconds).default(30),
-  NEYNAR_URL: httpUrl.default('https://api.neynar.com'),
+  NEYNAR_URL: httpUrl.default(neynar.url),
   NEYNAR_API_KEY: z.string().optional(),
   IPFS_GATEWAYS: httpUrls.default(['https://ipfs.io', 'https://dweb.link', 'https://w3s.link']),
   ARWEAVE_URL: httpUrl.transform(withoutSlash).default('https://arweave.net'),
@@ -86,10 +71,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const vars = parsed.data
   return {
     databaseUrl: vars.DATABASE_URL,
-    hub: vars.HUB_URL ? { url: vars.HUB_URL, requestsPerSecond: namedHubRequestsPerSecond } : publicHub,
+    hub: vars.HUB_URL ? { ...namedHost, url: vars.HUB_URL } : hub,
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,
     neynar: vars.NEYNAR_API_KEY
-      ? { url: vars.NEYNAR_URL, apiKey: vars.NEYNAR_API_KEY, requestsPerSecond: neynarRequestsPerSecond }
+      ? { url: vars.NEYNAR_URL, apiKey: vars.NEYNAR_API_KEY, requestsPerSecond: neynar.requestsPerSecond }
       : undefined,
     agentHosts: {
       ipfsGateways: vars.IPFS_GATEWAYS,
@@ -97,11 +82,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       egressAllow: vars.EGRESS_ALLOW,
       userAgent: `${vars.SERVICE_NAME}/1.0 (+${vars.SITE_URL})`,
     },
-    // These two give nothing away without a key; a host of the operator's own may.
     blockscout: keyed(blockscout, vars.BLOCKSCOUT_URL, vars.BLOCKSCOUT_API_KEY),
     oli: keyed(oli, vars.OLI_URL, vars.OLI_API_KEY),
     web3bio: upstreamOf(web3bio, vars.WEB3BIO_URL, vars.WEB3BIO_API_KEY),
-    github: upstreamOf(vars.GITHUB_TOKEN ? github : githubAnonymously, vars.GITHUB_URL, vars.GITHUB_TOKEN),
+    github: upstreamOf(vars.GITHUB_TOKEN ? github : githubWithoutToken, vars.GITHUB_URL, vars.GITHUB_TOKEN),
     settlementOverloads: vars.SETTLEMENT_OVERLOADS,
     host: vars.HOST,
     metricsPort: vars.METRICS_PORT,
@@ -118,13 +102,12 @@ export interface UpstreamSettings {
   readonly perDay: number | null
 }
 
-type PublicHost = Omit<UpstreamSettings, 'key'>
-
-function upstreamOf(publicHost: PublicHost, url: string, key: string | undefined): UpstreamSettings {
-  return { ...(url === publicHost.url ? publicHost : namedHost), url, key }
+/** Undefined: off, because the public host gives nothing away without a key. A host of the operator's own may. */
+function keyed(publicHost: PublicHost, url: string, key: string | undefined): UpstreamSettings | undefined {
+  return url === publicHost.url && publicHost.wantsKey && !key ? undefined : upstreamOf(publicHost, url, key)
 }
 
-/** Undefined: off, because the public host wants a key. */
-function keyed(publicHost: PublicHost, url: string, key: string | undefined): UpstreamSettings | undefined {
-  return url === publicHost.url && !key ? undefined : upstreamOf(publicHost, url, key)
+function upstreamOf(publicHost: PublicHost, url: string, key: string | undefined): UpstreamSettings {
+  const { requestsPerSecond, perDay } = url === publicHost.url ? publicHost : namedHost
+  return { url, key, requestsPerSecond, perDay }
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { publicHosts } from '../sources.ts'
 import { codehost } from './codehost/source.ts'
 import type { Config, UpstreamSettings } from './config.ts'
 import { explorer, openLabels } from './explorer/source.ts'
@@ -19,14 +20,13 @@ export function createFixedSources(config: Config, pool: pg.Pool, now: () => Dat
   const { userAgent } = config.agentHosts
 
   function add(
-    name: string,
+    name: 'blockscout' | 'oli' | 'web3bio' | 'github',
     settings: UpstreamSettings | undefined,
     keyHeaders: (key: string) => Record<string, string>,
     create: (options: { pool: pg.Pool; upstream: Upstream; now: () => Date }) => Source,
-    missing = '',
   ) {
     if (!settings) {
-      described.push(`${name} off: ${missing} is not set`)
+      described.push(`${name} off: ${publicHosts[name].keySetting} is not set`)
       return
     }
     const { url, key, requestsPerSecond, perDay } = settings
@@ -37,8 +37,8 @@ export function createFixedSources(config: Config, pool: pg.Pool, now: () => Dat
   }
 
   // Keys go into headers: addresses are logged, here and on the way.
-  add('blockscout', config.blockscout, (key) => ({ authorization: key }), explorer, 'BLOCKSCOUT_API_KEY')
-  add('oli', config.oli, (key) => ({ 'x-api-key': key }), openLabels, 'OLI_API_KEY')
+  add('blockscout', config.blockscout, (key) => ({ authorization: key }), explorer)
+  add('oli', config.oli, (key) => ({ 'x-api-key': key }), openLabels)
   add('web3bio', config.web3bio, (key) => ({ 'x-api-key': `Bearer ${key}` }), identity)
   add('github', config.github, (token) => ({ authorization: `Bearer ${token}` }), codehost)
   return { sources, description: described.join('; ') }

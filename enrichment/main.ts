@@ -10,6 +10,8 @@ import { NoAnswer } from '../hosts/no-answer.ts'
 import { runCommand } from '../ops/cli.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
+import { hour, minute, second } from '../ops/time.ts'
+import { sources } from '../sources.ts'
 import { readConfig } from './config.ts'
 import { createHealth } from './health.ts'
 import { forgetOldChanges } from './join/changes.ts'
@@ -20,7 +22,6 @@ import { createMetrics } from './metrics.ts'
 import { repeat } from './schedule/loop.ts'
 import { isAnswer, onceSources, parseOnce, readOnce } from './schedule/once.ts'
 import { runPass } from './schedule/scheduler.ts'
-import { hour, minute, second, sourceNames } from './schedule/source.ts'
 import { hubSubject } from './socialindex/shards.ts'
 import { createSources } from './sources.ts'
 
@@ -51,7 +52,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'enrichment', max: connections })
   const health = createHealth(pool)
   await health.checkTables()
-  const { sources, hosts, lookups, perAgent, description, close } = createSources({ config, chains, pool, now })
+  const { installed, hosts, lookups, perAgent, description, close } = createSources({ config, chains, pool, now })
   const metrics = createMetrics(pool, hosts, now)
   const failed = (source: string, subjects: readonly string[], error: Error) => {
     const about = { source, subjects: subjects.slice(0, 3) }
@@ -69,7 +70,7 @@ await runCommand({ usage, options }, async ({ values }) => {
 
   if (wanted) {
     try {
-      const source = sources.find(({ name }) => name === wanted.source)
+      const source = installed.find(({ name }) => name === wanted.source)
       if (!source) throw new Error(`${wanted.source} is off: ${description}`)
       const result = await readOnce(source, wanted.fid, pass, join)
       process.stdout.write(`${JSON.stringify(result)}\n`)
@@ -80,8 +81,8 @@ await runCommand({ usage, options }, async ({ values }) => {
     process.exit()
   }
 
-  await askForSubjects(pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: now() })
-  if (lookups) await noteHoldersUnknownTo(pool, sourceNames.lookup)
+  await askForSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: now() })
+  if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
   await askForAllDocuments(pool, now())
   await noteAgentsUnknownTo(pool, perAgent)
   const server = await serveHealth(config.host, config.metricsPort, { ...health, metrics: () => metrics.text() })
@@ -98,7 +99,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
 
-  const sourceLoops = sources.map((source) =>
+  const sourceLoops = installed.map((source) =>
     loop(
       source.name,
       async () => {

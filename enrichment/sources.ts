@@ -4,6 +4,7 @@ import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createHub } from '../social/hub.ts'
 import { createNeynar } from '../social/neynar.ts'
 import type { SocialIndex } from '../social/social-index.ts'
+import { publicHosts, sources } from '../sources.ts'
 import { createAgentHosts } from './agent-hosts.ts'
 import { createGateways } from './agent-uri/gateways.ts'
 import { createResolver } from './agent-uri/resolve.ts'
@@ -21,7 +22,7 @@ import type { ChainIdentities } from './specs/domain-proof.ts'
 import { specs } from './specs/source.ts'
 
 export interface Sources {
-  readonly sources: readonly Source[]
+  readonly installed: readonly Source[]
   readonly hosts: readonly Host[]
   /** Whether holders can be looked up by address. */
   readonly lookups: boolean
@@ -61,7 +62,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const perAgent = [socialFollows({ social, host: hubHost }), ...fixed.sources]
 
   const options = { pool, social, host: hubHost, now }
-  const sources = [
+  const installed = [
     socialFids(options),
     socialShards({ ...options, sweeps }),
     socialEvents({ ...options, sweeps, pollMs: config.hubPollMs }),
@@ -74,7 +75,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   ]
   const fixedHosts = fixed.sources.map(({ host }) => host)
   return {
-    sources,
+    installed,
     hosts: [hubHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host, ...fixedHosts],
     lookups: !sweeps,
     perAgent: perAgent.map(({ name }) => name),
@@ -95,9 +96,9 @@ function hubHeaders({ hub, neynar }: Config): Record<string, string> {
 
 function describe({ hub, neynar, hubPollMs, agentHosts }: Config, sweeps: boolean): string {
   const found = sweeps
-    ? 'sweep of all FIDs on; look-up by address off: NEYNAR_API_KEY is not set'
+    ? `sweep of all FIDs on; look-up by address off: ${publicHosts.neynar.keySetting} is not set`
     : `look-up by address on (${new URL(neynar!.url).host}); sweep of all FIDs off: it is not needed beside the look-up`
   const gateways = agentHosts.ipfsGateways.map((url) => new URL(url).host).join(', ')
-  const documents = `agent_uri and spec_discovery on (IPFS from ${gateways || 'nowhere: IPFS_GATEWAYS is empty'})`
-  return `socialindex on (${new URL(hub.url).host}, events every ${hubPollMs / 1_000} s); ${found}; ${documents}`
+  const documents = `${sources.agentUri.name} and ${sources.specs.name} on (IPFS from ${gateways || 'nowhere: IPFS_GATEWAYS is empty'})`
+  return `${sources.fids.name} on (${new URL(hub.url).host}, events every ${hubPollMs / 1_000} s); ${found}; ${documents}`
 }

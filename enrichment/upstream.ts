@@ -13,7 +13,7 @@ import {
   type Received,
   retryAfterMs,
 } from '../hosts/json-host.ts'
-import { minute, second } from './schedule/source.ts'
+import { minute, second } from '../ops/time.ts'
 
 export interface UpstreamOptions {
   /** Of the host, in the database too. */

@@ -85,7 +85,7 @@ export interface SocialIndex {
   follows(fid: number): Promise<Follow[]>
   /** Verified sets of at most `mostFidsInBulk` FIDs, without times; undefined: this host does not answer in bulk. */
   verifiedSets(fids: readonly number[]): Promise<Map<number, Address[]> | undefined>
-  /** Candidates for addresses, at most `mostAddressesInBulk`; absent: the host cannot look up by address. */
+  /** Candidates for addresses, at most as many as the host takes in a request; absent: the host cannot look up by address. */
   readonly fidsByAddress?: (addresses: readonly Address[]) => Promise<Map<Address, number[]>>
   close(): Promise<void>
 }
@@ -98,4 +98,3 @@ export interface Follow {
 
 export const mostFollows = 2_000
 export const mostFidsInBulk = 100
-export const mostAddressesInBulk = 200

@@ -3,10 +3,13 @@ import ts from 'typescript'
 import { beforeAll, expect, test } from 'vitest'
 import { listFiles, places, readSources, roomOf, type SourceFile } from './support/source-files.ts'
 
+/** The tables that processes read: chains, sources, settings. */
+const tables = ['chains.config.ts', 'chains.file.ts', 'sources.ts']
 /** What each room may import, besides itself and packages. `ops/` holds no domain, and every room may use it. */
 const mayImport: Record<string, string[]> = {
   'chains.config.ts': [],
   'chains.file.ts': ['chains.config.ts'],
+  'sources.ts': ['hosts', 'ops'],
   'vitest.config.ts': [],
   ops: [],
   abi: [],
@@ -14,11 +17,11 @@ const mayImport: Record<string, string[]> = {
   hosts: ['ops'],
   trust: [], // what can be checked offline: it knows of no host, no database and no setting
   net: ['ops'],
-  db: ['chains.config.ts', 'postgres', 'ops'],
+  db: ['chains.config.ts', 'sources.ts', 'postgres', 'ops'],
   social: ['abi', 'hosts', 'trust', 'ops'],
-  processors: ['db', 'abi', 'hosts', 'chains.config.ts', 'chains.file.ts', 'ops'],
-  enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
-  api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', 'chains.config.ts', 'chains.file.ts', 'ops'],
+  processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
+  enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
+  api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
   export: ['db', 'chains.config.ts', 'ops'],
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
 }

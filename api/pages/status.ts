@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { chains } from '../../chains.config.ts'
 import { type SourceProgress, sourceProgress } from '../../db/queries/read/source-progress.ts'
+import { sourceNamed } from '../../sources.ts'
 import { type Html, html } from '../http/html.ts'
 import type { Route } from '../http/route.ts'
 import { stats as statsRoute } from '../routes/stats.ts'
@@ -71,28 +72,12 @@ function chainTable({ chains: all, erc8004_supply: supply }: Stats): Html {
 <tbody>${all.map(row)}</tbody></table></div></section>`
 }
 
-/** What a source is to somebody who does not run the job; others go by their own names. */
-const sourceNames: Record<string, string> = {
-  socialindex: 'Accounts of the social network',
-  social_events: 'Events of the social network',
-  social_follows: 'Who follows whom',
-  social_lookup: 'Accounts by address',
-  social_shards: 'Shards of the social network',
-  social_sweep: 'Sweep of all accounts',
-  agent_uri: 'Registration documents',
-  spec_discovery: 'Specs on agents’ hosts',
-  explorer: 'Labels of explorers',
-  explorer_oli: 'Open labels',
-  identity: 'Identities elsewhere',
-  codehost: 'Code hosts',
-}
-
 function sourceTable(sources: readonly SourceProgress[], now: number): Html {
   if (sources.length === 0) {
     return html`<section aria-labelledby="sources"><h2 id="sources">Sources</h2><p class="empty">No source has been read yet.</p></section>`
   }
   const row = ({ source, known, due, failing, lastSuccessAt }: SourceProgress) =>
-    html`<tr><th scope="row">${sourceNames[source] ?? source}</th><td>${ago(lastSuccessAt?.toISOString() ?? null, now)}</td><td class="number">${figure(due)}</td><td class="number">${figure(failing)}</td><td class="number">${figure(known)}</td></tr>`
+    html`<tr><th scope="row">${sourceNamed(source)?.label ?? source}</th><td>${ago(lastSuccessAt?.toISOString() ?? null, now)}</td><td class="number">${figure(due)}</td><td class="number">${figure(failing)}</td><td class="number">${figure(known)}</td></tr>`
   return html`<section aria-labelledby="sources"><h2 id="sources">Sources</h2>
 <div class="table" role="region" aria-labelledby="sources" tabindex="0"><table>
 <thead><tr><th scope="col">Source</th><th scope="col">Last success</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Failing</th><th scope="col" class="number">Known</th></tr></thead>

@@ -8,7 +8,8 @@ import {
 } from '../../db/queries/sources/registration-documents.ts'
 import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
-import { day, minute, type Reading, type Source, sourceNames } from '../schedule/source.ts'
+import { sources } from '../../sources.ts'
+import type { Reading, Source } from '../schedule/source.ts'
 import type { RegistrationFile } from './registration-file.ts'
 import type { Resolve } from './resolve.ts'
 
@@ -19,8 +20,7 @@ export interface AgentUriOptions {
   readonly now: () => Date
 }
 
-/** How long a file on somebody's host counts as read: of an agent of the index, and of anybody else. */
-const ttlMs = { held: day, others: 7 * day }
+const { cadenceMs } = sources.agentUri
 
 /**
  * Reads what the agentURIs of registrations lead to. A host's bad day moves `uri_status` and keeps the content; what
@@ -28,12 +28,8 @@ const ttlMs = { held: day, others: 7 * day }
  */
 export function agentUris({ pool, host, resolve, now }: AgentUriOptions): Source {
   return {
-    name: sourceNames.agentUri,
+    ...sources.agentUri,
     host,
-    batch: 20,
-    perRead: 1,
-    leaseMs: 3 * minute,
-    retry: { baseMs: minute, capMs: 7 * day },
 
     async read([subject]): Promise<Reading> {
       const token = tokenOf(subject!)
@@ -42,7 +38,7 @@ export function agentUris({ pool, host, resolve, now }: AgentUriOptions): Source
       const { uri, uriSha256, held, version } = known
       // Only length and hash of a URI beyond the limit are kept.
       const resolved = uri === null ? ({ status: 'invalid', settled: true } as const) : await resolve(uri, version)
-      const nextMs = held ? ttlMs.held : ttlMs.others
+      const nextMs = held ? cadenceMs.held : cadenceMs.others
 
       if (resolved.status === 'failed' || resolved.status === 'unchanged') {
         const failed = resolved.status === 'failed'

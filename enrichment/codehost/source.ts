@@ -7,7 +7,8 @@ import {
   type StoredWork,
   storeCodehostProfile,
 } from '../../db/queries/sources/codehost-profiles.ts'
-import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../schedule/source.ts'
+import { sources } from '../../sources.ts'
+import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
 import { githubUser, githubWork } from './github.ts'
 import { namedAccounts, namesAgent } from './login.ts'
@@ -18,7 +19,6 @@ export interface CodehostOptions {
   readonly now: () => Date
 }
 
-const ttlMs = day
 const noWork: StoredWork = { totalStars: null, topLanguages: [], lastPushAt: null }
 
 /**
@@ -28,12 +28,8 @@ const noWork: StoredWork = { totalStars: null, topLanguages: [], lastPushAt: nul
  */
 export function codehost({ pool, upstream, now }: CodehostOptions): Source {
   return {
-    name: sourceNames.codehost,
+    ...sources.codehost,
     host: upstream.host,
-    batch: 4,
-    perRead: 1,
-    leaseMs: 15 * minute, // without a token there is a minute between two requests
-    retry: { baseMs: minute, capMs: day },
 
     async read([subject]): Promise<Reading> {
       const fid = numberOf(subject!)
@@ -65,7 +61,7 @@ export function codehost({ pool, upstream, now }: CodehostOptions): Source {
           outcome: 'ok',
           async write(db) {
             await storeCodehostProfile(db, { fid, profile, now: now() })
-            return ttlMs
+            return sources.codehost.cadenceMs.all
           },
         }
       }
@@ -73,7 +69,7 @@ export function codehost({ pool, upstream, now }: CodehostOptions): Source {
         outcome: 'empty',
         async write(db) {
           await forgetCodehostProfile(db, fid)
-          return ttlMs
+          return sources.codehost.cadenceMs.all
         },
       }
     },

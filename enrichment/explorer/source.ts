@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { readAgentInputs } from '../../db/queries/join/enrichment-inputs.ts'
 import { type StoredTag, storeTags } from '../../db/queries/sources/oli-tags.ts'
-import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../schedule/source.ts'
+import { sources } from '../../sources.ts'
+import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
 import { blockscoutTags } from './blockscout.ts'
 import { oliLabels } from './labels.ts'
@@ -12,34 +13,28 @@ export interface TagsOptions {
   readonly now: () => Date
 }
 
-const ttlMs = 7 * day
 /** Addresses of agents that are asked about together. Blockscout's own pages have as many. */
 const addressesPerAsk = 50
-const agentsPerRead = 20
 
 /** Tags of agents' verified addresses, as Blockscout has them. */
 export function explorer(options: TagsOptions): Source {
-  return tagSource(sourceNames.explorer, 'blockscout', options, blockscoutTags)
+  return tagSource(sources.explorer, 'blockscout', options, blockscoutTags)
 }
 
 /** Labels of agents' verified addresses, as anybody attested them with the Open Labels Initiative. */
 export function openLabels(options: TagsOptions): Source {
-  return tagSource(sourceNames.labels, 'oli', options, oliLabels)
+  return tagSource(sources.labels, 'oli', options, oliLabels)
 }
 
 function tagSource(
-  name: string,
+  row: typeof sources.explorer | typeof sources.labels,
   source: 'blockscout' | 'oli',
   { pool, upstream, now }: TagsOptions,
   ask: (upstream: Upstream, addresses: readonly string[]) => Promise<Map<string, StoredTag[]>>,
 ): Source {
   return {
-    name,
+    ...row,
     host: upstream.host,
-    batch: 2 * agentsPerRead,
-    perRead: agentsPerRead,
-    leaseMs: 5 * minute,
-    retry: { baseMs: minute, capMs: day },
 
     async read(subjects): Promise<Reading> {
       const agents = await readAgentInputs(pool, subjects.map(numberOf))
@@ -56,7 +51,7 @@ function tagSource(
             const own = addresses.flatMap((address) => tags.get(address) ?? [])
             await storeTags(db, { fid, source, tags: own, now: now() })
           }
-          return ttlMs
+          return row.cadenceMs.all
         },
       }
     },

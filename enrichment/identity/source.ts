@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { type AgentInput, readAgentInputs } from '../../db/queries/join/enrichment-inputs.ts'
 import { storeIdentities } from '../../db/queries/sources/identities.ts'
-import { day, minute, numberOf, type Reading, type Source, sourceNames } from '../schedule/source.ts'
+import { sources } from '../../sources.ts'
+import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
 import { toIdentities } from './identities.ts'
 import { type BioProfile, bioProfiles, mostInBatch } from './web3bio.ts'
@@ -12,20 +13,14 @@ export interface IdentityOptions {
   readonly now: () => Date
 }
 
-const ttlMs = 3 * day
-const agentsPerRead = 10
 /** Of an agent with more addresses, the first are asked about. */
 const mostAddresses = 10
 
 /** What else agents are, by their accounts and addresses. */
 export function identity({ pool, upstream, now }: IdentityOptions): Source {
   return {
-    name: sourceNames.identity,
+    ...sources.identity,
     host: upstream.host,
-    batch: 2 * agentsPerRead,
-    perRead: agentsPerRead,
-    leaseMs: 5 * minute,
-    retry: { baseMs: minute, capMs: day },
 
     async read(subjects): Promise<Reading> {
       const agents = await readAgentInputs(pool, subjects.map(numberOf))
@@ -39,7 +34,7 @@ export function identity({ pool, upstream, now }: IdentityOptions): Source {
         outcome: found.some(({ identities }) => identities.length > 0) ? 'ok' : 'empty',
         async write(db) {
           for (const one of found) await storeIdentities(db, { ...one, now: now() })
-          return ttlMs
+          return sources.identity.cadenceMs.all
         },
       }
     },

@@ -10,7 +10,7 @@ import {
   takeEdgeEvents,
 } from '../../db/queries/join/edge-events.ts'
 import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../../db/queries/join/edges.ts'
-import { day } from '../schedule/source.ts'
+import { day } from '../../ops/time.ts'
 import { isSharedPlatform } from '../specs/site.ts'
 
 export interface EdgeOptions {

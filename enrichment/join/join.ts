@@ -14,7 +14,7 @@ import { deriveWithFollowUp, fidsOf } from '../../db/queries/join/follow-up.ts'
 import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
 import { askForDocuments } from '../../db/queries/sources/registration-documents.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
-import { sourceNames } from '../schedule/source.ts'
+import { sources } from '../../sources.ts'
 
 export interface JoinOptions {
   readonly pool: pg.Pool
@@ -54,7 +54,7 @@ function route({ pool, now, lookups }: JoinOptions): Promise<number> {
     const tokens = await routeTokens(db, mostEvents)
     if (lookups && addresses.length > 0) {
       const subjects = (await unknownHolders(db, addresses)).map((address) => `address:${address}`)
-      await addSubjects(db, sourceNames.lookup, subjects, { priority: 2, dueAt: now() })
+      await addSubjects(db, sources.lookup.name, subjects, { priority: 2, dueAt: now() })
     }
     if (tokens.length > 0) await askForDocuments(db, tokens, now())
     return addresses.length + tokens.length

@@ -3,22 +3,14 @@ import { liveAddresses, standingOf } from '../../db/queries/join/verified-addres
 import { tokensHeldBy } from '../../db/queries/sources/registration-documents.ts'
 import { leaseSubject } from '../../db/queries/sources/source-state.ts'
 import { UsageError } from '../../ops/cli.ts'
+import { minute } from '../../ops/time.ts'
+import { namesOf, sourceNamed } from '../../sources.ts'
 import { type JoinOptions, runJoin } from '../join/join.ts'
 import { type Pass, readGroup } from './scheduler.ts'
-import { minute, type Source, sourceNames } from './source.ts'
+import type { Source } from './source.ts'
 
 /** Sources whose subjects are FIDs, or come of one: its addresses, its tokens. The others follow the whole network. */
-export const onceSources: readonly string[] = [
-  sourceNames.fids,
-  sourceNames.lookup,
-  sourceNames.agentUri,
-  sourceNames.specs,
-  sourceNames.explorer,
-  sourceNames.labels,
-  sourceNames.identity,
-  sourceNames.codehost,
-  sourceNames.follows,
-]
+export const onceSources: readonly string[] = namesOf(({ once }) => once !== undefined)
 /** Read for a person at most; some agents hold thousands of tokens. */
 const mostSubjects = 100
 
@@ -61,11 +53,12 @@ export function isAnswer(outcome: string): boolean {
 }
 
 async function subjectsOf({ name }: Source, fid: number, { pool }: Pass): Promise<string[]> {
-  if (name === sourceNames.agentUri) {
+  const { once } = sourceNamed(name) ?? {}
+  if (once === 'tokens') {
     const tokens = await tokensHeldBy(pool, fid, mostSubjects)
     return tokens.map(({ chain, agentId }) => `token:${chain}:${agentId}`)
   }
-  if (name === sourceNames.lookup) {
+  if (once === 'addresses') {
     const addresses = (await liveAddresses(pool, [fid])).get(fid) ?? []
     return addresses.slice(0, mostSubjects).map((address) => `address:${address}`)
   }

@@ -14,7 +14,8 @@ import {
 import { backoffMs, jittered, type Random } from '../../hosts/backoff.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import { LeaseLost, type Reading, type Source, second } from './source.ts'
+import { second } from '../../ops/time.ts'
+import { LeaseLost, type Reading, type Source } from './source.ts'
 
 export interface Pass {
   readonly pool: pg.Pool

@@ -10,8 +10,10 @@ import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
 import { noteActivity } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
+import { day } from '../../ops/time.ts'
 import type { EventPage, SocialChange } from '../../social/social-index.ts'
-import { day, LeaseLost, minute, numberOf, type Reading, type Source, second, sourceNames } from '../schedule/source.ts'
+import { sources } from '../../sources.ts'
+import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 import { beginAnew } from './shards.ts'
 
@@ -38,16 +40,13 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
   }
 
   return {
-    name: sourceNames.events,
+    ...sources.events,
+    retry: { ...sources.events.retry, baseMs: Math.max(sources.events.retry.baseMs, pollMs) },
     host,
-    batch: 16,
-    perRead: 1,
-    leaseMs: 20 * second,
-    retry: { baseMs: Math.max(second, pollMs), capMs: minute },
 
     async read([subject]) {
       const shard = numberOf(subject!)
-      const position = Number(await readCursor(pool, sourceNames.events, shard))
+      const position = Number(await readCursor(pool, sources.events.name, shard))
       const { lastSuccessAt } = subject!
       if (lastSuccessAt && now().getTime() - lastSuccessAt.getTime() > keptMs) {
         const anew = await restart(shard, position)
@@ -76,7 +75,7 @@ interface PageInHand {
 
 async function storePage(db: Queryable, { shard, position, page, now, pollMs }: PageInHand): Promise<number> {
   if (page.next !== position) {
-    const move = { source: sourceNames.events, shard, from: String(position), to: String(page.next), now }
+    const move = { source: sources.events.name, shard, from: String(position), to: String(page.next), now }
     if (!(await moveCursor(db, move))) throw new LeaseLost(`events of shard ${shard} went on from elsewhere`)
     await storeChanges(db, page.changes, now)
   }
@@ -104,5 +103,5 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
   const changed = changes.filter(({ kind }) => kind !== 'activity').map(({ fid }) => fid)
   const listed = await listedAmong(db, [...new Set(changed)])
   const subjects = listed.map((fid) => `fid:${fid}`)
-  await askForSubjects(db, sourceNames.fids, subjects, { priority: 2, dueAt: now })
+  await askForSubjects(db, sources.fids.name, subjects, { priority: 2, dueAt: now })
 }

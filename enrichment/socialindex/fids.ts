@@ -11,7 +11,8 @@ import { type StoredProfile, storeProfile } from '../../db/queries/sources/socia
 import { storableText } from '../../db/text.ts'
 import type { Host } from '../../hosts/host.ts'
 import type { SocialIndex, SocialProfile } from '../../social/social-index.ts'
-import { day, hour, minute, numberOf, type Source, sourceNames } from '../schedule/source.ts'
+import { sources } from '../../sources.ts'
+import { numberOf, type Source } from '../schedule/source.ts'
 
 export interface SocialSourceOptions {
   readonly pool: pg.Pool
@@ -20,7 +21,7 @@ export interface SocialSourceOptions {
   readonly now: () => Date
 }
 
-const ttlMs = { claimed: hour, others: 6 * hour }
+const { cadenceMs } = sources.fids
 
 /** Code points; the network's own limits are below them. */
 const longest = { name: 256, bio: 4_096, url: 2_048 }
@@ -28,12 +29,8 @@ const longest = { name: 256, bio: 4_096, url: 2_048 }
 /** Reads FIDs of the index anew: verified set, profile, last activity. */
 export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'pool'>): Source {
   return {
-    name: sourceNames.fids,
+    ...sources.fids,
     host,
-    batch: 8,
-    perRead: 1,
-    leaseMs: minute,
-    retry: { baseMs: minute, capMs: day },
 
     async read([subject]) {
       const fid = numberOf(subject!)
@@ -47,7 +44,7 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
           const { listed, claimed, holder } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return undefined
           await storeProfile(db, storable(fid, profile), now())
-          return claimed ? ttlMs.claimed : ttlMs.others
+          return claimed ? cadenceMs.claimed : cadenceMs.others
         },
       }
     },

@@ -1,6 +1,7 @@
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
-import { mostAddressesInBulk, type SocialIndex } from '../../social/social-index.ts'
-import { day, minute, type Source, sourceNames } from '../schedule/source.ts'
+import type { SocialIndex } from '../../social/social-index.ts'
+import { sources } from '../../sources.ts'
+import type { Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 
 export interface LookupOptions extends Omit<SocialSourceOptions, 'pool'> {
@@ -10,12 +11,8 @@ export interface LookupOptions extends Omit<SocialSourceOptions, 'pool'> {
 /** Asks for the FIDs of holders nobody is known to verify. Who is found is read before he is believed. */
 export function socialLookup({ fidsByAddress, host, now }: LookupOptions): Source {
   return {
-    name: sourceNames.lookup,
+    ...sources.lookup,
     host,
-    batch: mostAddressesInBulk,
-    perRead: mostAddressesInBulk,
-    leaseMs: minute,
-    retry: { baseMs: minute, capMs: day },
 
     async read(subjects) {
       const found = await fidsByAddress(subjects.map(({ subject }) => subject.slice('address:'.length)))
@@ -23,8 +20,8 @@ export function socialLookup({ fidsByAddress, host, now }: LookupOptions): Sourc
       return {
         outcome: fids.length > 0 ? 'ok' : 'empty',
         async write(db) {
-          await addSubjects(db, sourceNames.fids, fids, { priority: 2, dueAt: now() })
-          return day
+          await addSubjects(db, sources.fids.name, fids, { priority: 2, dueAt: now() })
+          return sources.lookup.cadenceMs.all
         },
       }
     },

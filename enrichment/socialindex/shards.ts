@@ -2,7 +2,8 @@ import type { Queryable } from '../../db/pool.ts'
 import { readCursor, setCursor } from '../../db/queries/sources/cursors.ts'
 import { addSubjects, askForSubjects } from '../../db/queries/sources/source-state.ts'
 import type { Shard } from '../../social/social-index.ts'
-import { hour, minute, type Source, second, sourceNames } from '../schedule/source.ts'
+import { sources } from '../../sources.ts'
+import type { Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 
 /** The one subject of this source. */
@@ -22,12 +23,8 @@ export interface ShardOptions extends Omit<SocialSourceOptions, 'pool'> {
  */
 export function socialShards({ social, host, now, sweeps }: ShardOptions): Source {
   return {
-    name: sourceNames.shards,
+    ...sources.shards,
     host,
-    batch: 1,
-    perRead: 1,
-    leaseMs: 20 * second,
-    retry: { baseMs: 5 * second, capMs: 5 * minute },
 
     async read() {
       const shards = await social.shards()
@@ -35,7 +32,7 @@ export function socialShards({ social, host, now, sweeps }: ShardOptions): Sourc
         outcome: 'ok',
         async write(db) {
           for (const shard of shards) await begin(db, { ...shard, sweeps, now: now() })
-          return hour
+          return sources.shards.cadenceMs.all
         },
       }
     },
@@ -46,20 +43,20 @@ export type Beginning = Shard & { readonly sweeps: boolean; readonly now: Date }
 
 async function begin(db: Queryable, beginning: Beginning) {
   const { shard, head, sweeps, now } = beginning
-  const position = await readCursor(db, sourceNames.events, shard)
+  const position = await readCursor(db, sources.events.name, shard)
   if (position === undefined || (head > 0 && Number(position) > head + mostAhead)) return beginAnew(db, beginning)
-  const swept = await readCursor(db, sourceNames.sweep, shard)
+  const swept = await readCursor(db, sources.sweep.name, shard)
   if (sweeps && swept === undefined) await beginSweep(db, shard, now)
 }
 
 /** Begins the stream at the head, and a sweep for all that was before. */
 export async function beginAnew(db: Queryable, { shard, head, sweeps, now }: Beginning): Promise<void> {
-  await setCursor(db, { source: sourceNames.events, shard, to: String(head), now })
-  await addSubjects(db, sourceNames.events, [`shard:${shard}`], { priority: 0, dueAt: now })
+  await setCursor(db, { source: sources.events.name, shard, to: String(head), now })
+  await addSubjects(db, sources.events.name, [`shard:${shard}`], { priority: 0, dueAt: now })
   if (sweeps) await beginSweep(db, shard, now)
 }
 
 async function beginSweep(db: Queryable, shard: number, now: Date) {
-  await setCursor(db, { source: sourceNames.sweep, shard, to: '', now })
-  await askForSubjects(db, sourceNames.sweep, [`shard:${shard}`], { priority: 0, dueAt: now })
+  await setCursor(db, { source: sources.sweep.name, shard, to: '', now })
+  await askForSubjects(db, sources.sweep.name, [`shard:${shard}`], { priority: 0, dueAt: now })
 }

@@ -3,11 +3,10 @@ import { liveAddresses, lockVerifications, type VerifiedSet } from '../../db/que
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
-import { day, LeaseLost, minute, numberOf, type Source, second, sourceNames } from '../schedule/source.ts'
+import { sources } from '../../sources.ts'
+import { LeaseLost, numberOf, type Source } from '../schedule/source.ts'
 import { type SocialSourceOptions, storeVerifiedSet } from './fids.ts'
 
-/** From the end of one sweep to the beginning of the next. Events and re-reads keep things fresh in between. */
-const restMs = 30 * day
 /** Accounts asked for at once, where they cannot be asked for in bulk. */
 const together = 4
 
@@ -17,30 +16,26 @@ const together = 4
  */
 export function socialSweep({ pool, social, host, now }: SocialSourceOptions): Source {
   return {
-    name: sourceNames.sweep,
+    ...sources.sweep,
     host,
-    batch: 1,
-    perRead: 1,
-    leaseMs: minute,
-    retry: { baseMs: 10 * second, capMs: 10 * minute },
 
     async read([subject]) {
       const shard = numberOf(subject!)
-      const from = (await readCursor(pool, sourceNames.sweep, shard)) ?? ''
+      const from = (await readCursor(pool, sources.sweep.name, shard)) ?? ''
       const page = await pageOf(social, shard, from)
       const sets = page ? await changedSets(pool, social, page.fids, now) : []
       const to = page?.nextPageToken ?? ''
       return {
         outcome: page ? 'ok' : 'begun_anew',
         async write(db) {
-          const move = { source: sourceNames.sweep, shard, from, to, now: now() }
+          const move = { source: sources.sweep.name, shard, from, to, now: now() }
           if (!(await moveCursor(db, move))) throw new LeaseLost(`the sweep of shard ${shard} went on from elsewhere`)
           await lockVerifications(
             db,
             sets.map(({ fid }) => fid),
           )
           for (const set of sets) await storeVerifiedSet(db, { ...set, now: now() })
-          return to === '' && page ? restMs : 0
+          return to === '' && page ? sources.sweep.cadenceMs.all : 0
         },
       }
     },

@@ -1,5 +1,5 @@
 import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
-import { day, hour } from '../schedule/source.ts'
+import { day, hour } from '../../ops/time.ts'
 import type { CheckUp } from './check.ts'
 import type { SpecKind } from './kinds.ts'
 import { type Check, isAlive, isOutOfReach, placeOf, type SpecStatus } from './probe.ts'

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Chain, ChainName } from '../../chains.config.ts'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
+import { second } from '../../ops/time.ts'
 import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'
-import { second } from '../schedule/source.ts'
 import { isSameSite } from './site.ts'
 
 /** Where each chain has its identity registry. */

@@ -1,8 +1,9 @@
 import type pg from 'pg'
 import { noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
 import { HostClosed } from '../../hosts/host.ts'
+import { sources } from '../../sources.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
-import { day, hour, minute, numberOf, type Reading, type Source, sourceNames } from '../schedule/source.ts'
+import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { checkUp } from './check.ts'
 import { documentsAfter, type KnownDocument, standingOf, stands } from './document.ts'
 import { type ChainIdentities, registryOf } from './domain-proof.ts'
@@ -15,18 +16,13 @@ export interface SpecsOptions {
   readonly now: () => Date
 }
 
-/** Until the next look: all is well, something known fails, there is nothing to be found. */
-const ttlMs = { well: 6 * hour, failing: hour, nothing: 7 * day }
+const { cadenceMs } = sources.specs
 
 /** Looks for the documents that agents publish on their own hosts, and whether they are alive. */
 export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
   return {
-    name: sourceNames.specs,
+    ...sources.specs,
     host: hosts.host,
-    batch: 10,
-    perRead: 1,
-    leaseMs: 5 * minute,
-    retry: { baseMs: hour, capMs: 7 * day },
 
     async read([subject]): Promise<Reading> {
       const fid = numberOf(subject!)
@@ -50,7 +46,7 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
           await storeSpecs(db, fid, documents)
           await noteSpecCheck(db, { fid, status: standing, now: at })
           if (failed) return 0
-          return Math.min(ttlOf(documents, at), closedUntil ? closedUntil.getTime() - at.getTime() : ttlMs.nothing)
+          return Math.min(ttlOf(documents, at), closedUntil ? closedUntil.getTime() - at.getTime() : cadenceMs.nothing)
         },
       }
     },
@@ -59,6 +55,6 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
 
 function ttlOf(documents: readonly KnownDocument[], now: Date): number {
   const standing = documents.filter((document) => stands(document, now))
-  if (standing.length === 0) return ttlMs.nothing
-  return standing.every(({ consecutiveFailures }) => consecutiveFailures === 0) ? ttlMs.well : ttlMs.failing
+  if (standing.length === 0) return cadenceMs.nothing
+  return standing.every(({ consecutiveFailures }) => consecutiveFailures === 0) ? cadenceMs.well : cadenceMs.failing
 }

@@ -11,9 +11,9 @@ import { startIdentityService } from '../../devnet/upstreams/identity.ts'
 import { readConfig } from '../../enrichment/config.ts'
 import { runJoin } from '../../enrichment/join/join.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
-import { sourceNames } from '../../enrichment/schedule/source.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { createSources, type Sources } from '../../enrichment/sources.ts'
+import { sources } from '../../sources.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createClock } from '../support/enrichment-job.ts'
 import { addressOf } from '../support/seed.ts'
@@ -63,7 +63,7 @@ beforeAll(async () => {
   })
   all = createSources({ config, chains, pool: database.pool, now: clock.now, politeness })
   doubles = { socialindex: hub, explorer, explorer_oli: labels, identity, codehost }
-  await addSubjects(database.pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: clock.now() })
+  await addSubjects(database.pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: clock.now() })
 })
 afterAll(async () => {
   await all?.close()
@@ -80,7 +80,7 @@ async function round(): Promise<Record<string, string>> {
   const ended = new Map<string, string[]>()
   for (let worked = true; worked; ) {
     worked = (await runJoin(join)) > 0
-    for (const source of all.sources) {
+    for (const source of all.installed) {
       const { outcomes } = await runPass(source, pass)
       if (outcomes.length > 0) ended.set(source.name, [...(ended.get(source.name) ?? []), ...outcomes])
       worked ||= outcomes.length > 0

@@ -5,9 +5,9 @@ import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { readConfig } from '../../enrichment/config.ts'
 import { runJoin } from '../../enrichment/join/join.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
-import { sourceNames } from '../../enrichment/schedule/source.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { createSources } from '../../enrichment/sources.ts'
+import { sources } from '../../sources.ts'
 import type { TestDatabase } from './database.ts'
 
 /** A clock that stands until it is moved. */
@@ -54,13 +54,13 @@ const mostRounds = 200
 export async function startJob({ database, clock, env, random = () => 0.5 }: JobOptions): Promise<EnrichmentJob> {
   const { pool } = database
   const config = readConfig(env)
-  const { sources, lookups, close } = createSources({ config, chains, pool, now: clock.now })
+  const { installed, lookups, close } = createSources({ config, chains, pool, now: clock.now })
   const failures: string[] = []
   const failed = (source: string, _: readonly string[], error: Error) => failures.push(`${source}: ${error.message}`)
   const pass = { pool, now: clock.now, random, failed }
   const join = { pool, now: clock.now, settlementOverloads: config.settlementOverloads, lookups }
-  await addSubjects(pool, sourceNames.shards, [hubSubject], { priority: 0, dueAt: clock.now() })
-  if (lookups) await noteHoldersUnknownTo(pool, sourceNames.lookup)
+  await addSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: clock.now() })
+  if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
 
   return {
     failures,
@@ -68,14 +68,14 @@ export async function startJob({ database, clock, env, random = () => 0.5 }: Job
     async run() {
       for (let round = 0; round < mostRounds; round++) {
         let work = await runJoin(join)
-        for (const source of sources) work += (await runPass(source, pass)).leased
+        for (const source of installed) work += (await runPass(source, pass)).leased
         if (work === 0) return
       }
       throw new Error(`the job is not done after ${mostRounds} rounds; failures: ${failures.slice(-3).join('; ')}`)
     },
 
     async pass(name) {
-      const source = sources.find((one) => one.name === name)
+      const source = installed.find((one) => one.name === name)
       if (!source) throw new Error(`${name} is not on`)
       return (await runPass(source, pass)).outcomes
     },

@@ -1,4 +1,6 @@
+import { namesOf, type SourceRow, sources } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
+import { textList } from '../sql/json-text.ts'
 
 /** What sources ask about an agent. */
 export interface AgentInput {
@@ -31,22 +33,29 @@ select s.service->>'endpoint' as endpoint
 /** Accounts on the host of code that an agent names, the best source first. */
 const named = `
 select coalesce(json_agg(json_build_object('name', n.name, 'source', n.source) order by n.rank, n.name), '[]')
-  from (select p.github as name, 'socialindex' as source, 1 as rank
+  from (select p.github as name, '${sources.fids.name}' as source, 1 as rank
           from social_profile p where p.fid = a.fid and p.github is not null
          union all
-        select i.identity, 'identity', 2 from agent_identity i where i.fid = a.fid and i.platform = 'github'
+        select i.identity, '${sources.identity.name}', 2 from agent_identity i where i.fid = a.fid and i.platform = 'github'
          union all
         select s.endpoint, 'registration', 3 from (${services}) s
          where s.endpoint ~* '^https?://(www\\.)?github\\.com/') n`
 
 /** What each source is asked about an agent: only a change of it is a reason to ask before its time. */
-const inputs = `case s.source
-         when 'codehost' then (${named})::text
-         when 'social_follows' then ''
+const inputs = `case
+         when s.source in (${askedAbout('accounts')}) then (${named})::text
+         when s.source in (${askedAbout('nothing')}) then ''
          else a.verified_addresses::text end`
 
+function askedAbout(what: SourceRow['askedAbout']): string {
+  return textList(namesOf((row) => row.askedAbout === what))
+}
+
+/** Where an agent names an account: in a source's answer about it, or in a registration's document. */
+type Naming = typeof sources.fids.name | typeof sources.identity.name | 'registration'
+
 export interface CodehostInput extends AgentInput {
-  readonly named: readonly { readonly name: string; readonly source: 'socialindex' | 'identity' | 'registration' }[]
+  readonly named: readonly { readonly name: string; readonly source: Naming }[]
   /** Addresses of pages that are the agent's. */
   readonly pages: readonly string[]
 }

@@ -1,4 +1,5 @@
 import { chainNames } from '../../../chains.config.ts'
+import { sources } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { askForSpecs, forgetSpecs } from '../sources/agent-specs.ts'
 import { hurryDocumentsOf } from '../sources/registration-documents.ts'
@@ -14,9 +15,6 @@ export interface FollowUp {
   readonly perAgent: readonly string[]
   readonly now: Date
 }
-
-/** The source of accounts' profiles and verified sets. */
-const socialSource = 'socialindex'
 
 /**
  * Derives agents and does, in the same transaction, what follows from what changed: documents, edges, sources and readers
@@ -38,16 +36,16 @@ export async function deriveWithFollowUp(
     await hurryDocumentsOf(db, changed)
     await noteEdgeEvents(db, changed)
   }
-  if (listed.length > 0) await addSubjects(db, socialSource, subjectsOf(listed), soon)
+  if (listed.length > 0) await addSubjects(db, sources.fids.name, subjectsOf(listed), soon)
   await askForSpecs(db, fids, now)
   await askAboutAgents(db, { fids, sources: perAgent, now })
   if (delisted.length > 0) {
-    await forgetSubjects(db, socialSource, subjectsOf(delisted))
+    await forgetSubjects(db, sources.fids.name, subjectsOf(delisted))
     await forgetSpecs(db, delisted)
     await forgetEnrichment(db, delisted)
   }
   if (claimed.length > 0) {
-    await askForSubjects(db, socialSource, subjectsOf(claimed), soon)
+    await askForSubjects(db, sources.fids.name, subjectsOf(claimed), soon)
     // Of several agents that verify an address, the claimed one is named.
     await noteAddressesOf(db, claimed)
   }

@@ -1,5 +1,6 @@
+import { namesOf } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
-import { chainLabel, chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
+import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
 
 /** When a source was asked about a subject, and when it will be; null: never. */
 export interface SourceFact {
@@ -60,13 +61,16 @@ export interface AddressFacts {
 
 export const mostVerifications = 100
 
+/** Sources that follow the whole network, and so everybody. */
+const ofShards = textList(namesOf(({ subject }) => subject === 'shard'))
+
 const sources = (subject: string) => `(
 select ${list(
   `json_build_object('source', s.source, 'subject', s.subject, 'last_attempt_at', ${isoTime('s.last_attempt_at')},
     'last_success_at', ${isoTime('s.last_success_at')}, 'last_outcome', s.last_outcome, 'due_at', ${isoTime('s.due_at')})`,
   's.source, s.subject',
 )}
-  from source_state s where s.subject = ${subject} or s.source in ('social_events', 'social_sweep'))`
+  from source_state s where s.subject = ${subject} or s.source in (${ofShards}))`
 
 const chains = `(
 select ${list(

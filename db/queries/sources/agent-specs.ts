@@ -1,4 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
+import { sources } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
 
 /** A document on an agent's host; texts are clean and short enough. Meaning of the fields: docs/rules.md 3. */
@@ -136,7 +137,7 @@ with noted as (
       on conflict (fid) do update set digest = excluded.digest where i.digest <> excluded.digest
   returning fid)
 insert into source_state as s (source, subject, due_at, priority)
-select 'spec_discovery', 'fid:' || fid, $2, 2 from noted order by fid
+select '${sources.specs.name}', 'fid:' || fid, $2, 2 from noted order by fid
     on conflict (source, subject) do update
    set due_at = least(s.due_at, excluded.due_at), priority = excluded.priority, lease_id = null`,
     values: [fids, now],
@@ -150,7 +151,7 @@ export async function forgetSpecs(db: Queryable, fids: readonly number[]): Promi
     text: `
 with state as (
   delete from source_state
-   where source = 'spec_discovery' and subject in (select 'fid:' || fid from unnest($1::bigint[]) as gone (fid))),
+   where source = '${sources.specs.name}' and subject in (select 'fid:' || fid from unnest($1::bigint[]) as gone (fid))),
 inputs as (delete from agent_spec_inputs where fid = any ($1::bigint[])),
 checks as (delete from agent_spec_check where fid = any ($1::bigint[]))
 delete from agent_spec where fid = any ($1::bigint[])`,

@@ -1,3 +1,4 @@
+import { sources } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
 
 /** A registration; the id in decimal. */
@@ -6,7 +7,7 @@ export interface Token {
   readonly agentId: string
 }
 
-const source = 'agent_uri'
+const source = sources.agentUri.name
 
 /**
  * Tokens whose URI has not been tried are to be read: at once when an agent of the index holds them, else when there is

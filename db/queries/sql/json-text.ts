@@ -14,6 +14,9 @@ export const dollars = (amount: string) => `(${amount} * 0.000001)`
 /** A list that is `[]`, not null, when it has no element. */
 export const list = (element: string, order: string) => `coalesce(json_agg(${element} order by ${order}), '[]')`
 
+/** Texts between commas, for `in (…)` and `array[…]`; of this program's own tables, never values. */
+export const textList = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ')
+
 /** EIP-155 id of a chain by its name. */
 export const chainId = (name: string) => byChain(name, (chain) => String(chains[chain].id))
 
@@ -28,7 +31,4 @@ function byChain(name: string, value: (chain: ChainName) => string): string {
 }
 
 /** Names of the chains whose settlements are indexed, as an SQL array. */
-export const settlementChains = `array[${chainNames
-  .filter((name) => chains[name].tokens.length > 0)
-  .map((name) => `'${name}'`)
-  .join(', ')}]`
+export const settlementChains = `array[${textList(chainNames.filter((name) => chains[name].tokens.length > 0))}]`

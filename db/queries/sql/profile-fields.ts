@@ -1,10 +1,8 @@
+import { namesOf, profileFieldsOfSources, sources } from '../../../sources.ts'
 import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
-import { chainId, chainLabel, chainPosition, hex, isoTime, list } from './json-text.ts'
+import { chainId, chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
 
 // The fields of a profile, for the statement that builds one and the one that builds thousands.
-
-/** Time of the last attempt of one source, failed ones included. */
-const lastAttempt = (source: string) => `max(last_attempt_at) filter (where source = '${source}')`
 
 /** Addresses of the identity registries by chain: first parameter of every statement with these fields. */
 const registryOf = (chain: string) => `$1::jsonb ->> ${chain}`
@@ -131,11 +129,7 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['last_enriched_at', isoTime('source.success_at')],
   ['agent_status', 'a.agent_status'],
   ['spec_check_status', 'a.spec_check_status'],
-  ['last_socialindex_at', isoTime('source.socialindex_at')],
-  ['last_explorer_at', isoTime('source.explorer_at')],
-  ['last_identity_at', isoTime('source.identity_at')],
-  ['last_codehost_at', isoTime('source.codehost_at')],
-  ['last_spec_discovery_at', isoTime('source.spec_discovery_at')],
+  ...profileFieldsOfSources.map((field) => [`last_${field}_at`, isoTime(`source.${field}_at`)] as const),
   ['erc8004_records', `(${records})`],
   ['oli_tags', oliTags],
   ['agent_specs', specs],
@@ -150,19 +144,19 @@ const documentSuccess = `
 select max(greatest(s.last_success_at, d.read_at))
   from agent_holding h
   left join registration_document d using (chain, agent_id)
-  left join source_state s on s.source = 'agent_uri' and s.subject = 'token:' || h.chain || ':' || h.agent_id
+  left join source_state s on s.source = '${sources.agentUri.name}' and s.subject = 'token:' || h.chain || ':' || h.agent_id
  where h.fid = a.fid and h.reason is null`
 
 /** Attempts and successes of the sources for the agent `a`. */
 export const sourceTimes = `
 select greatest(max(last_success_at), (${documentSuccess})) as success_at,
-       ${lastAttempt('socialindex')} as socialindex_at,
-       max(last_success_at) filter (where source in ('explorer', 'explorer_oli')) as explorer_success_at,
-       max(last_success_at) filter (where source = 'identity') as identity_success_at,
-       max(last_success_at) filter (where source = 'codehost') as codehost_success_at,
-       max(last_attempt_at) filter (where source in ('explorer', 'explorer_oli')) as explorer_at,
-       ${lastAttempt('identity')} as identity_at,
-       ${lastAttempt('codehost')} as codehost_at,
-       ${lastAttempt('spec_discovery')} as spec_discovery_at
+       ${profileFieldsOfSources.map(timesOf).join(',\n       ')}
   from source_state
  where subject = 'fid:' || a.fid`
+
+/** Of the sources behind a profile's field: the last attempt, failed ones included, and the last success. */
+function timesOf(field: string): string {
+  const from = textList(namesOf(({ profileField }) => profileField === field))
+  return `max(last_attempt_at) filter (where source in (${from})) as ${field}_at,
+       max(last_success_at) filter (where source in (${from})) as ${field}_success_at`
+}

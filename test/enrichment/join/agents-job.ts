@@ -49,7 +49,7 @@ export function startAgentsJob(options: {
   const { pool } = database
   const EGRESS_ALLOW = hosts.map(({ name }) => name).join(',')
   const config = readConfig({ HUB_URL: 'http://127.0.0.1:9', EGRESS_ALLOW, ...env })
-  const { sources, close } = createSources({
+  const { installed, close } = createSources({
     config,
     chains: { ...chains, ...overrides },
     pool,
@@ -60,7 +60,7 @@ export function startAgentsJob(options: {
   const pass = { pool, now: clock.now, random: () => 0.5, failed: () => {} }
   return {
     async read(name) {
-      const source = sources.find((one) => one.name === name)
+      const source = installed.find((one) => one.name === name)
       if (!source) throw new Error(`there is no source ${name}`)
       const outcomes: string[] = []
       for (;;) {

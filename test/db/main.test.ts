@@ -58,7 +58,7 @@ test('a server that is not there is named in one line', async () => {
 test('without DATABASE_URL the embedded database is created, migrated and left running for nobody', async () => {
   const first = await migrate(undefined)
   expect(first.stdout).toMatch(
-    /^applied 0001_chain\.sql\n[\s\S]*embedded Postgres in .*\.data\/postgres: \d+ applied\n$/,
+    /^applied 0001_registrations\.sql\n[\s\S]*embedded Postgres in .*\.data\/postgres: \d+ applied\n$/,
   )
   expect(existsSync(join(folder, '.data/postgres/PG_VERSION'))).toBe(true)
   expect(existsSync(join(folder, '.data/postgres/postmaster.pid'))).toBe(false)

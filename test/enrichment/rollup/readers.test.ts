@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { migrate } from '../../../db/migrate.ts'
 import { type LeaderboardPeriod, leaderboard, leaderboardPeriods } from '../../../db/queries/read/leaderboard.ts'
 import { agentSettlementDays } from '../../../db/queries/read/settlement-days.ts'
 import { directoryStats } from '../../../db/queries/read/stats.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
-import { expectExactTables, rollUp } from './world.ts'
+import { rollUp } from './world.ts'
 
 const hourMs = 3_600_000
 const settlementOverloads = 'spec'
@@ -142,40 +139,4 @@ test('addresses that no agent has any more are not counted, and those that did n
     select from recipient_counts where address not in (select unnest(verified_addresses) from agent)`)
   expect(foreign).toEqual([])
   expect((await rows()).length).toBeLessThan(before.length)
-})
-
-/** Of the version before totals, payers and counts of recipients were kept. */
-const older = /^00(0|1|3|4[0-2]|43_settlement_hourly|5[016]|55|60|7[0-2])/
-const migrations = new URL('../../../db/migrations/', import.meta.url)
-
-test('a database of the version before has its totals, payers and rankings from the start', async () => {
-  const { pool } = database
-  await pool.query(`
-    drop schema directory cascade; drop schema public cascade; create schema public;
-    create table schema_migration (name text primary key, sha256 text not null, applied_at timestamptz default now())`)
-  const files = (await readdir(migrations)).filter((name) => older.test(name)).sort()
-  for (const name of files) {
-    const sql = await readFile(new URL(name, migrations), 'utf8')
-    await pool.query(sql)
-    const sha256 = createHash('sha256').update(sql).digest('hex')
-    await pool.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256])
-  }
-  await seed()
-  const nextBlock = hours - 30
-  await pool.query(`
-    insert into settlement_hourly (recipient, hour, chain, overload, first_block, last_block, n, amount)
-    select recipient, date_trunc('hour', block_timestamp, 'UTC'), chain, selector <> '\\xe3ee160e', min(block_number),
-           max(block_number), count(*), sum(amount)
-      from settlement
-     where block_number < ${nextBlock}
-     group by 1, 2, 3, 4;
-    update settlement_rollup set next_block = ${nextBlock}`)
-  expect(await migrate(database.url)).toContain('0044_settlement_totals.sql')
-  await expectExactTables(database)
-  expect(await ranking('30d')).toMatchObject(await counted(30))
-  expect(await ranking('all')).toMatchObject(await counted(10_000))
-  await round()
-  await finalizeAndRollUp(hours)
-  await expectExactTables(database)
-  expect(await ranking('7d')).toMatchObject(await counted(7))
 })

@@ -1,3 +1,26 @@
+-- Edges between agents, each kept once: with the agent it is derived for, whose other end is the peer.
+create table agent_edge (
+  fid bigint not null,
+  peer bigint not null,
+  kind text not null,                  -- follows, feedback, settlement, shared_owner, shared_wallet, shared_host, transfer
+  direction text not null,             -- out, in, both: seen from fid
+  chain text,
+  weight bigint not null,
+  amount numeric,                      -- settlements: millionths of a dollar
+  first_seen_at timestamptz,
+  last_seen_at timestamptz,
+  unique nulls not distinct (fid, peer, kind, chain)
+);
+create index agent_edge_peer on agent_edge (peer);
+
+-- Registrable domains of the hosts that agents name as theirs; platforms with many tenants are left out.
+create table agent_site (
+  fid bigint not null,
+  site text not null,
+  primary key (fid, site)
+);
+create index agent_site_site on agent_site (site);
+
 -- Edges are derived anew for agents of which, or around which, something has changed; once a day for everybody, in case
 -- a reason was overlooked.
 
@@ -31,21 +54,6 @@ create trigger social_follow_removed after delete on social_follow
 -- Who follows an agent that has just come into the index.
 create index social_follow_targets on social_follow using gin (targets);
 
--- What agents paid each other, from final blocks, with the first time and the last.
-alter table settlement_payer add column first_at timestamptz;
-update settlement_payer p
-   set first_at = s.first_at
-  from (select recipient, payer, chain, selector not in ('\xe3ee160e', '\xef55bec6') as overload,
-               min(block_timestamp) as first_at
-          from settlement s
-         where not exists (select from settlement_unrolled u
-                            where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
-         group by 1, 2, 3, 4) s
- where (p.recipient, p.payer, p.chain, p.overload) = (s.recipient, s.payer, s.chain, s.overload);
-alter table settlement_payer alter column first_at set not null;
--- Whom an address that has just been verified has paid.
-create index settlement_payer_payer on settlement_payer (payer);
-
 -- Most payers and most recipients are no agent's. Who becomes an agent later brings what was paid before along.
 create function note_paid_agents() returns trigger language plpgsql as $$
 begin
@@ -64,5 +72,3 @@ create trigger settlement_payer_changed after update on settlement_payer
   referencing new table as changed for each statement execute function note_paid_agents();
 create trigger settlement_payer_removed after delete on settlement_payer
   referencing old table as changed for each statement execute function note_paid_agents();
-
-insert into edge_event (fid) select fid from agent order by fid;

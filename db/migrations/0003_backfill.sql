@@ -7,7 +7,6 @@ create table backfill (
   chain text not null,
   from_block int not null,
   to_block int not null,               -- inclusive
-  begun_at timestamptz not null default now(),
   completed_at timestamptz,            -- from then on all its rows are in `settlement`
   check (from_block >= 0 and from_block <= to_block and to_block < 2147483647),
   exclude using gist (chain with =, int4range(from_block, to_block, '[]') with &&)

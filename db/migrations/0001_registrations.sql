@@ -21,6 +21,11 @@ create table registration (
   unique (chain, agent_id)
 );
 create index registration_owner on registration (owner);
+create index registration_agent_wallet on registration (agent_wallet) where agent_wallet is not null;
+
+-- Hash of a registration's URI, kept or not: beyond 256 KiB the processors keep the hash alone.
+create function uri_sha256(r registration) returns bytea language sql immutable
+  return coalesce(r.agent_uri_sha256, sha256(convert_to(coalesce(r.agent_uri, ''), 'UTF8')));
 
 create table registration_transfer (
   id text primary key,
@@ -71,59 +76,6 @@ create table feedback (
 create index feedback_agent on feedback (chain, agent_id);
 create index feedback_client on feedback (client);
 
--- Columns from wide to narrow, so that a row carries no padding: about 2e8 rows on Base alone.
-create table settlement (
-  amount bigint not null,
-  block_timestamp timestamptz not null,
-  block_number int not null,
-  log_index int not null,
-  chain text not null,
-  selector_source "char" not null,
-  selector bytea not null,
-  token bytea not null,
-  payer bytea not null,
-  recipient bytea not null,
-  facilitator bytea not null,
-  payment_nonce bytea not null,
-  tx_hash bytea not null,
-  id text,
-  primary key (chain, block_number, log_index)
-) partition by list (chain);
-create index settlement_recipient on settlement (recipient, block_number desc);
--- Undoing a hot block deletes by id; rows of final blocks have none and are not in this index.
-create index settlement_hot on settlement (id) where id is not null;
-
-create table settlement_ethereum partition of settlement for values in ('ethereum');
-create table settlement_celo partition of settlement for values in ('celo');
-create table settlement_arbitrum partition of settlement for values in ('arbitrum');
-create table settlement_optimism partition of settlement for values in ('optimism');
-create table settlement_polygon partition of settlement for values in ('polygon');
-create table settlement_base partition of settlement for values in ('base') partition by range (block_number);
-
--- Base in steps of five million blocks (about four months); the name carries the first block in millions.
-create function ensure_base_partitions(up_to int) returns void language plpgsql as $$
-declare
-  step constant int := 5000000;
-  first bigint := 0;
-begin
-  while first <= up_to loop
-    execute format(
-      'create table if not exists settlement_base_%s partition of settlement_base for values from (%s) to (%s)',
-      lpad((first / 1000000)::text, 4, '0'), first, first + step);
-    first := first + step;
-  end loop;
-end $$;
-select ensure_base_partitions(100000000);
-create table settlement_base_rest partition of settlement_base default;
-
-create table unpaid_authorization (
-  id text primary key,
-  chain text not null,
-  block_number int not null,
-  token bytea not null,
-  count int not null
-);
-
 -- How far each chain is. Written by its processor in the transaction that moves the cursor.
 create table chain_state (
   chain text primary key,
@@ -133,6 +85,15 @@ create table chain_state (
   finalized_block int not null,    -- rows at or below it are never undone
   head_block int not null,         -- head of the source as last seen
   updated_at timestamptz not null
+);
+
+-- Blocks that were the newest final one when a processor's transaction ended, newest ten thousand of a chain: when a
+-- reorg goes deeper than that should be possible, they tell where the indexed chain and the real one part.
+create table final_block (
+  chain text not null,
+  height int not null,
+  hash text not null,                    -- lowercase hex
+  primary key (chain, height)
 );
 
 -- Addresses whose holdings changed, for the enrichment job: any write to a transfer, undoing included.

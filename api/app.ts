@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { ClaimDeps } from './claim/claim.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { answer } from './http/answer.ts'
-import { Cache } from './http/cache.ts'
+import { Cache, type Subject } from './http/cache.ts'
 import type { Content } from './http/content.ts'
 import { cors } from './http/cors.ts'
 import { answerErrors } from './http/error-answer.ts'
@@ -59,10 +59,11 @@ export function createApp(deps: ApiDeps): Express {
   app.use(limiter(deps.limiter))
   const { claims } = deps
   if (claims) {
-    const accepted = async (fid: number) => {
+    const accepted = async (fid: number, addresses: readonly string[]) => {
       await claims.derive(fid).catch((err) => deps.log.warn({ err, fid }, 'a claimed agent follows with the join'))
-      cache.clear()
-      sources.totals.clear()
+      const isTouched = (subject: Subject) => subject.fid === fid || addresses.includes(String(subject.address))
+      cache.evict(isTouched)
+      sources.totals.evict(isTouched)
     }
     app.use(claimRoutes({ ...sources, ...claims, now: deps.now, accepted }))
   }

@@ -1,4 +1,5 @@
-import { isIPv4, isIPv6 } from 'node:net'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 /**
  * Why no request may go to an IP address, with the source; undefined for a public unicast address.
@@ -22,22 +23,9 @@ export function refusalOf(address: string): string | undefined {
 
 /** The 4 or 16 bytes of an address in text form (RFC 4291 2.2); undefined for anything else, zone ids included. */
 export function toBytes(address: string): Uint8Array | undefined {
-  if (isIPv4(address)) return Uint8Array.from(address.split('.'), Number)
-  if (!isIPv6(address) || address.includes('%')) return undefined
-  const [head = '', tail] = address.split('::')
-  const before = bytesOfGroups(head)
-  if (tail === undefined) return Uint8Array.from(before)
-  const after = bytesOfGroups(tail)
-  return Uint8Array.from([...before, ...Array<number>(16 - before.length - after.length).fill(0), ...after])
-}
-
-function bytesOfGroups(groups: string): number[] {
-  if (groups === '') return []
-  return groups.split(':').flatMap((group) => {
-    if (group.includes('.')) return group.split('.').map(Number)
-    const value = Number.parseInt(group, 16)
-    return [value >> 8, value & 0xff]
-  })
+  // The library also reads octal, hexadecimal and short forms, which other readers take for other addresses.
+  if (isIP(address) === 0 || address.includes('%')) return undefined
+  return Uint8Array.from(ipaddr.parse(address).toByteArray())
 }
 
 interface Block {

@@ -7,8 +7,8 @@ import { type ClaimWorld, checkWindow, type DecodedProof } from './verifier.ts'
 
 export interface ClaimDeps extends ClaimWorld {
   readonly attempts: AttemptCounter
-  /** Told of every claim that was stored, before its claimant is; must not throw. */
-  readonly accepted: (fid: number) => Promise<void>
+  /** Told of every claim that was stored, with the verified set, before its claimant is; must not throw. */
+  readonly accepted: (fid: number, verifiedAddresses: readonly string[]) => Promise<void>
 }
 
 export interface ClaimAttempt {
@@ -99,7 +99,7 @@ async function judge(
     await refuseUsed(attempt, deps)
     throw new Error(`the claim of fid ${fid} was neither stored nor found`)
   }
-  await deps.accepted(fid)
+  await deps.accepted(fid, outcome.verifiedAddresses)
   return answer(attempt, outcome, deps)
 }
 

@@ -31,10 +31,11 @@ export async function readThrough(
 ): Promise<CacheAnswer<Content> & { readonly key: string }> {
   const revision = route.revision ? await route.revision(sources) : ''
   const key = `${route.path} ${JSON.stringify(input)} ${revision}`
-  const answered = await cache.get(key, route.freshSeconds * 1_000, async () => {
+  const load = async () => {
     const body = await route.read(input as never, sources)
     return body === undefined ? undefined : new Content(route.answer.type, Buffer.from(body))
-  })
+  }
+  const answered = await cache.get(key, route.freshSeconds * 1_000, load, { fid: input.fid, address: input.address })
   return { key, ...answered }
 }
 

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 /** What can be kept: it knows its own size, which may grow. */
 export interface Sized {
   readonly bytes: number
@@ -19,6 +21,12 @@ export interface CacheOptions {
   readonly now: () => number
 }
 
+/** The one agent or address that an entry is about; none of both: it is about many. */
+export interface Subject {
+  readonly fid?: unknown
+  readonly address?: unknown
+}
+
 /** What an entry costs besides its value: key, map slot, objects. */
 const entryOverheadBytes = 1_024
 
@@ -27,74 +35,71 @@ const entryOverheadBytes = 1_024
  * A failed load is told to all of them and not kept. The least recently used entries leave first.
  */
 export class Cache<V extends Sized> {
-  readonly #entries = new Map<string, Entry<V>>()
-  readonly #maxBytes: number
+  readonly #entries: LRUCache<string, Made<V>, Loading<V>>
+  /** What entries are about that are still being loaded. */
+  readonly #loading = new Map<string, Subject>()
   readonly #now: () => number
-  #bytes = 0
 
   constructor({ maxBytes, now }: CacheOptions) {
-    this.#maxBytes = maxBytes
     this.#now = now
+    this.#entries = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ value }, key) => entryOverheadBytes + key.length + (value?.bytes ?? 0),
+      perf: { now },
+      ttlResolution: 0,
+      // What was evicted while it was loaded still answers those who wait for it, and nobody after them.
+      ignoreFetchAbort: true,
+      fetchMethod: (key, _stale, { context }) => this.#load(key, context),
+    })
   }
 
-  async get(key: string, freshMs: number, load: () => Promise<V | undefined>): Promise<CacheAnswer<V>> {
-    const known = this.#entries.get(key)
-    if (known && (known.made === undefined || this.#now() - known.made.storedAt < freshMs)) {
-      this.#entries.delete(key) // the youngest end of the map is the one used last
-      this.#entries.set(key, known)
-      if (!known.made) return { value: (await known.making).value, hit: false, ageSeconds: 0 }
-      const { value, storedAt } = known.made
-      return { value, hit: true, ageSeconds: Math.max(0, Math.floor((this.#now() - storedAt) / 1_000)) }
-    }
-    if (known) this.#remove(key, known)
-    const entry: Entry<V> = { making: this.#load(load), made: undefined, bytes: entryOverheadBytes }
-    this.#entries.set(key, entry)
-    this.#bytes += entry.bytes
-    try {
-      entry.made = await entry.making
-      this.measure(key)
-      return { value: entry.made.value, hit: false, ageSeconds: 0 }
-    } catch (error) {
-      if (this.#entries.get(key) === entry) this.#remove(key, entry)
-      throw error
-    }
+  async get(
+    key: string,
+    freshMs: number,
+    load: () => Promise<V | undefined>,
+    subject: Subject = {},
+  ): Promise<CacheAnswer<V>> {
+    const status: LRUCache.Status<string, Made<V>, Loading<V>> = {}
+    const context = { load, subject }
+    const ttl = freshMs - 1 // the library's entries are fresh in their last millisecond too
+    const { value, storedAt } = await this.#entries.forceFetch(key, { ttl, context, status })
+    const hit = status.fetch === 'hit'
+    return { value, hit, ageSeconds: hit ? Math.max(0, Math.floor((this.#now() - storedAt) / 1_000)) : 0 }
   }
 
   /** Counts an entry's bytes again, after its value grew, and makes room. */
   measure(key: string): void {
-    const entry = this.#entries.get(key)
-    if (!entry) return
-    const bytes = entryOverheadBytes + key.length + (entry.made?.value?.bytes ?? 0)
-    this.#bytes += bytes - entry.bytes
-    entry.bytes = bytes
-    for (const [oldest, candidate] of this.#entries) {
-      if (this.#bytes <= this.#maxBytes) break
-      if (candidate.made) this.#remove(oldest, candidate)
+    const made = this.#entries.peek(key)
+    if (made) this.#entries.set(key, { ...made }, { noUpdateTTL: true })
+  }
+
+  /** Forgets what is about many, and of what is about one the entries that `isTouched` names. */
+  evict(isTouched: (subject: Subject) => boolean): void {
+    const entries = [
+      ...this.#loading,
+      ...[...this.#entries.entries()].map(([key, { subject }]) => [key, subject] as const),
+    ]
+    for (const [key, subject] of entries) {
+      const isAboutMany = subject.fid === undefined && subject.address === undefined
+      if (isAboutMany || isTouched(subject)) this.#entries.delete(key)
     }
   }
 
-  /** Forgets everything; what is being loaded answers those who wait for it and nobody after them. */
-  clear(): void {
-    this.#entries.clear()
-    this.#bytes = 0
-  }
-
   get bytes(): number {
-    return this.#bytes
+    return this.#entries.calculatedSize
   }
 
   get size(): number {
     return this.#entries.size
   }
 
-  async #load(load: () => Promise<V | undefined>): Promise<Made<V>> {
-    const value = await load()
-    return { value, storedAt: this.#now() }
-  }
-
-  #remove(key: string, entry: Entry<V>) {
-    this.#entries.delete(key)
-    this.#bytes -= entry.bytes
+  async #load(key: string, { load, subject }: Loading<V>): Promise<Made<V>> {
+    this.#loading.set(key, subject)
+    try {
+      return { value: await load(), storedAt: this.#now(), subject }
+    } finally {
+      this.#loading.delete(key)
+    }
   }
 }
 
@@ -102,10 +107,10 @@ interface Made<V> {
   readonly value: V | undefined
   /** Milliseconds since the epoch. */
   readonly storedAt: number
+  readonly subject: Subject
 }
 
-interface Entry<V> {
-  readonly making: Promise<Made<V>>
-  made: Made<V> | undefined
-  bytes: number
+interface Loading<V> {
+  readonly load: () => Promise<V | undefined>
+  readonly subject: Subject
 }

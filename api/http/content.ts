@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import Negotiator from 'negotiator'
 
 export type Encoding = 'br' | 'gzip' | 'identity'
 
@@ -99,16 +100,17 @@ export function chooseEncoding(header: string | undefined): Encoding {
 const rememberedHeaders = 256
 const chosen = new Map<string, Encoding>()
 
+/** The order of those that are wanted equally. */
+const preferred: Encoding[] = ['br', 'gzip', 'identity']
+
 function weigh(header: string): Encoding {
-  const weights = new Map<string, number>()
-  for (const item of header.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = item.split(';').map((part) => part.trim())
-    const quality = parameters.find((parameter) => parameter.startsWith('q='))
-    const weight = quality === undefined ? 1 : Number(quality.slice(2))
-    weights.set(name === 'x-gzip' ? 'gzip' : name, weight >= 0 && weight <= 1 ? weight : 0)
-  }
-  const weight = (name: Encoding) => weights.get(name) ?? weights.get('*') ?? 0
-  const best = weight('br') >= weight('gzip') ? 'br' : 'gzip'
-  const identity = weights.get('identity') ?? 0 // not named: acceptable, yet behind every encoding that is
-  return weight(best) > 0 && weight(best) >= identity ? best : 'identity'
+  // What gzip was called before RFC 2616.
+  const headers = { 'accept-encoding': header.toLowerCase().replaceAll('x-gzip', 'gzip') }
+  const negotiator = new Negotiator({ headers }) as unknown as Preferring
+  return negotiator.encoding(preferred, { preferred }) ?? 'identity'
+}
+
+/** What the library can do since 1.0 and its types do not say yet. */
+interface Preferring {
+  encoding<E>(available: readonly E[], options: { preferred: readonly E[] }): E | undefined
 }

@@ -1,5 +1,6 @@
-import { isIP, isIPv4 } from 'node:net'
+import { isIP } from 'node:net'
 import { ipKeyGenerator } from 'express-rate-limit'
+import ipaddr from 'ipaddr.js'
 
 /** Subscribers get a /64 or more, so one of them is one client. */
 const ipv6PrefixBits = 64
@@ -11,11 +12,9 @@ const ipv6PrefixBits = 64
  */
 export function clientOf(ip: string | undefined): string {
   const address = withoutPort(ip ?? '')
-  if (isIPv4(address)) return address
   if (isIP(address) === 0) return 'unknown'
-  const embedded = address.slice(address.lastIndexOf(':') + 1)
-  if (address.toLowerCase().startsWith('::ffff:') && isIPv4(embedded)) return embedded
-  return ipKeyGenerator(address, ipv6PrefixBits)
+  const parsed = ipaddr.process(address) // an IPv4 address in the clothes of IPv6 is itself
+  return parsed.kind() === 'ipv4' ? parsed.toString() : ipKeyGenerator(parsed.toNormalizedString(), ipv6PrefixBits)
 }
 
 function withoutPort(ip: string): string {

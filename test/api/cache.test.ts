@@ -80,7 +80,29 @@ test('a value that grew is counted anew, and one too large for the cache is answ
   cache.measure('grown')
   expect(cache.bytes - before).toBe(500)
   const huge = await cache.get('huge', 5_000, async () => value('huge', 50_000))
-  expect([huge.value?.bytes, cache.size, cache.bytes]).toEqual([50_000, 0, 0])
+  expect([huge.value?.bytes, cache.size, cache.bytes]).toEqual([50_000, 1, before + 500])
+})
+
+test('evicting forgets what is about many and what is touched, being loaded or not, and leaves the rest', async () => {
+  const { cache } = setUp()
+  const subjects = { list: {}, 'agent 1': { fid: 1 }, 'agent 2': { fid: 2 }, 'address a': { address: 'a' } }
+  const ask = (load: string) =>
+    Promise.all(
+      Object.entries(subjects).map(([key, subject]) => cache.get(key, 5_000, async () => value(load), subject)),
+    )
+  await ask('before')
+  let finish = () => {}
+  const waiting = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const loading = cache.get('late', 5_000, () => waiting.then(() => value('old')), { fid: 1 })
+  cache.evict(({ fid, address }) => fid === 1 || address === 'a')
+  const asked = cache.get('late', 5_000, async () => value('new'), { fid: 1 })
+  finish()
+  expect((await loading).value?.name).toBe('old')
+  expect((await asked).value?.name).toBe('new')
+  expect((await cache.get('late', 5_000, async () => value('newer'), { fid: 1 })).value?.name).toBe('new')
+  expect((await ask('after')).map(({ value }) => value?.name)).toEqual(['after', 'after', 'before', 'after'])
 })
 
 test('a body is compressed once per encoding, whoever asks at once, and small ones not at all', async () => {

@@ -47,7 +47,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const { hub: hubSettings, neynar: neynarSettings } = config
   const hubHost = createHost({ name: 'hub', requestsPerSecond: hubSettings.requestsPerSecond, now })
   const neynarHost = neynarSettings && createHost({ name: 'neynar', ...neynarSettings, now })
-  const hub = createHub({ url: hubSettings.url, headers: hubHeaders(config), slot: () => hubHost.slot() })
+  const hub = createHub({ url: hubSettings.url, headers: hubHeaders(config), slot: () => hubHost.slot(), now })
   const social: SocialIndex =
     neynarSettings && neynarHost ? createNeynar(hub, { ...neynarSettings, slot: () => neynarHost.slot() }) : hub
   const { fidsByAddress } = social

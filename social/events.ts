@@ -16,8 +16,16 @@ const event = z.object({
 })
 type HubEvent = z.infer<typeof event>
 
-/** `/v1/events`. Ids grow within a shard; the block number stands above the lowest 14 bits. */
-export const eventPage = z.object({ events: z.array(event) })
+/** Enough of an event of an unknown shape to go on behind it. */
+const numbered = z.object({ id: z.int().nonnegative() })
+const aboutSomebody = z.object({ message: z.object({ data: z.object({ fid: z.int().positive() }) }) })
+const bodies = ['mergeMessageBody', 'revokeMessageBody', 'pruneMessageBody'] as const
+
+/**
+ * `/v1/events`. Ids grow within a shard; the block number stands above the lowest 14 bits. Events are parsed one by one:
+ * one that is not understood must not hide those around it.
+ */
+export const eventPage = z.object({ events: z.array(z.unknown()) })
 
 const idsPerBlock = 2 ** 14
 
@@ -26,25 +34,48 @@ export function firstIdOfBlock(block: number): number {
   return block * idsPerBlock
 }
 
+/** Id of the first event so many blocks behind that of an event. */
+export function firstIdBehind(id: number, blocks: number): number {
+  return firstIdOfBlock(Math.floor(id / idsPerBlock) + blocks)
+}
+
 /**
  * What a page of events changes, in their order. A verification ends by a removal message, by being named among the
  * messages that a merge deleted, by the revocation of its signer, or by pruning: there is no other trace of the last
  * three. Time of an event: its block's confirmation, when the page has it; else the merged message's; else `now`.
  *
- * Throws when a verification has a shape that is not known.
+ * What is not understood becomes `unreadable`, with the FID it is about where that can be told. Throws when not one of the
+ * page's events has an id, so that nobody could go on behind it.
  */
-export function toChanges(events: readonly HubEvent[], from: number, pageSize: number, now: Date): EventPage {
+export function toChanges(answered: readonly unknown[], from: number, pageSize: number, now: Date): EventPage {
+  const understood = answered.map((one) => event.safeParse(one).data)
+  const ids = answered.flatMap((one) => numbered.safeParse(one).data?.id ?? [])
+  if (answered.length > 0 && ids.length === 0) throw new Error('events without an id')
   const blockTimes = new Map<number, Date>()
-  for (const { blockNumber, blockConfirmedBody } of events) {
+  for (const { blockNumber, blockConfirmedBody } of understood.filter((one) => one !== undefined)) {
     if (blockNumber != null && blockConfirmedBody)
       blockTimes.set(blockNumber, networkTime(blockConfirmedBody.timestamp))
   }
-  const fresh = events.filter(({ id }) => id >= from)
+  const changes = answered.flatMap((one, index): SocialChange[] => {
+    const event = understood[index]
+    if ((event?.id ?? numbered.safeParse(one).data?.id ?? from) < from) return []
+    try {
+      return event ? changesOf(event, blockTimes.get(event.blockNumber ?? -1), now) : [unreadable(one)]
+    } catch {
+      return [unreadable(one)]
+    }
+  })
   return {
-    changes: fresh.flatMap((event) => changesOf(event, blockTimes.get(event.blockNumber ?? -1), now)),
-    next: fresh.reduce((next, { id }) => Math.max(next, id + 1), from),
-    more: events.length >= pageSize,
+    changes,
+    next: ids.reduce((next, id) => Math.max(next, id + 1), from),
+    more: answered.length >= pageSize,
   }
+}
+
+function unreadable(event: unknown): SocialChange {
+  const given = event as Partial<Record<string, unknown>> | null
+  const fids = bodies.flatMap((body) => aboutSomebody.safeParse(given?.[body]).data?.message.data.fid ?? [])
+  return { kind: 'unreadable', fid: fids[0] }
 }
 
 function changesOf(event: HubEvent, blockTime: Date | undefined, now: Date): SocialChange[] {

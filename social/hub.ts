@@ -20,15 +20,22 @@ import { userPage, verifiedSetOf } from './users.ts'
 const messagesPerPage = 1_000
 const mostMessagePages = 20
 /** An event can carry whole messages: so many of the largest still fit into one answer. */
-const eventsPerPage = 250
+export const eventsPerPage = 250
 const fidsPerPage = 100
 /** Shards with FIDs on a hub that does not say how many it has. Shard 0 holds blocks alone. */
 const usualShards = [1, 2]
 
+/** A node that had no route for reads in bulk may have been updated, or the 404 was another's: asked again after this. */
+const bulkProbeMs = 3_600_000
+
+export interface HubOptions extends SocialHttpOptions {
+  readonly now?: () => Date
+}
+
 /** A Farcaster hub's HTTP API: Snapchain, or hypersnap, which answers in bulk besides. */
-export function createHub(options: SocialHttpOptions): SocialIndex {
+export function createHub({ now = () => new Date(), ...options }: HubOptions): SocialIndex {
   const http = createSocialHttp(options)
-  let answersInBulk = true
+  let noBulkUntil = 0
 
   return {
     async shards() {
@@ -48,10 +55,10 @@ export function createHub(options: SocialHttpOptions): SocialIndex {
       return { fids, nextPageToken: nextPageToken || undefined }
     },
 
-    async events(shard, from, now) {
-      const query = { shard_index: shard, from_event_id: from, pageSize: eventsPerPage }
+    async events(shard, from, now, pageSize = eventsPerPage) {
+      const query = { shard_index: shard, from_event_id: from, pageSize }
       const { events } = await get(http, '/v1/events', query, eventPage)
-      return understood('/v1/events', () => toChanges(events, from, eventsPerPage, now))
+      return understood('/v1/events', () => toChanges(events, from, pageSize, now))
     },
 
     async verifications(fid) {
@@ -82,11 +89,11 @@ export function createHub(options: SocialHttpOptions): SocialIndex {
     },
 
     async verifiedSets(fids) {
-      if (!answersInBulk) return undefined
+      if (now().getTime() < noBulkUntil) return undefined
       const query = { fids: fids.join(',') }
       // A node of the plain kind has no such route and says so with a 404, whatever the FIDs.
       const answer = await http.get('/v2/farcaster/user/bulk', query, userPage, (status) => status === 404)
-      if (answer === undefined) answersInBulk = false
+      if (answer === undefined) noBulkUntil = now().getTime() + bulkProbeMs
       return answer && new Map(answer.users.map((user) => [user.fid, verifiedSetOf(user)]))
     },
 

@@ -36,7 +36,11 @@ export const message = z.object({ data })
 export type Message = z.infer<typeof message>
 
 export const messagePage = z.object({ messages: z.array(message), nextPageToken: z.string().nullish() })
-export const fidPage = z.object({ fids: z.array(fid), nextPageToken: z.string().nullish() })
+/** What is no FID is left out. */
+export const fidPage = z.object({
+  fids: z.array(z.unknown()).transform((given) => given.flatMap((one) => fid.safeParse(one).data ?? [])),
+  nextPageToken: z.string().nullish(),
+})
 export const nameProof = z.object({ name: z.string(), fid })
 export const hubInfo = z.object({
   numShards: z.int().nonnegative().nullish(),

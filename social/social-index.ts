@@ -56,6 +56,8 @@ export type SocialChange =
     }
   | { readonly kind: 'profile'; readonly fid: number }
   | { readonly kind: 'activity'; readonly fid: number; readonly at: Date }
+  /** Something that is not understood; undefined: nor whom it is about. */
+  | { readonly kind: 'unreadable'; readonly fid: number | undefined }
 
 export interface EventPage {
   readonly changes: readonly SocialChange[]
@@ -76,14 +78,17 @@ export interface SocialIndex {
   shards(): Promise<Shard[]>
   /** FIDs of a shard, page by page. */
   fids(shard: number, pageToken?: string): Promise<FidPage>
-  /** What happened in a shard from an event id on, oldest first; `now` dates events that carry no time. */
-  events(shard: number, from: number, now: Date): Promise<EventPage>
+  /**
+   * What happened in a shard from an event id on, oldest first, so many events at most; `now` dates events that carry no
+   * time.
+   */
+  events(shard: number, from: number, now: Date, pageSize?: number): Promise<EventPage>
   /** The verified set. Empty: the FID verifies nothing, or is nobody's. */
   verifications(fid: number): Promise<Verification[]>
   profile(fid: number): Promise<SocialProfile>
   /** Whom a FID follows, the newest first, `mostFollows` at most. */
   follows(fid: number): Promise<Follow[]>
-  /** Verified sets of at most `mostFidsInBulk` FIDs, without times; undefined: this host does not answer in bulk. */
+  /** Verified sets of FIDs (a hundred at most), without times; FIDs that the host answers badly are left out; undefined: this host does not answer in bulk. */
   verifiedSets(fids: readonly number[]): Promise<Map<number, Address[]> | undefined>
   /** Candidates for addresses, at most as many as the host takes in a request; absent: the host cannot look up by address. */
   readonly fidsByAddress?: (addresses: readonly Address[]) => Promise<Map<Address, number[]>>
@@ -97,4 +102,3 @@ export interface Follow {
 }
 
 export const mostFollows = 2_000
-export const mostFidsInBulk = 100

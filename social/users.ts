@@ -2,16 +2,19 @@ import { z } from 'zod'
 import type { Address } from './social-index.ts'
 
 /** A user object of the v2 family (hypersnap, Neynar). `verifications` and the custody address beside it are not used. */
-export const user = z.object({
+const user = z.object({
   fid: z.int().positive(),
   verified_addresses: z.object({ eth_addresses: z.array(z.string()) }),
 })
-export type User = z.infer<typeof user>
+type User = z.infer<typeof user>
 
-export const userPage = z.object({ users: z.array(user) })
+/** One that is not understood is left out: it must not hide the others. */
+const users = z.array(z.unknown()).transform((given) => given.flatMap((one) => user.safeParse(one).data ?? []))
+
+export const userPage = z.object({ users })
 
 /** Users by address, as `bulk-by-address` keys them. */
-export const usersByAddress = z.record(z.string(), z.array(user))
+export const usersByAddress = z.record(z.string(), users)
 
 export function verifiedSetOf({ verified_addresses }: User): Address[] {
   const addresses = verified_addresses.eth_addresses.filter((address) => /^0x[0-9a-fA-F]{40}$/.test(address))

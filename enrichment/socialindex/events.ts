@@ -10,7 +10,9 @@ import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
 import { noteActivity } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import { day } from '../../ops/time.ts'
+import { day, hour } from '../../ops/time.ts'
+import { firstIdBehind } from '../../social/events.ts'
+import { eventsPerPage } from '../../social/hub.ts'
 import type { EventPage, SocialChange } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
@@ -19,6 +21,12 @@ import { beginAnew } from './shards.ts'
 
 /** Hubs forget events after three days; what happened before has to be found by a sweep. */
 const keptMs = 3 * day
+/** An id that the hub has refused for so long is none of its ids. */
+const refusedMs = hour
+/** So many failures in a row end with pages of one event, asked for more than once. */
+const failuresBeforeSkip = 7
+/** Skipped at most, for events that the hub cannot answer; a block a second. */
+const mostBlocksSkipped = 1_024
 
 export interface EventOptions extends SocialSourceOptions {
   readonly sweeps: boolean
@@ -39,6 +47,34 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
     }
   }
 
+  /** The first page behind what the hub cannot answer; undefined: it answers nothing else either. */
+  async function pageBehind(shard: number, position: number): Promise<PageInHand | undefined> {
+    for (let blocks = 1; blocks <= mostBlocksSkipped; blocks *= 2) {
+      const from = firstIdBehind(position, blocks)
+      try {
+        const page = await social.events(shard, from, now())
+        if (page.next === from) return undefined // above the head: there is nothing to skip to
+        return { shard, position, page, now: now(), pollMs }
+      } catch (error) {
+        if (!(error instanceof NoAnswer) || error.failure === 'rate_limited') throw error
+      }
+    }
+    return undefined
+  }
+
+  /** What the events in between said is found by a sweep. */
+  function skipped(inHand: PageInHand): Reading {
+    return {
+      outcome: 'skipped',
+      async write(db) {
+        const restMs = await storePage(db, inHand)
+        const sweep = [`shard:${inHand.shard}`]
+        if (sweeps) await askForSubjects(db, sources.sweep.name, sweep, { priority: 0, dueAt: now() })
+        return restMs
+      },
+    }
+  }
+
   return {
     ...sources.events,
     retry: { ...sources.events.retry, baseMs: Math.max(sources.events.retry.baseMs, pollMs) },
@@ -47,22 +83,34 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
     async read([subject]) {
       const shard = numberOf(subject!)
       const position = Number(await readCursor(pool, sources.events.name, shard))
-      const { lastSuccessAt } = subject!
+      const { lastSuccessAt, failures } = subject!
       if (lastSuccessAt && now().getTime() - lastSuccessAt.getTime() > keptMs) {
         const anew = await restart(shard, position)
         if (anew) return anew
       }
+      // After every failure less is asked for, down to the one event that the hub cannot answer.
+      const pageSize = Math.max(1, Math.floor(eventsPerPage / 4 ** Math.min(failures, 5)))
       try {
-        const page = await social.events(shard, position, now())
-        return { outcome: 'ok', write: (db) => storePage(db, { shard, position, page, now: now(), pollMs }) }
+        const page = await social.events(shard, position, now(), pageSize)
+        return readingOf({ shard, position, page, now: now(), pollMs })
       } catch (error) {
-        if (!(error instanceof NoAnswer && error.failure === 'refused')) throw error
-        const anew = await restart(shard, position)
-        if (!anew) throw error
-        return anew
+        if (!(error instanceof NoAnswer) || error.failure === 'rate_limited') throw error
+        const silentMs = now().getTime() - (lastSuccessAt?.getTime() ?? now().getTime())
+        if (error.failure === 'refused' && silentMs >= refusedMs) {
+          const anew = await restart(shard, position)
+          if (anew) return anew
+        }
+        const behind = failures >= failuresBeforeSkip ? await pageBehind(shard, position) : undefined
+        if (!behind) throw error
+        return skipped(behind)
       }
     },
   }
+}
+
+function readingOf(inHand: PageInHand): Reading {
+  const partly = inHand.page.changes.some(({ kind }) => kind === 'unreadable')
+  return { outcome: partly ? 'partly' : 'ok', write: (db) => storePage(db, inHand) }
 }
 
 interface PageInHand {
@@ -100,7 +148,12 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
     db,
     changes.filter((change) => change.kind === 'activity'),
   )
-  const changed = changes.filter(({ kind }) => kind !== 'activity').map(({ fid }) => fid)
+  const unread = [...new Set(changes.flatMap((change) => (change.kind === 'unreadable' ? (change.fid ?? []) : [])))]
+  const again = unread.map((fid) => `fid:${fid}`)
+  await askForSubjects(db, sources.fids.name, again, { priority: 1, dueAt: now })
+  const changed = changes.flatMap((change) =>
+    change.kind === 'activity' || change.kind === 'unreadable' ? [] : change.fid,
+  )
   const listed = await listedAmong(db, [...new Set(changed)])
   const subjects = listed.map((fid) => `fid:${fid}`)
   await askForSubjects(db, sources.fids.name, subjects, { priority: 2, dueAt: now })

@@ -1,20 +1,81 @@
-import type pg from 'pg'
 import { liveAddresses, lockVerifications, type VerifiedSet } from '../../db/queries/join/verified-addresses.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
+import { askForSubjects, type LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import type { SocialIndex } from '../../social/social-index.ts'
+import { hour } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 import { LeaseLost, numberOf, type Source } from '../schedule/source.ts'
 import { type SocialSourceOptions, storeVerifiedSet } from './fids.ts'
 
 /** Accounts asked for at once, where they cannot be asked for in bulk. */
 const together = 4
+/** A page that the hub has refused for so long is forgotten there. */
+const refusedMs = hour
+/** Accounts of a page that may be answered badly; twice as many after each failure of the page. */
+const firstTolerated = 5
+
+interface ChangedSets {
+  readonly sets: readonly Omit<VerifiedSet, 'now'>[]
+  readonly unread: readonly number[]
+}
 
 /**
  * Walks over all FIDs of a shard and stores what they verify, whoever they are: a token may come to any address later.
  * A page and the cursor behind it are one transaction; the empty cursor is the beginning.
  */
 export function socialSweep({ pool, social, host, now }: SocialSourceOptions): Source {
+  /** Undefined: the hub has refused the page for so long that it cannot know it any more, so the sweep begins anew. */
+  async function pageOf(shard: number, token: string, { lastSuccessAt }: LeasedSubject) {
+    try {
+      return await social.fids(shard, token || undefined)
+    } catch (error) {
+      const refused = error instanceof NoAnswer && error.failure === 'refused'
+      const silentMs = now().getTime() - (lastSuccessAt?.getTime() ?? now().getTime())
+      if (token !== '' && refused && silentMs >= refusedMs) return undefined
+      throw error
+    }
+  }
+
+  /**
+   * The sets of FIDs that may differ from what is stored, and the FIDs that the hub answers badly, which are read again by
+   * themselves later. Where the host answers in bulk, only sets that differ are read one by one, for the times of their
+   * verifications. Throws when so many are answered badly that it must be the host.
+   */
+  async function changedSets(fids: readonly number[], failures: number): Promise<ChangedSets> {
+    if (fids.length === 0) return { sets: [], unread: [] }
+    const bulk = await inBulk(fids)
+    const stored = await liveAddresses(pool, fids)
+    const same = (fid: number) => {
+      const found = bulk?.get(fid)
+      return found !== undefined && found.toSorted().join() === (stored.get(fid) ?? []).join()
+    }
+    const open = fids.filter((fid) => !same(fid))
+    const sets: Omit<VerifiedSet, 'now'>[] = []
+    const unread: number[] = []
+    for (let start = 0; start < open.length; start += together) {
+      const some = open.slice(start, start + together)
+      const askedAt = now()
+      const answers = await Promise.allSettled(some.map((fid) => social.verifications(fid)))
+      for (const [index, answer] of answers.entries()) {
+        const fid = some[index]!
+        if (answer.status === 'fulfilled') sets.push({ fid, live: answer.value, askedAt })
+        else if (isOnesOwn(answer.reason) && unread.length < firstTolerated * 2 ** failures) unread.push(fid)
+        else throw answer.reason
+      }
+    }
+    return { sets, unread }
+  }
+
+  /** Undefined: the host does not answer in bulk, or not about these; then each is asked for by itself. */
+  async function inBulk(fids: readonly number[]) {
+    try {
+      return await social.verifiedSets(fids)
+    } catch (error) {
+      if (error instanceof NoAnswer && (error.failure === 'bad_answer' || error.failure === 'refused')) return undefined
+      throw error
+    }
+  }
+
   return {
     ...sources.sweep,
     host,
@@ -22,11 +83,11 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
     async read([subject]) {
       const shard = numberOf(subject!)
       const from = (await readCursor(pool, sources.sweep.name, shard)) ?? ''
-      const page = await pageOf(social, shard, from)
-      const sets = page ? await changedSets(pool, social, page.fids, now) : []
+      const page = await pageOf(shard, from, subject!)
+      const { sets, unread } = await changedSets(page?.fids ?? [], subject!.failures)
       const to = page?.nextPageToken ?? ''
       return {
-        outcome: page ? 'ok' : 'begun_anew',
+        outcome: page ? (unread.length > 0 ? 'partly' : 'ok') : 'begun_anew',
         async write(db) {
           const move = { source: sources.sweep.name, shard, from, to, now: now() }
           if (!(await moveCursor(db, move))) throw new LeaseLost(`the sweep of shard ${shard} went on from elsewhere`)
@@ -35,6 +96,8 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
             sets.map(({ fid }) => fid),
           )
           for (const set of sets) await storeVerifiedSet(db, { ...set, now: now() })
+          const again = unread.map((fid) => `fid:${fid}`)
+          await askForSubjects(db, sources.fids.name, again, { priority: 1, dueAt: now() })
           return to === '' && page ? sources.sweep.cadenceMs.all : 0
         },
       }
@@ -42,40 +105,7 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
   }
 }
 
-/** Undefined: the hub does not know the page any more, so the sweep begins anew. */
-async function pageOf(social: SocialIndex, shard: number, token: string) {
-  try {
-    return await social.fids(shard, token || undefined)
-  } catch (error) {
-    if (token !== '' && error instanceof NoAnswer && error.failure === 'refused') return undefined
-    throw error
-  }
-}
-
-/**
- * The sets of FIDs that may differ from what is stored. Where the host answers in bulk, only those that do are read one
- * by one, for the times of their verifications.
- */
-async function changedSets(
-  pool: pg.Pool,
-  social: SocialIndex,
-  fids: readonly number[],
-  now: () => Date,
-): Promise<Omit<VerifiedSet, 'now'>[]> {
-  if (fids.length === 0) return []
-  const bulk = await social.verifiedSets(fids)
-  const stored = await liveAddresses(pool, fids)
-  const same = (fid: number) => {
-    const found = bulk?.get(fid)
-    return found !== undefined && found.toSorted().join() === (stored.get(fid) ?? []).join()
-  }
-  const open = fids.filter((fid) => !same(fid))
-  const sets: Omit<VerifiedSet, 'now'>[] = []
-  for (let start = 0; start < open.length; start += together) {
-    const some = open.slice(start, start + together)
-    const askedAt = now()
-    const answers = await Promise.all(some.map((fid) => social.verifications(fid)))
-    sets.push(...some.map((fid, index) => ({ fid, live: answers[index]!, askedAt })))
-  }
-  return sets
+/** Whether a missing answer may be the fault of the one account that was asked about. */
+function isOnesOwn(error: unknown): boolean {
+  return error instanceof NoAnswer && error.failure !== 'rate_limited'
 }

@@ -84,12 +84,20 @@ describe('a sweep', () => {
     expect(await stored()).toEqual(expected(470))
   })
 
-  test('begins anew when the hub does not know the page any more', async () => {
+  test('begins anew when the hub has not known the page for an hour', async () => {
     populate(470)
-    scene.hub.faults.add({ kind: 'status', status: 400 }, { path: 'pageToken' })
+    scene.hub.faults.add({ kind: 'status', status: 400 }, { path: 'pageToken', times: Number.POSITIVE_INFINITY })
+    await scene.settle()
+    for (let minutes = 0; minutes < 80; minutes += 10) {
+      scene.clock.pass(10 * 60_000)
+      await scene.settle()
+    }
+    const beginnings = asked('/v1/fids').filter((path) => !path.includes('pageToken')).length
+    expect(beginnings).toBe(4) // one in each of two shards, and another
+    scene.hub.faults.clear()
+    scene.clock.pass(20 * 60_000)
     await scene.settle()
     expect(await stored()).toEqual(expected(470))
-    expect(asked('/v1/fids')).toHaveLength(8)
   })
 })
 
@@ -136,12 +144,16 @@ describe('the event stream', () => {
     expect(await stored()).toEqual(['15 f', '20 14'])
   })
 
-  test('begins anew with a sweep when the hub refuses the id it stood at', async () => {
+  test('begins anew with a sweep when the hub has refused the id it stood at for an hour', async () => {
     populate(20)
     await scene.settle()
     scene.hub.state.addVerification(15, wallet(15))
     scene.hub.state.forgetEvents()
-    scene.hub.faults.add({ kind: 'status', status: 400 }, { path: '/v1/events?shard_index=2' })
+    const path = '/v1/events?shard_index=2'
+    scene.hub.faults.add({ kind: 'status', status: 400 }, { path, times: Number.POSITIVE_INFINITY })
+    await scene.settle()
+    expect(await stored()).toEqual(['10 a', '20 14'])
+    scene.clock.pass(62 * 60_000)
     await scene.settle()
     expect(await stored()).toEqual(['10 a', '15 f', '20 14'])
   })

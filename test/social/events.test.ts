@@ -92,9 +92,9 @@ describe('an event', () => {
     },
   )
 
-  test('with a verification of an unknown shape is refused, not passed over', () => {
+  test('with a verification of an unknown shape names the account that is to be read instead', () => {
     const unknown = message('VERIFICATION_ADD_ETH_ADDRESS', 1, { verificationAddBody: { address } })
-    expect(() => changesOf(merge(unknown))).toThrow(/without a body/)
+    expect(changesOf(merge(unknown))).toEqual([{ kind: 'unreadable', fid: 7 }])
   })
 })
 

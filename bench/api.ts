@@ -29,7 +29,7 @@ export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Prom
   try {
     process.stdout.write(`filling ${size.agents} agents and ${size.settlements} settlements\n`)
     await migrate(postgres.databaseUrl)
-    const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench' })
+    const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', statementTimeoutMs: 0 })
     await fillWorld(pool, size)
     await pool.end()
 

@@ -42,7 +42,7 @@ export async function benchEnrichment({ subjects, agents }: EnrichmentBenchOptio
   const folder = await mkdtemp(join(tmpdir(), 'bench-enrichment-'))
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
   const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
-  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', max: 24 })
+  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', max: 24, statementTimeoutMs: 0 })
   try {
     await migrate(postgres.databaseUrl)
     const single = await leases(pool, subjects, 1)

@@ -48,7 +48,7 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
   const folder = await mkdtemp(join(tmpdir(), 'bench-reads-'))
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
   const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
-  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench' })
+  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', statementTimeoutMs: 0 })
   const reader = createApiPool(postgres.databaseUrl)
   try {
     say(`filling ${size.agents} agents, ${size.settlements} settlements and ${busiest} of one agent`)

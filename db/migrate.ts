@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { lockKeys } from './lock-keys.ts'
+import { connectionTimeouts } from './pool.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 /** SQLSTATE of what `raise notice` says; what the server notices by itself ("exists, skipping") has others. */
@@ -15,7 +16,11 @@ const raisedByMigration = '00000'
  * hears what a migration has to tell its operator.
  */
 export async function migrate(databaseUrl: string, onNotice: (text: string) => void = () => {}): Promise<string[]> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'migrate' })
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'migrate',
+    ...connectionTimeouts(0),
+  })
   client.on('notice', ({ code, message = '' }) => {
     if (code === raisedByMigration) onNotice(message)
   })

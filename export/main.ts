@@ -34,7 +34,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   const database = await openDatabase(process.env.DATABASE_URL)
-  const pool = createPool({ databaseUrl: database.databaseUrl, name: 'export', max: 1 })
+  const pool = createPool({ databaseUrl: database.databaseUrl, name: 'export', max: 1, statementTimeoutMs: 0 })
   try {
     const { rows, parts } = await inTransaction(pool, (client) =>
       runExport(client, request, folder, (begun) => openDisplay(request.what, begun, process.stdout)),

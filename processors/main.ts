@@ -1,10 +1,11 @@
+import type { Server } from 'node:http'
 import { type ChainSettings, readChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { backfillsWithin } from '../db/queries/chain/backfill.ts'
 import { readChainState } from '../db/queries/chain/chain-state.ts'
 import { runCommand } from '../ops/cli.ts'
-import { portOf, serveHealth } from '../ops/health.ts'
+import { type Health, portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { checkDatabase, checkNode } from './checks.ts'
 import { readConfig } from './config.ts'
@@ -15,7 +16,7 @@ import { openScope } from './scope/open.ts'
 import { type Backfilled, firstBlock } from './source/request.ts'
 import { createSource } from './source/source.ts'
 import { ChainDatabase } from './store/database.ts'
-import { lockForProcessor } from './store/lock.ts'
+import { lockForProcessor, processorWaitMs } from './store/lock.ts'
 import { keepPartitionsAhead } from './store/partitions.ts'
 
 const usage = `
@@ -35,30 +36,49 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
 
   const { databaseUrl, description, close: closeDatabase } = await openDatabase(config.databaseUrl)
   const progress = new Progress()
-  const reserved = await check(databaseUrl, chain, progress)
-  const lock = await lockForProcessor(databaseUrl, chain, (error) => {
-    log.fatal(`lost the connection that keeps other processors of ${chain.name} away: ${error.message}`)
-    process.exit(1)
+  const ending = [closeDatabase]
+  const stop = async (signal: string) => {
+    log.info(`${signal}: stopping after the batch in flight`)
+    for (const end of ending.toReversed()) await end()
+    process.exit(0)
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+
+  let health: Health = { notReady: () => `another process has the lock of ${chain.name}`, metrics: () => '' }
+  const shown: Health = { notReady: () => health.notReady(), metrics: () => health.metrics() }
+  let serving: Promise<Server> | undefined
+  const serve = () => {
+    serving ??= serveHealth(config.host, config.metricsPort, shown)
+    return serving
+  }
+  const lock = await lockForProcessor(databaseUrl, chain, {
+    waitMs: processorWaitMs,
+    onLost(error) {
+      log.fatal(`lost the connection that keeps other processors of ${chain.name} away: ${error.message}`)
+      process.exit(1)
+    },
+    onWait() {
+      log.info(`another process has the lock of ${chain.name}: waiting for it`)
+      serve().catch(() => {
+        serving = undefined // the other one may have the port too
+      })
+    },
   })
+  ending.push(lock.release)
+  // Only now: whoever had the lock may have changed what is reserved.
+  const reserved = await check(databaseUrl, chain, progress)
 
   const database = new ChainDatabase(databaseUrl, chain, progress)
   const { portalKey, scope } = config
   const known = await openScope({ databaseUrl, chain, scope, portalKey, log })
   const backfilled = [...reserved, ...(known ? [{ fromBlock: 0, toBlock: known.ownFrom - 1 }] : [])]
   const source = createSource({ chain, portalKey, log, progress, final: () => database.final, backfilled })
-  const health = createHealth(chain, progress, source.metrics.registry, known?.loader)
-  const server = await serveHealth(config.host, config.metricsPort, health)
-  source.metrics.port = portOf(server)
-
-  const stop = async (signal: string) => {
-    log.info(`${signal}: stopping after the batch in flight`)
+  health = createHealth(chain, progress, source.metrics.registry, known?.loader)
+  source.metrics.port = portOf(await serve())
+  ending.push(async () => {
     await Promise.all([database.close(stopGraceMs), known?.loader.close(stopGraceMs)])
-    await lock.release()
-    await closeDatabase()
-    process.exit(0)
-  }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  })
 
   const startedWith = { chainId: chain.id, metricsPort: source.metrics.port }
   log.info(startedWith, startLine(chain, source.description, description, progress, backfilled))

@@ -8,7 +8,7 @@ import { checkDatabase } from '../checks.ts'
 import { openHistory } from '../history/sources.ts'
 import { Refusal } from '../refusal.ts'
 import { refuseBackfill } from '../scope/scope.ts'
-import { lockForProcessor } from '../store/lock.ts'
+import { commandWaitMs, lockForProcessor } from '../store/lock.ts'
 import { abandonRange } from './abandon.ts'
 import { certificateOf, joinCertificates, printCertificate } from './certificate.ts'
 import { type BackfillConfig, readConfig } from './config.ts'
@@ -65,8 +65,12 @@ await runCommand({ usage, options }, async ({ values }) => {
   process.once('SIGTERM', stop)
   try {
     const database = await openDatabase(config.databaseUrl)
-    const connections = { databaseUrl: database.databaseUrl, name: `backfill ${config.chain.name}`, max: 4 }
-    const pool = createPool(connections)
+    const pool = createPool({
+      databaseUrl: database.databaseUrl,
+      name: `backfill ${config.chain.name}`,
+      max: 4,
+      statementTimeoutMs: 0, // a partition's index takes its time
+    })
     try {
       await checkDatabase(pool, config.chain)
       if (config.task === 'verify') await verify(pool, database.databaseUrl, config)
@@ -147,9 +151,12 @@ async function abandon(
   databaseUrl: string,
   { chain, fromBlock, toBlock }: BackfillConfig,
 ): Promise<void> {
-  const lock = await lockForProcessor(databaseUrl, chain, (error) => {
-    process.stderr.write(`lost the connection that keeps processors of ${chain.name} away: ${error.message}\n`)
-    process.exit(1)
+  const lock = await lockForProcessor(databaseUrl, chain, {
+    waitMs: commandWaitMs,
+    onLost(error) {
+      process.stderr.write(`lost the connection that keeps processors of ${chain.name} away: ${error.message}\n`)
+      process.exit(1)
+    },
   })
   const settlements = await abandonRange(pool, chain, { fromBlock, toBlock })
   await lock.release()

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { connectionTimeouts } from '../../db/pool.ts'
 import { readShards, type Shard } from '../../db/queries/chain/backfill.ts'
 import type { History } from '../history/history.ts'
 import { Slices } from '../history/slices.ts'
@@ -30,7 +31,7 @@ export async function loadShard(options: ShardOptions): Promise<void> {
     connectionString: databaseUrl,
     application_name: `backfill ${chain} from ${firstBlock}`,
     connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
+    ...connectionTimeouts(0), // a COPY waits for the source
   })
   client.on('error', () => {}) // the statement in flight says so, or the next one
   await client.connect()

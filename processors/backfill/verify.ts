@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { connectionTimeouts } from '../../db/pool.ts'
 import type { Shard } from '../../db/queries/chain/backfill.ts'
 import { copySettlementsOut } from '../../db/queries/chain/settlement-copy.ts'
 import type { History } from '../history/history.ts'
@@ -25,7 +26,11 @@ export async function tallyTable(
   chain: BackfillConfig['chain']['name'],
   { firstBlock, lastBlock }: Pick<Shard, 'firstBlock' | 'lastBlock'>,
 ): Promise<Tally | undefined> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: `backfill ${chain} verify` })
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: `backfill ${chain} verify`,
+    ...connectionTimeouts(0),
+  })
   await client.connect()
   try {
     const stream: Readable = client.query(copyTo(copySettlementsOut('settlement', chain, firstBlock, lastBlock)))

@@ -10,7 +10,7 @@ import { createLogger } from '../../ops/logger.ts'
 import { checkDatabase, checkNode } from '../checks.ts'
 import { readConfig } from '../config.ts'
 import { Refusal } from '../refusal.ts'
-import { lockForProcessor } from '../store/lock.ts'
+import { commandWaitMs, lockForProcessor } from '../store/lock.ts'
 import { openFinalChain } from './reader.ts'
 import { resetAll, resetTo } from './reset.ts'
 import { findTarget } from './target.ts'
@@ -39,11 +39,19 @@ await runCommand({ usage, options }, async ({ values }) => {
   const config = readConfig(name, env, readChainsFile(env.CHAINS_FILE))
   const { chain } = config
   const database = await openDatabase(config.databaseUrl)
-  const lock = await lockForProcessor(database.databaseUrl, chain, (error) => {
-    process.stderr.write(`lost the connection that keeps processors of ${name} away: ${error.message}\n`)
-    process.exit(1)
+  const lock = await lockForProcessor(database.databaseUrl, chain, {
+    waitMs: commandWaitMs,
+    onLost(error) {
+      process.stderr.write(`lost the connection that keeps processors of ${name} away: ${error.message}\n`)
+      process.exit(1)
+    },
   })
-  const pool = createPool({ databaseUrl: database.databaseUrl, name: `reset ${name}`, max: 1 })
+  const pool = createPool({
+    databaseUrl: database.databaseUrl,
+    name: `reset ${name}`,
+    max: 1,
+    statementTimeoutMs: 0, // recounting takes as long as there are rows
+  })
   await checkDatabase(pool, chain)
 
   if (to === undefined) {

@@ -3,6 +3,7 @@ import { Store, TypeormDatabase } from '@subsquid/typeorm-store'
 import { DataSource } from 'typeorm'
 import type { ChainSettings } from '../../chains.file.ts'
 import * as entities from '../../db/model/index.ts'
+import { connectionTimeouts, patientStatementMs } from '../../db/pool.ts'
 import { writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { lockCursor } from '../../db/queries/chain/cursor.ts'
 import { noteFinalBlock } from '../../db/queries/chain/final-blocks.ts'
@@ -57,6 +58,7 @@ export class ChainDatabase extends TypeormDatabase {
       namingStrategy: new SnakeNamingStrategy(),
       connectTimeoutMS: connectTimeoutMs,
       poolSize: connections,
+      extra: connectionTimeouts(patientStatementMs),
     })
     await dataSource.initialize()
     await checkConnection(dataSource, Store)

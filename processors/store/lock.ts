@@ -1,52 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
-import { limitLockWait, lockChain } from '../../db/queries/chain/lock.ts'
+import { connectionTimeouts } from '../../db/pool.ts'
+import { noticeLostClient, readSessionId, tryLockChain } from '../../db/queries/chain/lock.ts'
 import { Refusal } from '../refusal.ts'
 
-/** How long the connection of a processor that was killed may take to be noticed. */
-const waitMs = 5_000
+/** How long a processor waits: twice as long as the server needs to notice an owner that vanished. */
+export const processorWaitMs = 60_000
+/** And a command, whose caller waits for it. */
+export const commandWaitMs = 5_000
+/** Between tries. No statement waits for the lock: it would keep its snapshot all the time. */
+const askAgainMs = 250
 const connectTimeoutMs = 10_000
-const lockNotAvailable = '55P03'
+/** Between looks whether the session is still there, and how long one may take. */
+const beatMs = 10_000
+const statementMs = 10_000
 
 export interface ChainLock {
   release(): Promise<void>
 }
 
+export interface LockOptions {
+  readonly waitMs: number
+  /** The connection that holds the lock is broken or does not answer: another process may have it. */
+  readonly onLost: (error: Error) => void
+  /** Another process has it, so this one begins to wait. */
+  readonly onWait?: () => void
+}
+
 /**
  * Makes this process the only one that indexes the chain into this database. The cursor guards itself; the lock is
- * there so that a second process says why it ends instead of fighting the first. `onLost` is called when the
- * connection that holds it breaks.
+ * there so that a second process waits, and at last says why it ends, instead of fighting the first. An owner whose host
+ * vanished loses it within 25 seconds.
  *
- * Throws when another process has the lock and keeps it.
+ * Throws a Refusal when another process has the lock and keeps it.
  */
 export async function lockForProcessor(
   databaseUrl: string,
   chain: ChainSettings,
-  onLost: (error: Error) => void,
+  { waitMs, onLost, onWait }: LockOptions,
 ): Promise<ChainLock> {
   const session = new pg.Client({
     connectionString: databaseUrl,
     application_name: `processor ${chain.name} lock`,
     connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
+    ...connectionTimeouts(statementMs),
   })
-  let held = true
-  session.on('error', (error) => {
-    if (held) onLost(error)
-  })
+  let isHeld = true
+  const lose = (error: Error) => {
+    if (isHeld) onLost(error)
+    isHeld = false
+  }
+  session.on('error', lose)
   await session.connect()
   try {
-    await limitLockWait(session, waitMs)
-    await lockChain(session, chain.id)
+    await noticeLostClient(session)
+    for (const deadline = Date.now() + waitMs; !(await tryLockChain(session, chain.id)); await delay(askAgainMs)) {
+      if (Date.now() > deadline) {
+        throw new Refusal(`another processor of ${chain.name} is running on this database; stop it first`)
+      }
+      onWait?.()
+      onWait = undefined
+    }
   } catch (error) {
-    held = false
+    isHeld = false
     await session.end()
-    if ((error as { code?: string }).code !== lockNotAvailable) throw error
-    throw new Refusal(`another processor of ${chain.name} is running on this database; stop it first`)
+    throw error
   }
+  const beat = setInterval(() => readSessionId(session).catch(lose), beatMs).unref()
   return {
     async release() {
-      held = false
+      isHeld = false
+      clearInterval(beat)
       await session.end()
     },
   }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
+import { freePort } from '../../ops/ports.ts'
 import { startTcpProxy } from '../doubles/tcp-proxy.ts'
 import { forkHere } from '../support/chain/branches.ts'
 import { cleanTables, indexChain, startProcessor, untilSame } from '../support/chain/index-chain.ts'
@@ -14,8 +15,10 @@ const finality = 5 // blocks
 const contestedBlocks = 15
 const contestMs = 2_000
 /** How often a second processor is started beside the first, and how many batches the first writes meanwhile. */
-const attempts = 3
+const attempts = 2
 const blocksPerAttempt = 4
+/** Longer than a processor waits for the chain's lock. */
+const lockWaitMs = 75_000
 const timeout = 180_000
 
 let chain: DevChain
@@ -39,22 +42,34 @@ test('a node of another chain is refused with one line behind the start line, an
   expect(rows).toEqual([])
 })
 
-test('a second processor of a chain says so and ends, as often as it is started, and the first goes on', {
+test('a second processor of a chain waits and is not ready, at last says so and ends, and the first goes on', {
   timeout,
 }, async () => {
   const first = await indexChain(chain, { finality })
   onTestFinished(() => first.close())
   await first.untilHead()
+  const port = await freePort()
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const second = await startProcessor(chain, first.database, { finality })
+    const second = await spawnProcessor({
+      chain: 'base',
+      databaseUrl: first.database.url,
+      chainSettings: chainSettings(chain, { finality }),
+      env: { METRICS_PORT: String(port) },
+    })
     onTestFinished(() => second.stop())
+    await second.untilOutput(/another process has the lock of base: waiting for it/)
     // Batches go by while the second one waits for the lock.
     for (let block = 0; block < blocksPerAttempt; block++) {
       await (await forkHere(chain)).mine(await trafficBranch(chain, `beside a second processor ${attempt} ${block}`, 1))
       await first.untilHead()
     }
-    expect(await second.untilExit()).toBe(1)
-    expect(second.output().trim()).toMatch(/^[^\n]*another processor of base is running on this database[^\n]*$/)
+    const [alive, ready] = await Promise.all(['healthz', 'readyz'].map((at) => fetch(`http://127.0.0.1:${port}/${at}`)))
+    expect([alive?.status, ready?.status]).toEqual([200, 503])
+    expect(await ready?.text()).toBe('another process has the lock of base\n')
+    if (attempt < attempts - 1) await second.kill('SIGTERM')
+    expect(await second.untilExit(lockWaitMs)).toBe(attempt < attempts - 1 ? 0 : 1)
+    if (attempt < attempts - 1) continue
+    expect(second.output().trim()).toMatch(/\nanother processor of base is running on this database[^\n]*$/)
   }
   await untilSame(first, chain, await cleanTables(chain, { finality }))
 })

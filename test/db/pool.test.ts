@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { inTransaction } from '../../db/pool.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { connectionTimeouts, createPool, inTransaction, patientStatementMs } from '../../db/pool.ts'
+import { startTcpLink } from '../doubles/tcp-link.ts'
 import { createTestDatabase } from '../support/database.ts'
 
 test('a connection that breaks in the middle of a transaction fails the transaction, and not the process', async () => {
@@ -16,4 +17,27 @@ test('a connection that breaks in the middle of a transaction fails the transact
   outsider.release()
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   await drop()
+})
+
+test('a statement to a server that vanished without a word fails, and the next one gets a new connection', async () => {
+  const { url, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  const link = await startTcpLink(Number(new URL(url).port))
+  const through = new URL(url)
+  through.port = String(link.port)
+  const pool = createPool({ databaseUrl: through.href, name: 'vanished', max: 1, statementTimeoutMs: 300 })
+  onTestFinished(() => link.close())
+  onTestFinished(() => pool.end())
+  await pool.query('select 1')
+  link.freeze()
+  await expect(pool.query('select 1')).rejects.toThrow('Query read timeout')
+  const broken = inTransaction(pool, (client) => client.query('select 1'))
+  await expect(broken).rejects.toThrow(/timeout/)
+  link.thaw()
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('a background process notices a silent server in minutes, a load that may take hours by keepalive alone', () => {
+  expect(connectionTimeouts(patientStatementMs)).toMatchObject({ keepAlive: true, query_timeout: 301_000 })
+  expect(connectionTimeouts(0)).toEqual({ keepAlive: true, keepAliveInitialDelayMillis: 10_000 })
 })

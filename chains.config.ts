@@ -10,6 +10,7 @@
  *  D  block of the token's deployment as several public indexers list it
  *  F  our proposal after each network's documented reorg history; blocks, not seconds
  *  P  SQD Network's list of Portal datasets
+ *  N  farcasterxyz/snapchain, the block its nodes read the registries from
  *  S  farcasterxyz/contracts, README: registries on OP Mainnet
  */
 
@@ -50,8 +51,8 @@ export interface Chain {
   readonly reputation: ContractAddress
   /** Tokens whose settlements are indexed; empty where only registrations are. */
   readonly tokens: readonly Token[]
-  /** Farcaster's contracts, on the one chain that has them. */
-  readonly social: { readonly idRegistry: string; readonly keyRegistry: string } | null
+  /** Farcaster's contracts, on the one chain that has them; `fromBlock`: the first that changes of custody are asked from. */
+  readonly social: { readonly idRegistry: string; readonly keyRegistry: string; readonly fromBlock: number } | null
 }
 
 const identityRegistry = '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432' // A
@@ -134,6 +135,7 @@ export const chains = {
     social: {
       idRegistry: '0x00000000fc6c5f01fc30151999387bb99a9f489b', // S
       keyRegistry: '0x00000000fc1237824fb747abde0ff18990e59b7e', // S
+      fromBlock: 108864739, // N: 2023-08-29, from which the network's own nodes read them
     },
   },
   polygon: {

@@ -54,7 +54,7 @@ const override = z.strictObject({
     .max(16)
     .optional(),
   keyRegistry: deployment.optional(),
-  idRegistry: deployment.optional(),
+  idRegistry: deployment.extend({ fromBlock: block.optional() }).optional(),
 })
 
 const chainsFile = z.partialRecord(z.enum(chainNames as [ChainName, ...ChainName[]]), override)
@@ -120,7 +120,10 @@ export function readChains({ env, file }: ChainSources): Record<ChainName, Chain
 function socialContracts(row: Chain['social'], given: z.infer<typeof override>): Chain['social'] {
   const idRegistry = given.idRegistry?.address ?? row?.idRegistry
   const keyRegistry = given.keyRegistry?.address ?? row?.keyRegistry
-  return idRegistry && keyRegistry ? { idRegistry, keyRegistry } : row
+  if (!idRegistry || !keyRegistry) return row
+  // A registry of one's own begins where nobody knows but who deployed it: with the chain, unless that is said.
+  const fromBlock = given.idRegistry ? (given.idRegistry.fromBlock ?? 0) : (row?.fromBlock ?? 0)
+  return { idRegistry, keyRegistry, fromBlock }
 }
 
 /** `base.tokens[0].address: must be 0x and 40 hex digits` */

@@ -6,6 +6,7 @@ import type { ChainSettings } from '../chains.file.ts'
 import { Feedback } from '../db/model/feedback.model.ts'
 import { Registration } from '../db/model/registration.model.ts'
 import type { ChainBlock } from './mapping/block.ts'
+import { custodyChanges } from './mapping/custody.ts'
 import { applyFeedbackEvents, feedbackEvents } from './mapping/feedback.ts'
 import { registrationEvents } from './mapping/registration-events.ts'
 import { applyRegistrationEvents, registrationId } from './mapping/registrations.ts'
@@ -42,6 +43,7 @@ export function createHandler({ chain, findCalls, scope, progress, log }: Mappin
   return async ({ store, blocks }) => {
     await writeRegistrations(store, chain, blocks)
     await writeFeedback(store, chain, blocks)
+    await writeCustody(store, chain, blocks)
     const settled = await settleBlocks(chain.name, tokens, blocks, findCalls)
     const db = connectionOf(store)
     const { settlements: found, unpaid } = await withoutBackfilled(db, chain, settled)
@@ -70,6 +72,11 @@ async function writeFeedback(store: Store, chain: ChainSettings, blocks: readonl
   const revoked = events.flatMap((event) => (event.kind === 'revoked' ? [event.id] : []))
   const existing = revoked.length > 0 ? await store.findBy(Feedback, { id: Any(revoked) }) : []
   await store.upsert(applyFeedbackEvents(existing, events))
+}
+
+async function writeCustody(store: Store, { name, social }: ChainSettings, blocks: readonly ChainBlock[]) {
+  if (!social) return
+  await store.insert(blocks.flatMap((block) => custodyChanges(name, block, social.idRegistry)))
 }
 
 /** New code behind a registry can change what its events mean, so somebody should look. */

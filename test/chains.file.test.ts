@@ -63,7 +63,7 @@ test('the file overrides rows of the table, and leaves the other chains as they 
 
 test('one of the two contracts of the social network can be overridden alone', () => {
   const { social } = readChains({ env: {}, file: { optimism: { keyRegistry: { address } } } }).optimism
-  expect(social).toEqual({ idRegistry: chains.optimism.social.idRegistry, keyRegistry: address.toLowerCase() })
+  expect(social).toEqual({ ...chains.optimism.social, keyRegistry: address.toLowerCase() })
 })
 
 test('one error names every bad value of the file and of the environment', () => {

@@ -22,6 +22,14 @@ export function transferFid(fid: bigint, to: Address): Call {
   }
 }
 
+/** What the recovery address of a FID does: its custody changes without its custody's signature. */
+export function recoverFid(fid: bigint, to: Address): Call {
+  return {
+    to: idRegistry,
+    data: encodeFunctionData({ abi: idRegistryAbi, functionName: 'recoverId', args: [fid, to] }),
+  }
+}
+
 /** `key`: the 32 bytes of an Ed25519 public key. */
 export function addAppKey(fid: bigint, key: Hex, metadata: Hex = '0x'): Call {
   const args = [fid, appKeyType, key, requestMetadataType, metadata] as const

@@ -29,8 +29,8 @@ contract IdRegistry {
 
     function recoverId(uint256 fid, address to) external {
         address from = _move(fid, to);
-        emit Transfer(from, to, fid);
         emit Recover(from, to, fid);
+        emit Transfer(from, to, fid);
     }
 
     function _move(uint256 fid, address to) private returns (address from) {

@@ -8,7 +8,7 @@ const finality = 5
 export function chainSettings(running: Readonly<Record<ChainName, DevChain>>) {
   return Object.fromEntries(
     chainNames.map((name) => {
-      const { registry, reputation, tokens }: Chain = chains[name]
+      const { registry, reputation, tokens, social }: Chain = chains[name]
       const settings = {
         rpc: running[name].rpc,
         portal: null,
@@ -17,6 +17,7 @@ export function chainSettings(running: Readonly<Record<ChainName, DevChain>>) {
         registry: { address: registry.address, fromBlock: 0 },
         reputation: { address: reputation.address, fromBlock: 0 },
         tokens: tokens.map(({ address, decimals }) => ({ address, decimals, fromBlock: 0 })),
+        ...(social ? { idRegistry: { address: social.idRegistry } } : {}),
       }
       return [name, settings]
     }),

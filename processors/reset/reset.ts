@@ -13,6 +13,7 @@ import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-b
 import {
   deleteBackfillsAbove,
   deleteChainState,
+  deleteCustodyAbove,
   deleteFeedbackAbove,
   deleteFinalBlocksAbove,
   deleteSettlementsAbove,
@@ -75,6 +76,7 @@ export function resetTo(
     await deleteUnpaidAbove(db, name, block.height)
     await deleteTransfersAbove(db, name, block.height)
     await deleteFeedbackAbove(db, name, block.height)
+    await deleteCustodyAbove(db, name, block.height)
     await restoreFeedbackRevokedAbove(db, name, block.height)
     await deleteTokensChangedAbove(db, name, block.height)
     for (const rows of pages(tokens.registrations)) await insertRegistrations(db, rows)
@@ -102,6 +104,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     await deleteUnpaidAbove(db, name, -1)
     await deleteTransfersAbove(db, name, -1)
     await deleteFeedbackAbove(db, name, -1)
+    await deleteCustodyAbove(db, name, -1)
     await deleteTokensChangedAbove(db, name, -1)
     await deleteFinalBlocksAbove(db, name, -1)
     await deleteChainState(db, name)

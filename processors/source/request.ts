@@ -1,5 +1,6 @@
 import type { EvmBatchProcessor } from '@subsquid/evm-processor'
 import { events as token } from '../../abi/generated/dollar-token.ts'
+import { events as custody } from '../../abi/generated/id-registry.ts'
 import { events as identity } from '../../abi/generated/identity-registry.ts'
 import { events as reputation } from '../../abi/generated/reputation-registry.ts'
 import type { ChainSettings } from '../../chains.file.ts'
@@ -18,9 +19,14 @@ export type Fields = typeof fields
 export type Backfilled = readonly { readonly fromBlock: number; readonly toBlock: number }[]
 
 /** The first block any of a chain's contracts is asked from. */
-export function firstBlock({ registry, reputation, tokens }: ChainSettings, backfilled: Backfilled): number {
+export function firstBlock({ registry, reputation, social, tokens }: ChainSettings, backfilled: Backfilled): number {
   const settlements = tokens.map(({ fromBlock }) => gapsBetween(fromBlock, backfilled)[0]?.from ?? fromBlock)
-  return Math.min(registry.fromBlock, reputation.fromBlock, ...settlements)
+  return Math.min(
+    registry.fromBlock,
+    reputation.fromBlock,
+    social?.fromBlock ?? Number.POSITIVE_INFINITY,
+    ...settlements,
+  )
 }
 
 /**
@@ -43,6 +49,14 @@ export function request(processor: EvmBatchProcessor<Fields>, chain: ChainSettin
     transaction: true,
     range: { from: chain.reputation.fromBlock },
   })
+  if (chain.social) {
+    processor.addLog({
+      address: [chain.social.idRegistry],
+      topic0: topics(custody.Transfer, custody.Recover),
+      transaction: true,
+      range: { from: chain.social.fromBlock },
+    })
+  }
   for (const { address, fromBlock } of chain.tokens) {
     for (const range of gapsBetween(fromBlock, backfilled)) {
       processor.addLog({

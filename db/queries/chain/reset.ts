@@ -45,6 +45,10 @@ export async function deleteFeedbackAbove(db: Queryable, chain: string, block: n
   await db.query('delete from feedback where chain = $1 and block_number > $2', [chain, block])
 }
 
+export async function deleteCustodyAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query('delete from fid_custody where chain = $1 and block_number > $2', [chain, block])
+}
+
 /** Feedback that was revoked above a block is in force again. */
 export async function restoreFeedbackRevokedAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query(

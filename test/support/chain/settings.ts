@@ -13,7 +13,7 @@ export interface SettingsOptions {
 
 /** Content of CHAINS_FILE for a local chain: RPC alone unless told otherwise, everything from block 0, the bridged dollar listed too. */
 export function chainSettings({ name, rpc, addresses }: DevChain, { finality = 3, ...sources }: SettingsOptions = {}) {
-  const { registry, reputation, token, bridgedToken } = addresses
+  const { registry, reputation, token, bridgedToken, idRegistry } = addresses
   const tokens = token ? [token, bridgedToken] : []
   const row = {
     rpc,
@@ -24,6 +24,7 @@ export function chainSettings({ name, rpc, addresses }: DevChain, { finality = 3
     registry: { address: registry, fromBlock: 0 },
     reputation: { address: reputation, fromBlock: 0 },
     tokens: tokens.map((address) => ({ address, decimals: 6, fromBlock: 0 })),
+    ...(idRegistry ? { idRegistry: { address: idRegistry } } : {}),
   }
   return { [name]: row }
 }

@@ -1,9 +1,12 @@
 import type { RedisReply } from 'rate-limit-redis'
 import { ApiError } from '../http/errors.ts'
+import { daySeconds, nextUtcMidnight } from '../limits/window.ts'
 
-/** Attempts at claiming that reach the limiter: of a client, and of fetches from a host. */
-export const limits = { client: 10, host: 6 } as const
+/** Attempts at claiming that reach the limiter: of a client, and of fetches from a host, for one client and for all. */
+export const limits = { client: 10, 'client and host': 6, host: 60 } as const
 export const windowSeconds = 600
+/** Claims of a fid that are accepted on one UTC day. */
+export const claimsPerDay = 20
 
 /** Counts attempts in windows that begin with the first of them. */
 export interface AttemptCounter {
@@ -11,13 +14,25 @@ export interface AttemptCounter {
   count(key: string): Promise<{ readonly attempts: number; readonly leftMs: number }>
 }
 
-/** Throws ERR_RATE_LIMITED from the attempt after the last allowed one on. */
+/** Throws ERR_RATE_LIMITED from the attempt after the last allowed one on; attempts refused here count too. */
 export async function countAttempt(counter: AttemptCounter, kind: keyof typeof limits, name: string): Promise<void> {
   const { attempts, leftMs } = await counter.count(`${kind}:${name}`)
   if (attempts <= limits[kind]) return
   throw new ApiError('ERR_RATE_LIMITED', `at most ${limits[kind]} claims a ${kind} in ${windowSeconds / 60} minutes`, {
     limits: { attempts: limits[kind], windowSeconds },
     retryAfterSeconds: Math.ceil(leftMs / 1_000),
+  })
+}
+
+/**
+ * Throws ERR_RATE_LIMITED once a fid has as many claims as a day may bring. Asked after a proof held: strangers cannot
+ * use up an owner's day.
+ */
+export function refuseBeyondDay(claimsToday: number, now: number): void {
+  if (claimsToday < claimsPerDay) return
+  throw new ApiError('ERR_RATE_LIMITED', `at most ${claimsPerDay} claims of a fid are accepted a day`, {
+    limits: { attempts: claimsPerDay, windowSeconds: daySeconds },
+    retryAfterSeconds: Math.ceil((nextUtcMidnight(now) - now) / 1_000),
   })
 }
 

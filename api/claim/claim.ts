@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto'
-import { type ClaimOutcome, claimState, findClaim, insertClaim } from '../../db/queries/join/claims.ts'
+import {
+  type ClaimOutcome,
+  claimState,
+  claimsSince,
+  findClaim,
+  findManifestClaim,
+  insertClaim,
+} from '../../db/queries/join/claims.ts'
 import { ApiError } from '../http/errors.ts'
-import { type AttemptCounter, countAttempt } from './attempts.ts'
+import { lastUtcMidnight } from '../limits/window.ts'
+import { type AttemptCounter, countAttempt, refuseBeyondDay } from './attempts.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
-import { type ClaimWorld, checkWindow, type DecodedProof } from './verifier.ts'
+import { type ClaimWorld, checkWindow, type DecodedProof, type VerifiedProof } from './verifier.ts'
 
 export interface ClaimDeps extends ClaimWorld {
   readonly attempts: AttemptCounter
@@ -81,8 +89,14 @@ async function judge(
 ): Promise<ClaimAnswer> {
   const { fid, method, proof } = attempt
   await countAttempt(deps.attempts, 'client', client)
-  if (proof.host !== undefined) await countAttempt(deps.attempts, 'host', proof.host)
+  if (proof.host !== undefined) {
+    await countAttempt(deps.attempts, 'client and host', `${client} ${proof.host}`)
+    await countAttempt(deps.attempts, 'host', proof.host)
+  }
   const verified = await proof.verify()
+  await refuseUsedManifest(attempt, verified, deps)
+  const now = deps.now()
+  refuseBeyondDay(await claimsSince(deps.database, fid, new Date(lastUtcMidnight(now))), now)
   if (dryRun) {
     const { claimedAt, agentStatus } = await claimState(deps.database, fid)
     const outcome = { claimedAt, agentStatus, verifiedAddresses: verified.verifiedAddresses }
@@ -91,12 +105,14 @@ async function judge(
   const outcome = await insertClaim(deps.database, {
     ...{ fid, method, nonce: proof.nonce, proofSha256: attempt.proofSha256, receivedAt },
     ...{ proof: verified.proof, signer: verified.signer, hostLink: verified.hostLink },
+    manifestSha256: verified.manifestSha256,
     signedAt: verified.signedAt === undefined ? null : new Date(verified.signedAt),
     claimedAt: new Date(deps.now()),
     verifiedAddresses: verified.verifiedAddresses,
   })
   if (!outcome) {
     await refuseUsed(attempt, deps)
+    await refuseUsedManifest(attempt, verified, deps)
     throw new Error(`the claim of fid ${fid} was neither stored nor found`)
   }
   await deps.accepted(fid, outcome.verifiedAddresses)
@@ -113,8 +129,22 @@ async function refuseUsed(attempt: Attempt, deps: ClaimDeps): Promise<void> {
   throw new ApiError('ERR_NONCE_USED', 'a claim needs a nonce that was not used yet', { ...key, ...replay })
 }
 
-function answer(
+/** Throws ERR_NONCE_USED with the first claim of a manifest: nobody signed the nonce that is sent beside it. */
+async function refuseUsedManifest(
   { fid, method, proof }: Attempt,
+  { signer: host, manifestSha256 }: VerifiedProof,
+  deps: ClaimDeps,
+): Promise<void> {
+  if (!manifestSha256) return
+  const used = await findManifestClaim(deps.database, { fid, host, manifestSha256 })
+  if (!used) return
+  const original = answer({ fid, method, proof: { ...proof, nonce: used.nonce } }, used, deps)
+  const fields = { fid, method, nonce: used.nonce, replay: true, original }
+  throw new ApiError('ERR_NONCE_USED', 'this manifest was accepted before; a new claim needs a changed one', fields)
+}
+
+function answer(
+  { fid, method, proof }: Omit<Attempt, 'proofSha256'>,
   outcome: Omit<ClaimOutcome, 'claimedAt' | 'verifiedAddresses'> & {
     readonly claimedAt: Date | null
     readonly verifiedAddresses: readonly string[]

@@ -68,6 +68,7 @@ export const decodeEip191: Decode = (body, fid, world) => {
         signedAt: parseTimestamp(timestamp),
         verifiedAddresses: addressesOf(verifications),
         hostLink: null,
+        manifestSha256: null,
       }
     },
   }

@@ -69,6 +69,7 @@ export const decodeJfs: Decode = (body, fid, world) => {
         signedAt: parseTimestamp(timestamp),
         verifiedAddresses: await verifiedSet(world, fid),
         hostLink: null,
+        manifestSha256: null,
       }
     },
   }

@@ -58,6 +58,8 @@ export interface VerifiedProof {
   /** The fid's verified set now, lowercase, sorted. */
   readonly verifiedAddresses: readonly string[]
   readonly hostLink: string | null
+  /** Of the manifest as fetched; null for proofs without one. */
+  readonly manifestSha256: Buffer | null
 }
 
 export const nonceText = z.string('must be a string').regex(/^[A-Za-z0-9]{8,64}$/, 'must be 8 to 64 letters and digits')

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { DoorError } from '../../net/errors.ts'
@@ -59,7 +60,7 @@ export const decodeWellKnown: Decode = (body, fid, world) => {
 
     async verify() {
       const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
-      const manifest = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
+      const { manifest, sha256 } = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
       const said = readManifest(manifest, { fid, host, nonce }, world)
       const verifiedAddresses = await verifiedSet(world, fid)
       const unverified = said.addresses.filter((one) => !verifiedAddresses.includes(one as Hex)).sort()
@@ -81,6 +82,7 @@ export const decodeWellKnown: Decode = (body, fid, world) => {
         signedAt: said.timestamp === undefined ? undefined : parseTimestamp(said.timestamp),
         verifiedAddresses,
         hostLink: link,
+        manifestSha256: sha256,
       }
     },
   }
@@ -91,7 +93,7 @@ function schemeOf(host: string, { egressAllow }: ClaimWorld): 'http' | 'https' {
   return egressAllow.has(host) && !host.endsWith(':443') ? 'http' : 'https'
 }
 
-async function fetchManifest(url: string, host: string, { door }: ClaimWorld): Promise<unknown> {
+async function fetchManifest(url: string, host: string, { door }: ClaimWorld) {
   const fetched = await door
     .fetchJson(url, { maxBytes: manifestBytes, timeoutMs: manifestTimeoutMs })
     .catch((cause: unknown) => {
@@ -99,7 +101,7 @@ async function fetchManifest(url: string, host: string, { door }: ClaimWorld): P
       throw cause
     })
   if (fetched.status !== 200) throw unreadable(url, host)
-  return fetched.json
+  return { manifest: fetched.json, sha256: createHash('sha256').update(fetched.body).digest() }
 }
 
 /** One detail for every failure: telling a blocked address from a closed port would map our own network. */

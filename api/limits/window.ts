@@ -10,6 +10,7 @@ export const daySeconds = dayMs / 1_000
 
 /** `2026-11-20` */
 export const utcDay = (now: number) => new Date(now).toISOString().slice(0, 10)
+export const lastUtcMidnight = (now: number) => Math.floor(now / dayMs) * dayMs
 export const nextUtcMidnight = (now: number) => (Math.floor(now / dayMs) + 1) * dayMs
 
 /**

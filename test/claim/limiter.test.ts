@@ -88,14 +88,37 @@ test('what fails before the limiter, and replays, do not count', async () => {
   expect((await post(stage.api, await eip191Claim(stage, claimant), { client })).status).toBe(200)
 })
 
-test('a host is asked six times in ten minutes, whoever wants it', async () => {
+test('a host is asked six times in ten minutes for one client, and 60 times for all of them', async () => {
   const { fid } = await stage.claimant()
-  const wanted = () => post(stage.api, { method: 'well-known', fid, host: stage.host.name, nonce: freshNonce() })
+  const wanted = (client: string) =>
+    post(stage.api, { method: 'well-known', fid, host: stage.host.name, nonce: freshNonce() }, { client })
+  const client = freshClient()
   const statuses = []
-  for (let n = 0; n < 7; n++) statuses.push((await wanted()).status)
+  for (let n = 0; n < 7; n++) statuses.push((await wanted(client)).status)
   expect(statuses).toEqual([422, 422, 422, 422, 422, 422, 429])
-  expect(await failure(await wanted())).toMatchObject({ limits: { attempts: 6, windowSeconds: 600 } })
+  expect(await failure(await wanted(client))).toMatchObject({ limits: { attempts: 6, windowSeconds: 600 } })
   expect(stage.host.requests).toHaveLength(6)
+  // What one client was refused is not counted against the others.
+  for (let n = 6; n < 60; n++) expect((await wanted(freshClient())).status).toBe(422)
+  const beyond = await failure(await wanted(freshClient()))
+  expect(beyond).toMatchObject({ error: 'ERR_RATE_LIMITED', limits: { attempts: 60, windowSeconds: 600 } })
+  expect(stage.host.requests).toHaveLength(60)
+})
+
+test('20 claims of a fid are accepted a day, and forgeries use up none of them', async () => {
+  const [claimant, other] = [await stage.claimant(), await stage.claimant()]
+  stage.clock.now = Math.ceil(stage.clock.now / 86_400_000) * 86_400_000 + 3_600_000 // one in the morning, UTC
+  for (let n = 0; n < 30; n++) await post(stage.api, await forged(claimant))
+  for (let n = 0; n < 20; n++) expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
+  const response = await post(stage.api, await eip191Claim(stage, claimant))
+  expect(response.headers.get('retry-after')).toBe('82800')
+  expect(await failure(response)).toMatchObject({
+    ...{ status: 429, error: 'ERR_RATE_LIMITED', retryAfterSeconds: 82_800 },
+    limits: { attempts: 20, windowSeconds: 86_400 },
+  })
+  expect((await post(stage.api, await eip191Claim(stage, other))).status).toBe(200)
+  stage.clock.now += 82_800_000
+  expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
 })
 
 test('two processes with one Redis count together', async () => {

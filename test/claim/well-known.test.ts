@@ -23,13 +23,13 @@ beforeEach(async () => {
 })
 
 /** The claim, with a manifest that says all the right things but for `change`. */
-async function claim(change: object = {}, { linked = true } = {}) {
+async function claim(change: object = {}, { linked = true, nonce = freshNonce() } = {}) {
   const { fid, address } = claimant
   const { name: host } = stage.host
   if (linked) stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
   const manifest = { service: 'agent-directory', host, fid, addresses: [address], ...change }
   stage.host.pages.set(path, { body: manifest })
-  return submit()
+  return submit(nonce)
 }
 const submit = (nonce = freshNonce()) =>
   post(stage.api, { method: 'well-known', fid: claimant.fid, host: stage.host.name, nonce })
@@ -59,6 +59,24 @@ test('a manifest on a host that the profile names claims the fid, and the claim 
   expect(await linkOf(claimant.fid)).toEqual([
     expect.objectContaining({ host_link: 'profile_url', signer: stage.host.name }),
   ])
+})
+
+test('a manifest that was accepted is the same claim under every other nonce, until it changes', async () => {
+  const accepted = await claim()
+  const original = (await accepted.json()) as { nonce: string }
+  expect(accepted.status).toBe(200)
+  const nonce = freshNonce()
+  for (const query of ['', '?dry_run=true']) {
+    const body = { method: 'well-known', fid: claimant.fid, host: stage.host.name, nonce }
+    expect(await failure(await post(stage.api, body, { query }))).toEqual({
+      ...{ status: 409, error: 'ERR_NONCE_USED', detail: expect.any(String), replay: true, original },
+      ...{ fid: claimant.fid, method: 'well-known', nonce: original.nonce },
+    })
+  }
+  expect(await linkOf(claimant.fid)).toHaveLength(1)
+  expect((await claim({ note: 'changed' })).status).toBe(200)
+  const [one, two] = await Promise.all([claim({ note: 'twice at once' }), claim({ note: 'twice at once' })])
+  expect([one.status, two.status].sort()).toEqual([200, 409])
 })
 
 test.for<[string, object]>([
@@ -216,8 +234,7 @@ test('CLAIM_WELL_KNOWN_HOST_LINK=off takes any host, and the claim says that no 
 
 test('a replay is answered without asking the host again', async () => {
   const nonce = freshNonce()
-  await claim()
-  const first = await submit(nonce)
+  const first = await claim({}, { nonce })
   expect(first.status).toBe(200)
   const asked = stage.host.requests.length
   expect(await failure(await submit(nonce))).toMatchObject({ status: 409, error: 'ERR_NONCE_USED', replay: true })

@@ -20,6 +20,8 @@ export interface NewClaim extends ClaimKey {
   readonly verifiedAddresses: readonly string[]
   /** What linked the host to the fid; null for proofs without a host. */
   readonly hostLink: string | null
+  /** Of the manifest as fetched; null for proofs without one. */
+  readonly manifestSha256: Buffer | null
 }
 
 /** What an accepted claim came to. */
@@ -30,21 +32,25 @@ export interface ClaimOutcome {
   readonly agentStatus: string
 }
 
-/** Undefined: the nonce is used already, and nothing was written. The constraint decides, so there is no race to lose. */
+/**
+ * Undefined: the nonce or the manifest is used already, and nothing was written. Constraints decide, so there is no
+ * race to lose.
+ */
 export async function insertClaim(db: Queryable, claim: NewClaim): Promise<ClaimOutcome | undefined> {
   const { rows } = await db.query<ClaimOutcome>({
     name: 'insert-claim',
     text: `
 insert into claim (fid, method, nonce, proof, proof_sha256, signer, signed_at, received_at, claimed_at,
-                   verified_addresses, host_link, agent_status)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+                   verified_addresses, host_link, manifest_sha256, agent_status)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
         coalesce((select agent_status from agent where fid = $1), 'claimed-only'))
-    on conflict (fid, method, nonce) do nothing
+    on conflict do nothing
 returning least(claimed_at, (select min(c.claimed_at) from claim c where c.fid = $1)) as "claimedAt",
           verified_addresses as "verifiedAddresses", agent_status as "agentStatus"`,
     values: [
       ...[claim.fid, claim.method, claim.nonce, JSON.stringify(claim.proof), claim.proofSha256, claim.signer],
       ...[claim.signedAt, claim.receivedAt, claim.claimedAt, claim.verifiedAddresses, claim.hostLink],
+      claim.manifestSha256,
     ],
   })
   return rows[0]
@@ -65,6 +71,32 @@ export async function findClaim(
     values: [fid, method, nonce],
   })
   return rows[0]
+}
+
+/** The accepted claim of a manifest on a host. Undefined: the manifest was not accepted before. */
+export async function findManifestClaim(
+  db: Queryable,
+  { fid, host, manifestSha256 }: { fid: number; host: string; manifestSha256: Buffer },
+): Promise<(ClaimOutcome & { readonly nonce: string }) | undefined> {
+  const { rows } = await db.query<ClaimOutcome & { nonce: string }>({
+    name: 'find-manifest-claim',
+    text: `select nonce, verified_addresses as "verifiedAddresses", agent_status as "agentStatus",
+                  (select min(c.claimed_at) from claim c where c.fid = $1) as "claimedAt"
+             from claim
+            where fid = $1 and signer = $2 and manifest_sha256 = $3`,
+    values: [fid, host, manifestSha256],
+  })
+  return rows[0]
+}
+
+/** Accepted claims of a fid from a time on. */
+export async function claimsSince(db: Queryable, fid: number, since: Date): Promise<number> {
+  const { rows } = await db.query<{ claims: number }>({
+    name: 'claims-since',
+    text: 'select count(*) as claims from claim where fid = $1 and claimed_at >= $2',
+    values: [fid, since],
+  })
+  return rows[0]?.claims ?? 0
 }
 
 /** What is known of a fid before a claim; the time is null when it was never claimed. */

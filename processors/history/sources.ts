@@ -74,10 +74,11 @@ function nodeAt(url: string): TraceNode {
 function lazyNode(url: string): TraceNode {
   let opened: Promise<TraceNode> | undefined
   const open = async () => {
-    const { openSdk } = await import('../source/sdk.ts')
-    const { processor, inside } = openSdk()
+    const { checkSdk, SdkProcessor } = await import('../source/sdk.ts')
+    checkSdk()
+    const processor = new SdkProcessor()
     processor.setRpcEndpoint(url)
-    return inside.getChainRpcClient()
+    return processor.getChainRpcClient()
   }
   return {
     async call(method, params) {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { Progress } from '../progress.ts'
-import { insideOf, type SdkNode, type SdkSource } from '../source/sdk.ts'
+import type { SdkNode, SdkSource } from '../source/sdk.ts'
 import { createSource } from '../source/source.ts'
 
 /** The final part of a chain as its sources have it now. */
@@ -27,10 +27,9 @@ export function openFinalChain(chain: ChainSettings, portalKey: string | undefin
     final: () => undefined,
     backfilled: [],
   })
-  const inside = insideOf(processor)
   const sources: SdkSource[] = [
-    ...(chain.gateway || chain.portal ? [inside.getArchiveDataSource()] : []),
-    ...(node ? [inside.getHotDataSource()] : []),
+    ...(chain.gateway || chain.portal ? [processor.getArchiveDataSource()] : []),
+    ...(node ? [processor.getHotDataSource()] : []),
   ]
   const heights = () => Promise.all(sources.map((source) => source.getFinalizedHeight()))
   return {
@@ -46,7 +45,7 @@ export function openFinalChain(chain: ChainSettings, portalKey: string | undefin
       let next = from
       for (const [index, source] of sources.entries()) {
         const last = Math.min(to, known[index] as number)
-        const requests = inside
+        const requests = processor
           .getBatchRequests()
           .map(({ range, request }) => ({
             range: { from: Math.max(range.from, next), to: Math.min(range.to ?? last, last) },

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { Refusal } from '../refusal.ts'
-import type { SdkBatch, SdkHotSource, SdkSource } from './sdk.ts'
+import type { SdkBatch, SdkHotSource, SdkRequest, SdkSource } from './sdk.ts'
 
 /** A block whose rows will not be undone. */
 export interface FinalBlock {
@@ -24,40 +24,57 @@ const maxForeign = 3
 const askAgainMs = 500
 
 /**
- * Makes a source tell apart what only an operator can repair: a block that was written as final and is no longer on
- * the chain. And requires of final blocks that each follows the one before.
+ * A source of final blocks that tells apart what only an operator can repair: a block that was written as final and is
+ * no longer on the chain. It requires of final blocks that each follows the one before.
  */
-export function guardFinality<S extends SdkSource & Partial<SdkHotSource>>(source: S, options: FinalityOptions): S {
-  const { chain, final, log } = options
-  const getBlockHash = source.getBlockHash.bind(source)
-  source.getBlockHash = async (height) => {
+export class GuardedSource implements SdkSource {
+  constructor(
+    private readonly source: SdkSource,
+    protected readonly options: FinalityOptions,
+  ) {}
+
+  getFinalizedHeight(): Promise<number> {
+    return this.source.getFinalizedHeight()
+  }
+
+  async getBlockHash(height: number): Promise<string | undefined> {
+    const { chain, final, log } = this.options
     const block = final()
     const deadline = Date.now() + behindMs
     for (let foreign = 0; ; await delay(askAgainMs)) {
-      const hash = await getBlockHash(height)
+      const hash = await this.source.getBlockHash(height)
       if (block?.height !== height || block.hash === hash) return hash
       if (hash !== undefined) foreign++
       if (foreign === maxForeign || Date.now() > deadline) throw deepReorg(chain, block, hash)
       log.warn(`${chain.name}: the source does not show block ${height}, which is indexed as final: asking again`)
     }
   }
-  const getFinalizedBlocks = source.getFinalizedBlocks.bind(source)
-  source.getFinalizedBlocks = (requests, stopOnHead) =>
-    following(getFinalizedBlocks(requests, stopOnHead), final(), chain)
-  const processHotBlocks = source.processHotBlocks?.bind(source)
-  if (processHotBlocks) {
-    source.processHotBlocks = async (...args) => {
-      try {
-        await processHotBlocks(...args)
-      } catch (error) {
-        // The SDK asserts that a fork begins above the final block and says no more; the chain itself knows.
-        const block = final()
-        if ((error as NodeJS.ErrnoException).code === 'ERR_ASSERTION' && block) await source.getBlockHash(block.height)
-        throw error
-      }
+
+  getFinalizedBlocks(requests: SdkRequest[], stopOnHead: boolean): AsyncIterable<SdkBatch> {
+    const { chain, final } = this.options
+    return following(this.source.getFinalizedBlocks(requests, stopOnHead), final(), chain)
+  }
+}
+
+/** The same of a source that follows the chain's head. */
+export class GuardedHotSource extends GuardedSource implements SdkHotSource {
+  constructor(
+    private readonly hot: SdkSource & SdkHotSource,
+    options: FinalityOptions,
+  ) {
+    super(hot, options)
+  }
+
+  async processHotBlocks(...args: Parameters<SdkHotSource['processHotBlocks']>): Promise<void> {
+    try {
+      await this.hot.processHotBlocks(...args)
+    } catch (error) {
+      // The SDK asserts that a fork begins above the final block and says no more; the chain itself knows.
+      const block = this.options.final()
+      if ((error as NodeJS.ErrnoException).code === 'ERR_ASSERTION' && block) await this.getBlockHash(block.height)
+      throw error
     }
   }
-  return source
 }
 
 /** An archive leaves blocks out, so only neighbours can be compared. Throws before a batch that does not follow. */

@@ -35,7 +35,11 @@ export function firstBlock({ registry, reputation, social, tokens }: ChainSettin
  * Settlements are asked by AuthorizationUsed, with the transaction and all its logs: every successful call leaves that
  * log, at any depth and from any sender, and a failed one leaves none.
  */
-export function request(processor: EvmBatchProcessor<Fields>, chain: ChainSettings, backfilled: Backfilled): void {
+export function request(
+  processor: Pick<EvmBatchProcessor<Fields>, 'addLog'>,
+  chain: ChainSettings,
+  backfilled: Backfilled,
+): void {
   const { Registered, URIUpdated, MetadataSet, Transfer, Upgraded } = identity
   processor.addLog({
     address: [chain.registry.address],

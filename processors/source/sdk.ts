@@ -1,16 +1,19 @@
 import { EvmBatchProcessor } from '@subsquid/evm-processor'
+import { EvmRpcDataSource } from '@subsquid/evm-processor/lib/ds-rpc/client.js'
+import { Rpc } from '@subsquid/evm-processor/lib/ds-rpc/rpc.js'
 import type { Registry } from 'prom-client'
+import type { Fields } from './request.ts'
 import type { SdkLog } from './sdk-log.ts'
 
 /**
- * What EvmBatchProcessor 1.27.3 keeps to itself and this program replaces on an instance. All these names are used
- * through this file alone; `openSdk` stops the process at its start when one is gone.
+ * What EvmBatchProcessor 1.27.3 asks of itself for its parts, marked private in its types. A subclass answers with
+ * parts of its own; nothing is assigned to an object of the SDK.
  */
 export interface SdkInside {
   getLogger(): SdkLog
-  getChainRpcClient(): SdkNode
+  getChainRpcClient(): SdkClient
   getHotDataSource(): SdkSource & SdkHotSource
-  getArchiveDataSource(): SdkSource & { readonly client: SdkArchive }
+  getArchiveDataSource(): SdkSource
   getPrometheusServer(): SdkMetrics
   getBatchRequests(): SdkRequest[]
 }
@@ -21,14 +24,10 @@ export interface SdkRequest {
   readonly request: unknown
 }
 
-/** The SDK's JSON-RPC client: retries what is worth it and rejects with what the node answered. */
+/** Asks a node over JSON-RPC. Rejects with what the node answered. */
 export interface SdkNode {
-  call<T = unknown>(method: string, params?: unknown[], options?: { retryAttempts?: number }): Promise<T>
-  batchCall(batch: SdkCall[], options?: object): Promise<unknown[]>
-  /** Begins a pause after a failure. */
-  backoff(reason: Error, request?: unknown): void
-  /** End of the pause, milliseconds since 1970. */
-  backoffTime?: number
+  call<T = unknown>(method: string, params?: unknown[], options?: SdkCallOptions): Promise<T>
+  batchCall<T = unknown>(batch: SdkCall[], options?: SdkCallOptions): Promise<T[]>
 }
 
 export interface SdkCall {
@@ -36,27 +35,67 @@ export interface SdkCall {
   readonly params?: unknown[]
 }
 
+/** The part of a call's options that is looked at; the rest is passed on. */
+export interface SdkCallOptions {
+  /** After failures of the connection. */
+  readonly retryAttempts?: number
+}
+
+/** The SDK's JSON-RPC client, as its data source uses it. */
+export interface SdkClient extends SdkNode {
+  readonly url: string
+  getConcurrency(): number
+  getMetrics(): { url: string; requestsServed: number; connectionErrors: number }
+  /** Whether the failure is one of the connection or an overload, and another try is worth it. */
+  isConnectionError(error: Error): boolean
+  supportsNotifications(): boolean
+  subscribe(subscription: unknown): unknown
+  reset(reason?: Error): void
+}
+
 /** A block as a node gave it. */
 export interface SdkNodeBlock {
   readonly height: number
   readonly hash: string
-  readonly block: { readonly logsBloom?: string }
+  readonly block: {
+    readonly logsBloom?: string
+    readonly transactions: readonly (string | SdkNodeTransaction)[]
+  }
   /** In no order. */
-  readonly logs?: readonly { readonly address: string; readonly topics: readonly string[]; readonly logIndex: string }[]
+  logs?: readonly SdkNodeLog[]
   /** Set: the block is asked for again. */
   _isInvalid?: boolean
   _errorMessage?: string
 }
 
+export interface SdkNodeTransaction {
+  readonly hash: string
+  readonly from?: string
+  readonly to?: string | null
+}
+
+export interface SdkNodeLog {
+  readonly address: string
+  readonly topics: readonly string[]
+  readonly logIndex: string
+}
+
 /** What asks a node for blocks. */
-export interface SdkBlockReader {
+export interface SdkReader {
+  readonly client: SdkClient
+  readonly log: SdkLog | undefined
+  readonly validation: object
+  readonly genesisHeight: number
+  readonly props: object
+  /** A call with this reader's priority. */
+  call<T = unknown>(method: string, params?: unknown[], options?: SdkCallOptions): Promise<T>
   /** In the order of the numbers; undefined: the node does not have it. */
   getBlockBatch(numbers: number[], withTransactions: boolean): Promise<(SdkNodeBlock | undefined)[]>
   getBlockByHash(hash: string, withTransactions: boolean): Promise<{ readonly hash: string } | null>
   /** Adds the logs of blocks that follow each other. */
   addLogs(blocks: readonly SdkNodeBlock[]): Promise<void>
   /** The same reader, served after those of lower numbers. */
-  withPriority(priority: number): this
+  withPriority(priority: number): SdkReader
 }
 
 /** A source of blocks. */
@@ -84,15 +123,22 @@ export interface SdkBlockRef {
   readonly hash: string
 }
 
+/** What is indexed: the newest final block and the hot blocks above it. */
+export type SdkHotState = SdkBlockRef & { readonly top: readonly SdkBlockRef[] }
+
 export interface SdkHotSource {
-  readonly rpc: SdkBlockReader
-  /** Calls `navigate` with each new head until `isEnd`; not used with a node that has subscriptions. */
-  polling(navigate: (head: { height: number; hash: string }) => Promise<void>, isEnd: () => boolean): Promise<void>
   processHotBlocks(
-    requests: unknown,
-    state: SdkBlockRef & { readonly top: readonly SdkBlockRef[] },
+    requests: SdkRequest[],
+    state: SdkHotState,
     apply: (update: SdkHotUpdate) => Promise<void>,
   ): Promise<void>
+}
+
+/** The SDK's source of a node's blocks, with what it asks of itself. */
+export interface SdkNodeSource extends SdkSource, SdkHotSource {
+  rpc: SdkReader
+  /** Calls `navigate` with each new head until `isEnd`; not used with a node that has subscriptions. */
+  polling(navigate: (head: SdkBlockRef) => Promise<void>, isEnd: () => boolean): Promise<void>
 }
 
 /** What stands behind the SDK's archive source: heights, and blocks for a query of the archive protocol. */
@@ -104,32 +150,53 @@ export interface SdkArchive {
   query(query: any): Promise<any[]>
 }
 
+/** The SDK's page of metrics, as its processor and its runner use it. */
 export interface SdkMetrics {
   readonly registry: Registry
+  addRunnerMetrics(metrics: unknown): void
   addChainRpcMetrics(collect: () => { url: string; requestsServed: number; connectionErrors: number }): void
   serve(): Promise<{ port: number | string }>
 }
 
-const names = [
-  'getLogger',
-  'getChainRpcClient',
-  'getHotDataSource',
-  'getArchiveDataSource',
-  'getPrometheusServer',
-  'getBatchRequests',
-] as const satisfies (keyof SdkInside)[]
+type PublicProcessor = Pick<EvmBatchProcessor<Fields>, keyof EvmBatchProcessor<Fields>>
 
-/** A processor, and the same object as seen from inside. */
-export function openSdk(): { processor: EvmBatchProcessor; inside: SdkInside } {
-  const processor = new EvmBatchProcessor()
-  const inside = insideOf(processor)
-  const missing = names.filter((name) => typeof inside[name] !== 'function')
+/** The SDK's classes with what their types keep private open to subclasses. `checkSdk` tells whether they still fit. */
+export const SdkProcessor = EvmBatchProcessor as unknown as new () => PublicProcessor & SdkInside
+export const SdkNodeSourceClass = EvmRpcDataSource as unknown as new (options: object) => SdkNodeSource
+export const SdkReaderClass = Rpc as unknown as new (
+  client: SdkClient,
+  log: SdkLog | undefined,
+  validation: object | undefined,
+  genesisHeight: number | undefined,
+  priority: number | undefined,
+  props: object | undefined,
+) => SdkReader
+
+/** What is overridden in each class, or called behind the types' back. */
+const required = [
+  [
+    EvmBatchProcessor,
+    [
+      'getLogger',
+      'getChainRpcClient',
+      'getHotDataSource',
+      'getArchiveDataSource',
+      'getPrometheusServer',
+      'getBatchRequests',
+    ] satisfies (keyof SdkInside)[],
+  ],
+  [EvmRpcDataSource, ['polling', 'processHotBlocks'] satisfies (keyof SdkNodeSource)[]],
+  [Rpc, ['call', 'getBlockBatch', 'getBlockByHash', 'addLogs', 'withPriority'] satisfies (keyof SdkReader)[]],
+] as const
+
+/** Throws when the SDK that is installed lacks a method that a subclass here stands in for: it would never be called. */
+export function checkSdk(): void {
+  const missing = required.flatMap(([{ name, prototype }, methods]) =>
+    methods
+      .filter((method) => typeof (prototype as unknown as Record<string, unknown>)[method] !== 'function')
+      .map((method) => `${name}.${method}`),
+  )
   if (missing.length > 0) throw new Error(`@subsquid/evm-processor of this version has no ${missing.join(', ')}`)
-  return { processor, inside }
-}
-
-export function insideOf(processor: object): SdkInside {
-  return processor as SdkInside
 }
 
 /** Whether the node answered a call and said no. Its other failures, a broken connection say, are worth another try. */

@@ -1,0 +1,127 @@
+import { EvmArchive } from '@subsquid/evm-processor/lib/ds-archive/client.js'
+import type { Logger } from 'pino'
+import type { ChainSettings } from '../../chains.file.ts'
+import { Portal } from '../portal/portal.ts'
+import { PortalService } from '../portal/service.ts'
+import type { Progress } from '../progress.ts'
+import { MetricsPage } from './metrics-page.ts'
+import { PatientNode } from './node.ts'
+import { NodeSource } from './node-source.ts'
+import { deepReorg, type FinalBlock, GuardedHotSource, GuardedSource } from './reorg.ts'
+import { type Backfilled, fields, request } from './request.ts'
+import { checkSdk, type SdkArchive, type SdkClient, type SdkHotSource, SdkProcessor, type SdkSource } from './sdk.ts'
+import { type SdkLog, toSdkLog } from './sdk-log.ts'
+
+export interface SourceOptions {
+  readonly chain: ChainSettings
+  /** Key of the Portal; undefined: asked without one. */
+  readonly portalKey: string | undefined
+  readonly log: Logger
+  readonly progress: Progress
+  /** Newest block whose rows will not be undone. */
+  readonly final: () => FinalBlock | undefined
+  readonly backfilled: Backfilled
+}
+
+const rpcTimeoutMs = 30_000
+
+/**
+ * The SDK's processor with parts of this program in the places of its own: one log, one page of metrics, a patient
+ * node, a self-hosted archive when one is set, else the Portal, and sources that guard what is final. Each part is made
+ * once, when the SDK first asks for it.
+ */
+export class ChainProcessor extends SdkProcessor {
+  readonly #options: SourceOptions
+  #log: SdkLog | undefined
+  #metrics: MetricsPage | undefined
+  #node: PatientNode | undefined
+  #hotSource: (SdkSource & SdkHotSource) | undefined
+  #archive: SdkArchive | undefined
+  #archiveSource: SdkSource | undefined
+
+  /** Throws when the SDK that is installed cannot be composed so. */
+  constructor(options: SourceOptions) {
+    checkSdk()
+    super()
+    this.#options = options
+    const { chain, backfilled } = options
+    this.setFields(fields)
+    const archive = chain.gateway ?? chain.portal
+    if (archive) this.setGateway(archive)
+    if (chain.rpc) {
+      // Retries are PatientNode's.
+      this.setRpcEndpoint({ url: chain.rpc, requestTimeout: rpcTimeoutMs, retryAttempts: 0 })
+      this.setFinalityConfirmation(chain.finalityConfirmation)
+    } else this.setRpcDataIngestionSettings({ disabled: true })
+    request(this, chain, backfilled)
+  }
+
+  override getLogger(): SdkLog {
+    this.#log ??= toSdkLog(this.#options.log)
+    return this.#log
+  }
+
+  override getPrometheusServer(): MetricsPage {
+    this.#metrics ??= new MetricsPage(super.getPrometheusServer())
+    return this.#metrics
+  }
+
+  override getChainRpcClient(): SdkClient {
+    const { log, progress } = this.#options
+    this.#node ??= new PatientNode(super.getChainRpcClient(), log, (height) => progress.seeHead(height))
+    return this.#node
+  }
+
+  override getHotDataSource(): SdkSource & SdkHotSource {
+    const { chain, progress, log, final } = this.#options
+    this.#hotSource ??= new GuardedHotSource(
+      new NodeSource({
+        node: this.getChainRpcClient(),
+        finalityConfirmation: chain.finalityConfirmation,
+        progress,
+        log,
+        sdkLog: this.getLogger().child('rpc'),
+      }),
+      { chain, final, log },
+    )
+    return this.#hotSource
+  }
+
+  override getArchiveDataSource(): SdkSource {
+    this.#archiveSource ??= new GuardedSource(new EvmArchive(this.historyArchive() as never), this.#options)
+    return this.#archiveSource
+  }
+
+  /** Blocks and traces of the past. */
+  historyArchive(): SdkArchive {
+    this.#archive ??= new WatchedArchive(this.#openArchive(), this.#options.progress)
+    return this.#archive
+  }
+
+  #openArchive(): SdkArchive {
+    const { chain, log, final, portalKey } = this.#options
+    if (!chain.gateway && chain.portal) {
+      const service = new PortalService({ url: chain.portal, dataset: chain.dataset, key: portalKey })
+      return new Portal({ service, log, final, foreignChain: (block, found) => deepReorg(chain, block, found) })
+    }
+    return (super.getArchiveDataSource() as SdkSource & { readonly client: SdkArchive }).client
+  }
+}
+
+/** An archive whose height is noted as progress whenever it is asked for. */
+class WatchedArchive implements SdkArchive {
+  constructor(
+    private readonly archive: SdkArchive,
+    private readonly progress: Progress,
+  ) {}
+
+  async getHeight(): Promise<number> {
+    const height = await this.archive.getHeight()
+    this.progress.seeArchive(height)
+    return height
+  }
+
+  query(query: object) {
+    return this.archive.query(query)
+  }
+}

@@ -1,0 +1,30 @@
+import type { SdkMetrics } from './sdk.ts'
+import { hostOf } from './sdk-log.ts'
+
+/** The SDK's numbers, served on one page with ours instead of by a server of the SDK. */
+export class MetricsPage implements SdkMetrics {
+  /** Where the page is served, for the SDK's log. */
+  port = 0
+
+  constructor(private readonly metrics: SdkMetrics) {}
+
+  get registry() {
+    return this.metrics.registry
+  }
+
+  addRunnerMetrics(metrics: unknown): void {
+    this.metrics.addRunnerMetrics(metrics)
+  }
+
+  /** Metrics are public to whoever scrapes them; an address may hold a key. */
+  addChainRpcMetrics(collect: Parameters<SdkMetrics['addChainRpcMetrics']>[0]): void {
+    this.metrics.addChainRpcMetrics(() => {
+      const now = collect()
+      return { ...now, url: hostOf(now.url) }
+    })
+  }
+
+  async serve(): Promise<{ port: number }> {
+    return { port: this.port }
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Progress } from '../progress.ts'
+import { NodeReader } from './node-reader.ts'
+import {
+  isAnswer,
+  type SdkBlockRef,
+  type SdkClient,
+  type SdkHotState,
+  type SdkHotUpdate,
+  type SdkNode,
+  SdkNodeSourceClass,
+  type SdkRequest,
+} from './sdk.ts'
+import { hideAddresses, type SdkLog } from './sdk-log.ts'
+
+export interface NodeSourceOptions {
+  readonly node: SdkClient
+  /** Blocks below the head that may still be replaced. */
+  readonly finalityConfirmation: number
+  readonly progress: Progress
+  readonly log: Logger
+  readonly sdkLog: SdkLog
+}
+
+/** Milliseconds between questions for the chain's head. */
+const headPollMs = 1_000
+/** Before a head is tried again that vanished while it was read. */
+const retryMs = 100
+/** Failures in a row that another look at the chain may cure; more of them end the process. */
+const maxFailures = 30
+/** Of so many failures in a row one is told of: a node that is merely behind says nothing. */
+const failuresToTell = 50
+
+/**
+ * The SDK's source of a node's blocks, which reads them with a NodeReader and follows the chain's head by its hash.
+ * The SDK asks a node without subscriptions for the head's number alone, and so does not see a reorg before the new
+ * chain is longer than the old one was; and it takes whatever block has that number for the head, so that with two
+ * nodes behind one address it can rest on the other one's.
+ */
+export class NodeSource extends SdkNodeSourceClass {
+  readonly #node: SdkNode
+  readonly #progress: Progress
+  readonly #log: Logger
+  /** Newest block that is indexed. */
+  #tip: SdkBlockRef | undefined
+
+  constructor({ node, finalityConfirmation, progress, log, sdkLog }: NodeSourceOptions) {
+    super({ rpc: node, finalityConfirmation, headPollInterval: headPollMs, log: sdkLog })
+    this.rpc = new NodeReader(node, sdkLog)
+    this.#node = node
+    this.#progress = progress
+    this.#log = log
+  }
+
+  override processHotBlocks(
+    requests: SdkRequest[],
+    state: SdkHotState,
+    apply: (update: SdkHotUpdate) => Promise<void>,
+  ): Promise<void> {
+    this.#tip = state.top.at(-1) ?? state
+    return super.processHotBlocks(requests, state, async (update) => {
+      await apply(update)
+      this.#tip = update.blocks.at(-1)?.header ?? update.baseHead
+    })
+  }
+
+  override async polling(navigate: (head: SdkBlockRef) => Promise<void>, isEnd: () => boolean): Promise<void> {
+    let seen: string | undefined
+    let failures = 0
+    while (!isEnd()) {
+      let pause = headPollMs
+      try {
+        const head = await readHead(this.#node)
+        if (head) this.#progress.seeHead(head.height)
+        if (head && head.hash !== seen) {
+          await navigate(head)
+          const isElsewhere = this.#tip?.height === head.height && this.#tip.hash !== head.hash
+          seen = isElsewhere ? undefined : head.hash
+        }
+        failures = 0
+      } catch (error) {
+        failures++
+        if (!isPassing(error) || (!isInconsistent(error) && failures > maxFailures)) throw error
+        const told = `the chain changed while it was read: ${hideAddresses((error as Error).message)}`
+        this.#log[failures % failuresToTell === 0 ? 'warn' : 'debug'](told)
+        pause = retryMs
+      }
+      await delay(pause)
+    }
+  }
+}
+
+/** Undefined when the node has none for a moment, as nodes behind a balancer do. */
+async function readHead(node: SdkNode): Promise<SdkBlockRef | undefined> {
+  const block = await node.call<{ number: string; hash: string } | null>('eth_getBlockByNumber', ['latest', false])
+  return block ? { height: Number(block.number), hash: block.hash } : undefined
+}
+
+/**
+ * What the next look at the chain may put right: besides contradictions, a node that refuses what it does not have
+ * yet, and an assertion of the SDK, which then leaves all as it was.
+ */
+function isPassing(error: unknown): boolean {
+  return isInconsistent(error) || isAnswer(error) || (error as NodeJS.ErrnoException).code === 'ERR_ASSERTION'
+}
+
+/** The SDK marks what the next question will put right. */
+function isInconsistent(error: unknown): boolean {
+  return (error as { __sqd_data_consistency_error?: boolean }).__sqd_data_consistency_error === true
+}

@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { longestRetryAfterMs, readRetryAfter } from '../portal/failures.ts'
+import type { SdkCall, SdkCallOptions, SdkClient } from './sdk.ts'
+import { hideAddresses } from './sdk-log.ts'
+
+/** Attempts at a question that is answered with nonsense. */
+const maxAttempts = 6
+/** After the first; each further pause is three times as long. */
+const firstPauseMs = 100
+/** An answer is not JSON, has other ids or fewer parts than the question, has another shape, is cut short. */
+const nonsense = ['RpcProtocolError', 'DataValidationError', 'FetchError']
+const firstServerError = 500
+
+/** The parts of the SDK's errors that are looked at. */
+interface NodeError extends Error {
+  readonly response?: { readonly status: number; readonly headers: Headers }
+}
+
+/**
+ * The SDK's JSON-RPC client with a retry rule of its own. The client, which must be set to retry nothing, pauses after
+ * each failure of the connection; here the question is asked again: after such a failure for as long as it takes and
+ * not before the time a Retry-After names, after a nonsensical answer, as nodes behind a balancer give for a moment,
+ * a few times.
+ */
+export class PatientNode implements SdkClient {
+  /** No question goes out before; milliseconds since 1970. */
+  #quietUntil = 0
+
+  constructor(
+    private readonly client: SdkClient,
+    private readonly log: Pick<Logger, 'warn'>,
+    /** The SDK keeps the head to itself; it asks for it through here. */
+    private readonly seeHead: (height: number) => void,
+  ) {}
+
+  get url(): string {
+    return this.client.url
+  }
+
+  async call<T>(method: string, params?: unknown[], options?: SdkCallOptions): Promise<T> {
+    const answer = await this.#untilSense(method, options, (once) => this.client.call<T>(method, params, once))
+    if (method === 'eth_blockNumber') this.seeHead(Number(answer))
+    return answer
+  }
+
+  batchCall<T>(batch: SdkCall[], options?: SdkCallOptions): Promise<T[]> {
+    const methods = [...new Set(batch.map(({ method }) => method))].join(', ')
+    return this.#untilSense(methods, options, (once) => this.client.batchCall<T>(batch, once))
+  }
+
+  getConcurrency(): number {
+    return this.client.getConcurrency()
+  }
+
+  getMetrics() {
+    return this.client.getMetrics()
+  }
+
+  isConnectionError(error: Error): boolean {
+    return this.client.isConnectionError(error)
+  }
+
+  supportsNotifications(): boolean {
+    return this.client.supportsNotifications()
+  }
+
+  subscribe(subscription: unknown): unknown {
+    return this.client.subscribe(subscription)
+  }
+
+  reset(reason?: Error): void {
+    this.client.reset(reason)
+  }
+
+  /** Rejects with the last failure when every attempt met one, and with an answer that is a refusal at once. */
+  async #untilSense<T>(
+    methods: string,
+    { retryAttempts = Number.POSITIVE_INFINITY, ...options }: SdkCallOptions = {},
+    ask: (options: SdkCallOptions) => Promise<T>,
+  ): Promise<T> {
+    let attempt = 1
+    let retries = 0
+    for (let pauseMs = firstPauseMs; ; ) {
+      while (this.#quietUntil > Date.now()) await delay(this.#quietUntil - Date.now())
+      try {
+        return await ask({ ...options, retryAttempts: 0 })
+      } catch (error) {
+        if (this.client.isConnectionError(error as Error)) {
+          if (retries++ >= retryAttempts) throw error
+          this.#heed(error as NodeError)
+        } else if (attempt < maxAttempts && isNonsense(error as NodeError)) {
+          const reason = hideAddresses((error as Error).message)
+          this.log.warn(`the node's answer to ${methods} is no use: ${reason}; attempt ${attempt} of ${maxAttempts}`)
+          await delay(pauseMs)
+          attempt++
+          pauseMs *= 3
+        } else throw error
+      }
+    }
+  }
+
+  #heed({ response }: NodeError) {
+    const asked = readRetryAfter(response?.headers.get('retry-after') ?? undefined)
+    if (asked === undefined) return
+    this.#quietUntil = Math.max(this.#quietUntil, Date.now() + Math.min(asked, longestRetryAfterMs))
+  }
+}
+
+function isNonsense(error: NodeError): boolean {
+  return nonsense.includes(error.name) || (error.response?.status ?? 0) >= firstServerError
+}

@@ -75,6 +75,7 @@ export const collectorAbi = parseAbi([
 export const registrarAbi = parseAbi([
   'function registerMany(address registry, string[] uris, address to)',
   'function register(address registry, string uri, address heir)',
+  'function registerNamedInHook(address registry, string uri, address heir)',
 ])
 
 export const walletAbi = parseAbi([

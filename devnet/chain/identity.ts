@@ -33,6 +33,15 @@ export function registerPassingOn(uri: string, heir: Address): Call {
   return { to: passingRegistrar, data }
 }
 
+/** As `registerPassingOn`, and the URI is set inside the hook while the registration itself has none. */
+export function registerNamedInHook(uri: string, heir: Address): Call {
+  const args = [registry, uri, heir] as const
+  return {
+    to: passingRegistrar,
+    data: encodeFunctionData({ abi: registrarAbi, functionName: 'registerNamedInHook', args }),
+  }
+}
+
 export function setAgentUri(agentId: bigint, uri: string): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'setAgentURI', args: [agentId, uri] }))
 }

@@ -5,6 +5,7 @@ import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block
 export type RegistrationEvent = EventPlace &
   (
     | { readonly kind: 'transfer'; readonly from: Buffer | null; readonly to: Buffer | null }
+    | { readonly kind: 'registered'; readonly uri: Buffer }
     | { readonly kind: 'uri'; readonly uri: Buffer }
     | { readonly kind: 'metadata'; readonly key: Buffer; readonly value: Buffer }
   )
@@ -20,8 +21,8 @@ export interface EventPlace {
 const zeroAddress = `0x${'0'.repeat(40)}`
 
 /**
- * The registry's events of a block in log order. `Registered` says nothing but the URI here: a receiving contract can
- * have passed the token on before it is logged, so its `owner` may be wrong the moment it is written.
+ * The registry's events of a block in log order. Of `Registered` the owner is left out: a receiving contract can have
+ * passed the token on before it is logged, so that it may be wrong the moment it is written.
  *
  * Throws when an event of the registry does not decode: that is an indexing error, not data.
  */
@@ -51,7 +52,7 @@ function contentOf(log: ChainLog) {
   }
   if (events.Registered.is(log)) {
     const { agentId, agentURI } = events.Registered.decode(log)
-    return { kind: 'uri', agentId, uri: bytesOf(agentURI) }
+    return { kind: 'registered', agentId, uri: bytesOf(agentURI) }
   }
   if (events.URIUpdated.is(log)) {
     const { agentId, newURI } = events.URIUpdated.decode(log)

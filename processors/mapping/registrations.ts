@@ -4,7 +4,7 @@ import { Registration } from '../../db/model/registration.model.ts'
 import { RegistrationMetadata } from '../../db/model/registrationMetadata.model.ts'
 import { RegistrationTransfer } from '../../db/model/registrationTransfer.model.ts'
 import { storableText } from '../../db/text.ts'
-import type { RegistrationEvent } from './registration-events.ts'
+import type { EventPlace, RegistrationEvent } from './registration-events.ts'
 import { toWallet, walletKey } from './wallet.ts'
 
 /** Bytes of a URI at most; of a longer one only length and hash are kept. */
@@ -35,21 +35,23 @@ export function applyRegistrationEvents(
   const before = new Map(existing.map((row) => [row.id, row]))
   const metadata = new Map<string, RegistrationMetadata>()
   const transfers: RegistrationTransfer[] = []
+  const minting = new Minting()
   for (const event of events) {
     const id = registrationId(chain, event.agentId)
     const row = registrations.get(id) ?? before.get(id) ?? firstSeen(chain, event)
     registrations.set(id, row)
     row.updatedBlock = event.blockNumber
     row.updatedAt = event.blockTimestamp
+    const isOverridden = minting.isOverridden(event)
     if (event.kind === 'transfer') {
       applyTransfer(row, event)
       transfers.push(toTransfer(chain, event))
-    } else if (event.kind === 'uri') {
-      applyUri(row, event.uri)
-    } else {
+    } else if (event.kind !== 'metadata') {
+      if (!isOverridden) applyUri(row, event.uri)
+    } else if (!isOverridden) {
       const entry = toMetadata(chain, event)
       metadata.set(entry.id, entry)
-      if (event.key.toString() === walletKey) row.agentWallet = toWallet(event.value)
+      if (isWallet(event)) row.agentWallet = toWallet(event.value)
     }
   }
   return { registrations: [...registrations.values()], transfers, metadata: [...metadata.values()] }
@@ -57,6 +59,42 @@ export function applyRegistrationEvents(
 
 export function registrationId(chain: ChainName, agentId: bigint): string {
   return `${chain}-${agentId}`
+}
+
+/**
+ * What happens between a mint and the registry's own words about it. A registration stores the wallet, mints, which runs
+ * the receiver's hook, stores the URI when it was given one, and only then logs Registered and, right behind it, the
+ * MetadataSet of that wallet. What the hook has changed by then stands in the log before the words it has overtaken.
+ */
+class Minting {
+  readonly #tokens = new Map<bigint, { wallet: boolean; uri: boolean; registered: EventPlace | undefined }>()
+
+  /** Whether a hook has replaced already what the event says: the registry holds the hook's value. */
+  isOverridden(event: RegistrationEvent): boolean {
+    if (event.kind === 'transfer' && event.from === null) {
+      this.#tokens.set(event.agentId, { wallet: false, uri: false, registered: undefined })
+      return false
+    }
+    const token = this.#tokens.get(event.agentId)
+    if (!token) return false
+    if (event.kind === 'transfer') token.wallet = true
+    if (event.kind === 'uri') token.uri = true
+    if (event.kind === 'registered') {
+      token.registered = event
+      // Without a URI none is stored. An empty one that is given is logged alike; only a hook that names one can tell.
+      return token.uri && event.uri.length === 0
+    }
+    if (event.kind !== 'metadata' || !isWallet(event)) return false
+    const isOwnWord =
+      token.registered?.blockNumber === event.blockNumber && token.registered.logIndex + 1 === event.logIndex
+    if (isOwnWord) this.#tokens.delete(event.agentId)
+    else token.wallet = true
+    return isOwnWord && token.wallet
+  }
+}
+
+function isWallet({ key }: { readonly key: Buffer }): boolean {
+  return key.toString() === walletKey
 }
 
 /** Only a Transfer can make somebody the owner; until one is seen the token has none. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Address, concat, encodeAbiParameters, type Hex, stringToHex } from 'viem'
+import { type Address, concat, encodeAbiParameters, type Hex, stringToHex, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { identityAbi } from '../../devnet/chain/abi.ts'
 import * as identity from '../../devnet/chain/identity.ts'
@@ -88,11 +88,20 @@ describe.concurrent('a registration', () => {
   test('of a receiver that passes the identity on before Registered is logged does not make it the owner', async () => {
     const { buyer, chain } = stage
     const { agentId } = await stage.registered(identity.registerPassingOn('data:,passed on', buyer.address))
-    expect(await rowOf(agentId)).toMatchObject({ owner: lower(buyer.address), agent_uri: 'data:,passed on' })
+    const { agent_wallet, ...row } = (await rowOf(agentId)) ?? {}
+    expect(row).toMatchObject({ owner: lower(buyer.address), agent_uri: 'data:,passed on' })
+    expect(agent_wallet).toBeNull()
+    expect(await metadataOf(agentId)).toEqual({ agentWallet: '0x' })
     expect((await transfersOf(agentId)).map(({ to }) => to)).toEqual([
       chain.addresses.passingRegistrar,
       lower(buyer.address),
     ])
+  })
+
+  test('of a receiver that names the file in its hook keeps that name, which register() does not replace', async () => {
+    const { buyer } = stage
+    const { agentId } = await stage.registered(identity.registerNamedInHook('data:,named', buyer.address))
+    expect(await rowOf(agentId)).toMatchObject({ owner: lower(buyer.address), agent_uri: 'data:,named' })
   })
 
   test('has NUL and broken UTF-8 replaced in URI and metadata keys, and values with all their bytes', async () => {
@@ -121,15 +130,25 @@ describe.concurrent('a registration', () => {
 test('every identity is as the registry itself answers', async () => {
   const { chain } = stage
   const rows = await stage.query(
-    `select agent_id, owner, agent_uri from registration where agent_uri not like '%' || chr(65533) || '%'`,
+    `select agent_id, owner, agent_wallet, agent_uri from registration
+      where agent_uri is not null and agent_uri not like '%' || chr(65533) || '%'`,
   )
   expect(rows.length).toBeGreaterThan(182)
-  const read = (functionName: 'ownerOf' | 'tokenURI', agentId: bigint) =>
+  const read = (functionName: 'ownerOf' | 'getAgentWallet' | 'tokenURI', agentId: bigint) =>
     chain.client.readContract({ address: chain.addresses.registry, abi: identityAbi, functionName, args: [agentId] })
-  for (const { agent_id, owner, agent_uri } of rows) {
+  for (const { agent_id, owner, agent_wallet, agent_uri } of rows) {
     const agentId = BigInt(agent_id as string)
-    const answers = await Promise.all([read('ownerOf', agentId), read('tokenURI', agentId)])
-    expect([owner, agent_uri]).toEqual([lower(answers[0] as Address), answers[1]])
+    const [holder, wallet, uri] = await Promise.all([
+      read('ownerOf', agentId),
+      read('getAgentWallet', agentId),
+      read('tokenURI', agentId),
+    ])
+    expect([agent_id, owner, agent_wallet ?? zeroAddress, agent_uri]).toEqual([
+      agent_id,
+      lower(holder as Address),
+      lower(wallet as Address),
+      uri,
+    ])
   }
 })
 

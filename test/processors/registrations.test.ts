@@ -26,6 +26,7 @@ function placeOf(blockNumber: number): Omit<EventPlace, 'agentId'> {
 const mint = (to: Buffer, agentId = 0n) => ({ kind: 'transfer', from: null, to, agentId }) as const
 const transfer = (from: Buffer, to: Buffer | null) => ({ kind: 'transfer', from, to }) as const
 const uri = (text: string | Buffer) => ({ kind: 'uri', uri: Buffer.from(text) }) as const
+const registered = (text: string) => ({ kind: 'registered', uri: Buffer.from(text) }) as const
 const metadata = (key: string | Buffer, value: Buffer) => ({ kind: 'metadata', key: Buffer.from(key), value }) as const
 
 describe('an identity', () => {
@@ -62,6 +63,34 @@ describe('an identity', () => {
   test('that was passed on before it was announced belongs to its last receiver', () => {
     const { registrations } = run([mint(alice), transfer(alice, bob), uri('')])
     expect(registrations[0]).toMatchObject({ owner: bob, agentUri: '', acquiredBlock: 101, registeredBlock: 100 })
+  })
+
+  describe('whose receiver acts in its hook', () => {
+    const inHook = (...hook: Partial<RegistrationEvent>[]) => {
+      const events = [mint(alice), ...hook, registered(''), metadata('agentWallet', alice)]
+      return run(events.map((event, logIndex) => ({ ...event, ...placeOf(100), logIndex })))
+    }
+
+    test('and passes it on has no wallet, and no trace of one in its metadata', () => {
+      const cleared = metadata('agentWallet', Buffer.alloc(0))
+      const { registrations, metadata: entries } = inHook(cleared, transfer(alice, bob))
+      expect(registrations[0]).toMatchObject({ owner: bob, agentWallet: null })
+      expect(entries.map(({ value }) => value)).toEqual([Buffer.alloc(0)])
+    })
+
+    test('and names a wallet has that one', () => {
+      expect(inHook(metadata('agentWallet', wallet)).registrations[0]).toMatchObject({ agentWallet: wallet })
+    })
+
+    test('and names a file keeps it when the registration has none', () => {
+      expect(inHook(uri('ipfs://hook')).registrations[0]).toMatchObject({ agentUri: 'ipfs://hook', agentWallet: alice })
+    })
+
+    test('and sets nothing has the wallet of its registrant; one that is set later counts', () => {
+      const { registrations } = inHook()
+      expect(registrations[0]).toMatchObject({ agentUri: '', agentWallet: alice })
+      expect(run([metadata('agentWallet', wallet)], registrations, 200).registrations[0]?.agentWallet).toEqual(wallet)
+    })
   })
 
   test('that is transferred loses its wallet and keeps the rest', () => {

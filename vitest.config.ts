@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/database-server.ts'],
+    globalSetup: ['test/support/compile.ts', 'test/support/database-server.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Each file starts real processes and waits for them: three at a time keep two cores busy.

@@ -60,8 +60,8 @@ export function createStack({ logFolder, processes, say, graceMs = defaultGraceM
   function launch(one: Supervised) {
     const { name, command, env } = one.task
     const log = openSync(one.log, 'a')
-    // A group of its own: a terminal's Ctrl-C is ours alone, and `signal` reaches what the process starts itself.
-    const child = spawn(process.execPath, ['--import', 'tsx', ...command], {
+    // With the loader that this process has. A group of its own: a terminal's Ctrl-C is ours alone, and `signal` reaches what the process starts itself.
+    const child = spawn(process.execPath, [...process.execArgv, ...command], {
       cwd: root,
       env,
       detached: true,

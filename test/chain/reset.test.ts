@@ -8,7 +8,7 @@ import { forkHere } from '../support/chain/branches.ts'
 import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { readChainTables } from '../support/chain/oracle.ts'
 import { chainSettings } from '../support/chain/settings.ts'
-import { type Ended, runMain } from '../support/command.ts'
+import { type Ended, runMain } from '../support/mains.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const genesisTime = 1_770_000_000

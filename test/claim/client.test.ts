@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountOf } from '../../devnet/chain/chain.ts'
 import { freePort } from '../../ops/ports.ts'
 import { type Claimant, type ClaimStage, startClaimStage } from '../support/api/claims.ts'
-import { runMain } from '../support/command.ts'
+import { runMain } from '../support/mains.ts'
 
 let stage: ClaimStage
 let claimant: Claimant

@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../ops/ports.ts'
 import type { TestApi } from '../support/api/api.ts'
@@ -14,10 +13,10 @@ import {
   siteUrl,
   startClaimStage,
 } from '../support/api/claims.ts'
+import { startMain } from '../support/mains.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 
-const entry = fileURLToPath(new URL('../../api/main.ts', import.meta.url))
 /** Rounds of a hundred copies of one claim. */
 const rounds = 50
 const copies = 100
@@ -39,9 +38,9 @@ afterAll(async () => {
 /** The real process, configured by its environment alone. */
 async function start(): Promise<{ api: Pick<TestApi, 'get'>; child: ChildProcess }> {
   const port = await freePort()
-  const child = spawn(process.execPath, ['--import', 'tsx', entry], {
+  const child = startMain('api/main.ts', [], {
     env: {
-      ...{ PATH: process.env.PATH, DATABASE_URL: stage.database.url, REDIS_URL: redis.url, PORT: String(port) },
+      ...{ DATABASE_URL: stage.database.url, REDIS_URL: redis.url, PORT: String(port) },
       ...{ BASE_URL: baseUrl, SITE_URL: siteUrl, HUB_URL: stage.hub.url, RPC_OPTIMISM: stage.chain.rpc },
       ...{ EGRESS_ALLOW: stage.host.name, TRUST_PROXY_HOPS: '1', LOG_LEVEL: 'warn' },
     },

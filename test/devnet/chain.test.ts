@@ -9,6 +9,7 @@ import { addAppKey, registerFid, removeAppKey } from '../../devnet/chain/farcast
 import * as identity from '../../devnet/chain/identity.ts'
 import { mint, pay, signAuthorization } from '../../devnet/chain/payments.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
+import { loader } from '../support/mains.ts'
 
 const owner = accountOf('owner')
 const other = accountOf('other')
@@ -127,7 +128,7 @@ test('a node ends with the process that started it, even a killed one', async ()
     const { startDevChain } = await import(${JSON.stringify(new URL('../../devnet/chain/chain.ts', import.meta.url).href)})
     console.log((await startDevChain('base')).pid)
     setInterval(() => {}, 1000)`
-  const args = ['--import', 'tsx', '--input-type=module', '-e', program]
+  const args = [...loader, '--input-type=module', '-e', program]
   const starter = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(createInterface(starter.stdout), 'line')
   const pid = Number(line)

@@ -1,18 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainNames, chains } from '../../chains.config.ts'
 import { type Devnet, payByHand } from '../support/devnet.ts'
+import { startMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Three minutes are promised. */
 const readyMs = 180_000
 const endMs = 40_000
@@ -33,16 +32,15 @@ afterAll(async () => {
 
 /** `npm start` on a folder of its own; without the limit of a client, because one client asks for everybody. */
 function start() {
-  const entry = join(root, 'devnet', 'main.ts')
-  const env = { PATH: process.env.PATH, LIMIT_PER_MINUTE: '100000', LIMIT_PER_DAY: '1000000' }
-  const child = spawn(process.execPath, ['--import', 'tsx', entry, '--state-folder', folder], { cwd: root, env })
+  const env = { LIMIT_PER_MINUTE: '100000', LIMIT_PER_DAY: '1000000' }
+  const child = startMain('devnet/main.ts', ['--state-folder', folder], { env })
   running.push(child)
   let output = ''
   const collect = (text: Buffer) => {
     output += text
   }
-  child.stdout.on('data', collect)
-  child.stderr.on('data', collect)
+  child.stdout?.on('data', collect)
+  child.stderr?.on('data', collect)
   return { child, output: () => output }
 }
 

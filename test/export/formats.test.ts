@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runMain } from '../support/command.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { exportedRows, exportFolder, manifestOf } from '../support/exports.ts'
+import { runMain } from '../support/mains.ts'
 import { addressOf, birth, hashOf, insert, seedAgent, seedRegistration, seedSettlement } from '../support/seed.ts'
 
 let database: TestDatabase

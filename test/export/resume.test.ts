@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runMain } from '../support/command.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { exportedRows, exportFolder, manifestOf } from '../support/exports.ts'
+import { runMain, startMain } from '../support/mains.ts'
 import { root } from '../support/source-files.ts'
 import { until } from '../support/until.ts'
 
@@ -33,9 +32,8 @@ const runExport = (args: string[], env = {}) =>
 
 test('an export that was killed goes on behind its last whole file, and is then like one that was not', async () => {
   const [folder, whole] = [await exportFolder(), await exportFolder()]
-  const child = spawn(process.execPath, ['--import', 'tsx', 'export/main.ts', ...argumentsOf(folder)], {
-    cwd: root,
-    env: { PATH: process.env.PATH, DATABASE_URL: database.url },
+  const child = startMain('export/main.ts', argumentsOf(folder), {
+    env: { DATABASE_URL: database.url },
     stdio: 'ignore',
   })
   const ended = once(child, 'exit')

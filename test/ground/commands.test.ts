@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { runMain } from '../support/command.ts'
+import { runMain } from '../support/mains.ts'
 import { root } from '../support/source-files.ts'
 
 const entries = Object.entries(scripts()).map(([name, command]) => ({

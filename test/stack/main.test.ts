@@ -1,18 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chainNames } from '../../chains.config.ts'
 import { chainSettings } from '../../devnet/world/settings.ts'
 import { type RunningWorld, startWorld } from '../../devnet/world/start.ts'
 import { freePort } from '../../ops/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { startMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
-const entry = fileURLToPath(new URL('../../stack/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'mainnet-test-'))
 let running: RunningWorld
 let database: TestDatabase
@@ -41,17 +40,14 @@ function start(env: Record<string, string>) {
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   )
-  const started = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), entry], {
-    cwd: folder,
-    env: { PATH: process.env.PATH },
-  })
+  const started = startMain('stack/main.ts', [], { cwd: folder })
   child = started
   let output = ''
   const collect = (text: Buffer) => {
     output += text
   }
-  started.stdout.on('data', collect)
-  started.stderr.on('data', collect)
+  started.stdout?.on('data', collect)
+  started.stderr?.on('data', collect)
   return { started, output: () => output }
 }
 

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { startMain } from './mains.ts'
 
 /** The real job in a process of its own. */
 export interface EnrichmentProcess {
@@ -13,8 +13,6 @@ export interface EnrichmentProcess {
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-const entry = fileURLToPath(new URL('../../enrichment/main.ts', import.meta.url))
-const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Where the public services would be asked: nobody listens there. */
 const nowhere = { WEB3BIO_URL: 'http://127.0.0.1:9', GITHUB_URL: 'http://127.0.0.1:9' }
 const deadlineMs = 60_000
@@ -22,14 +20,10 @@ const pollMs = 20
 
 /** Runs `enrichment/main.ts` with these variables alone; its metrics port is a free one. */
 export function spawnEnrichment(env: Record<string, string>, args: readonly string[] = []): EnrichmentProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', entry, ...args], {
-    cwd: root,
-    env: { PATH: process.env.PATH, METRICS_PORT: '0', ...nowhere, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = startMain('enrichment/main.ts', args, { env: { METRICS_PORT: '0', ...nowhere, ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ended, runMain } from '../../support/command.ts'
 import type { TestDatabase } from '../../support/database.ts'
+import { type Ended, runMain } from '../../support/mains.ts'
 import { descendantsOf, stillRunning } from '../../support/processes.ts'
 import { until } from '../../support/until.ts'
 import { all, chain, estimateRequests, type LoadRun, startLoadRun } from './load-run.ts'

@@ -11,8 +11,8 @@ import { forkHere } from '../../support/chain/branches.ts'
 import { describeDifference, readChainTables } from '../../support/chain/oracle.ts'
 import { spawnProcessor } from '../../support/chain/processor.ts'
 import { chainSettings, type SettingsOptions } from '../../support/chain/settings.ts'
-import { runMain } from '../../support/command.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { runMain } from '../../support/mains.ts'
 
 const keptBlocks = 4
 const laterBlocks = 6

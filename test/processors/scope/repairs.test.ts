@@ -7,8 +7,8 @@ import type { Block } from '../../doubles/portal/blocks.ts'
 import { type MemorySource, memorySource } from '../../doubles/portal/memory-source.ts'
 import type { TestProcessor } from '../../support/chain/processor.ts'
 import { keepTo, untilNoticed, untilSettled, unverify, verify } from '../../support/chain/scope.ts'
-import { runMain } from '../../support/command.ts'
 import type { TestDatabase } from '../../support/database.ts'
+import { runMain } from '../../support/mains.ts'
 import { firstBlock, paidBlocks, recipientsOf, type ScopeStage, startStage } from './stage.ts'
 
 const timeout = 120_000

@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '../../../ops/ports.ts'
+import { startMain } from '../mains.ts'
 import { until } from '../until.ts'
 
 /** The real API, or GraphQL, in a process of its own. */
@@ -23,15 +22,14 @@ export const startGraphqlProcess = (env: Record<string, string>) =>
   startHttpProcess('api/graphql/main.ts', 'GRAPHQL_PORT', env)
 
 async function startHttpProcess(main: string, portName: string, env: Record<string, string>): Promise<ApiProcess> {
-  const entry = fileURLToPath(new URL(`../../../${main}`, import.meta.url))
   const port = await freePort()
-  const child = spawn(process.execPath, ['--import', 'tsx', entry], {
-    env: { PATH: process.env.PATH, [portName]: String(port), ...env },
+  const child = startMain(main, [], {
+    env: { [portName]: String(port), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = once(child, 'exit')
   const lines: { msg?: string }[] = []
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     lines.push(
       ...chunk
         .trim()

@@ -1,11 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import type { Ended } from '../command.ts'
-import { root } from '../source-files.ts'
+import { type Ended, endOf, startMain } from '../mains.ts'
 
 export interface BackfillOptions {
   readonly databaseUrl: string
@@ -35,20 +32,11 @@ export async function startBackfill({
   const folder = await mkdtemp(join(tmpdir(), 'backfill-test-'))
   const chainsFile = join(folder, 'chains.json')
   await writeFile(chainsFile, JSON.stringify(chainSettings))
-  const entry = join(root, 'processors/backfill/main.ts')
-  const child = spawn(process.execPath, ['--import', 'tsx', entry, ...args], {
-    cwd: root,
-    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, CHAINS_FILE: chainsFile, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
+  const child = startMain('processors/backfill/main.ts', args, {
+    env: { DATABASE_URL: databaseUrl, CHAINS_FILE: chainsFile, ...env },
+    timeoutMs,
   })
-  const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
-    async ([[code], stdout, stderr]) => {
-      await rm(folder, { recursive: true, force: true })
-      return { code, stdout, stderr }
-    },
-  )
+  const ended = endOf(child).finally(() => rm(folder, { recursive: true, force: true }))
   return { child, ended }
 }
 

@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { ChainName } from '../../../chains.config.ts'
 import { createPool } from '../../../db/pool.ts'
 import { type ChainState, readChainState } from '../../../db/queries/chain/chain-state.ts'
+import { startMain } from '../mains.ts'
 
 export interface ProcessorOptions {
   readonly chain: ChainName
@@ -34,8 +34,6 @@ export interface TestProcessor {
   stop(): Promise<void>
 }
 
-const entry = fileURLToPath(new URL('../../../processors/main.ts', import.meta.url))
-const root = fileURLToPath(new URL('../../..', import.meta.url))
 const defaultDeadlineMs = 60_000
 const stopDeadlineMs = 15_000
 const pollMs = 50
@@ -46,24 +44,15 @@ export async function spawnProcessor(options: ProcessorOptions): Promise<TestPro
   const folder = await mkdtemp(join(tmpdir(), 'processor-test-'))
   const chainsFile = join(folder, 'chains.json')
   await writeFile(chainsFile, JSON.stringify(chainSettings))
-  const child = spawn(process.execPath, ['--import', 'tsx', entry, chain], {
-    cwd: root,
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: databaseUrl,
-      CHAINS_FILE: chainsFile,
-      METRICS_PORT: '0',
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = startMain('processors/main.ts', [chain], {
+    env: { DATABASE_URL: databaseUrl, CHAINS_FILE: chainsFile, METRICS_PORT: '0', ...env },
   })
   let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
   const pool = createPool({ databaseUrl, name: 'processor test', max: 1 })
   const waitFor = async <T>(what: string, deadlineMs: number, look: () => Promise<T | undefined>): Promise<T> => {
     for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; await delay(pollMs)) {

@@ -1,0 +1,49 @@
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import type { TestProject } from 'vitest/node'
+import { listFiles, root } from './source-files.ts'
+
+const cache = fileURLToPath(new URL('../../node_modules/.cache/compiled/', import.meta.url))
+
+/** Before the first test, and before tests run again because a file was changed. */
+export default function setup(project: TestProject): void {
+  compileSources()
+  project.onTestsRerun(compileSources)
+}
+
+/** Compiles what has changed since it was compiled last, file by file, for compiled.mjs to find. */
+function compileSources(): void {
+  const project = join(root, 'tsconfig.json')
+  const { config } = ts.readConfigFile(project, ts.sys.readFile)
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root)
+  for (const path of listFiles().filter(isSource)) {
+    const source = join(root, path)
+    const compiled = `${cache}${path}.js`
+    if (isNewer(compiled, [source, project])) continue
+    const { outputText } = ts.transpileModule(readFileSync(source, 'utf8'), {
+      fileName: source,
+      compilerOptions: {
+        ...options,
+        module: ts.ModuleKind.ESNext,
+        noEmit: false,
+        rewriteRelativeImportExtensions: false,
+        inlineSourceMap: true,
+      },
+    })
+    mkdirSync(dirname(compiled), { recursive: true })
+    writeFileSync(`${compiled}.${process.pid}`, outputText)
+    renameSync(`${compiled}.${process.pid}`, compiled) // another run may be reading it
+  }
+}
+
+function isNewer(file: string, than: readonly string[]): boolean {
+  const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
+  return than.every((other) => statSync(other).mtimeMs < mtimeMs)
+}
+
+/** Some doubles run in processes of their own; tests do not. */
+function isSource(path: string): boolean {
+  return path.endsWith('.ts') && !path.endsWith('.d.ts') && !path.endsWith('.test.ts')
+}

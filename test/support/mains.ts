@@ -1,0 +1,57 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { root } from './source-files.ts'
+
+/** Arguments of Node that run the project's TypeScript as it was compiled before the first test. */
+export const loader = ['--import', new URL('compiled.mjs', import.meta.url).href]
+/** Where Node keeps what it made of the packages: reading them is most of a start. */
+const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url))
+
+export interface MainOptions {
+  /** Further variables; the process has no others but PATH and HOME. */
+  readonly env?: NodeJS.ProcessEnv
+  /** Absent: the project's folder. */
+  readonly cwd?: string
+  /** Absent: its output is piped. */
+  readonly stdio?: StdioOptions
+  /** It is killed when it has not ended by then. Absent: it may run on. */
+  readonly timeoutMs?: number
+}
+
+/** Starts one of the project's mains, or another of its scripts, in a process of its own. */
+export function startMain(
+  main: string,
+  args: readonly string[] = [],
+  { env = {}, cwd = root, stdio = ['ignore', 'pipe', 'pipe'], timeoutMs }: MainOptions = {},
+): ChildProcess {
+  return spawn(process.execPath, [...loader, `${root}/${main}`, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE: compileCache, ...env },
+    stdio,
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  })
+}
+
+export interface Ended {
+  /** Null: it was killed. */
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** What a process whose output is piped has said, once it has ended. */
+export async function endOf(child: ChildProcess): Promise<Ended> {
+  const [[code], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout!), text(child.stderr!)])
+  return { code, stdout, stderr }
+}
+
+/** A main that takes longer did not end by itself. */
+const timeoutMs = 40_000
+
+/** Runs one of the project's mains to its end. */
+export function runMain(main: string, args: readonly string[] = [], options: MainOptions = {}): Promise<Ended> {
+  return endOf(startMain(main, args, { timeoutMs, ...options }))
+}

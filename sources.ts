@@ -93,18 +93,18 @@ export const sources = {
     label: 'Accounts of the social network',
     profileField: 'socialindex',
     once: 'fid',
-    cadenceMs: { claimed: hour, others: 6 * hour },
+    cadenceMs: { claimed: hour, others: 6 * hour, emptied: 70 * minute },
     retry: daily,
     batch: 8,
     perRead: 1,
     leaseMs: minute,
   },
-  /** Which shards the network has. */
+  /** How the hub stands, and which shards the network has. */
   shards: {
     name: 'social_shards',
     subject: 'hub',
     label: 'Shards of the social network',
-    cadenceMs: { all: hour },
+    cadenceMs: { all: 5 * minute },
     retry: { baseMs: 5 * second, capMs: 5 * minute },
     batch: 1,
     perRead: 1,

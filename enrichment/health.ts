@@ -5,8 +5,13 @@ import { Underivable } from './join/join.ts'
 /** The join has to come round at least so often, however much there is to do. */
 const longestPassMs = 120_000
 
-/** Whether this process does its work: the database answers and the join comes round. */
-export function createHealth(pool: pg.Pool) {
+export interface HealthOptions {
+  readonly pool: pg.Pool
+  readonly hubDoubt: () => Promise<string | undefined>
+}
+
+/** Whether this process does its work: the database answers, the join comes round, and the hub is believed. */
+export function createHealth({ pool, hubDoubt }: HealthOptions) {
   let joinedAt = Date.now()
 
   async function notReady(): Promise<string | undefined> {
@@ -16,22 +21,13 @@ export function createHealth(pool: pg.Pool) {
       return `the database does not answer: ${(error as Error).message}`
     }
     const silentMs = Date.now() - joinedAt
-    return silentMs > longestPassMs ? `the join has not come round for ${Math.round(silentMs / 1000)} s` : undefined
+    if (silentMs > longestPassMs) return `the join has not come round for ${Math.round(silentMs / 1000)} s`
+    const doubt = await hubDoubt()
+    return doubt && `the hub is not believed: ${doubt}`
   }
 
   return {
     notReady,
-
-    /** Throws one clear line when the database does not have this program's tables. */
-    async checkTables() {
-      try {
-        await ping(pool)
-      } catch (cause) {
-        const missing = (cause as { code?: string }).code === '42P01'
-        const hint = missing ? 'it has no tables yet; run `npm run migrate` first' : (cause as Error).message
-        throw new Error(`the database is not ready: ${hint}`, { cause })
-      }
-    },
 
     /** Runs a pass of the join and remembers when it came round. */
     async watch<T>(pass: () => Promise<T>): Promise<T> {
@@ -42,5 +38,16 @@ export function createHealth(pool: pg.Pool) {
       joinedAt = Date.now()
       return result
     },
+  }
+}
+
+/** Throws one clear line when the database does not have this program's tables. */
+export async function checkTables(pool: pg.Pool): Promise<void> {
+  try {
+    await ping(pool)
+  } catch (cause) {
+    const missing = (cause as { code?: string }).code === '42P01'
+    const hint = missing ? 'it has no tables yet; run `npm run migrate` first' : (cause as Error).message
+    throw new Error(`the database is not ready: ${hint}`, { cause })
   }
 }

@@ -13,7 +13,7 @@ import { createLogger } from '../ops/logger.ts'
 import { hour, minute, second } from '../ops/time.ts'
 import { sources } from '../sources.ts'
 import { readConfig } from './config.ts'
-import { createHealth } from './health.ts'
+import { checkTables, createHealth } from './health.ts'
 import { forgetOldChanges } from './join/changes.ts'
 import { runEdges } from './join/edges.ts'
 import { runJoin } from './join/join.ts'
@@ -50,10 +50,12 @@ await runCommand({ usage, options }, async ({ values }) => {
 
   const database = await openDatabase(config.databaseUrl)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'enrichment', max: connections })
-  const health = createHealth(pool)
-  await health.checkTables()
-  const { installed, hosts, lookups, perAgent, description, close } = createSources({ config, chains, pool, now })
-  const metrics = createMetrics(pool, hosts, now)
+  await checkTables(pool)
+  const { installed, hosts, hubDoubt, lookups, perAgent, description, close } = createSources({
+    ...{ config, chains, pool, now },
+  })
+  const health = createHealth({ pool, hubDoubt })
+  const metrics = createMetrics({ pool, hosts, hubDoubt, now })
   const failed = (source: string, subjects: readonly string[], error: Error) => {
     const about = { source, subjects: subjects.slice(0, 3) }
     if (error instanceof NoAnswer) log.warn(about, error.message)

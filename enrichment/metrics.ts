@@ -12,7 +12,14 @@ export interface Metrics {
   text(): Promise<string>
 }
 
-export function createMetrics(pool: pg.Pool, hosts: readonly Host[], now: () => Date): Metrics {
+export interface MetricsOptions {
+  readonly pool: pg.Pool
+  readonly hosts: readonly Host[]
+  readonly hubDoubt: () => Promise<string | undefined>
+  readonly now: () => Date
+}
+
+export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): Metrics {
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
   collectDefaultMetrics({ register: registry })
@@ -46,6 +53,11 @@ export function createMetrics(pool: pg.Pool, hosts: readonly Host[], now: () => 
     labelNames: ['host', 'state'],
     registers,
   })
+  const doubted = new Gauge({
+    name: 'enrichment_hub_doubted',
+    help: '1: the hub is not believed, and nothing it says is stored',
+    registers,
+  })
   return {
     read: (source, outcome) => reads.inc({ source, outcome }),
     async text() {
@@ -55,6 +67,7 @@ export function createMetrics(pool: pg.Pool, hosts: readonly Host[], now: () => 
       }
       const queues = { ...(await countEvents(pool)), edges: await countDueEdges(pool) }
       for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
+      doubted.set((await hubDoubt()) === undefined ? 0 : 1)
       for (const { name, state } of hosts) {
         for (const closed of ['resting', 'broken'] as const) {
           host.set({ host: name, state: closed }, state() === closed ? 1 : 0)

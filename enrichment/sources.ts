@@ -12,6 +12,7 @@ import { agentUris } from './agent-uri/source.ts'
 import type { Config } from './config.ts'
 import { createFixedSources } from './fixed-sources.ts'
 import type { Source } from './schedule/source.ts'
+import { createBelief } from './socialindex/belief.ts'
 import { socialEvents } from './socialindex/events.ts'
 import { socialFids } from './socialindex/fids.ts'
 import { socialFollows } from './socialindex/follows.ts'
@@ -28,6 +29,8 @@ export interface Sources {
   readonly lookups: boolean
   /** Names of the sources that are asked about every agent of the index. */
   readonly perAgent: readonly string[]
+  /** Why the hub is not believed; undefined: it is. */
+  hubDoubt(): Promise<string | undefined>
   /** What is on, and what is off and why; for the start line. */
   readonly description: string
   close(): Promise<void>
@@ -59,16 +62,17 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const resolve = createResolver({ hosts: agentHosts, gateways, arweaveUrl })
 
   const fixed = createFixedSources(config, pool, now)
-  const perAgent = [socialFollows({ social, host: hubHost }), ...fixed.sources]
+  const belief = createBelief({ pool, social: hub, url: hubSettings.url, now })
+  const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...fixed.sources]
 
   const options = { pool, social, host: hubHost, now }
   const installed = [
-    socialFids(options),
-    socialShards({ ...options, sweeps }),
-    socialEvents({ ...options, sweeps, pollMs: config.hubPollMs }),
+    belief.guard(socialFids(options)),
+    socialShards({ ...options, belief, sweeps }),
+    belief.guard(socialEvents({ ...options, sweeps, pollMs: config.hubPollMs })),
     ...(fidsByAddress && neynarHost
       ? [socialLookup({ social, fidsByAddress, host: neynarHost, now })]
-      : [socialSweep(options)]),
+      : [belief.guard(socialSweep(options))]),
     agentUris({ pool, host: agentHosts.host, resolve, now }),
     specs({ pool, hosts: agentHosts, chains, now }),
     ...perAgent,
@@ -79,6 +83,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     hosts: [hubHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host, ...fixedHosts],
     lookups: !sweeps,
     perAgent: perAgent.map(({ name }) => name),
+    hubDoubt: () => belief.doubt(),
     description: `${describe(config, sweeps)}; ${fixed.description}`,
     async close() {
       agentHosts.host.stop()

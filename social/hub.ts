@@ -38,15 +38,20 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
   let noBulkUntil = 0
 
   return {
-    async shards() {
-      const { numShards, shardInfos } = await get(http, '/v1/info', {}, hubInfo)
+    async network() {
+      const { numShards, shardInfos, dbStats, isSyncing } = await get(http, '/v1/info', {}, hubInfo)
       const counted = numShards ? Array.from({ length: numShards }, (_, index) => index + 1) : undefined
       const listed = shardInfos?.map(({ shardId }) => shardId).filter((shard) => shard > 0)
       const shards = counted ?? (listed?.length ? listed : usualShards)
-      return shards.map((shard) => {
-        const height = shardInfos?.find(({ shardId }) => shardId === shard)?.maxHeight ?? 0
-        return { shard, head: firstIdOfBlock(height) }
-      })
+      const infoOf = (shard: number) => shardInfos?.find(({ shardId }) => shardId === shard)
+      const delays = shards.flatMap((shard) => infoOf(shard)?.blockDelay ?? [])
+      return {
+        shards: shards.map((shard) => ({ shard, head: firstIdOfBlock(infoOf(shard)?.maxHeight ?? 0) })),
+        accounts: dbStats?.numFidRegistrations ?? dbStats?.numFidEvents ?? undefined,
+        messages: dbStats?.numMessages ?? undefined,
+        delaySeconds: delays.length > 0 ? Math.max(...delays) : undefined,
+        isSyncing: isSyncing ?? false,
+      }
     },
 
     async fids(shard, pageToken) {

@@ -42,9 +42,15 @@ export const fidPage = z.object({
   nextPageToken: z.string().nullish(),
 })
 export const nameProof = z.object({ name: z.string(), fid })
+const total = z.int().nonnegative().nullish()
+/** Snapchain and hypersnap tell of shards, Hubble of neither shards nor delays; registrations have two names. */
 export const hubInfo = z.object({
-  numShards: z.int().nonnegative().nullish(),
-  shardInfos: z.array(z.object({ shardId: z.int().nonnegative(), maxHeight: z.int().nonnegative() })).nullish(),
+  isSyncing: z.boolean().nullish(),
+  dbStats: z.object({ numMessages: total, numFidRegistrations: total, numFidEvents: total }).nullish(),
+  numShards: total,
+  shardInfos: z
+    .array(z.object({ shardId: z.int().nonnegative(), maxHeight: z.int().nonnegative(), blockDelay: total }))
+    .nullish(),
 })
 
 export function messageTime({ data }: Message): Date {

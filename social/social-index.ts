@@ -31,6 +31,17 @@ export interface Shard {
   readonly head: number
 }
 
+/** What a host says about itself and the network. Undefined: it does not tell. */
+export interface Network {
+  /** The shards that hold FIDs. */
+  readonly shards: readonly Shard[]
+  readonly accounts: number | undefined
+  readonly messages: number | undefined
+  /** Age of the newest block of the shard that is furthest behind. */
+  readonly delaySeconds: number | undefined
+  readonly isSyncing: boolean
+}
+
 export interface FidPage {
   readonly fids: readonly number[]
   /** Undefined: this was the last page. */
@@ -74,8 +85,7 @@ export interface EventPage {
  * protocols'.
  */
 export interface SocialIndex {
-  /** The shards that hold FIDs. */
-  shards(): Promise<Shard[]>
+  network(): Promise<Network>
   /** FIDs of a shard, page by page. */
   fids(shard: number, pageToken?: string): Promise<FidPage>
   /**

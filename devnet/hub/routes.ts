@@ -44,10 +44,10 @@ function info(state: HubState): Answer {
   }, 0)
   return ok({
     version: '1.5.5',
-    isSyncing: false,
+    isSyncing: state.told.isSyncing ?? false,
     nickname: 'Devnet Hub',
     rootHash: '0'.repeat(40),
-    dbStats: { numMessages, numFidEvents: accounts.length, numFnameEvents: accounts.length },
+    dbStats: { numMessages, numFidEvents: state.told.accounts ?? accounts.length, numFnameEvents: accounts.length },
     numShards: state.shards.size - 1,
     shardInfos: [...state.shards.values()].map(({ shardIndex, height }) => ({
       shardId: shardIndex,
@@ -55,7 +55,7 @@ function info(state: HubState): Answer {
       numMessages,
       numFidRegistrations: accounts.filter(({ shard }) => shard === shardIndex).length,
       approxSize: 0,
-      blockDelay: 0,
+      blockDelay: state.told.delaySeconds ?? 0,
       mempoolSize: 0,
     })),
     peerId: '12D3KooWDevnetHub',

@@ -36,6 +36,8 @@ export class HubState {
   readonly accounts = new Map<number, Account>()
   /** Shard 0 is the block shard: it repeats verifications, and holds no FID. */
   readonly shards = new Map([0, ...dataShards].map((shard) => [shard, new EventLog(shard)]))
+  /** What it says about itself in place of the truth. */
+  readonly told: { accounts?: number; delaySeconds?: number; isSyncing?: boolean } = {}
   private readonly now: () => Date
 
   /** `now` is the time of messages that are given none. */

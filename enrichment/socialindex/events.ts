@@ -36,7 +36,7 @@ export interface EventOptions extends SocialSourceOptions {
 /** Follows what happens in a shard: a page of events and the cursor behind it are one transaction. */
 export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventOptions): Source {
   async function restart(shard: number, position: number): Promise<Reading | undefined> {
-    const found = (await social.shards()).find((one) => one.shard === shard)
+    const found = (await social.network()).shards.find((one) => one.shard === shard)
     if (!found || found.head === position) return undefined
     return {
       outcome: 'begun_anew',

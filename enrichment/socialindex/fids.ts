@@ -7,9 +7,11 @@ import {
   standingOf,
   type VerifiedSet,
 } from '../../db/queries/join/verified-addresses.ts'
+import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standing.ts'
 import { type StoredProfile, storeProfile } from '../../db/queries/sources/social-profiles.ts'
 import { storableText } from '../../db/text.ts'
 import type { Host } from '../../hosts/host.ts'
+import { hour } from '../../ops/time.ts'
 import type { SocialIndex, SocialProfile } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
@@ -40,7 +42,8 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
         outcome: live.length > 0 ? 'ok' : 'empty',
         async write(db) {
           await lockVerifications(db, [fid])
-          await storeVerifiedSet(db, { fid, live, askedAt, now: now() })
+          const stored = await storeVerifiedSet(db, { fid, live, askedAt, now: now() })
+          if (!stored) return cadenceMs.emptied
           const { listed, claimed, holder } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return undefined
           await storeProfile(db, storable(fid, profile), now())
@@ -51,10 +54,19 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
   }
 }
 
-/** Brings the stored set of a FID to an answer, under `lockVerifications`. */
-export async function storeVerifiedSet(db: Queryable, set: VerifiedSet): Promise<void> {
+/** An answer that empties a set has to be given twice, so long apart: hubs that know nothing answer so, too. */
+const emptyAfterMs = hour
+
+/**
+ * Brings the stored set of a FID to an answer, under `lockVerifications`. False: the answer would end all that is known,
+ * and nobody has said so before; it is remembered, nothing else is stored, and the FID is to be read again.
+ */
+export async function storeVerifiedSet(db: Queryable, set: VerifiedSet): Promise<boolean> {
+  if (set.live.length === 0 && !(await confirmEmpty(db, { ...set, afterMs: emptyAfterMs }))) return false
+  await forgetEmptied(db, set.fid)
   await endVerifications(db, set)
   await openVerifications(db, set)
+  return true
 }
 
 function storable(fid: number, profile: SocialProfile): StoredProfile {

@@ -4,6 +4,7 @@ import { addSubjects, askForSubjects } from '../../db/queries/sources/source-sta
 import type { Shard } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import type { Source } from '../schedule/source.ts'
+import type { Belief } from './belief.ts'
 import type { SocialSourceOptions } from './fids.ts'
 
 /** The one subject of this source. */
@@ -12,26 +13,27 @@ export const hubSubject = 'hub'
 /** A cursor so far above the head is not of this hub's history: 3,600 blocks, an hour, for nodes that lag behind. */
 const mostAhead = 3_600 * 2 ** 14
 
-export interface ShardOptions extends Omit<SocialSourceOptions, 'pool'> {
+export interface ShardOptions extends Omit<SocialSourceOptions, 'pool' | 'social'> {
+  readonly belief: Belief
   /** Whether FIDs are swept; not when addresses can be looked up. */
   readonly sweeps: boolean
 }
 
 /**
- * Finds the network's shards and begins the event stream and the sweep of each. The stream begins before the sweep, so
+ * Asks the hub how it stands, and while it is believed finds the network's shards and begins the event stream and the sweep of each. The stream begins before the sweep, so
  * that what changes while the sweep is under way is not missed.
  */
-export function socialShards({ social, host, now, sweeps }: ShardOptions): Source {
+export function socialShards({ belief, host, now, sweeps }: ShardOptions): Source {
   return {
     ...sources.shards,
     host,
 
     async read() {
-      const shards = await social.shards()
+      const network = await belief.look()
       return {
-        outcome: 'ok',
+        outcome: network ? 'ok' : 'not_believed',
         async write(db) {
-          for (const shard of shards) await begin(db, { ...shard, sweeps, now: now() })
+          for (const shard of network?.shards ?? []) await begin(db, { ...shard, sweeps, now: now() })
           return sources.shards.cadenceMs.all
         },
       }

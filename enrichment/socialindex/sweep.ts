@@ -95,9 +95,13 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
             db,
             sets.map(({ fid }) => fid),
           )
-          for (const set of sets) await storeVerifiedSet(db, { ...set, now: now() })
-          const again = unread.map((fid) => `fid:${fid}`)
-          await askForSubjects(db, sources.fids.name, again, { priority: 1, dueAt: now() })
+          const emptied: number[] = []
+          for (const set of sets) {
+            if (!(await storeVerifiedSet(db, { ...set, now: now() }))) emptied.push(set.fid)
+          }
+          const later = new Date(now().getTime() + sources.fids.cadenceMs.emptied)
+          await askForSubjects(db, sources.fids.name, subjectsOf(unread), { priority: 1, dueAt: now() })
+          await askForSubjects(db, sources.fids.name, subjectsOf(emptied), { priority: 1, dueAt: later })
           return to === '' && page ? sources.sweep.cadenceMs.all : 0
         },
       }
@@ -108,4 +112,8 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
 /** Whether a missing answer may be the fault of the one account that was asked about. */
 function isOnesOwn(error: unknown): boolean {
   return error instanceof NoAnswer && error.failure !== 'rate_limited'
+}
+
+function subjectsOf(fids: readonly number[]): string[] {
+  return fids.map((fid) => `fid:${fid}`)
 }

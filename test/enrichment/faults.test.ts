@@ -72,11 +72,13 @@ test('one bad answer among several keeps all that the good ones said from being 
   expect(await everything()).toEqual(before)
 })
 
-test('a true answer that there is nothing ends what was known', async () => {
+test('a true answer that there is nothing ends what was known, once it is given again', async () => {
   scene.hub.state.removeVerification(7, wallet(1))
   scene.hub.state.setProfile(7, { username: '', displayName: '', bio: '' })
   scene.hub.state.forgetEvents()
-  const observedAt = hours(8)
+  hours(8)
+  expect(await scene.job.pass('socialindex')).toEqual(['empty'])
+  const observedAt = hours(2)
   expect(await scene.job.pass('socialindex')).toEqual(['empty'])
   await scene.job.join()
   expect(await scene.agent(7)).toMatchObject({

@@ -205,7 +205,7 @@ describe('shards', () => {
   test('are those the hub counts, with the first id of their highest block', async () => {
     const shardInfos = [0, 1, 2].map((shardId) => ({ shardId, maxHeight: 10 + shardId }))
     const hub = await hubThat(() => ({ body: { numShards: 2, shardInfos } }))
-    expect(await hub.shards()).toEqual([
+    expect((await hub.network()).shards).toEqual([
       { shard: 1, head: 11 * 16_384 },
       { shard: 2, head: 12 * 16_384 },
     ])
@@ -213,7 +213,7 @@ describe('shards', () => {
 
   test('are those the hub lists when it does not count them; the block shard is none', async () => {
     const hub = await hubThat(() => ({ body: { shardInfos: [0, 3].map((shardId) => ({ shardId, maxHeight: 1 })) } }))
-    expect((await hub.shards()).map(({ shard }) => shard)).toEqual([3])
+    expect((await hub.network()).shards.map(({ shard }) => shard)).toEqual([3])
   })
 })
 

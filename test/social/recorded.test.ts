@@ -104,7 +104,7 @@ test('fids', async () => {
 
 test('info of a hub that does not list its shards: the usual two, and all events it has kept', async () => {
   const { hub } = await hubOf({ '/v1/info': recorded('hub.info') })
-  expect(await hub.shards()).toEqual([
+  expect((await hub.network()).shards).toEqual([
     { shard: 1, head: 0 },
     { shard: 2, head: 0 },
   ])

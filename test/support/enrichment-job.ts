@@ -36,6 +36,8 @@ export interface EnrichmentJob {
   pass(source: string): Promise<readonly string[]>
   join(): Promise<void>
   counts(): Promise<number>
+  /** Why the hub is not believed. */
+  hubDoubt(): Promise<string | undefined>
   /** Failures so far. */
   readonly failures: string[]
   close(): Promise<void>
@@ -54,7 +56,7 @@ const mostRounds = 200
 export async function startJob({ database, clock, env, random = () => 0.5 }: JobOptions): Promise<EnrichmentJob> {
   const { pool } = database
   const config = readConfig(env)
-  const { installed, lookups, close } = createSources({ config, chains, pool, now: clock.now })
+  const { installed, lookups, hubDoubt, close } = createSources({ config, chains, pool, now: clock.now })
   const failures: string[] = []
   const failed = (source: string, _: readonly string[], error: Error) => failures.push(`${source}: ${error.message}`)
   const pass = { pool, now: clock.now, random, failed }
@@ -85,6 +87,7 @@ export async function startJob({ database, clock, env, random = () => 0.5 }: Job
     },
 
     counts: () => refreshCounts(join),
+    hubDoubt,
     close,
   }
 }

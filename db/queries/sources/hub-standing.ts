@@ -1,0 +1,77 @@
+import type { Queryable } from '../../pool.ts'
+
+export interface HubStanding {
+  /** Totals of the network when a hub was last believed; null: it did not tell. */
+  readonly accounts: number | null
+  readonly messages: number | null
+  /** Why this hub is not believed; null: it is. */
+  readonly doubt: string | null
+}
+
+/** How a hub stands. Undefined: nobody has looked yet. */
+export async function readHubStanding(db: Queryable, url: string): Promise<HubStanding | undefined> {
+  const { rows } = await db.query<HubStanding>({
+    name: 'read-hub-standing',
+    text: 'select accounts, messages, doubt from hub_standing where url = $1',
+    values: [url],
+  })
+  return rows[0]
+}
+
+/** The totals of whichever hub was believed last; another hub of the same network has to know about as much. */
+export async function lastBelievedTotals(db: Queryable): Promise<Pick<HubStanding, 'accounts' | 'messages'>> {
+  const { rows } = await db.query<Pick<HubStanding, 'accounts' | 'messages'>>({
+    name: 'last-believed-totals',
+    text: `select accounts, messages from hub_standing
+            where accounts is not null or messages is not null
+            order by coalesce(doubted_since, checked_at) desc, url limit 1`,
+  })
+  return rows[0] ?? { accounts: null, messages: null }
+}
+
+/** Stores a look at a hub. Totals are kept from when it was believed last. */
+export async function storeHubStanding(
+  db: Queryable,
+  { url, accounts, messages, doubt, now }: HubStanding & { readonly url: string; readonly now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'store-hub-standing',
+    text: `
+insert into hub_standing as h (url, checked_at, accounts, messages, doubt, doubted_since)
+values ($1, $5, case when $4::text is null then $2::bigint end, case when $4::text is null then $3::bigint end, $4,
+        case when $4::text is not null then $5::timestamptz end)
+    on conflict (url) do update
+   set checked_at = excluded.checked_at, doubt = excluded.doubt,
+       accounts = case when excluded.doubt is null then excluded.accounts else h.accounts end,
+       messages = case when excluded.doubt is null then excluded.messages else h.messages end,
+       doubted_since = case when excluded.doubt is not null then coalesce(h.doubted_since, excluded.doubted_since) end`,
+    values: [url, accounts, messages, doubt, now],
+  })
+}
+
+/**
+ * Whether an answer that an account verifies nothing may be stored: nothing is known that it would end, or another answer
+ * said so `afterMs` before. Else the answer is remembered. `askedAt`: when the question went out.
+ */
+export async function confirmEmpty(
+  db: Queryable,
+  { fid, askedAt, afterMs }: { readonly fid: number; readonly askedAt: Date; readonly afterMs: number },
+): Promise<boolean> {
+  const { rows } = await db.query<{ confirmed: boolean }>({
+    name: 'confirm-empty',
+    text: `
+with known as (
+  select from verified_address where fid = $1 and ended_at is null and observed_at < $2 limit 1),
+noted as (
+  insert into emptied_account (fid, first_empty_at) select $1, $2 from known on conflict do nothing)
+select not exists (select from known)
+       or exists (select from emptied_account where fid = $1 and first_empty_at <= $3) as confirmed`,
+    values: [fid, askedAt, new Date(askedAt.getTime() - afterMs)],
+  })
+  return rows[0]?.confirmed === true
+}
+
+/** Forgets that answers left these accounts empty. */
+export async function forgetEmptied(db: Queryable, fid: number): Promise<void> {
+  await db.query({ name: 'forget-emptied', text: 'delete from emptied_account where fid = $1', values: [fid] })
+}

@@ -1,0 +1,88 @@
+import type pg from 'pg'
+import type { Queryable } from '../../db/pool.ts'
+import { lastBelievedTotals, readHubStanding, storeHubStanding } from '../../db/queries/sources/hub-standing.ts'
+import { HostClosed } from '../../hosts/host.ts'
+import { minute } from '../../ops/time.ts'
+import type { Network, SocialIndex } from '../../social/social-index.ts'
+import type { Source } from '../schedule/source.ts'
+
+export interface BeliefOptions {
+  readonly pool: pg.Pool
+  readonly social: SocialIndex
+  /** Of the hub. */
+  readonly url: string
+  readonly now: () => Date
+}
+
+/** A hub whose newest block is older is behind, in seconds. */
+const mostDelaySeconds = 600
+/** Totals may fall by pruning, and by no more than this part of what they were. */
+const mostLost = 0.1
+/** A network with fewer accounts or messages is somebody's own, whose totals say nothing. */
+const fewestJudged = 1_000
+/** Work that waits for a hub to be believed again is looked at so often. */
+const waitMs = minute
+
+/**
+ * Whether what a hub says may be stored: one that is new, syncing or of another network answers every question without
+ * an error and knows nothing, which would end all that is known.
+ */
+export interface Belief {
+  /** Asks the hub about itself and remembers the judgement. Returns what it said; undefined: it is not believed. */
+  look(db?: Queryable): Promise<Network | undefined>
+  /** Why it is not believed; undefined: it is, or nobody has looked yet. */
+  doubt(): Promise<string | undefined>
+  /** The source, of which nothing is asked or stored while the hub is not believed. */
+  guard(source: Source): Source
+}
+
+export function createBelief({ pool, social, url, now }: BeliefOptions): Belief {
+  async function look(db: Queryable = pool) {
+    const network = await social.network()
+    const { accounts = null, messages = null } = network
+    const doubt = doubtAbout(network, await lastBelievedTotals(db)) ?? null
+    await storeHubStanding(db, { url, accounts, messages, doubt, now: now() })
+    return doubt === null ? network : undefined
+  }
+
+  async function refuse(db: Queryable) {
+    const standing = await readHubStanding(db, url)
+    if (!standing && (await look())) return
+    if (standing?.doubt === null) return
+    throw new HostClosed(`the hub is not believed: ${standing?.doubt}`, new Date(now().getTime() + waitMs))
+  }
+
+  return {
+    look,
+    doubt: async () => (await readHubStanding(pool, url))?.doubt ?? undefined,
+    guard: (source) => ({
+      ...source,
+      async read(subjects) {
+        await refuse(pool)
+        const reading = await source.read(subjects)
+        return {
+          ...reading,
+          async write(db) {
+            await refuse(db) // the hub may have been found out while it answered
+            return reading.write(db)
+          },
+        }
+      },
+    }),
+  }
+}
+
+/** Why a hub is not to be believed; undefined: nothing speaks against it. */
+export function doubtAbout(
+  { accounts, messages, delaySeconds, isSyncing }: Network,
+  before: { readonly accounts: number | null; readonly messages: number | null },
+): string | undefined {
+  if (isSyncing) return 'it says that it is syncing'
+  if (delaySeconds !== undefined && delaySeconds > mostDelaySeconds) return `its newest block is ${delaySeconds} s old`
+  return fallen('accounts', before.accounts, accounts) ?? fallen('messages', before.messages, messages)
+}
+
+function fallen(what: string, before: number | null, total: number | undefined): string | undefined {
+  if (before === null || before < fewestJudged || total === undefined) return undefined
+  return total < before * (1 - mostLost) ? `it knows ${total} ${what}, and ${before} were known before` : undefined
+}

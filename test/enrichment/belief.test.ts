@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { createHealth } from '../../enrichment/health.ts'
+import { wallet } from '../support/chain/rows.ts'
+import { type Scene, startScene } from '../support/chain/scene.ts'
+import { startJob } from '../support/enrichment-job.ts'
+
+// A hub that knows nothing answers every question without an error; none of its answers ends what is known.
+
+let scene: Scene
+beforeEach(async () => {
+  scene = await startScene()
+  scene.register(7)
+  scene.hub.state.setProfile(7, { username: 'ada', displayName: 'Ada' })
+  scene.hub.state.addVerification(7, wallet(1))
+  await scene.rows.transfer({ chain: 'base', id: 1 }, null, wallet(1), scene.clock.pass(60_000))
+  await scene.settle()
+})
+afterEach(() => scene.stop())
+
+const hour = 3_600_000
+const listed = { agent_status: 'active', verified_addresses: [wallet(1)] }
+
+async function hours(count: number, job = scene.job) {
+  for (let half = 0; half < 2 * count; half++) {
+    scene.clock.pass(hour / 2)
+    await job.run()
+  }
+}
+
+/** What the hub says about itself from now on; undefined: as it is. */
+function tell(hub: { state: HubState }, about: { accounts?: number; delaySeconds?: number; isSyncing?: boolean }) {
+  Object.assign(hub.state.told, about)
+}
+
+test('a verified set that an answer empties ends with a second answer an hour later, and not before', async () => {
+  scene.hub.state.removeVerification(7, wallet(1))
+  scene.hub.state.forgetEvents()
+  await hours(6.5)
+  expect(await scene.agent(7)).toMatchObject(listed)
+  await hours(3)
+  expect(await scene.agent(7)).toMatchObject({ agent_status: 'historical', verified_addresses: [] })
+})
+
+test('an answer that knows the set again takes the doubt away', async () => {
+  scene.hub.state.removeVerification(7, wallet(1))
+  scene.hub.state.forgetEvents()
+  await hours(6.5)
+  scene.hub.state.addVerification(7, wallet(1), { at: new Date('2026-03-01T00:00:00Z') })
+  await hours(10)
+  expect(await scene.agent(7)).toMatchObject(listed)
+  expect((await scene.database.pool.query('select from emptied_account')).rowCount).toBe(0)
+})
+
+test('a signed removal needs no second word', async () => {
+  scene.hub.state.removeVerification(7, wallet(1))
+  await scene.settle()
+  expect(await scene.agent(7)).toMatchObject({ agent_status: 'historical' })
+})
+
+const doubts = [
+  ['that is syncing', { isSyncing: true }, /says that it is syncing/],
+  ['whose head is behind', { delaySeconds: 900 }, /newest block is 900 s old/],
+  ['whose accounts fell by more than a tenth', { accounts: 899_999 }, /899999 accounts, and 1000000 were known before/],
+] as const
+test.each(doubts)('a hub %s is not believed, which readiness says, and is believed again', async (_, about, words) => {
+  tell(scene.hub, { accounts: 1_000_000 })
+  await hours(1)
+  scene.hub.state.removeVerification(7, wallet(1))
+  scene.hub.state.setProfile(7, { displayName: 'Nobody' })
+  tell(scene.hub, about)
+  await hours(16)
+  expect(await scene.agent(7)).toMatchObject(listed)
+  const { rows } = await scene.database.pool.query('select display_name from agent')
+  expect(rows).toEqual([{ display_name: 'Ada' }])
+  const health = createHealth({ pool: scene.database.pool, hubDoubt: scene.job.hubDoubt })
+  expect(await health.notReady()).toMatch(words)
+
+  tell(scene.hub, { accounts: 1_000_000, delaySeconds: 3, isSyncing: false })
+  await hours(9)
+  expect(await scene.agent(7)).toMatchObject({ agent_status: 'historical' })
+  expect(await health.notReady()).toBeUndefined()
+})
+
+test('another hub that knows nothing of the network is not believed from its first answer on', async () => {
+  tell(scene.hub, { accounts: 1_000_000 })
+  await hours(1)
+  const empty = await startHub(new HubState(scene.clock.now))
+  const { database, clock } = scene
+  const job = await startJob({ database, clock, env: { HUB_URL: empty.url } })
+  await hours(16, job)
+  expect(await scene.agent(7)).toMatchObject(listed)
+  expect(await job.hubDoubt()).toMatch(/knows 0 accounts/)
+  await job.close()
+  await empty.stop()
+})

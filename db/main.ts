@@ -6,8 +6,9 @@ const usage = `
 npm run migrate
 
 Brings the database that DATABASE_URL names (unset: the embedded one under .data/) to the newest schema and prints
-each migration it applied. Several may run at once: the others wait. Ends with 1, leaving the database as it was, when
-a migration fails, when an applied one has changed since, or when the database is newer than this program.
+each migration it applied. Several may run at once: the others wait. A migration that does not get its locks is tried
+again for ten minutes. Ends with 1, without the migration at fault, when one fails, when an applied one has changed
+since, or when the database is newer than this program.
 
 Reads DATABASE_URL: see .env.example.
 `
@@ -15,7 +16,10 @@ Reads DATABASE_URL: see .env.example.
 await runCommand({ usage }, async () => {
   const database = await openDatabase(process.env.DATABASE_URL)
   try {
-    const ran = [...database.migrated, ...(await migrate(database.databaseUrl, (text) => console.error(text)))]
+    const ran = [
+      ...database.migrated,
+      ...(await migrate(database.databaseUrl, { onNotice: (text) => console.error(text) })),
+    ]
     for (const name of ran) console.log(`applied ${name}`)
     console.log(`${database.description}: ${ran.length === 0 ? 'nothing to do' : `${ran.length} applied`}`)
   } finally {

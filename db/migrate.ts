@@ -1,21 +1,35 @@
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { lockKeys } from './lock-keys.ts'
+import { type MigrationFile, readMigrations } from './migration-files.ts'
+import { blockersOf, type Patience, patiently } from './patience.ts'
 import { connectionTimeouts } from './pool.ts'
 
-const folder = new URL('./migrations/', import.meta.url)
 /** SQLSTATE of what `raise notice` says; what the server notices by itself ("exists, skipping") has others. */
 const raisedByMigration = '00000'
+/** Another's migrations may build indexes of large tables. */
+const othersPatienceMs = 2 * 60 * 60_000
+const pollMs = 200
+
+const defaults = {
+  folder: new URL('./migrations/', import.meta.url),
+  patience: { lockTimeoutMs: 1_000, pauseMs: 2_000, totalMs: 10 * 60_000 } as Patience,
+  onNotice: (_text: string) => {},
+}
 
 /**
  * Brings a database to the newest schema and returns the names of the migrations that ran (empty: nothing to do).
  *
- * Each file runs once, in name order, in its own transaction. Several callers may run at once: the others wait.
- * Throws when an applied file has changed since, or when the database holds one this version does not know. `onNotice`
- * hears what a migration has to tell its operator.
+ * Each file runs once, in name order, in its own transaction; one whose first line is `-- outside a transaction` runs
+ * statement by statement, and from its first one again when it fails, so each of them has to bear a repetition. Several
+ * callers may run at once: the others wait. A file that does not get its locks within `patience.lockTimeoutMs` leaves
+ * nothing behind and is tried again, for `patience.totalMs`.
+ *
+ * Throws when an applied file has changed since, when the database holds one this version does not know, or when a
+ * file fails. `onNotice` hears what a migration has to tell its operator, and who is waited for.
  */
-export async function migrate(databaseUrl: string, onNotice: (text: string) => void = () => {}): Promise<string[]> {
+export async function migrate(databaseUrl: string, options: Partial<typeof defaults> = {}): Promise<string[]> {
+  const { folder, patience, onNotice } = { ...defaults, ...options }
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'migrate',
@@ -26,51 +40,121 @@ export async function migrate(databaseUrl: string, onNotice: (text: string) => v
   })
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [lockKeys.migration])
-    await client.query(
-      `create table if not exists schema_migration (
-         name text primary key,
-         sha256 text not null,
-         applied_at timestamptz not null default now()
-       )`,
-    )
-    const { rows } = await client.query<{ name: string; sha256: string }>('select name, sha256 from schema_migration')
-    const applied = new Map(rows.map((row) => [row.name, row.sha256]))
-    const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
-    refuseUnknown(applied, files)
-    const ran: string[] = []
-    for (const name of files) {
-      const sql = await readFile(new URL(name, folder), 'utf8')
-      const sha256 = createHash('sha256').update(sql).digest('hex')
-      const before = applied.get(name)
-      if (before === sha256) continue
-      if (before) {
-        throw new Error(`migration ${name} was applied with other content; add a new file instead of changing this one`)
-      }
-      await apply(client, name, sql, sha256)
-      ran.push(name)
-    }
-    return ran
+    await beTheOne(client, onNotice)
+    const files = await readMigrations(folder)
+    const waiting = pendingOf(files, await readApplied(client))
+    for (const file of waiting) await applyPatiently({ databaseUrl, client, file, patience, onNotice })
+    return waiting.map(({ name }) => name)
   } finally {
     await client.end()
   }
 }
 
-async function apply(client: pg.Client, name: string, sql: string, sha256: string) {
-  await client.query('begin')
-  try {
-    await client.query(sql)
-    await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256])
-    await client.query('commit')
-  } catch (cause) {
-    await client.query('rollback')
-    throw new Error(`migration ${name} failed and left nothing behind: ${(cause as Error).message}`, { cause })
+/**
+ * One migrates at a time. The lock is asked for again and again instead of waited for: a statement that waits has a
+ * snapshot, for the end of which `create index concurrently` waits in its turn.
+ */
+async function beTheOne(client: pg.Client, onNotice: (text: string) => void): Promise<void> {
+  const deadline = Date.now() + othersPatienceMs
+  for (let polls = 0; ; polls++) {
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [lockKeys.migration])
+    if (rows[0].locked) return
+    if (Date.now() >= deadline) throw new Error(`others have been migrating for ${othersPatienceMs / 60_000} minutes`)
+    if (polls === 0) onNotice('waiting for another migration to end')
+    await delay(pollMs)
   }
 }
 
-function refuseUnknown(applied: Map<string, string>, files: string[]) {
-  const unknown = [...applied.keys()].filter((name) => !files.includes(name))
+async function readApplied(client: pg.Client): Promise<Map<string, string>> {
+  await client.query(
+    `create table if not exists schema_migration (
+       name text primary key,
+       sha256 text not null,
+       applied_at timestamptz not null default now()
+     )`,
+  )
+  const { rows } = await client.query<{ name: string; sha256: string }>('select name, sha256 from schema_migration')
+  return new Map(rows.map((row) => [row.name, row.sha256]))
+}
+
+function pendingOf(files: MigrationFile[], applied: Map<string, string>): MigrationFile[] {
+  const unknown = [...applied.keys()].filter((name) => !files.some((file) => file.name === name))
   if (unknown.length > 0) {
     throw new Error(`the database is newer than this program: it holds ${unknown.join(', ')}; update the program`)
   }
+  const changed = files.find(({ name, sha256 }) => applied.has(name) && applied.get(name) !== sha256)
+  if (changed) {
+    throw new Error(
+      `migration ${changed.name} was applied with other content; add a new file instead of changing this one`,
+    )
+  }
+  return files.filter(({ name }) => !applied.has(name))
+}
+
+interface Application {
+  readonly databaseUrl: string
+  readonly client: pg.Client
+  readonly file: MigrationFile
+  readonly patience: Patience
+  readonly onNotice: (text: string) => void
+}
+
+async function applyPatiently({ databaseUrl, client, file, patience, onNotice }: Application): Promise<void> {
+  const { name } = file
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const pid = rows[0]?.pid as number
+  let blockers = ''
+  const tryOnce = async () => {
+    blockers = ''
+    const look = setTimeout(async () => {
+      blockers = await blockersOf(databaseUrl, pid).catch(() => '')
+    }, patience.lockTimeoutMs / 2)
+    try {
+      await (file.outside ? applyOutside(client, file, file.outside, patience) : apply(client, file, patience))
+    } finally {
+      clearTimeout(look)
+    }
+  }
+  const holders = () => (blockers ? `; held by ${blockers}` : '')
+  try {
+    await patiently(patience, tryOnce, ({ message }) =>
+      onNotice(`migration ${name} does not get a lock and is tried again: ${message}${holders()}`),
+    )
+  } catch (cause) {
+    const left = file.outside ? 'failed; it is run again from its first statement' : 'failed and left nothing behind'
+    throw new Error(`migration ${name} ${left}: ${(cause as Error).message}${holders()}`, { cause })
+  }
+}
+
+async function apply(client: pg.Client, file: MigrationFile, { lockTimeoutMs }: Patience): Promise<void> {
+  await client.query('begin')
+  try {
+    await limitLockWait(client, lockTimeoutMs, true)
+    await client.query(file.sql)
+    await note(client, file)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
+
+/** What runs concurrently waits for transactions to end and keeps nobody waiting meanwhile, so it has all the time. */
+async function applyOutside(
+  client: pg.Client,
+  file: MigrationFile,
+  statements: readonly string[],
+  { totalMs }: Patience,
+): Promise<void> {
+  await limitLockWait(client, totalMs, false)
+  for (const statement of statements) await client.query(statement)
+  await note(client, file)
+}
+
+async function limitLockWait(client: pg.Client, milliseconds: number, local: boolean): Promise<void> {
+  await client.query(`select set_config('lock_timeout', $1, $2)`, [`${milliseconds}ms`, local])
+}
+
+async function note(client: pg.Client, { name, sha256 }: MigrationFile): Promise<void> {
+  await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256])
 }

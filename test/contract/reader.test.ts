@@ -28,7 +28,7 @@ test('a migrating user who may not create roles gets the views; the reader is le
   url.password = 'plain'
 
   const notices: string[] = []
-  expect(await migrate(url.href, (text) => notices.push(text))).toContain('0008_sql_contract.sql')
+  expect(await migrate(url.href, { onNotice: (text) => notices.push(text) })).toContain('0008_sql_contract.sql')
   expect(notices).toEqual([expect.stringContaining('role directory_reader was not created: plain may not')])
   const owner = await connect(url.href)
   expect((await owner.query('select from directory.agents')).rowCount).toBe(0)

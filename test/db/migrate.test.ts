@@ -1,6 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { migrate } from '../../db/migrate.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -29,4 +34,94 @@ test('a migration that changed after it ran is refused by name', async () => {
 test('a database of a newer version is refused by the name of what it holds', async () => {
   await database.pool.query(`insert into schema_migration (name, sha256) values ('9999_future.sql', 'x')`)
   await expect(migrate(database.url)).rejects.toThrow(/newer than this program: it holds 9999_future\.sql/)
+})
+
+/** A folder of migrations beside what is applied already, and how long locks are waited for. */
+async function migrationsOf(files: Record<string, string>) {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-directory-migrations-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  for (const [name, sql] of Object.entries(files)) await writeFile(join(folder, name), sql)
+  return pathToFileURL(`${folder}/`)
+}
+const quick = { lockTimeoutMs: 100, pauseMs: 50, totalMs: 30_000 }
+
+async function emptyDatabase() {
+  const one = await createTestDatabase()
+  onTestFinished(() => one.drop())
+  await one.pool.query('drop table schema_migration')
+  return one
+}
+
+test('a migration waits for a lock in short tries, so that readers get between, and says who holds it', async () => {
+  const { url, pool } = await emptyDatabase()
+  await pool.query('create table thing (id int)')
+  const folder = await migrationsOf({ '1_column.sql': 'alter table thing add column name text;' })
+  const reader = await pool.connect()
+  await reader.query('begin; select from thing')
+  const notices: string[] = []
+  const migrated = migrate(url, { folder, patience: quick, onNotice: (text) => notices.push(text) })
+  await until('it was tried three times', async () => notices.length >= 3)
+  await pool.query({ text: 'select from thing', query_timeout: 1_000 } as never)
+  expect(notices[0]).toMatch(
+    /^migration 1_column\.sql does not get a lock and is tried again: .*lock timeout; held by pid \d+ \(test, idle in transaction\)$/,
+  )
+  await reader.query('rollback')
+  reader.release()
+  expect(await migrated).toEqual(['1_column.sql'])
+})
+
+test('a migration that never gets its lock ends with one line and leaves nothing behind', async () => {
+  const { url, pool } = await emptyDatabase()
+  await pool.query('create table thing (id int)')
+  const folder = await migrationsOf({
+    '1_column.sql': 'create table other (id int); alter table thing add column name text;',
+  })
+  const reader = await pool.connect()
+  await reader.query('begin; select from thing')
+  await expect(migrate(url, { folder, patience: { ...quick, totalMs: 300 } })).rejects.toThrow(
+    /^migration 1_column\.sql failed and left nothing behind: .*lock timeout; held by pid \d+ \(test, idle in transaction\)$/,
+  )
+  await reader.query('rollback')
+  reader.release()
+  const { rows } = await pool.query(
+    `select to_regclass('other') as other, (select count(*)::int from schema_migration)`,
+  )
+  expect(rows).toEqual([{ other: null, count: 0 }])
+})
+
+test('an index is built concurrently while another process waits to migrate', async () => {
+  const { url, pool } = await emptyDatabase()
+  await pool.query('create table thing (id int)')
+  const folder = await migrationsOf({
+    '1_index.sql':
+      '-- outside a transaction\n-- Found by name.\ndrop index concurrently if exists thing_id;\n' +
+      'create index concurrently thing_id on thing (id);\n',
+  })
+  const writer = await pool.connect()
+  await writer.query('begin; insert into thing values (1)')
+  const waiting: string[] = []
+  const first = migrate(url, { folder })
+  await until('the index waits for the writer', async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and query ~ '^create'`,
+    )
+    return rows.length === 1
+  })
+  const second = migrate(url, { folder, onNotice: (text) => waiting.push(text) })
+  await until('the second waits for the first', async () => waiting.length === 1)
+  await writer.query('commit')
+  writer.release()
+  expect(await Promise.all([first, second])).toEqual([['1_index.sql'], []])
+  expect(waiting).toEqual(['waiting for another migration to end'])
+  const { rows } = await pool.query(`select indisvalid from pg_index where indexrelid = 'thing_id'::regclass`)
+  expect(rows).toEqual([{ indisvalid: true }])
+})
+
+test('what would keep readers waiting is refused outside a transaction', async () => {
+  const { url, pool } = await emptyDatabase()
+  await pool.query('create table thing (id int)')
+  const folder = await migrationsOf({ '1_column.sql': '-- outside a transaction\nalter table thing add name text;\n' })
+  await expect(migrate(url, { folder })).rejects.toThrow(
+    'migration 1_column.sql runs outside a transaction, where this may not: alter table thing add name text',
+  )
 })

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+
+/** First line of a file whose statements cannot run in a transaction, as `create index concurrently` cannot. */
+const outsideMark = '-- outside a transaction'
+
+export interface MigrationFile {
+  readonly name: string
+  readonly sql: string
+  /** Of the file's bytes, in hex: tells a file that was changed after it ran. */
+  readonly sha256: string
+  /** The statements, to be run one by one; null: the file runs as a whole in one transaction. */
+  readonly outside: readonly string[] | null
+}
+
+/** The migrations of a folder, in the order of their names. */
+export async function readMigrations(folder: URL): Promise<MigrationFile[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(new URL(name, folder), 'utf8')
+      const sha256 = createHash('sha256').update(sql).digest('hex')
+      return { name, sql, sha256, outside: sql.startsWith(`${outsideMark}\n`) ? statements(name, sql) : null }
+    }),
+  )
+}
+
+/**
+ * A statement ends where a line ends with a semicolon. Each must be one that lets readers and writers go on while it
+ * waits and works, because it waits without the limit that statements in transactions have.
+ */
+function statements(name: string, sql: string): string[] {
+  const found = sql
+    .replace(/^--.*$/gm, '')
+    .split(/;\s*$/m)
+    .map((text) => text.trim())
+    .filter(Boolean)
+  const wrong = found.find((text) => !/\bconcurrently\b/i.test(text))
+  if (wrong)
+    throw new Error(`migration ${name} runs outside a transaction, where this may not: ${wrong.split('\n')[0]}`)
+  return found
+}

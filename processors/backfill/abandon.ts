@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
 import {
   type BackfillRange,
   deleteBackfill,
@@ -37,6 +38,7 @@ export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range):
     await dropAside(db, backfill.id)
     await deleteBackfill(db, backfill.id)
     await deleteUnpaidWithin(db, name, backfill)
+    await deleteCopies(db, name, backfill)
     await deleteSettlementsWithin(db, name, backfill)
     return shards.reduce((sum, { settlements }) => sum + settlements, 0)
   })

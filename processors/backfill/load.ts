@@ -113,7 +113,7 @@ class Placing {
   async #place(partition: AsidePartition) {
     const { pool, config } = this.load
     const began = Date.now()
-    await placePartition(pool, config.chain.name, partition)
+    await placePartition(pool, config.chain, partition)
     const seconds = ((Date.now() - began) / 1000).toFixed(1)
     this.display.line(`${partition.partition} is indexed and in its place (${seconds} s)`)
   }

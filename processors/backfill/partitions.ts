@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { copyAside, copyRest, countUncopied, nextToCopy } from '../../db/queries/chain/aside-copies.ts'
+import { holdReservations } from '../../db/queries/chain/backfill.ts'
 import { dropTable } from '../../db/queries/chain/reset.ts'
 import {
   type AsidePartition,
@@ -11,43 +14,69 @@ import {
   indexRecipients,
   isIndexed,
   limitLockWait,
+  lockMaintenance,
   lockPartition,
-  moveRows,
   raiseIndexMemory,
   readAside,
   replacePartition,
 } from '../../db/queries/chain/settlement-partitions.ts'
+import { boundRange } from '../../db/queries/rollup/hourly.ts'
+
+type Chain = Pick<ChainSettings, 'name' | 'id'>
 
 /** Memory for building an index. */
 const indexMemoryMegabytes = 256
-/** Readers and the processor wait behind whoever waits for the partition, so not for long; then it is tried again. */
-const lockWaitMs = 1_000
-const [lockPauseMs, maxLockAttempts] = [2_000, 300]
+/** Rows that are copied by one transaction. */
+const chunkRows = 50_000
+/** Rows that the exchange may move while readers wait: some tens of milliseconds. */
+const maxRestRows = 5_000
+/** Readers and the processor wait behind whoever waits for a table, three of them, so not for long; then it is tried again. */
+const lockWaitMs = 250
+/** Autovacuum is told to leave after a second. */
+const maintenanceWaitMs = 5_000
+const [lockPauseMs, maxAttempts] = [2_000, 300]
 const lockNotAvailable = '55P03'
 
 /**
- * Puts a loaded table in the place of its partition: indexes first, while nobody sees it; then, in one short
- * transaction, what the processor has written to the partition meanwhile, and the exchange. May be repeated after any
- * interruption.
+ * Puts a loaded table in the place of its partition. While nobody sees it, it gets its indexes and a copy of what the
+ * partition has received and nobody changes any more; then, in one transaction that readers wait for, the rest, which is
+ * little, and the place. May be repeated after any interruption.
  */
-export async function placePartition(pool: pg.Pool, chain: string, aside: AsidePartition): Promise<void> {
+export async function placePartition(pool: pg.Pool, chain: Chain, aside: AsidePartition): Promise<void> {
+  await copySettled(pool, chain, aside)
   if (!(await isIndexed(pool, aside.aside))) {
     await inTransaction(pool, async (client) => {
       await raiseIndexMemory(client, indexMemoryMegabytes)
       await indexRecipients(client, aside.aside)
       await indexHot(client, aside.aside)
-      await addBounds(client, chain, aside)
+      await addBounds(client, chain.name, aside)
       await addKey(client, aside.aside)
     })
     await analyze(pool, aside.aside)
   }
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    await copySettled(pool, chain, aside)
     try {
-      return await exchange(pool, aside)
+      if (await exchange(pool, chain, aside)) return
     } catch (error) {
-      if ((error as { code?: string }).code !== lockNotAvailable || attempt === maxLockAttempts) throw error
-      await delay(lockPauseMs)
+      if ((error as { code?: string }).code !== lockNotAvailable || attempt === maxAttempts) throw error
     }
+    await delay(lockPauseMs)
+  }
+  throw new Error(`${aside.partition} receives more rows than can be copied; run the command again later`)
+}
+
+/** Copies what does not change any more, a transaction a chunk. */
+async function copySettled(pool: pg.Pool, chain: Chain, aside: AsidePartition): Promise<void> {
+  for (let isDone = false; !isDone; ) {
+    isDone = await inTransaction(pool, async (client) => {
+      await holdReservations(client, chain.id) // nothing of it is taken back meanwhile
+      const range = await nextToCopy(client, chain.name, aside)
+      if (!range) return true
+      const toBlock = await boundRange(client, chain.name, range, chunkRows)
+      await copyAside(client, chain.name, aside, { ...range, toBlock })
+      return false
+    })
   }
 }
 
@@ -59,11 +88,17 @@ export async function dropAside(db: Queryable, backfillId: number): Promise<void
   for (const { aside } of await readAside(db, backfillId)) await dropTable(db, aside)
 }
 
-async function exchange(pool: pg.Pool, aside: AsidePartition): Promise<void> {
-  await inTransaction(pool, async (client) => {
+/** False: too many rows are left to let readers wait for them. */
+function exchange(pool: pg.Pool, chain: Chain, aside: AsidePartition): Promise<boolean> {
+  return inTransaction(pool, async (client) => {
+    await holdReservations(client, chain.id)
+    await limitLockWait(client, maintenanceWaitMs)
+    await lockMaintenance(client, aside.partition)
+    if ((await countUncopied(client, chain.name, aside, maxRestRows + 1)) > maxRestRows) return false
     await limitLockWait(client, lockWaitMs)
     await lockPartition(client, aside.partition)
-    await moveRows(client, aside)
+    await copyRest(client, chain.name, aside)
     await replacePartition(client, aside)
+    return true
   })
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
 import {
   type BackfillRange,
   backfillsWithin,
@@ -72,6 +73,7 @@ export function resetTo(
     }
     for (const { id } of backfills) await dropAside(db, id)
     await deleteBackfillsAbove(db, name, block.height)
+    await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxBlock - 1 })
     const settlements = await deleteSettlementsAbove(db, name, block.height)
     await deleteUnpaidAbove(db, name, block.height)
     await deleteTransfersAbove(db, name, block.height)

@@ -1,16 +1,17 @@
 import pg from 'pg'
 
-const columns = `(amount, block_timestamp, block_number, log_index, chain, selector_source, selector,
+/** All but `id`, which rows of final blocks do not have. */
+export const settlementColumns = `(amount, block_timestamp, block_number, log_index, chain, selector_source, selector,
    token, payer, recipient, facilitator, payment_nonce, tx_hash)`
 
 /** Takes binary rows with these thirteen columns, in this order; `id` stays null: rows of final blocks have none. */
 export const copySettlements = `copy settlement
-  ${columns}
+  ${settlementColumns}
   from stdin (format binary)`
 
 /** The same into one table of the same shape. */
 export function copySettlementsInto(table: string): string {
-  return `copy ${pg.escapeIdentifier(table)} ${columns} from stdin (format binary)`
+  return `copy ${pg.escapeIdentifier(table)} ${settlementColumns} from stdin (format binary)`
 }
 
 /**

@@ -121,6 +121,11 @@ export async function limitLockWait(db: Queryable, milliseconds: number): Promis
   await db.query(`select set_config('lock_timeout', $1, true)`, [`${milliseconds}ms`])
 }
 
+/** Keeps autovacuum from a partition, which is told to leave it when somebody has waited for a second. Readers do not wait. */
+export async function lockMaintenance(db: Queryable, partition: string): Promise<void> {
+  await db.query(`lock table only ${pg.escapeIdentifier(partition)} in share update exclusive mode`)
+}
+
 /**
  * Keeps everybody from a partition. From the top down, as statements over `settlement` take their locks, so that none
  * of them can hold one that this waits for while it waits for one that this holds.
@@ -130,14 +135,6 @@ export async function lockPartition(db: Queryable, partition: string): Promise<v
   for (const table of new Set(['settlement', parent, partition])) {
     await db.query(`lock table only ${pg.escapeIdentifier(table)} in access exclusive mode`)
   }
-}
-
-/** Adds what was written to the partition meanwhile. Returns how many rows. */
-export async function moveRows(db: Queryable, { partition, aside }: AsidePartition): Promise<number> {
-  const { rowCount } = await db.query(
-    `insert into ${pg.escapeIdentifier(aside)} select * from ${pg.escapeIdentifier(partition)}`,
-  )
-  return rowCount ?? 0
 }
 
 /** What takes a partition's place has to be attached like it. */

@@ -1,0 +1,111 @@
+import pg from 'pg'
+import type { Queryable } from '../../pool.ts'
+import type { BlockRange } from '../rollup/hourly.ts'
+import { settlementColumns } from './settlement-copy.ts'
+import type { AsidePartition } from './settlement-partitions.ts'
+
+// What a partition receives while its backfill loads a table aside: rows of the processor, and of other backfills.
+
+/**
+ * The first blocks of a partition whose rows are not in its aside yet and do not change any more: the processor's up to
+ * its final block, and what other backfills have committed. Undefined: there are none.
+ */
+export async function nextToCopy(
+  db: Queryable,
+  chain: string,
+  { partition }: AsidePartition,
+): Promise<BlockRange | undefined> {
+  const { rows } = await db.query<BlockRange>(
+    `
+with own as (select backfill_id as id, copied, int4multirange(int4range(first_block, last_block, '[]')) as blocks
+               from backfill_partition where partition = $2),
+settled as (
+  select int4multirange(int4range(0, finalized_block, '[]'))
+         - coalesce((select range_agg(int4range(from_block, to_block, '[]')) from backfill where chain = $1), '{}') as blocks
+    from chain_state where chain = $1
+   union all
+  select int4multirange(int4range(shard.first_block, shard.next_block))
+    from backfill b join backfill_shard shard on shard.backfill_id = b.id
+   where b.chain = $1 and b.id <> (select id from own)
+)
+select lower(todo) as "fromBlock", upper(todo) - 1 as "toBlock"
+  from own, unnest((select range_agg(blocks) from settled) * own.blocks - own.copied) as todo
+ order by todo
+ limit 1`,
+    [chain, partition],
+  )
+  return rows[0]
+}
+
+/** Copies the rows of some blocks into the aside, as those of final blocks. */
+export async function copyAside(
+  db: Queryable,
+  chain: string,
+  { partition, aside }: AsidePartition,
+  { fromBlock, toBlock }: BlockRange,
+): Promise<void> {
+  await db.query(
+    `insert into ${pg.escapeIdentifier(aside)} ${settlementColumns}
+     select ${settlementColumns.slice(1, -1)} from ${pg.escapeIdentifier(partition)}
+      where chain = $1 and block_number between $2 and $3`,
+    [chain, fromBlock, toBlock],
+  )
+  await db.query('update backfill_partition set copied = copied + $2::int4multirange where partition = $1', [
+    partition,
+    blocksOf({ fromBlock, toBlock }),
+  ])
+}
+
+/** The rows of a partition that are not in its aside: its newest. */
+const uncopied = (partition: string) => `
+  backfill_partition own,
+  unnest(int4multirange(int4range(own.first_block, own.last_block, '[]')) - own.copied) as rest (blocks),
+  lateral (select * from ${pg.escapeIdentifier(partition)}
+            where chain = $2 and block_number >= lower(rest.blocks) and block_number < upper(rest.blocks)) as fresh
+ where own.partition = $1`
+
+/** How many rows are not in the aside; more than `limit` are not counted. */
+export async function countUncopied(
+  db: Queryable,
+  chain: string,
+  { partition }: AsidePartition,
+  limit: number,
+): Promise<number> {
+  const { rows } = await db.query<{ rows: number }>(
+    `select count(*)::int as rows from (select from ${uncopied(partition)} limit $3) counted`,
+    [partition, chain, limit],
+  )
+  return rows[0]?.rows ?? 0
+}
+
+/** Moves the rest, in the transaction that has locked the partition. */
+export async function copyRest(db: Queryable, chain: string, { partition, aside }: AsidePartition): Promise<void> {
+  await db.query(`insert into ${pg.escapeIdentifier(aside)} select fresh.* from ${uncopied(partition)}`, [
+    partition,
+    chain,
+  ])
+}
+
+/** Takes copies of some blocks out of every aside of a chain, because the rows themselves go. */
+export async function deleteCopies(db: Queryable, chain: string, blocks: BlockRange): Promise<void> {
+  const { rows } = await db.query<{ partition: string; aside: string }>(
+    `select p.partition, p.aside from backfill_partition p join backfill b on b.id = p.backfill_id
+      where b.chain = $1 and p.copied && $2::int4multirange`,
+    [chain, blocksOf(blocks)],
+  )
+  for (const { partition, aside } of rows) {
+    await db.query(
+      `delete from ${pg.escapeIdentifier(aside)} where block_number <@ (
+         select copied * $2::int4multirange from backfill_partition where partition = $1)`,
+      [partition, blocksOf(blocks)],
+    )
+    await db.query('update backfill_partition set copied = copied - $2::int4multirange where partition = $1', [
+      partition,
+      blocksOf(blocks),
+    ])
+  }
+}
+
+function blocksOf({ fromBlock, toBlock }: BlockRange): string {
+  return `{[${Math.trunc(fromBlock)},${Math.trunc(toBlock) + 1})}`
+}

@@ -1,0 +1,63 @@
+import type pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { readChains } from '../../../chains.file.ts'
+import { readAside } from '../../../db/queries/chain/settlement-partitions.ts'
+import { abandonRange } from '../../../processors/backfill/abandon.ts'
+import { placePartition } from '../../../processors/backfill/partitions.ts'
+import { reserveRange } from '../../../processors/backfill/reservation.ts'
+import { placeBesideReader } from '../../support/chain/placing.ts'
+import { createTestDatabase } from '../../support/database.ts'
+
+const { base } = readChains({ env: {} })
+
+test('while a partition that the processor writes is placed nobody waits for a second, and no row is lost', {
+  timeout: 120_000,
+}, async () => {
+  const { rows, expected, undoable, expectedUndoable, slowest, answers } = await placeBesideReader(300_000)
+  expect(rows).toBe(expected)
+  expect(undoable).toBe(expectedUndoable)
+  expect(slowest).toBeLessThan(1_000)
+  expect(answers).toBeGreaterThan(10)
+})
+
+test('rows of another backfill that share the partition come along, and leave it when that one is abandoned', async () => {
+  const { pool, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  const own = await reserveRange(pool, base, { fromBlock: 100, toBlock: 199 }, 1)
+  const other = await reserveRange(pool, base, { fromBlock: 300, toBlock: 399 }, 1)
+  const [aside] = await readAside(pool, own.id)
+  if (!aside) throw new Error('no partition was set aside')
+  const add = (table: string, block: number) =>
+    pool.query(
+      `insert into ${table} (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                             payer, recipient, facilitator, payment_nonce, tx_hash)
+       values (1, now(), $1, 0, 'base', 'c', '\\x00', '\\x00', '\\x00', '\\x00', '\\x00', '\\x00', '\\x00')`,
+      [block],
+    )
+  for (const block of [110, 190]) await add(aside.aside, block)
+  for (const block of [320, 340]) await add('settlement', block)
+  await pool.query('update backfill_shard set next_block = 350 where backfill_id = $1', [other.id])
+  const blocks = async () => {
+    const { rows } = await pool.query('select block_number::int as block from settlement order by 1')
+    return rows.map(({ block }) => block)
+  }
+  const broken = placePartition(breakingBefore(pool, 'lock table only'), base, aside)
+  await expect(broken).rejects.toThrow('interrupted')
+  expect((await pool.query(`select copied::text from backfill_partition`)).rows).toEqual([{ copied: '{[300,350)}' }])
+  await abandonRange(pool, base, { fromBlock: 300, toBlock: 399 })
+  await placePartition(pool, base, aside)
+  expect(await blocks()).toEqual([110, 190])
+})
+
+/** A pool whose connections break before a statement. */
+function breakingBefore(pool: pg.Pool, statement: string): pg.Pool {
+  const connect = async () => {
+    const client = await pool.connect()
+    const query = (text: string, ...rest: unknown[]) =>
+      String(text).startsWith(statement)
+        ? Promise.reject(new Error('interrupted'))
+        : client.query(text, ...(rest as [unknown[]]))
+    return { query, release: () => client.release() }
+  }
+  return { query: pool.query.bind(pool), connect } as unknown as pg.Pool
+}

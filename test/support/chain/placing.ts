@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { readChains } from '../../../chains.file.ts'
+import { readAside } from '../../../db/queries/chain/settlement-partitions.ts'
+import { placePartition } from '../../../processors/backfill/partitions.ts'
+import { reserveRange } from '../../../processors/backfill/reservation.ts'
+import { createTestDatabase } from '../database.ts'
+
+export interface PlacingRun {
+  /** Rows of the chain afterwards, and those that must be there. */
+  readonly rows: number
+  readonly expected: number
+  /** Rows that can still be undone, and those that must be. */
+  readonly undoable: number
+  readonly expectedUndoable: number
+  /** Milliseconds of the slowest of all answers, and how many there were. */
+  readonly slowest: number
+  readonly answers: number
+}
+
+const { base } = readChains({ env: {} })
+const [rowsPerBlock, loadedBlocks, hotBlocks] = [10, 1_000, 20]
+const readPauseMs = 5
+
+/** Settlements of blocks, ten a block; `id`: an expression, null for rows of final blocks. */
+const insertBlocks = (table: string, id: string) => `
+insert into ${table} (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token, payer,
+                      recipient, facilitator, payment_nonce, tx_hash, id)
+select 1, '2026-01-01', n / ${rowsPerBlock}, n % ${rowsPerBlock}, 'base', 'c', '\\xe3ee160e', '\\x00',
+       decode(lpad(to_hex(n % 5000), 40, '0'), 'hex'), decode(lpad(to_hex(n % 1000), 40, '0'), 'hex'),
+       '\\x00', decode(lpad(to_hex(n), 64, '0'), 'hex'), decode(lpad(to_hex(n), 64, '0'), 'hex'), ${id}
+  from generate_series($1::bigint * ${rowsPerBlock}, ($2::bigint + 1) * ${rowsPerBlock} - 1) n`
+
+/**
+ * Places a loaded partition into which the processor has written `rows` settlements meanwhile and goes on writing, while
+ * somebody reads the settlements of the chain without a pause.
+ */
+export async function placeBesideReader(rows: number): Promise<PlacingRun> {
+  const database = await createTestDatabase()
+  const { pool } = database
+  try {
+    const { id } = await reserveRange(pool, base, { fromBlock: 0, toBlock: loadedBlocks - 1 }, 1)
+    const [aside] = await readAside(pool, id)
+    if (!aside) throw new Error('no partition was set aside')
+    await pool.query(insertBlocks(aside.aside, 'null'), [0, loadedBlocks - 1])
+    await pool.query('update backfill_shard set next_block = last_block + 1')
+    let head = loadedBlocks + rows / rowsPerBlock
+    await pool.query(insertBlocks('settlement', 'null'), [loadedBlocks, head - hotBlocks])
+    await pool.query(insertBlocks('settlement', `'base-' || n`), [head - hotBlocks + 1, head])
+    await pool.query(
+      `insert into chain_state (chain, chain_id, indexed_block, finalized_block, head_block, updated_at)
+       values ('base', 8453, $1::int, $2, $1, now())`,
+      [head, head - hotBlocks],
+    )
+    let isOver = false
+    let [slowest, answers] = [0, 0]
+    const reading = (async () => {
+      while (!isOver) {
+        const began = Date.now()
+        await pool.query(
+          `select * from settlement where recipient = decode(lpad('7', 40, '0'), 'hex')
+            order by block_number desc, log_index desc limit 20`,
+        )
+        slowest = Math.max(slowest, Date.now() - began)
+        answers++
+        await delay(readPauseMs)
+      }
+    })()
+    const writing = (async () => {
+      for (; !isOver; await delay(20 * readPauseMs)) {
+        const block = head + 1
+        await pool.query(insertBlocks('settlement', `'base-' || n`), [block, block])
+        head = block
+      }
+    })()
+    try {
+      await placePartition(pool, base, aside)
+    } finally {
+      isOver = true
+      await Promise.all([reading, writing])
+    }
+    const { rows: counted } = await pool.query<{ rows: number; undoable: number }>(
+      'select count(*)::int as rows, count(id)::int as undoable from settlement',
+    )
+    const finalBlock = loadedBlocks + rows / rowsPerBlock - hotBlocks
+    return {
+      rows: counted[0]?.rows as number,
+      expected: (head + 1) * rowsPerBlock,
+      undoable: counted[0]?.undoable as number,
+      expectedUndoable: (head - finalBlock) * rowsPerBlock,
+      slowest,
+      answers,
+    }
+  } finally {
+    await database.drop()
+  }
+}

@@ -8,10 +8,11 @@ import { explainByAddress } from './routes/explain-address.ts'
 import { explainAgent } from './routes/explain-agent.ts'
 import { feed } from './routes/feed.ts'
 import { leaderboard } from './routes/leaderboard.ts'
+import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
 
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
 
-/** Every GET of the specification, in its order, then what mirrors follow, then what explains the answers. */
-export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress]
+/** Every GET of the specification, in its order, then what mirrors follow, what explains the answers, and what goes on where they end. */
+export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress, registrations]

@@ -17,6 +17,7 @@ import { checkTables, createHealth } from './health.ts'
 import { forgetOldChanges } from './join/changes.ts'
 import { runEdges } from './join/edges.ts'
 import { runJoin } from './join/join.ts'
+import { runLargeHolders } from './join/large-holders.ts'
 import { rollUpSettlements } from './join/rollup.ts'
 import { createMetrics } from './metrics.ts'
 import { repeat } from './schedule/loop.ts'
@@ -122,6 +123,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   await Promise.all([
     ...sourceLoops,
     joinLoop,
+    loop('large holders', () => runLargeHolders(join), joinRestMs),
     loop('edges', edge, minute),
     rollupLoop,
     loop('settlement counts', refresh, minute),

@@ -16,10 +16,17 @@ export function answer(route: Route, sources: Sources, cache: Cache<Content>, on
     onRead(route.path, hit)
     if (!value) throw new ApiError('ERR_NOT_FOUND', missing)
     if (hit) res.setHeader('Age', String(ageSeconds))
+    if (value.next !== undefined) linkNext(res, value.next)
     const before = value.bytes
     await sendContent(req, res, value, maxAgeSeconds)
     if (value.bytes !== before) cache.measure(key)
   }
+}
+
+/** RFC 8288, readable for scripts on other origins as well. */
+function linkNext(res: Response, next: string): void {
+  res.setHeader('Link', `<${next}>; rel="next"`)
+  res.setHeader('Access-Control-Expose-Headers', `${res.getHeader('Access-Control-Expose-Headers')}, Link`)
 }
 
 /** What a route answers to parsed parameters, from memory while that is fresh. `value` undefined: 404. */
@@ -32,8 +39,10 @@ export async function readThrough(
   const revision = route.revision ? await route.revision(sources) : ''
   const key = `${route.path} ${JSON.stringify(input)} ${revision}`
   const load = async () => {
-    const body = await route.read(input as never, sources)
-    return body === undefined ? undefined : new Content(route.answer.type, Buffer.from(body))
+    const read = await route.read(input as never, sources)
+    if (read === undefined) return undefined
+    const { body, next } = typeof read === 'string' ? { body: read, next: undefined } : read
+    return new Content(route.answer.type, Buffer.from(body), next)
   }
   const answered = await cache.get(key, route.freshSeconds * 1_000, load, { fid: input.fid, address: input.address })
   return { key, ...answered }

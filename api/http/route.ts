@@ -3,6 +3,7 @@ import type { ChainName } from '../../chains.config.ts'
 import type { ChainSettings } from '../../chains.file.ts'
 import type { Queryable } from '../../db/pool.ts'
 import type { Cache } from './cache.ts'
+import type { PagedBody } from './cursor.ts'
 import type { ErrorCode } from './errors.ts'
 import type { FirstProduced } from './first-produced.ts'
 
@@ -46,7 +47,7 @@ export interface Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObjec
   /** `detail` of the 404, for routes that can have nothing to say. */
   readonly missing?: string
   /** The body; undefined: 404. */
-  readonly read: (input: z.output<P> & z.output<Q>, sources: Sources) => Promise<string | undefined>
+  readonly read: (input: z.output<P> & z.output<Q>, sources: Sources) => Promise<string | PagedBody | undefined>
 }
 
 /** The type of a route is inferred from its schemas. */

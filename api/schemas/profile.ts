@@ -32,12 +32,20 @@ export const profile = z
     last_identity_at: maybeTime,
     last_codehost_at: maybeTime,
     last_spec_discovery_at: maybeTime,
-    erc8004_records: z.array(record),
+    erc8004_records: z
+      .array(record)
+      .max(200)
+      .meta({ description: 'Those it acted on first; all are in registrations.' }),
     oli_tags: z.array(oliTag),
     agent_specs: agentSpecs,
     agent_edges: z.array(edge).max(100),
     codehost_profiles: codehostProfile.nullable(),
     agent_identities: z.array(agentIdentity),
-    historical_registrations: z.array(historicalRegistration),
+    historical_registrations: z
+      .array(historicalRegistration)
+      .max(200)
+      .meta({ description: 'Those released last; all are in registrations.' }),
+    erc8004_total: count.meta({ description: 'Tokens it holds now.' }),
+    historical_total: count.meta({ description: 'Holdings that ended.' }),
   })
   .meta({ id: 'AgentProfile' })

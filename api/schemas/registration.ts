@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, chainId, chainName, count, fid, hash, time, tokenId } from './scalars.ts'
+import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenId } from './scalars.ts'
 
 const text = z.string().nullable()
 
@@ -27,6 +27,13 @@ export const record = z
     deployed_at: time.meta({ description: 'Mint.' }),
     acquired_at: time,
     updated_at: time,
+    agent_uri_bytes: count.meta({
+      description: 'Length of the URI; with an agent those beyond 8,192 bytes are left out.',
+    }),
+    unsolicited: z.boolean().meta({
+      description:
+        'Sent by a stranger, and the holder has set nothing since. It counts; what it says is the stranger’s.',
+    }),
   })
   .meta({ id: 'Erc8004Record' })
 
@@ -48,3 +55,13 @@ export const historicalRegistration = z
     reason: z.enum(['transfer', 'burn', 'verification_removed']),
   })
   .meta({ id: 'HistoricalRegistration' })
+
+export const registrationList = z
+  .strictObject({
+    fid,
+    state: z.enum(['current', 'historical']),
+    count,
+    registrations: z.union([z.array(record).max(100), z.array(historicalRegistration).max(100)]),
+    next_cursor: nextCursor,
+  })
+  .meta({ id: 'RegistrationList' })

@@ -46,3 +46,8 @@ export const agentStatus = z.enum(['active', 'historical', 'claimed-only']).meta
   description:
     'active: a verified address owns a token now; historical: it once did; claimed-only: claimed without a token.',
 })
+
+export const nextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: 'For the parameter `cursor` of the next page; null: this is the last.' })

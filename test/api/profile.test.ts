@@ -46,6 +46,8 @@ test('a bare agent has every field, in the order of the specification, unknown o
     agent_edges: [],
     agent_identities: [],
     historical_registrations: [],
+    erc8004_total: 0,
+    historical_total: 0,
   })
 })
 
@@ -106,6 +108,8 @@ test('a claimed agent on two chains shows its records with their documents, and 
       deployed_at: '2026-03-01T00:00:00.000Z',
       acquired_at: '2026-03-01T00:00:00.000Z',
       updated_at: '2026-03-01T00:00:00.000Z',
+      agent_uri_bytes: 19,
+      unsolicited: false,
     },
     expect.objectContaining({ chain: 'gnosis', chain_id: 100, erc8004_id: 7, uri_status: 'empty', services: [] }),
   ])
@@ -205,6 +209,7 @@ const fields = [
   ...['agent_status', 'spec_check_status', 'last_socialindex_at', 'last_explorer_at', 'last_identity_at'],
   ...['last_codehost_at', 'last_spec_discovery_at', 'erc8004_records', 'oli_tags', 'agent_specs', 'agent_edges'],
   ...['codehost_profiles', 'agent_identities', 'historical_registrations'],
+  ...['erc8004_total', 'historical_total'],
 ]
 
 function seedFeedback(index: number, revokedBlock: number | null) {

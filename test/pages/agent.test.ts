@@ -199,3 +199,26 @@ test('a program that writes to a page is told what a program is told', async () 
   expect([response.status, response.headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
   expect(await response.json()).toMatchObject({ error: 'ERR_NOT_FOUND' })
 })
+
+test('what a stranger sent leads nowhere, and the page says how much is not shown', async () => {
+  const { pool } = database
+  await seedAgent(pool, { fid: 9, addresses: [addressOf('sent')] })
+  for (const [id, unsolicited] of [
+    [501, false],
+    [502, true],
+  ] as const) {
+    await seedRegistration(pool, { chain: 'celo', id, owner: addressOf('sent'), uri: `https://uri-${id}.example/` })
+    await seedHolding(pool, { fid: 9, chain: 'celo', id, by: addressOf('sent'), unsolicited })
+    await insert(pool, 'registration_document', {
+      ...{ chain: 'celo', agent_id: id, uri_status: 'ok', updated_at: today },
+      services: JSON.stringify([{ name: 'web', endpoint: `https://service-${id}.example/`, version: null }]),
+    })
+  }
+  await pool.query('update agent set current_total = 12345 where fid = 9')
+  const page = await read('/agent/9')
+  expect(page).toContain('href="https://uri-501.example/"')
+  expect(page).toContain('href="https://service-501.example/"')
+  expect(page).not.toMatch(/href="https:\/\/(uri|service)-502/)
+  expect(page).toContain('<bdi>https://service-502.example/</bdi>')
+  expect(page).toContain('2 of 12,345. <a href="/api/agent/9/registrations?state=current&amp;limit=100">')
+})

@@ -120,6 +120,7 @@ export interface SeedHolding {
   by: string
   block?: number
   at?: Date
+  unsolicited?: boolean
   released?: {
     reason: 'transfer' | 'burn' | 'verification_removed'
     block: number
@@ -130,7 +131,7 @@ export interface SeedHolding {
 }
 
 export async function seedHolding(pool: pg.Pool, holding: SeedHolding): Promise<void> {
-  const { fid, chain, id, by, block = 100, at = birth, released } = holding
+  const { fid, chain, id, by, block = 100, at = birth, released, unsolicited = false } = holding
   await insert(pool, 'agent_holding', {
     fid,
     chain,
@@ -145,7 +146,10 @@ export async function seedHolding(pool: pg.Pool, holding: SeedHolding): Promise<
     transferred_to: released?.to ? bytes(released.to) : null,
     to_fid: released?.toFid ?? null,
     reason: released?.reason ?? null,
+    unsolicited,
   })
+  const total = released ? 'historical_total' : 'current_total'
+  await pool.query(`update agent set ${total} = ${total} + 1 where fid = $1`, [fid])
 }
 
 export interface SeedSettlement {

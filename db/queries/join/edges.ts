@@ -1,5 +1,6 @@
 import { lockKeys } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
+import { shownRecords } from '../sql/shown-holdings.ts'
 
 /**
  * Makes the deriving of edges the work of one transaction at a time. Its statements look rows up by key, and are kept from
@@ -41,10 +42,10 @@ export async function readEndpoints(db: Queryable, fids: readonly number[]): Pro
     text: `
 select a.fid,
        array(select distinct s.service->>'endpoint'
-               from agent_holding h
+               from ${shownRecords('a.fid')} h
                join registration_document d using (chain, agent_id),
                     json_array_elements(d.services) as s (service)
-              where h.fid = a.fid and h.reason is null and s.service->>'endpoint' is not null
+              where s.service->>'endpoint' is not null
               order by 1) as endpoints
   from agent a where a.fid = any ($1::bigint[])`,
     values: [fids],

@@ -1,6 +1,9 @@
 import { namesOf, type SourceRow, sources } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
+
 import { textList } from '../sql/json-text.ts'
+
+import { shownRecords } from '../sql/shown-holdings.ts'
 
 /** What sources ask about an agent. */
 export interface AgentInput {
@@ -25,10 +28,9 @@ select fid, handle, array(select '0x' || encode(v, 'hex') from unnest(verified_a
 /** Services of the registrations that an agent has now, as their documents name them. */
 const services = `
 select s.service->>'endpoint' as endpoint
-  from agent_holding h
+  from ${shownRecords('a.fid')} h
   join registration_document d using (chain, agent_id),
-       json_array_elements(d.services) as s (service)
- where h.fid = a.fid and h.reason is null`
+       json_array_elements(d.services) as s (service)`
 
 /** Accounts on the host of code that an agent names, the best source first. */
 const named = `

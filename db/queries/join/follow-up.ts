@@ -4,7 +4,7 @@ import type { Queryable } from '../../pool.ts'
 import { askForSpecs, forgetSpecs } from '../sources/agent-specs.ts'
 import { hurryDocumentsOf } from '../sources/registration-documents.ts'
 import { addSubjects, askForSubjects, forgetSubjects } from '../sources/source-state.ts'
-import { type AgentChange, deriveAgents } from './agents.ts'
+import { type AgentChange, type Derivation, deriveAgents } from './agents.ts'
 import { noteEdgeEvents } from './edge-events.ts'
 import { askAboutAgents, forgetEnrichment } from './enrichment-inputs.ts'
 import { noteAddressesOf } from './events.ts'
@@ -25,8 +25,9 @@ export interface FollowUp {
 export async function deriveWithFollowUp(
   db: Queryable,
   { fids, perAgent, now }: FollowUp,
+  derive: (db: Queryable, derivation: Derivation) => Promise<AgentChange[]> = deriveAgents,
 ): Promise<readonly AgentChange[]> {
-  const changes = await deriveAgents(db, { fids, chainOrder: chainNames, now })
+  const changes = await derive(db, { fids, chainOrder: chainNames, now })
   const changed = changes.map(({ fid }) => fid)
   const [listed, delisted] = [fidsOf(changes, 'listed'), fidsOf(changes, 'delisted')]
   const claimed = changes.filter(({ claimChanged }) => claimChanged).map(({ fid }) => fid)

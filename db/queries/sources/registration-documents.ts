@@ -1,5 +1,6 @@
 import { sources } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
+import { shownRecords } from '../sql/shown-holdings.ts'
 
 /** A registration; the id in decimal. */
 export interface Token {
@@ -49,9 +50,9 @@ export async function hurryDocumentsOf(db: Queryable, fids: readonly number[]): 
     text: `
 update source_state s
    set priority = 2
-  from agent_holding h
- where h.fid = any ($1::bigint[]) and h.reason is null
-   and s.source = '${source}' and s.subject = 'token:' || h.chain || ':' || h.agent_id
+  from unnest($1::bigint[]) as holder (fid)
+ cross join lateral ${shownRecords('holder.fid')} h
+ where s.source = '${source}' and s.subject = 'token:' || h.chain || ':' || h.agent_id
    and s.priority < 2 and s.last_attempt_at is null`,
     values: [fids],
   })

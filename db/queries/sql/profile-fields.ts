@@ -1,69 +1,24 @@
 import { namesOf, profileFieldsOfSources, sources } from '../../../sources.ts'
 import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
-import { chainId, chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
+import { chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
+import { historyObject, recordObject } from './registration-objects.ts'
+import { historyOrder, recordOrder, shownHistory, shownRecords } from './shown-holdings.ts'
 
 // The fields of a profile, for the statement that builds one and the one that builds thousands.
 
-/** Addresses of the identity registries by chain: first parameter of every statement with these fields. */
-const registryOf = (chain: string) => `$1::jsonb ->> ${chain}`
+/** Bytes of a URI that is shown with the agent; registrations are read whole in pages. */
+const longestUri = 8_192
 
 const records = `
-select ${list(
-  `json_build_object(
-    'chain', h.chain,
-    'chain_id', ${chainId('h.chain')},
-    'erc8004_id', h.agent_id,
-    'registry_address', ${registryOf('h.chain')},
-    'owner_address', ${hex('h.held_by')},
-    'agent_wallet', ${hex('r.agent_wallet')},
-    'agent_uri', r.agent_uri,
-    'uri_status', case when coalesce(r.agent_uri_length, 0) = 0 then 'empty'
-                       when d.tried_uri_sha256 <> uri_sha256(r) then 'pending'
-                       else coalesce(d.uri_status, 'pending') end,
-    'name', d.name,
-    'description', d.description,
-    'image', d.image,
-    'active', d.active,
-    'x402_support', d.x402_support,
-    'services', coalesce(d.services, '[]'),
-    'supported_trust', coalesce(d.supported_trust, '[]'),
-    'feedback_count', (select count(*) from feedback f
-                        where f.chain = h.chain and f.agent_id = h.agent_id and f.revoked_block is null),
-    'block_number', r.registered_block,
-    'tx_hash', ${hex('r.registered_tx')},
-    'deployed_at', ${isoTime('r.registered_at')},
-    'acquired_at', ${isoTime('h.acquired_at')},
-    'updated_at', ${isoTime('r.updated_at')}
-  )`,
-  `${chainPosition('h.chain')}, h.agent_id`,
-)}
-  from agent_holding h
+select ${list(recordObject(`case when r.agent_uri_length <= ${longestUri} then r.agent_uri end`), recordOrder)}
+  from ${shownRecords('a.fid')} h
   join registration r using (chain, agent_id)
-  left join registration_document d using (chain, agent_id)
- where h.fid = a.fid and h.reason is null`
+  left join registration_document d using (chain, agent_id)`
 
 const history = `
-select ${list(
-  `json_build_object(
-    'chain', h.chain,
-    'chain_id', ${chainId('h.chain')},
-    'erc8004_id', h.agent_id,
-    'block_number', coalesce(r.registered_block, h.acquired_block),
-    'deployed_at', ${isoTime('coalesce(r.registered_at, h.acquired_at)')},
-    'held_by', ${hex('h.held_by')},
-    'acquired_at', ${isoTime('h.acquired_at')},
-    'released_at', ${isoTime('h.released_at')},
-    'released_block', h.released_block,
-    'released_tx', ${hex('h.released_tx')},
-    'transferred_to', ${hex('h.transferred_to')},
-    'to_fid', h.to_fid,
-    'reason', h.reason
-  )`,
-  `h.released_at desc, ${chainPosition('h.chain')}, h.agent_id, h.acquired_block, h.acquired_log_index`,
-)}
-  from agent_holding h
-  left join registration r using (chain, agent_id)
- where h.fid = a.fid and h.reason is not null`
+select ${list(historyObject, historyOrder)}
+  from ${shownHistory('a.fid')} h
+  left join registration r using (chain, agent_id)`
 
 const specDocuments = `
 select ${list(
@@ -137,15 +92,16 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['codehost_profiles', codehostProfile],
   ['agent_identities', identities],
   ['historical_registrations', `(${history})`],
+  ['erc8004_total', 'a.current_total'],
+  ['historical_total', 'a.historical_total'],
 ]
 
-/** When what a token of the agent `a` names was read last; of what is settled only the row is left. */
+/** When what a shown token of the agent `a` names was read last; of what is settled only the row is left. */
 const documentSuccess = `
 select max(greatest(s.last_success_at, d.read_at))
-  from agent_holding h
+  from ${shownRecords('a.fid')} h
   left join registration_document d using (chain, agent_id)
-  left join source_state s on s.source = '${sources.agentUri.name}' and s.subject = 'token:' || h.chain || ':' || h.agent_id
- where h.fid = a.fid and h.reason is null`
+  left join source_state s on s.source = '${sources.agentUri.name}' and s.subject = 'token:' || h.chain || ':' || h.agent_id`
 
 /** Attempts and successes of the sources for the agent `a`. */
 export const sourceTimes = `

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chainNames } from '../../../chains.config.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
+import { runLargeHolders } from '../../../enrichment/join/large-holders.ts'
 import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
 import { followedFids, type History, modelAgents, storedAgents } from '../../support/agent-model.ts'
 import { chainRows, type Token, wallet } from '../../support/chain/rows.ts'
@@ -45,8 +46,9 @@ const step = fc.record({
 
 test('whatever happened in whatever order, the index is what the rules make of it', { timeout: 180_000 }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, steps), async (steps) => {
+    fc.asyncProperty(fc.array(step, steps), fc.subarray(fids), async (steps, large) => {
       await empty()
+      await database.pool.query('insert into large_holder (fid) select unnest($1::bigint[])', [large])
       const history = await live(steps)
       expect(await storedAgents(database.pool)).toEqual(modelAgents(history))
       await nothingIsWrittenAnew()
@@ -110,7 +112,7 @@ function verifyInMemory(
 
 async function join(now: Date) {
   const options = { pool: database.pool, now: () => now, settlementOverloads: 'spec', lookups: false } as const
-  while ((await runJoin(options)) > 0);
+  while ((await runJoin(options)) + (await runLargeHolders({ ...options, rest: 0 })) > 0);
 }
 
 async function claim(fid: number, number: number, at: Date) {
@@ -139,6 +141,6 @@ async function nothingIsWrittenAnew() {
 async function empty() {
   await database.pool.query(
     `truncate registration, registration_transfer, verified_address, claim, agent, agent_holding, agent_change,
-              holder_event, token_event, agent_event, source_state`,
+              holder_event, token_event, agent_event, source_state, large_holder, large_holder_event`,
   )
 }

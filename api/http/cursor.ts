@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { ApiError } from './errors.ts'
+
+/** How the values of an order are written: digits (times as microseconds since 1970, flags as 0 and 1) or a word. */
+const forms = {
+  integer: /^[0-9]{1,15}$/,
+  time: /^[0-9]{1,17}$/,
+  token: /^[0-9]{1,78}$/,
+  word: /^[a-z0-9-]{1,40}$/,
+} as const
+
+/** Types of the columns a list is ordered by, the unique one last. */
+export type Order = readonly (keyof typeof forms)[]
+
+/** A list whose pages are told apart by the last row's place in its order. */
+export interface List {
+  /** Route, order and filters: a cursor of another list is refused. */
+  readonly name: readonly unknown[]
+  readonly order: Order
+}
+
+const version = 1
+const markBytes = 8
+const longestCursor = 600
+
+/** What stands in `cursor`. Undefined: it is not there; empty: the first page. */
+export const cursorParameter = z
+  .unknown()
+  .optional()
+  .transform((value) => {
+    const text = Array.isArray(value) ? value[0] : value
+    return text === undefined ? undefined : String(text).slice(0, longestCursor + 1)
+  })
+  .meta({
+    description:
+      'Turns on paging by cursor: empty for the first page, then the `next_cursor` of the page before; also in the ' +
+      'header `Link`. An unreadable one, or one of another list or filter, is answered with 404. Rows that arrive on ' +
+      'top are not met by a walk that has begun.',
+    override: { type: 'string', maxLength: longestCursor },
+  })
+
+/** The cursor behind a row, given the values of its order as text. */
+export function writeCursor(list: List, values: readonly string[]): string {
+  const bytes = Buffer.concat([Buffer.of(version), markOf(list), Buffer.from(values.join(' '))])
+  return bytes.toString('base64url')
+}
+
+/**
+ * The values a page begins behind; undefined: it is the first. A cursor carries values and no row's id, so that it
+ * outlives its row, and no signature: a forged one is another place in a list that anybody may read.
+ *
+ * Throws ERR_NOT_FOUND for what is no cursor of this list: the first page in its place would send a client round for ever.
+ */
+export function readCursor(list: List, cursor: string | undefined): string[] | undefined {
+  if (cursor === undefined || cursor === '') return undefined
+  const bytes = Buffer.from(cursor.length > longestCursor ? '' : cursor, 'base64url')
+  const values = bytes
+    .subarray(1 + markBytes)
+    .toString('latin1')
+    .split(' ')
+  const isOurs =
+    bytes.toString('base64url') === cursor &&
+    bytes[0] === version &&
+    bytes.subarray(1, 1 + markBytes).equals(markOf(list)) &&
+    values.length === list.order.length &&
+    values.every((value, index) => forms[list.order[index] as keyof typeof forms].test(value))
+  if (!isOurs) {
+    throw new ApiError(
+      'ERR_NOT_FOUND',
+      'the cursor is none of this list with these filters; begin again with an empty one',
+    )
+  }
+  return values
+}
+
+function markOf({ name, order }: List): Buffer {
+  const text = JSON.stringify([name, order], (_key, value) => (value === undefined ? null : value))
+  return createHash('sha256').update(text).digest().subarray(0, markBytes)
+}
+
+/** A part of a list in its order. */
+export interface ListPage {
+  /** JSON array. */
+  readonly rows: string
+  readonly count: number
+  /** Values of the last row's order; null: no row follows. */
+  readonly next: readonly string[] | null
+}
+
+/** A body with what the header `Link` says of the next page. */
+export interface PagedBody {
+  readonly body: string
+  /** Whole URL; undefined: this is the last page. */
+  readonly next: string | undefined
+}
+
+/**
+ * The answer of one page: `fields` are the members of its body, JSON texts by name, to which `next_cursor` is added
+ * as the last. `url` is the list's whole address, `query` what stands in it besides the cursor.
+ */
+export function pagedBody(
+  list: List,
+  page: ListPage,
+  { fields, url, query }: { fields: Record<string, string>; url: string; query: Record<string, unknown> },
+): PagedBody {
+  const cursor = page.next && writeCursor(list, page.next)
+  const members = Object.entries({ ...fields, next_cursor: JSON.stringify(cursor) })
+  const body = `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
+  return { body, next: cursor === null ? undefined : `${url}?${queryText({ ...query, cursor })}` }
+}
+
+/** Parameters as they were understood, so that a follower of links asks for the same. */
+function queryText(query: Record<string, unknown>): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .flatMap((one): [string, string][] => (one === null || one === undefined ? [] : [[name, String(one)]])),
+  )
+  return new URLSearchParams(pairs).toString()
+}

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { profile } from '../../api/schemas/profile.ts'
+import { registrationList } from '../../api/schemas/registration.ts'
+import { failure, startApi, type TestApi } from '../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, birth, seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+const victim = addressOf('victim')
+const own = 3
+const sent = 400
+const past = 250
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+  const { pool } = database
+  await seedAgent(pool, { fid: 1, addresses: [victim], chains: ['base', 'gnosis'] })
+  await seedAgent(pool, { fid: 2, handle: 'empty' })
+  await pool.query(
+    `insert into registration (id, chain, agent_id, owner, burned, agent_uri, agent_uri_length, registered_block,
+                               registered_at, registered_tx, acquired_block, acquired_at, updated_block, updated_at)
+     select 'base-' || n, 'base', n, $1, false, 'https://spam.example/' || n, 24, 1, $2, $3, 1, $2, 1, $2
+       from generate_series(1, ${sent}) n`,
+    [Buffer.from(victim.slice(2), 'hex'), birth, Buffer.alloc(32)],
+  )
+  await pool.query(
+    `insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at, unsolicited)
+     select 1, 'base', n, $1, 1, 0, $2, true from generate_series(1, ${sent}) n`,
+    [Buffer.from(victim.slice(2), 'hex'), birth],
+  )
+  // Released in groups of five at one time, as when a verification goes.
+  await pool.query(
+    `insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at,
+                                released_at, reason)
+     select 1, case n % 2 when 0 then 'celo' else 'base' end, 1000 + n, $1, 1, 0, $2,
+            $2::timestamptz + n / 5 * interval '1 minute', 'verification_removed' from generate_series(1, ${past}) n`,
+    [Buffer.from(victim.slice(2), 'hex'), birth],
+  )
+  for (const id of [7, 2n ** 256n - 1n]) {
+    await seedRegistration(pool, { chain: 'gnosis', id, owner: victim, uri: 'u'.repeat(8_193) })
+    await seedHolding(pool, { fid: 1, chain: 'gnosis', id, by: victim })
+  }
+  await seedRegistration(pool, { chain: 'base', id: 9_999, owner: victim, uri: 'u'.repeat(8_192) })
+  await seedHolding(pool, { fid: 1, chain: 'base', id: 9_999, by: victim })
+  await pool.query('update agent set current_total = $1, historical_total = $2 where fid = 1', [own + sent, past])
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+async function page(path: string) {
+  const response = await api.get(path)
+  expect(response.status).toBe(200)
+  const text = await response.text()
+  const ids = [...text.matchAll(/"chain" : "(\w+)", "chain_id" : \d+, "erc8004_id" : (\d+)/g)].map(([, ...key]) =>
+    key.join(' '),
+  )
+  return { ids, body: registrationList.parse(JSON.parse(text)), link: response.headers.get('link'), text }
+}
+
+async function walk(path: string): Promise<string[]> {
+  const ids: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { ids: more, body } = await page(`${path}&cursor=${cursor}`)
+    ids.push(...more)
+    cursor = body.next_cursor
+  }
+  return ids
+}
+
+test('a profile shows two hundred tokens, those the holder acted on first, and how many there are', async () => {
+  const body = profile.parse(await (await api.get('/api/agent/1')).json())
+  expect([body.erc8004_total, body.historical_total]).toEqual([own + sent, past])
+  expect(body.erc8004_records.length).toBe(200)
+  expect(body.erc8004_records.slice(0, 4).map((one) => [one.chain, one.erc8004_id, one.unsolicited])).toEqual([
+    ['base', 9_999, false],
+    ['gnosis', 7, false],
+    ['gnosis', Number(2n ** 256n - 1n), false],
+    ['base', 1, true],
+  ])
+  expect(body.historical_registrations.length).toBe(200)
+  const released = body.historical_registrations.map((one) => one.released_at)
+  expect(released).toEqual([...released].sort().reverse())
+})
+
+test('a URI of more than 8,192 bytes is left out of the profile, with its length, and whole among the registrations', async () => {
+  const body = profile.parse(await (await api.get('/api/agent/1')).json())
+  expect(body.erc8004_records.slice(0, 2).map((one) => [one.agent_uri?.length ?? null, one.agent_uri_bytes])).toEqual([
+    [8_192, 8_192],
+    [null, 8_193],
+  ])
+  const { text } = await page('/api/agent/1/registrations?chain=gnosis')
+  expect(text).toContain(`"${'u'.repeat(8_193)}"`)
+})
+
+test('a walk over the registrations meets each once, in the order of the profile', async () => {
+  const ids = await walk('/api/agent/1/registrations?limit=7')
+  expect(ids.length).toBe(own + sent)
+  expect(new Set(ids).size).toBe(own + sent)
+  expect(ids.slice(0, 4)).toEqual(['base 9999', 'gnosis 7', `gnosis ${2n ** 256n - 1n}`, 'base 1'])
+  expect(ids.slice(3)).toEqual(Array.from({ length: sent }, (_, n) => `base ${n + 1}`))
+})
+
+test('so does one over those it once held, the last released first', async () => {
+  const whole = await walk('/api/agent/1/registrations?state=historical&limit=100')
+  const ids = await walk('/api/agent/1/registrations?state=historical&limit=3')
+  expect(ids).toEqual(whole)
+  expect(new Set(ids).size).toBe(past)
+  expect((await walk('/api/agent/1/registrations?state=historical&limit=100&chain=Celo')).length).toBe(past / 2)
+})
+
+test('the header names the next page whole, and not on the last one', async () => {
+  const first = await page('/api/agent/1/registrations?limit=200&chain=base&chain=Gnosis')
+  expect(first.body.count).toBe(100)
+  expect(first.link).toBe(
+    `<https://api.agents.example/api/agent/1/registrations?state=current&chain=base&chain=gnosis&limit=100&cursor=${first.body.next_cursor}>; rel="next"`,
+  )
+  const last = await page('/api/agent/1/registrations?chain=gnosis')
+  expect([last.body.next_cursor, last.link]).toEqual([null, null])
+  expect((await page('/api/agent/2/registrations')).body).toEqual({
+    ...{ fid: 2, state: 'current', count: 0, registrations: [], next_cursor: null },
+  })
+})
+
+test('a cursor of another list, another filter or of nobody is answered with 404, never with the first page', async () => {
+  const { body } = await page('/api/agent/1/registrations?limit=1')
+  const cursor = body.next_cursor as string
+  const paths = [
+    `/api/agent/2/registrations?cursor=${cursor}`,
+    `/api/agent/1/registrations?state=historical&cursor=${cursor}`,
+    `/api/agent/1/registrations?chain=base&cursor=${cursor}`,
+    `/api/agent/1/registrations?cursor=${cursor}*`,
+    `/api/agent/1/registrations?cursor=${cursor.slice(2)}`,
+    '/api/agent/1/registrations?cursor=%00',
+    `/api/agent/1/registrations?cursor=${'A'.repeat(5_000)}`,
+  ]
+  for (const path of paths)
+    expect(await failure(await api.get(path))).toMatchObject({ status: 404, error: 'ERR_NOT_FOUND' })
+  expect((await api.get(`/api/agent/1/registrations?cursor=${cursor}&limit=9`)).status).toBe(200)
+  expect(await failure(await api.get('/api/agent/77/registrations'))).toMatchObject({ error: 'ERR_NOT_FOUND' })
+})

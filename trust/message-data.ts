@@ -97,3 +97,61 @@ function varint(value: number): Uint8Array {
 function join(parts: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(parts)
 }
+
+/**
+ * What the bytes of a verification say; undefined for other messages and for bytes that are none. Fields that are not
+ * known are passed over, of a field that stands twice the last counts, as protobuf has it.
+ */
+export function decodeVerification(dataBytes: Uint8Array): MessageData | undefined {
+  const data = readFields(dataBytes)
+  const body = data?.get(bodyFields.verification_add)
+  const add = body instanceof Uint8Array ? readFields(body) : undefined
+  if (!data || !add) return undefined
+  const [type, fid, timestamp, network] = [1, 2, 3, 4].map((field) => numberIn(data, field))
+  const [verificationType, chainId, protocol] = [4, 5, 7].map((field) => numberIn(add, field))
+  const [address, claimSignature, blockHash] = [1, 2, 3].map((field) => bytesIn(add, field))
+  const numbers = [type, fid, timestamp, network, verificationType, chainId, protocol]
+  if (numbers.includes(undefined) || !address || !claimSignature || !blockHash) return undefined
+  const claim = { address, claimSignature, blockHash, verificationType, chainId, protocol } as VerificationAdd
+  return { type, fid, timestamp, network, body: { kind: 'verification_add', ...claim } } as MessageData
+}
+
+type Fields = ReadonlyMap<number, number | Uint8Array>
+
+/** Absent: zero. Undefined: it is no number. */
+function numberIn(fields: Fields, field: number): number | undefined {
+  const value = fields.get(field) ?? 0
+  return typeof value === 'number' ? value : undefined
+}
+
+function bytesIn(fields: Fields, field: number): Uint8Array | undefined {
+  const value = fields.get(field) ?? new Uint8Array()
+  return typeof value === 'number' ? undefined : value
+}
+
+/** Undefined: these are no protobuf fields of numbers and bytes. */
+function readFields(bytes: Uint8Array): Map<number, number | Uint8Array> | undefined {
+  const fields = new Map<number, number | Uint8Array>()
+  let at = 0
+  const next = (): number => {
+    let value = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++]
+      if (byte === undefined || scale > 2 ** 49) return Number.NaN
+      value += (byte % 128) * scale
+      if (byte < 128) return value
+    }
+  }
+  while (at < bytes.length) {
+    const tag = next()
+    const value = next()
+    if (Number.isNaN(tag) || Number.isNaN(value)) return undefined
+    const field = Math.floor(tag / 8)
+    if (tag % 8 === numberWire) fields.set(field, value)
+    else if (tag % 8 === bytesWire && at + value <= bytes.length) {
+      fields.set(field, bytes.subarray(at, at + value))
+      at += value
+    } else return undefined
+  }
+  return fields
+}

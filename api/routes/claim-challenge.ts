@@ -3,8 +3,8 @@ import type { RequestHandler } from 'express'
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { chainNames, chains } from '../../chains.config.ts'
+import { claimMessage, type Terms } from '../../trust/claim-text.ts'
 import { defaultChainId } from '../claim/eip191.ts'
-import { claimMessage, type Terms } from '../claim/message.ts'
 import { addressParameter, fidParameter, refusals } from '../http/parameters.ts'
 
 const chainIds = new Map(chainNames.map((name) => [String(chains[name].id), chains[name].id]))

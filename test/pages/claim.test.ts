@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimMessage } from '../../api/claim/message.ts'
+import { claimMessage } from '../../trust/claim-text.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, seedAgent } from '../support/seed.ts'

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
+import { claimMessage } from '../../../trust/claim-text.ts'
 import { defaultChainId } from '../../claim/eip191.ts'
-import { claimMessage } from '../../claim/message.ts'
 import { type Html, html } from '../../http/html.ts'
 import { shortened } from '../parts/figures.ts'
 import type { World } from '../parts/page.ts'

@@ -17,6 +17,17 @@ export interface MessageFields {
   readonly timestamp: string
 }
 
+/** What the signer of a text asks for. Each has a wording and a URI of its own, so that one is never read as another. */
+export type ClaimAction = 'claim' | 'withdraw'
+
+const wordings = {
+  claim: { statement: (fid: number, service: string) => `Claim FID ${fid} on ${service}.`, path: '/api/claim' },
+  withdraw: {
+    statement: (fid: number, service: string) => `Withdraw the claim of FID ${fid} on ${service}.`,
+    path: '/api/claim/withdraw',
+  },
+} as const
+
 /**
  * The text an eip191 claim signs: ERC-4361, so that wallets warn when another site asks for it. Built from fields that
  * have been checked; no part of it is the claimant's own wording.
@@ -24,14 +35,16 @@ export interface MessageFields {
 export function claimMessage(
   { serviceName, siteUrl, baseUrl }: Terms,
   { fid, address, chainId, nonce, timestamp }: MessageFields,
+  action: ClaimAction = 'claim',
 ): string {
+  const { statement, path } = wordings[action]
   return [
     `${new URL(siteUrl).host} wants you to sign in with your Ethereum account:`,
     getAddress(address),
     '',
-    `Claim FID ${fid} on ${serviceName}.`,
+    statement(fid, serviceName),
     '',
-    `URI: ${baseUrl}/api/claim`,
+    `URI: ${baseUrl}${path}`,
     'Version: 1',
     `Chain ID: ${chainId}`,
     `Nonce: ${nonce}`,

@@ -1,0 +1,107 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { assert, asyncProperty, integer } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { canonicalJson } from '../../trust/canonical-json.ts'
+import { sealClaimEvent } from '../../trust/claim-event.ts'
+import { checkOffline } from '../../trust/proof/checks.ts'
+import { type ClaimProof, type Statement, sealProof } from '../../trust/proof/proof.ts'
+import { runMain } from '../support/mains.ts'
+import { fid, proofOf, wallet } from './proof.ts'
+
+const methods: Statement['kind'][] = ['eip191', 'jfs', 'well-known']
+const failures = async (proof: ClaimProof) =>
+  (await checkOffline(proof)).filter(({ outcome }) => outcome === 'failed').map(({ name }) => name)
+/** A proof whose service computed the checksum of the lie it tells. */
+const resealed = ({ sha256: _, ...rest }: ClaimProof) => sealProof(rest)
+
+describe.each(methods)('a proof by %s', (method) => {
+  test('holds in every part that needs nobody', async () => {
+    const lines = await checkOffline(await proofOf(method))
+    expect(lines.filter(({ outcome }) => outcome !== 'held')).toEqual([])
+    expect(lines.length).toBeGreaterThan(8)
+  })
+
+  test('of which one bit is changed anywhere does not', async () => {
+    const text = JSON.stringify(await proofOf(method))
+    const bytes = Buffer.from(text)
+    await assert(
+      asyncProperty(integer({ min: 0, max: bytes.length * 8 - 1 }), async (bit) => {
+        const changed = Buffer.from(bytes)
+        changed[bit >> 3] = (changed[bit >> 3] as number) ^ (1 << (bit & 7))
+        let proof: ClaimProof
+        try {
+          proof = JSON.parse(new TextDecoder('utf8', { fatal: true }).decode(changed))
+        } catch {
+          return // no JSON any more: nobody takes it for a proof
+        }
+        expect(await failures(proof)).not.toEqual([])
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+test.each<[string, (proof: ClaimProof) => ClaimProof, string]>([
+  ['of another FID', (proof) => ({ ...proof, fid: 8 }), 'the history is whole'],
+  ['of another service', (proof) => ({ ...proof, service: 'other' }), 'the text is the one for this claim'],
+  [
+    'that calls a live claim ended',
+    (proof) => ({ ...proof, state: 'ended' }),
+    'the state is what the history ends with',
+  ],
+  ['without its history', (proof) => ({ ...proof, history: [] }), 'the claim is in the history'],
+  [
+    'whose history was written anew',
+    (proof) => ({ ...proof, history: [sealClaimEvent({ ...proof.history[0]!, previous: 'ab' })] }),
+    'the history is whole',
+  ],
+  [
+    'by an address that the seller verified',
+    (proof) => ({ ...proof, address_proofs: proof.address_proofs.map((one) => ({ ...one, before_custody: true })) }),
+    'the signer is a verified address',
+  ],
+  ['without addresses', (proof) => ({ ...proof, address_proofs: [] }), 'the signer is a verified address'],
+])('a proof %s is found out although its checksum fits', async (_, change, expected) => {
+  expect(await failures(resealed(change(await proofOf('eip191'))))).toContain(expected)
+})
+
+test('what is no proof at all fails, and throws nothing', async () => {
+  for (const value of [null, {}, [], 'x', { keys: [null], history: [], address_proofs: [] }]) {
+    expect(await failures(value as unknown as ClaimProof)).toEqual(['the proof has its parts'])
+  }
+})
+
+test('the canonical form is that of RFC 8785: keys by their code units, nothing between the parts', () => {
+  const value = { '\u{1f600}': 1e21, '€': null, é: [true, 'a\u000f"'], peach: 4.5, 1: {} }
+  expect(canonicalJson(value)).toBe('{"1":{},"peach":4.5,"é":[true,"a\\u000f\\""],"€":null,"\u{1f600}":1e+21}')
+})
+
+describe('the command', () => {
+  const run = async (args: string[]) => {
+    const { code, stdout, stderr } = await runMain('trust/proof/main.ts', args)
+    return { code, output: stdout + stderr }
+  }
+  const saved = async (proof: unknown) => {
+    const path = join(await mkdtemp(join(tmpdir(), 'proof-')), 'proof.json')
+    await writeFile(path, JSON.stringify(proof))
+    return path
+  }
+
+  test('says line by line what held, and exits 3 while the chain was not asked', async () => {
+    const { code, output } = await run([await saved(await proofOf('eip191'))])
+    expect(output).toContain(`held       ${wallet.address}: the address signed that it belongs to the FID`)
+    expect(output).toMatch(/not asked +0x[0-9a-f]+: the registry had it for the FID \(name a node with --rpc-10 URL\)/)
+    expect(code).toBe(3)
+  })
+
+  test('exits 1 for a proof of a lie, 2 for arguments that are wrong', async () => {
+    const lie = { ...(await proofOf('eip191')), fid: fid + 1 }
+    expect((await run([await saved(lie)])).code).toBe(1)
+    for (const args of [[], ['/nowhere.json'], ['a', 'b'], ['a', '--rpc-10', 'nonsense'], ['a', '--rpc-x', 'b']]) {
+      expect(await run(args)).toMatchObject({ code: 2, output: expect.stringMatching(/^[^\n]+\n$/) })
+    }
+    expect((await run(['--help'])).output).toContain('npm run verify-proof')
+  })
+})

@@ -1,0 +1,107 @@
+import { createHash, createPrivateKey, sign } from 'node:crypto'
+import { bytesToHex } from 'viem'
+import { HubState } from '../../devnet/hub/state.ts'
+import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
+import { sealClaimEvent } from '../../trust/claim-event.ts'
+import { claimMessage } from '../../trust/claim-text.ts'
+import { readHubMessage } from '../../trust/hub-message.ts'
+import { type ClaimProof, type Statement, sealProof } from '../../trust/proof/proof.ts'
+import { claimDigest } from '../../trust/verification-claim.ts'
+
+export const fid = 7
+export const wallet = walletOf('proof', 'wallet')
+export const appKey = appKeyOf('proof', 'app')
+const terms = { serviceName: 'agent-directory', siteUrl: 'https://site.example', baseUrl: 'https://api.example' }
+const at = '2026-11-20T04:00:00.000Z'
+const registry = '0x00000000fc1237824fb747abde0ff18990e59b7e'
+
+/** What each method signs or publishes, by the keys of one FID. */
+export const statements: Record<Statement['kind'], () => Promise<Statement>> = {
+  async eip191() {
+    const fields = { fid, address: wallet.address, chainId: 10, nonce: 'nonce12345', timestamp: at }
+    const text = claimMessage(terms, fields)
+    const signature = await wallet.account.signMessage({ message: text })
+    const { address, chainId: chain_id, nonce, timestamp } = fields
+    return { kind: 'eip191', text, address, chain_id, nonce, timestamp, signature }
+  },
+  async jfs() {
+    const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const header = encode({ fid, type: 'app_key', key: appKey.publicKey })
+    const payload = encode({ aud: terms.baseUrl, action: 'claim', fid, nonce: 'nonce12345', timestamp: at })
+    const secret = Buffer.from(appKey.privateKey.slice(2), 'hex')
+    const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), secret])
+    const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
+    return {
+      kind: 'jfs',
+      header,
+      payload,
+      signature: sign(null, Buffer.from(`${header}.${payload}`), key).toString('base64url'),
+    }
+  },
+  async 'well-known'() {
+    const url = 'https://agent.example/.well-known/agent-directory.json'
+    const body = JSON.stringify({ service: terms.serviceName, host: 'agent.example', fid, addresses: [wallet.address] })
+    const sha256 = createHash('sha256').update(body).digest('hex')
+    return { kind: 'well-known', url, body, sha256, fetched_at: at, host_link: 'profile_url' }
+  },
+}
+
+/** The proof of a claim that holds, by the given method. */
+export async function proofOf(method: Statement['kind']): Promise<ClaimProof> {
+  const hub = new HubState()
+  hub.addAccount({ fid, custody: wallet.address, appKey })
+  const json = hub.addVerification(fid, wallet.address, { privateKey: wallet.privateKey })
+  const message = readHubMessage(json)
+  if (message?.data.body.kind !== 'verification_add') throw new Error('no verification')
+  const { dataBytes, hash, signature, signer, data } = message
+  const add = message.data.body
+  const claimed = sealClaimEvent({
+    ...{
+      seq: 1,
+      fid,
+      method,
+      nonce: 'nonce12345',
+      kind: 'claimed',
+      at,
+      evidence: { proof_sha256: 'ab' },
+      previous: null,
+    },
+  })
+  return sealProof({
+    ...{ schema: 'claim-proof/1', service: terms.serviceName, base_url: terms.baseUrl, site_url: terms.siteUrl },
+    ...{
+      fid,
+      method,
+      state: 'live',
+      claimed_at: at,
+      checked_at: at,
+      ended: null,
+      statement: await statements[method](),
+    },
+    address_proofs: [
+      {
+        address: wallet.address,
+        verdict: 'proven',
+        message: {
+          data_bytes: bytesToHex(dataBytes),
+          hash: bytesToHex(hash),
+          signature: bytesToHex(signature),
+          signer: bytesToHex(signer),
+        },
+        verification: {
+          type: add.verificationType,
+          chain_id: add.chainId,
+          block_hash: bytesToHex(add.blockHash),
+          claim_signature: bytesToHex(add.claimSignature),
+          digest: claimDigest(data.fid, add, 1),
+        },
+        first_seen_at: at,
+        before_custody: false,
+      },
+    ],
+    keys: [{ key: appKey.publicKey, state: 1, chain_id: 10, contract: registry, block_number: 12 }],
+    custody: null,
+    sources: [{ operator: 'hub.example', asked_at: at, has: [bytesToHex(hash)] }],
+    history: [claimed],
+  })
+}

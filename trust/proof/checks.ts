@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { bytesToHex, type Hex, hexToBytes, recoverMessageAddress } from 'viem'
+import { type Json, jsonSha256 } from '../canonical-json.ts'
+import { isClaimHistory } from '../claim-event.ts'
+import { claimMessage } from '../claim-text.ts'
+import { checkEnvelope, type Outcome, signedBy } from '../envelope.ts'
+import { decodeVerification, type VerificationAdd } from '../message-data.ts'
+import { checkKeyClaim, claimDigest, walletChains } from '../verification-claim.ts'
+import { type AddressProof, type ClaimProof, proofSchema, type Statement } from './proof.ts'
+
+/** One check and how it ended; `unknown`: somebody has to be asked for it. */
+export interface CheckLine {
+  readonly name: string
+  readonly outcome: Outcome
+  /** Why it did not hold, or who has to be asked. */
+  readonly detail?: string
+}
+
+const mainnet = 1
+
+/**
+ * Every check of a proof that needs nobody: digests, signatures, and that all parts speak of one FID and one service.
+ * A part that is malformed has failed; nothing is thrown.
+ */
+export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {
+  if (!hasParts(proof)) return [{ name: 'the proof has its parts', outcome: 'failed' }]
+  const lines = [
+    line('the schema is known', () => proof.schema === proofSchema),
+    line('the checksum is of this proof', () => {
+      const { sha256, ...rest } = proof
+      return sha256 === jsonSha256(rest as unknown as Json)
+    }),
+    line('the history is whole', () => isClaimHistory(proof.fid, proof.history)),
+    line('the state is what the history ends with', () => stateOf(proof) === proof.state),
+    line('the claim is in the history', () => isInHistory(proof)),
+  ]
+  const addresses = proof.address_proofs.map((one) => checkAddress(proof.fid, one))
+  return [...(await Promise.all(lines)), ...(await Promise.all(addresses)).flat(), ...(await checkStatement(proof))]
+}
+
+/** Whether the lists are there that every check goes through; what stands in them is for the checks. */
+export function hasParts(proof: ClaimProof): boolean {
+  const lists = [proof?.address_proofs, proof?.keys, proof?.history]
+  return lists.every((list) => Array.isArray(list) && list.every((part) => part !== null && typeof part === 'object'))
+}
+
+async function line(name: string, holds: () => boolean | Promise<boolean>): Promise<CheckLine> {
+  try {
+    return { name, outcome: (await holds()) ? 'held' : 'failed' }
+  } catch (error) {
+    return { name, outcome: 'failed', detail: (error as Error).message.split('\n')[0] ?? '' }
+  }
+}
+
+/** The message's envelope, its fields against those shown, and the address's own signature. */
+async function checkAddress(fid: number, proof: AddressProof): Promise<CheckLine[]> {
+  const { address, message, verification } = proof
+  if (!message || !verification) {
+    return [{ name: `${address}: its message`, outcome: 'unknown', detail: 'there is the hub’s word alone' }]
+  }
+  const claim = (): VerificationAdd => {
+    const body = decodeVerification(bytesOf(message.data_bytes))?.body
+    if (body?.kind !== 'verification_add') throw new Error('the bytes are of no verification')
+    return body
+  }
+  const isWallet = verification.type === 1
+  return Promise.all([
+    line(`${address}: the message is signed by its key`, () => {
+      const dataBytes = bytesOf(message.data_bytes)
+      const parts = {
+        hash: bytesOf(message.hash),
+        signature: bytesOf(message.signature),
+        signer: bytesOf(message.signer),
+      }
+      return checkEnvelope({ dataBytes, ...parts }) === 'held'
+    }),
+    line(`${address}: the message says what is shown`, () => {
+      const data = decodeVerification(bytesOf(message.data_bytes))
+      const add = claim()
+      return (
+        data?.fid === fid &&
+        data.network === mainnet &&
+        bytesToHex(add.address) === address &&
+        add.verificationType === verification.type &&
+        add.chainId === verification.chain_id &&
+        bytesToHex(add.blockHash) === verification.block_hash &&
+        bytesToHex(add.claimSignature) === verification.claim_signature &&
+        claimDigest(fid, add, mainnet) === verification.digest
+      )
+    }),
+    isWallet
+      ? {
+          name: `${address}: the wallet says yes`,
+          outcome: 'unknown' as const,
+          detail: `ask chain ${verification.chain_id}`,
+        }
+      : line(
+          `${address}: the address signed that it belongs to the FID`,
+          async () => (await checkKeyClaim(fid, claim(), mainnet)) === 'held',
+        ),
+  ])
+}
+
+async function checkStatement(proof: ClaimProof): Promise<CheckLine[]> {
+  const { statement } = proof
+  switch (statement?.kind) {
+    case 'eip191':
+      return checkText(proof, statement)
+    case 'jfs':
+      return checkToken(proof, statement)
+    case 'well-known':
+      return checkManifest(proof, statement)
+    default:
+      return [{ name: 'the statement', outcome: 'failed', detail: 'its kind is not known' }]
+  }
+}
+
+type Of<Kind extends Statement['kind']> = Extract<Statement, { kind: Kind }>
+
+async function checkText(proof: ClaimProof, statement: Of<'eip191'>): Promise<CheckLine[]> {
+  const { address, chain_id: chainId, nonce, timestamp, text, signature } = statement
+  const behind = proof.address_proofs.find((one) => one.address === address)
+  const isWallet = behind?.verification?.type === 1
+  return Promise.all([
+    line('the text is the one for this claim', () => {
+      const terms = { serviceName: proof.service, siteUrl: proof.site_url, baseUrl: proof.base_url }
+      return text === claimMessage(terms, { fid: proof.fid, address: address as Hex, chainId, nonce, timestamp })
+    }),
+    line('the signer is a verified address', () => behind !== undefined && !behind.before_custody),
+    isWallet
+      ? line(
+          'the wallet is asked on its own chain',
+          () => walletChains.includes(chainId) && chainId === behind.verification?.chain_id,
+        )
+      : line('the text is signed by the address', async () => {
+          const signer = await recoverMessageAddress({ message: text, signature: signature as Hex })
+          return signer.toLowerCase() === address
+        }),
+  ])
+}
+
+async function checkToken({ fid, base_url, keys }: ClaimProof, statement: Of<'jfs'>): Promise<CheckLine[]> {
+  const [header, payload] = [statement.header, statement.payload].map(jsonOf)
+  const key = String(header?.key)
+  return Promise.all([
+    line('the token is for this claim', () => {
+      const isFor = header?.fid === fid && header.type === 'app_key' && payload?.fid === fid
+      return isFor && payload.aud === base_url && payload.action === 'claim'
+    }),
+    line('the token is signed by its key', () => {
+      const signed = Buffer.from(`${statement.header}.${statement.payload}`, 'ascii')
+      return signedBy(Buffer.from(statement.signature, 'base64url'), signed, bytesOf(key))
+    }),
+    line('the key is among those looked up', () => keys.some((one) => one.key === key && one.state === 1)),
+  ])
+}
+
+async function checkManifest(proof: ClaimProof, { url, body, sha256 }: Of<'well-known'>): Promise<CheckLine[]> {
+  const manifest = (): Record<string, unknown> => JSON.parse(body)
+  return Promise.all([
+    line('the digest is of the manifest', () => createHash('sha256').update(body).digest('hex') === sha256),
+    line('the manifest is of this FID, service and host', () => {
+      const { fid, service, host } = manifest()
+      return fid === proof.fid && service === proof.service && host === new URL(url).host && url.startsWith('https://')
+    }),
+    line('every address of the manifest is verified', () => {
+      const named = listOf(manifest().addresses).map((address) => String(address).toLowerCase())
+      const verified = proof.address_proofs.map(({ address }) => address)
+      return named.length > 0 && named.every((address) => verified.includes(address))
+    }),
+  ])
+}
+
+function stateOf({ history }: ClaimProof): ClaimProof['state'] | undefined {
+  const last = history.at(-1)
+  if (!last) return undefined
+  return last.kind === 'suspended' || last.kind === 'ended' ? last.kind : 'live'
+}
+
+function isInHistory({ history, method, claimed_at }: ClaimProof): boolean {
+  return history.some((event) => event.kind === 'claimed' && event.method === method && event.at === claimed_at)
+}
+
+function jsonOf(segment: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(Buffer.from(segment, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return hexToBytes(hex as Hex)
+}

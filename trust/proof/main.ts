@@ -1,0 +1,72 @@
+import { readFile, stat } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { type CheckLine, checkOffline, hasParts } from './checks.ts'
+import { checkOnline } from './online.ts'
+import type { ClaimProof } from './proof.ts'
+
+const usage = `
+npm run verify-proof -- FILE [--rpc-10 URL] [--rpc-CHAIN URL]… [--hub URL]…
+
+Checks the proof of a claim (GET /api/agent/FID/proof, saved to FILE) and prints a line a check. Nobody is asked but
+those named here; it needs no database and trusts no service.
+
+  --rpc-CHAIN URL   a node of the chain with this id: keys and custody are on 10, contract wallets on their own
+  --hub URL         a hub of the network: whether it still has the messages
+
+Exit code 0: all that was asked held. 1: a check failed. 2: the arguments are wrong. 3: somebody was not asked.
+`
+const mostProofBytes = 4 * 1024 * 1024
+
+const { file, rpc, hubs } = readArguments(process.argv.slice(2))
+const proof = await readProof(file)
+const online = hasParts(proof) ? await checkOnline(proof, { rpc, hubs }) : []
+const lines = [...(await checkOffline(proof)), ...online]
+for (const line of lines) console.log(shown(line))
+const failed = lines.filter(({ outcome }) => outcome === 'failed').length
+const open = lines.filter(({ outcome }) => outcome === 'unknown').length
+console.log(`${lines.length - failed - open} held, ${failed} failed, ${open} not asked`)
+process.exitCode = failed > 0 ? 1 : open > 0 ? 3 : 0
+
+function shown({ name, outcome, detail }: CheckLine): string {
+  const word = { held: 'held     ', failed: 'FAILED   ', unknown: 'not asked' }[outcome]
+  return `${word}  ${name}${detail ? ` (${detail})` : ''}`
+}
+
+function readArguments(args: string[]) {
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(usage.trim())
+    process.exit(0)
+  }
+  const chains = args.flatMap((argument) => /^--rpc-([1-9][0-9]*)(=|$)/.exec(argument)?.[1] ?? [])
+  const options = Object.fromEntries(chains.map((id) => [`rpc-${id}`, { type: 'string' as const }]))
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...options, hub: { type: 'string', multiple: true } },
+      allowPositionals: true,
+    })
+    const [file, surplus] = positionals
+    if (!file) throw new Error('name the file with the proof')
+    if (surplus !== undefined) throw new Error(`unexpected argument ${surplus}`)
+    const hubs = (values.hub ?? []) as string[]
+    const rpc = new Map(chains.map((id) => [Number(id), String((values as Record<string, unknown>)[`rpc-${id}`])]))
+    for (const url of [...hubs, ...rpc.values()]) if (!URL.canParse(url)) throw new Error(`${url} is no address`)
+    return { file, hubs, rpc }
+  } catch (error) {
+    return refuse((error as Error).message)
+  }
+}
+
+async function readProof(path: string): Promise<ClaimProof> {
+  try {
+    if ((await stat(path)).size > mostProofBytes) return refuse(`${path} is larger than ${mostProofBytes} bytes`)
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    return refuse(`${path} cannot be read as a proof: ${(error as Error).message}`)
+  }
+}
+
+function refuse(problem: string): never {
+  console.error(`${problem.split('\n')[0]} (--help shows what is there)`)
+  process.exit(2)
+}

@@ -1,0 +1,125 @@
+import { createPublicClient, type Hex, hashMessage, http, parseAbi } from 'viem'
+import type { CheckLine } from './checks.ts'
+import type { ClaimProof, Statement } from './proof.ts'
+
+/** Whom a reader of a proof wants to have asked. */
+export interface Askable {
+  /** JSON-RPC addresses by chain id. */
+  readonly rpc: ReadonlyMap<number, string>
+  /** HTTP addresses of hubs. */
+  readonly hubs: readonly string[]
+}
+
+/** Nobody is waited for longer, in milliseconds. */
+const timeoutMs = 20_000
+/** A hub's page of verifications may be so long; a FID has 25 at most. */
+const mostPageBytes = 1024 * 1024
+
+const registry = parseAbi([
+  'struct KeyData { uint8 state; uint32 keyType; }',
+  'function keyDataOf(uint256 fid, bytes key) view returns (KeyData)',
+  'function custodyOf(uint256 fid) view returns (address)',
+])
+const wallet = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+/** What a contract wallet answers when a signature is its own. Source: ERC-1271. */
+const yes = '0x1626ba7e'
+
+/** Checks that need a chain or a hub; `unknown` for those nobody was named for. */
+export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<CheckLine[]> {
+  const lines = [
+    ...proof.keys.map(({ key, chain_id, contract }) =>
+      ask(`${key}: the registry had it for the FID`, askable, chain_id, async (client) => {
+        const args = [BigInt(proof.fid), key as Hex] as const
+        const address = contract as Hex
+        const { state, keyType } = await client.readContract({
+          address,
+          abi: registry,
+          functionName: 'keyDataOf',
+          args,
+        })
+        return keyType === 1 && state >= 1
+      }),
+    ),
+    ...(proof.custody
+      ? [
+          ask('the custody is still the same', askable, proof.custody.chain_id, async (client) => {
+            const address = proof.custody?.contract as Hex
+            const args = [BigInt(proof.fid)] as const
+            const now = await client.readContract({ address, abi: registry, functionName: 'custodyOf', args })
+            return now.toLowerCase() === proof.custody?.address
+          }),
+        ]
+      : []),
+    ...proof.address_proofs
+      .filter(({ verification }) => verification?.type === 1)
+      .map(({ address, verification }) =>
+        ask(`${address}: the wallet says yes`, askable, verification?.chain_id ?? 0, (client) =>
+          saysYes(client, address, verification?.digest as Hex, verification?.claim_signature as Hex),
+        ),
+      ),
+    ...walletStatement(proof, askable),
+    ...askable.hubs.flatMap((hub) =>
+      proof.address_proofs.map((one) => stillThere(hub, proof.fid, one.address, one.message?.hash)),
+    ),
+  ]
+  return Promise.all(lines)
+}
+
+function walletStatement(proof: ClaimProof, askable: Askable): Promise<CheckLine>[] {
+  const statement: Statement = proof.statement
+  if (statement.kind !== 'eip191') return []
+  const behind = proof.address_proofs.find(({ address }) => address === statement.address)
+  if (behind?.verification?.type !== 1) return []
+  return [
+    ask('the wallet signed the text', askable, statement.chain_id, (client) =>
+      saysYes(client, statement.address, hashMessage(statement.text), statement.signature as Hex),
+    ),
+  ]
+}
+
+type Client = ReturnType<typeof createPublicClient>
+
+async function ask(
+  name: string,
+  { rpc }: Askable,
+  chainId: number,
+  holds: (client: Client) => Promise<boolean>,
+): Promise<CheckLine> {
+  const url = rpc.get(chainId)
+  if (url === undefined) return { name, outcome: 'unknown', detail: `name a node with --rpc-${chainId} URL` }
+  const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 1 }) })
+  try {
+    if ((await client.getChainId()) !== chainId)
+      return { name, outcome: 'unknown', detail: `${url} is of another chain` }
+    return { name, outcome: (await holds(client)) ? 'held' : 'failed' }
+  } catch (error) {
+    return {
+      name,
+      outcome: 'unknown',
+      detail: `chain ${chainId} did not answer: ${(error as Error).message.split('\n')[0]}`,
+    }
+  }
+}
+
+async function saysYes(client: Client, address: string, hash: Hex, signature: Hex): Promise<boolean> {
+  const args = [hash, signature] as const
+  return (
+    (await client.readContract({ address: address as Hex, abi: wallet, functionName: 'isValidSignature', args })) ===
+    yes
+  )
+}
+
+async function stillThere(hub: string, fid: number, address: string, hash: string | undefined): Promise<CheckLine> {
+  const name = `${address}: ${new URL(hub).host} has the message`
+  try {
+    const url = `${hub.replace(/\/+$/, '')}/v1/verificationsByFid?fid=${fid}`
+    const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
+    const text = await answer.text()
+    if (!answer.ok || text.length > mostPageBytes)
+      return { name, outcome: 'unknown', detail: `it answered ${answer.status}` }
+    const { messages = [] } = JSON.parse(text) as { messages?: { hash?: string }[] }
+    return { name, outcome: messages.some((message) => message.hash === hash) ? 'held' : 'failed' }
+  } catch (error) {
+    return { name, outcome: 'unknown', detail: (error as Error).message }
+  }
+}

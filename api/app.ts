@@ -10,10 +10,13 @@ import { answerErrors } from './http/error-answer.ts'
 import { FirstProduced } from './http/first-produced.ts'
 import { giveHeaders } from './http/headers.ts'
 import { healthRoutes } from './http/health.ts'
+import { requireHost } from './http/host.ts'
 import { refuseMethod, refusePath } from './http/method.ts'
 import { createMetrics, type Watched } from './http/metrics.ts'
 import type { Sources, Total } from './http/route.ts'
+import { waitInLane } from './http/turns.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
+import { pageLimiter } from './limits/page-limiter.ts'
 import { pageRoutes } from './pages/pages.ts'
 import { claimRoutes } from './routes/claim.ts'
 import { routes } from './routes.ts'
@@ -56,7 +59,10 @@ export function createApp(deps: ApiDeps): Express {
   app.use(giveHeaders)
   app.use(metrics.timeRequests)
   app.use(cors(deps.siteUrl))
+  app.use(healthRoutes(deps, metrics.registry))
+  app.use(requireHost)
   app.use(limiter(deps.limiter))
+  app.use(waitInLane('api'))
   const { claims } = deps
   if (claims) {
     const accepted = async (fid: number, addresses: readonly string[]) => {
@@ -72,9 +78,9 @@ export function createApp(deps: ApiDeps): Express {
     app.get(path, answer(route, sources, cache, metrics.countRead))
     app.all(path, refuseMethod(['GET', 'HEAD']))
   }
-  app.use(healthRoutes(deps, metrics.registry))
   app.use(docsRoutes(deps.baseUrl))
-  app.use(pageRoutes({ sources, cache, onRead: metrics.countRead, log: deps.log, now: deps.now }))
+  const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
+  app.use(pageRoutes({ sources, cache, budget, onRead: metrics.countRead, log: deps.log, now: deps.now }))
   app.use(refusePath)
   app.use(answerErrors(deps.log))
   return app

@@ -10,6 +10,7 @@ import { readConfig } from './config.ts'
 import { boundedDatabase, createApiPool } from './http/database.ts'
 import { serve } from './http/server.ts'
 import { MemoryStore } from './limits/memory.ts'
+import { pageLimits } from './limits/page-limiter.ts'
 import { FusedRedisStore } from './limits/redis.ts'
 import { connectRedis } from './limits/sender.ts'
 
@@ -29,20 +30,22 @@ await runCommand({ usage }, async () => {
   const log = createLogger('api', config.logLevel)
   const opened = await openDatabase(config.databaseUrl)
   const pool = createApiPool(opened.databaseUrl)
+  const database = boundedDatabase(pool)
   const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined
   if (!redis) log.info('REDIS_URL is unset: limits are counted in this process alone')
   const store = redis
     ? new FusedRedisStore(redis.send, config.limits, Date.now)
     : new MemoryStore(config.limits, Date.now)
+  const pageStore = redis && new FusedRedisStore(redis.send, pageLimits, Date.now, 'pages:')
   const witnesses = createWitnesses(config)
   let stopping = false
   const app = createApp({
     ...config,
-    database: boundedDatabase(pool),
-    pool,
+    database,
+    pool: database,
     log,
     now: Date.now,
-    limiter: { limits: config.limits, store, now: Date.now, isReady: redis?.isReady },
+    limiter: { limits: config.limits, store, pageStore, now: Date.now, isReady: redis?.isReady },
     claims: {
       ...config.claims,
       ...witnesses,

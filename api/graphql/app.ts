@@ -6,6 +6,7 @@ import type { Queryable } from '../../db/pool.ts'
 import { answerErrors } from '../http/error-answer.ts'
 import { giveHeaders } from '../http/headers.ts'
 import { healthRoutes } from '../http/health.ts'
+import { requireHost } from '../http/host.ts'
 import { createMetrics, type Watched } from '../http/metrics.ts'
 import { type LimiterOptions, limiter } from '../limits/limiter.ts'
 import { guard } from './guard.ts'
@@ -41,8 +42,9 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   app.set('trust proxy', deps.trustProxyHops)
   app.use(giveHeaders)
   app.use(metrics.timeRequests)
-  app.use(limiter(deps.limiter))
   app.use(healthRoutes(deps, metrics.registry))
+  app.use(requireHost)
+  app.use(limiter(deps.limiter))
   app.post('/graphql', express.json({ limit: maxRequestBytes, type: () => true }), refuseBody, guard(schema))
   await instance.createServ(grafserv).addTo(app, null, false)
   app.use(answerErrors(log))

@@ -1,16 +1,17 @@
 import type pg from 'pg'
 import { createPool, type Queryable } from '../../db/pool.ts'
+import { Turns } from './turns.ts'
 
 /** Connections of one API process: more gain nothing on few cores and cost the server memory. */
 const poolConnections = 10
-/** Waiting for a connection, milliseconds. Together with `answerTimeoutMs` below the 10 s any request may take. */
+/** Opening a connection, milliseconds. */
 const connectTimeoutMs = 3_000
 /** The server cancels a statement after this many milliseconds: a lock, a plan gone wrong. */
 const statementTimeoutMs = 5_000
 /** This side gives up on a server that does not even cancel: frozen, or gone without a word. */
 const answerTimeoutMs = 6_000
-/** Requests waiting for a connection at once; the next one is refused rather than queued. */
-const maxWaiting = 256
+/** Requests that wait for a connection at once; one client's are half of them at most. */
+const maxWaiting = 4_000
 
 /**
  * How a connection of the API is opened: rankings sum up in memory instead of on disk, and no statement here is long
@@ -21,20 +22,52 @@ const connectionSettings = '-c work_mem=32MB -c jit=off'
 /** The connections of an API process. */
 export function createApiPool(databaseUrl: string): pg.Pool {
   const url = new URL(databaseUrl)
-  url.searchParams.set('options', connectionSettings)
+  // The operator's own come later, and so win.
+  url.searchParams.set('options', [connectionSettings, url.searchParams.get('options')].filter(Boolean).join(' '))
   return createPool({ databaseUrl: url.href, name: 'api', max: poolConnections, statementTimeoutMs, connectTimeoutMs })
 }
 
+function inTime<T>(answered: Promise<T>, leftMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('the time of the request is over')), leftMs)
+    answered.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** The database as requests use it, and what its connections are doing. */
+export interface BoundedDatabase extends Queryable {
+  readonly totalCount: number
+  readonly idleCount: number
+  /** Requests that wait for a connection. */
+  readonly waitingCount: number
+}
+
 /**
- * The pool as requests use it: every wait has an end, and a database in trouble gathers no crowd. A connection whose
- * statement failed is closed by the pool, so that the next request never meets a broken one.
+ * The pool as requests use it: they wait for their turn as long as the time of their answer allows, each client in its
+ * own line, pages with half of the connections at most. A connection whose statement failed is closed by the pool, so
+ * that the next request never meets a broken one.
  */
-export function boundedDatabase(pool: pg.Pool): Queryable {
-  const query = (config: pg.QueryConfig) => {
-    if (pool.waitingCount >= maxWaiting) {
-      return Promise.reject(new Error(`${maxWaiting} requests wait for a database connection already`))
-    }
-    return pool.query({ ...config, query_timeout: answerTimeoutMs } as pg.QueryConfig)
+export function boundedDatabase(pool: pg.Pool): BoundedDatabase {
+  const slots = pool.options.max
+  const pageSlots = Math.ceil(slots / 2)
+  const turns = new Turns({ slots, pageSlots, maxWaiting, maxWaitingOfClient: maxWaiting / 2 })
+  const query = async (config: pg.QueryConfig) => {
+    const { leftMs, end } = await turns.take()
+    const timeout = { query_timeout: Math.min(answerTimeoutMs, leftMs) }
+    const answered = pool.query({ ...config, ...timeout } as pg.QueryConfig).finally(end)
+    // Opening a connection has a time of its own, which may end after that of the request.
+    return inTime(answered, leftMs)
   }
-  return { query } as Queryable
+  return {
+    query: query as Queryable['query'],
+    get totalCount() {
+      return pool.totalCount
+    },
+    get idleCount() {
+      return pool.idleCount
+    },
+    get waitingCount() {
+      return turns.waiting
+    },
+  }
 }

@@ -9,6 +9,8 @@ export interface LimiterOptions {
   readonly limits: Limits
   /** Counts both windows; the end it gives is a CountedWindow. */
   readonly store: Store
+  /** Counts the minute of pages; absent: in this process. */
+  readonly pageStore?: Store
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Whether the store would answer now; absent: always. */
@@ -18,8 +20,8 @@ export interface LimiterOptions {
 /** Told to everybody who exceeds the minute, whatever is left of it: docs/rules.md 8. */
 const minuteRetryAfterSeconds = 60
 
-/** What is limited: the API, GraphQL, the bulk data and the feed, whatever lies below them. */
-const meteredPath = /^\/(api|data|graphql|feed\.atom)(\/|$)/
+/** What is limited: the API, GraphQL, MCP, the bulk data and the feeds, whatever lies below them. */
+const meteredPath = /^\/(api|data|graphql|mcp|feed|feed\.atom)(\/|$)/
 
 /** The two limits of a client, the minute before the day. Refusals are passed on as ApiErrors. */
 export function limiter({ limits, store, now }: LimiterOptions): RequestHandler {

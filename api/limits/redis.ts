@@ -35,8 +35,8 @@ export class FusedRedisStore extends RedisStore {
   readonly #limits: Limits
   readonly #now: () => number
 
-  constructor(sendCommand: SendCommand, limits: Limits, now: () => number) {
-    super({ sendCommand, prefix: 'limit:' })
+  constructor(sendCommand: SendCommand, limits: Limits, now: () => number, prefix = 'limit:') {
+    super({ sendCommand, prefix })
     this.#limits = limits
     this.#now = now
   }

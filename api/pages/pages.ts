@@ -1,4 +1,4 @@
-import { type ErrorRequestHandler, Router } from 'express'
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
 import { agentFeed } from '../feed/agent-feed.ts'
 import { answer, type CacheObserver, readThrough } from '../http/answer.ts'
@@ -22,6 +22,8 @@ export interface PagesDeps {
   readonly sources: Sources
   /** Shared with the API: a page and the API show the same answer. */
   readonly cache: Cache<Content>
+  /** What a request has to pass before anything is asked for it. */
+  readonly budget: readonly RequestHandler[]
   readonly onRead: CacheObserver
   readonly log: Logger
   /** Milliseconds since the epoch. */
@@ -29,7 +31,7 @@ export interface PagesDeps {
 }
 
 /** The pages for people. */
-export function pageRoutes({ sources, cache, onRead, log, now }: PagesDeps): Router {
+export function pageRoutes({ sources, cache, budget, onRead, log, now }: PagesDeps): Router {
   const world: World = {
     ...sources,
     now,
@@ -40,10 +42,10 @@ export function pageRoutes({ sources, cache, onRead, log, now }: PagesDeps): Rou
   const pages = [directoryPage(world), agentPage(world), leaderboardPage(world), statusPage(world)]
   for (const page of [...pages, agentFeed(world), ...sitemaps]) {
     const path = page.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    router.get(path, givePagePolicy, answer(page, sources, cache, onRead))
+    router.get(path, ...budget, givePagePolicy, answer(page, sources, cache, onRead))
     router.all(path, refuseMethod(['GET', 'HEAD']))
   }
-  router.get('/claim', giveScriptPolicy, claimPage(world))
+  router.get('/claim', ...budget, giveScriptPolicy, claimPage(world))
   router.all('/claim', refuseMethod(['GET', 'HEAD']))
   router.use(forReaders(answerErrors(log, answerProblem(sources))))
   return router

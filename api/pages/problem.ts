@@ -8,9 +8,11 @@ import { htmlType } from './parts/page.ts'
 export function answerProblem(site: Site): (res: Response, error: ApiError) => void {
   return (res, error) => {
     const { status } = error
-    const title = status >= 500 ? 'Something is out of order here' : 'There is no such page'
+    const title = titleOf(status)
     const head = { title, description: title, path: '/', unlisted: true }
     const reason = status >= 500 ? 'It is not your request. Please try again in a minute.' : `${error.body.detail}.`
+    const { retryAfterSeconds } = error.fields
+    if (typeof retryAfterSeconds === 'number') res.set('Retry-After', String(retryAfterSeconds))
     res.status(status).set('Cache-Control', 'no-store').type(htmlType)
     res.send(
       layout(
@@ -21,4 +23,9 @@ export function answerProblem(site: Site): (res: Response, error: ApiError) => v
       ).text,
     )
   }
+}
+
+function titleOf(status: number): string {
+  if (status >= 500) return 'Something is out of order here'
+  return status === 429 ? 'Too many pages in one minute' : 'There is no such page'
 }

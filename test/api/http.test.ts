@@ -101,7 +101,23 @@ test.each([
 })
 
 test.each([
-  ['no Host header', 'GET /api/agent/1 HTTP/1.1\r\nConnection: close\r\n\r\n'],
+  ['no Host', ''],
+  ['two of them', 'Host: a\r\nhost: a\r\n'],
+  ['two that differ', 'Host: a\r\nHost: b\r\n'],
+  ['a path in it', 'Host: a/b\r\n'],
+  ['a user in it', 'Host: me@a\r\n'],
+  ['white space in it', 'Host: a b\r\n'],
+  ['a port that is none', 'Host: a:http\r\n'],
+  ['half an address', 'Host: [::1\r\n'],
+  ['a list', 'Host: a, b\r\n'],
+])('HTTP/1.1 with %s is 400', async (_name, headers) => {
+  for (const path of ['/api/agent/1', '/feed.atom', '/docs']) {
+    const answer = await raw(`GET ${path} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`)
+    expectError(answer, 'ERR_PAYLOAD_INVALID')
+  }
+})
+
+test.each([
   ['HTTP/1.0', 'GET /api/agent/1 HTTP/1.0\r\n\r\n'],
   ['an expectation nobody knows', 'GET /api/agent/1 HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n'],
   [
@@ -109,6 +125,7 @@ test.each([
     'GET /api/agent/1 HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: upgrade, close\r\n\r\n',
   ],
   ['an absolute request target', 'GET http://api/api/agent/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+  ['a Host with a port', 'GET /api/agent/1 HTTP/1.1\r\nHost: [::1]:80\r\nConnection: close\r\n\r\n'],
 ])('a request with %s is answered like any other', async (_name, text) => {
   const answer = await raw(text)
   expect(answer.status).toBe(200)

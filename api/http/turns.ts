@@ -1,0 +1,169 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { RequestHandler } from 'express'
+import { clientOf } from '../limits/client.ts'
+
+/** Pages and the API wait apart, so that neither can take all connections from the other's clients. */
+export type Lane = 'api' | 'pages'
+
+/** Who waits: a request, with all the statements it needs. */
+export interface Asker {
+  readonly lane: Lane
+  /** As the limiter knows clients. */
+  readonly client: string
+  /** When its answer has to be out, milliseconds of `performance.now()`. */
+  readonly deadline: number
+  /** Statements that wait for their turn now. */
+  waiting: number
+  /** Whether one of its statements had its turn. */
+  begun: boolean
+}
+
+/**
+ * From the arrival of a request until the database is given up, milliseconds. An answer takes 10 s at most; the rest is
+ * for a busy machine.
+ */
+const answerWithinMs = 8_000
+/** A statement with less time than this left is not begun. */
+const shortestStatementMs = 500
+
+const askers = new AsyncLocalStorage<Asker>()
+
+const askerOf = (lane: Lane, client: string): Asker => ({
+  ...{ lane, client, waiting: 0, begun: false },
+  deadline: performance.now() + answerWithinMs,
+})
+
+/** Statements of the request wait as this lane's and its client's from here on. */
+export function waitInLane(lane: Lane): RequestHandler {
+  return (req, _res, next) => askers.run(askerOf(lane, clientOf(req.ip)), next)
+}
+
+export interface TurnLimits {
+  /** Statements that run at once. */
+  readonly slots: number
+  /** Of them, those of pages. */
+  readonly pageSlots: number
+  /** Requests that wait at once, and of them those of one client; beyond, they are refused at once. */
+  readonly maxWaiting: number
+  readonly maxWaitingOfClient: number
+}
+
+export class NoTurn extends Error {
+  override readonly name = 'NoTurn'
+}
+
+/** Ends a turn; to be called once. */
+export type EndTurn = () => void
+
+interface Waiter {
+  readonly asker: Asker
+  readonly begin: () => void
+}
+
+/** One client's statements in a lane: those of requests that have begun come first, so that what is begun ends. */
+class Line {
+  readonly begun = new Set<Waiter>()
+  readonly fresh = new Set<Waiter>()
+  /** Requests of the line that wait. */
+  requests = 0
+
+  constructor(readonly lane: Lane) {}
+
+  get isEmpty(): boolean {
+    return this.begun.size === 0 && this.fresh.size === 0
+  }
+
+  get first(): Waiter | undefined {
+    return (this.begun.size > 0 ? this.begun : this.fresh).values().next().value
+  }
+}
+
+/**
+ * Hands out the turns at the database: clients in rotation, whatever each of them asks for, so that nobody's burst
+ * keeps others waiting. A wait ends with the time that its request has.
+ */
+export class Turns {
+  readonly #limits: TurnLimits
+  /** By lane and client; the one whose turn is next stands first. */
+  readonly #lines = new Map<string, Line>()
+  readonly #running = { api: 0, pages: 0 }
+  #waiting = 0
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits
+  }
+
+  /** Requests that wait now. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** Resolves when the statement may run, with the milliseconds it may take. Rejects with NoTurn. */
+  async take(): Promise<{ readonly leftMs: number; readonly end: EndTurn }> {
+    const asker = askers.getStore() ?? askerOf('api', 'ourselves')
+    if (!this.#mayRun(asker.lane) || this.#lines.size > 0) await this.#wait(asker)
+    else this.#running[asker.lane]++
+    asker.begun = true
+    const end = () => {
+      this.#running[asker.lane]--
+      this.#serve()
+    }
+    return { leftMs: asker.deadline - performance.now(), end }
+  }
+
+  #mayRun(lane: Lane): boolean {
+    const { slots, pageSlots } = this.#limits
+    return this.#running.api + this.#running.pages < slots && (lane === 'api' || this.#running.pages < pageSlots)
+  }
+
+  #wait(asker: Asker): Promise<void> {
+    const key = `${asker.lane} ${asker.client}`
+    const line = this.#lines.get(key) ?? new Line(asker.lane)
+    const isFull = this.#waiting >= this.#limits.maxWaiting || line.requests >= this.#limits.maxWaitingOfClient
+    if (asker.waiting === 0 && isFull) throw new NoTurn('too many requests wait for the database already')
+    const timeLeft = asker.deadline - shortestStatementMs - performance.now()
+    if (timeLeft <= 0) throw new NoTurn('the time of the request is over')
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        clearTimeout(timer)
+        line.begun.delete(waiter)
+        line.fresh.delete(waiter)
+        if (--asker.waiting === 0) {
+          line.requests--
+          this.#waiting--
+        }
+        if (line.isEmpty) this.#lines.delete(key)
+      }
+      const waiter: Waiter = {
+        asker,
+        begin: () => {
+          leave()
+          this.#running[asker.lane]++
+          if (!line.isEmpty) {
+            this.#lines.delete(key) // to the end of the rotation
+            this.#lines.set(key, line)
+          }
+          resolve()
+        },
+      }
+      const timer = setTimeout(() => {
+        leave()
+        reject(new NoTurn(`no connection came free in ${Math.round(timeLeft)} ms`))
+      }, timeLeft)
+      if (asker.waiting++ === 0) {
+        line.requests++
+        this.#waiting++
+      }
+      ;(asker.begun ? line.begun : line.fresh).add(waiter)
+      this.#lines.set(key, line)
+      this.#serve() // the other lane may be all that waits
+    })
+  }
+
+  #serve(): void {
+    for (const line of this.#lines.values()) {
+      if (this.#running.api + this.#running.pages >= this.#limits.slots) return
+      if (this.#mayRun(line.lane)) line.first?.begin()
+    }
+  }
+}

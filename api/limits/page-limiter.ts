@@ -1,0 +1,35 @@
+import type { Request, RequestHandler } from 'express'
+import { rateLimit, type Store } from 'express-rate-limit'
+import { ApiError } from '../http/errors.ts'
+import { clientOf } from './client.ts'
+import { MemoryStore } from './memory.ts'
+import { type Limits, minuteMs } from './window.ts'
+
+/** Pages, agents' feeds and sitemaps of a client, apart from what it asks of the API; a day has no bound. */
+export const pageLimits: Limits = { perMinute: 120, perDay: Number.MAX_SAFE_INTEGER }
+
+export interface PageLimiterOptions {
+  /** Absent: counts in this process. */
+  readonly store: Store | undefined
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** The limit of what people read. Refusals are passed on as ApiErrors, for the page that says so. */
+export function pageLimiter({ store, now }: PageLimiterOptions): RequestHandler {
+  return rateLimit({
+    store: store ?? new MemoryStore(pageLimits, now),
+    windowMs: minuteMs,
+    limit: pageLimits.perMinute,
+    keyGenerator: (req) => clientOf(req.ip),
+    handler: (req, _res, next) => {
+      const { resetTime } = (req as Request & { rateLimit: { resetTime: Date } }).rateLimit
+      const retryAfterSeconds = Math.max(1, Math.ceil((resetTime.getTime() - now()) / 1_000))
+      next(new ApiError('ERR_RATE_LIMIT', `at most ${pageLimits.perMinute} pages a minute`, { retryAfterSeconds }))
+    },
+    standardHeaders: false,
+    legacyHeaders: false,
+    // Its warnings are about headers any client can send, and about keys other than its own.
+    validate: { xForwardedForHeader: false, forwardedHeader: false, keyGeneratorIpFallback: false },
+  })
+}

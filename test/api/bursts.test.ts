@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { boundedDatabase } from '../../api/http/database.ts'
+import { createPool } from '../../db/pool.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { seedAgent } from '../support/seed.ts'
+
+const agents = 1_000
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  for (let fid = 1; fid <= agents; fid++) await seedAgent(database.pool, { fid })
+})
+afterAll(() => database.drop())
+
+/** An API with few connections, behind one proxy; nothing is in its memory yet. */
+async function withApi(connections: number, work: (api: TestApi) => Promise<void>) {
+  const pool = createPool({ databaseUrl: database.url, name: 'burst', max: connections })
+  const bounded = boundedDatabase(pool)
+  const api = await startApi(database, { database: bounded, pool: bounded, trustProxyHops: 1 })
+  try {
+    await work(api)
+  } finally {
+    await api.stop()
+    await pool.end()
+  }
+}
+const from = (api: TestApi, client: string, path: string) => api.get(path, { headers: { 'x-forwarded-for': client } })
+
+test.for([
+  ['one client', 1],
+  ['a hundred clients', 100],
+] as const)('a thousand distinct requests of %s at once are all answered', async ([, clients]) => {
+  await withApi(10, async (api) => {
+    const answers = await Promise.all(
+      Array.from({ length: agents }, (_, n) => from(api, `198.51.100.${n % clients}`, `/api/agent/${n + 1}`)),
+    )
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+  })
+})
+
+test('one client’s burst does not keep another one waiting', async () => {
+  await withApi(2, async (api) => {
+    let answered = 0
+    const burst = Array.from({ length: agents }, (_, n) =>
+      from(api, '192.0.2.1', `/api/agent/${n + 1}`).then(({ status }) => {
+        answered++
+        return status
+      }),
+    )
+    while (answered < 20) await new Promise((resolve) => setTimeout(resolve, 1))
+    const before = answered
+    expect((await from(api, '192.0.2.2', '/api/agent/1/settlements')).status).toBe(200)
+    expect(answered - before).toBeLessThan(agents / 2)
+    expect(new Set(await Promise.all(burst))).toEqual(new Set([200]))
+  })
+})
+
+test('a flood of pages leaves the API its half of the connections', async () => {
+  await withApi(4, async (api) => {
+    const pages = Array.from({ length: 600 }, (_, n) => from(api, `192.0.2.${n % 200}`, `/?q=age&page=${n + 1}`))
+    const reads = Array.from({ length: 50 }, (_, n) => from(api, '198.51.100.1', `/api/agent/${n + 1}`))
+    expect((await Promise.all(reads)).every(({ status }) => status === 200)).toBe(true)
+    expect((await Promise.all(pages)).every(({ status }) => status === 200)).toBe(true)
+  })
+})

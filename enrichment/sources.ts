@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { createHost, type Host } from '../hosts/host.ts'
+import type { Host, Urgency } from '../hosts/host.ts'
 import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createHub } from '../social/hub.ts'
 import { createNeynar } from '../social/neynar.ts'
@@ -12,6 +12,7 @@ import { agentUris } from './agent-uri/source.ts'
 import type { Config } from './config.ts'
 import { createFixedSources } from './fixed-sources.ts'
 import type { Source } from './schedule/source.ts'
+import { createSharedHost } from './shared-host.ts'
 import { createBelief } from './socialindex/belief.ts'
 import { socialEvents } from './socialindex/events.ts'
 import { socialFids } from './socialindex/fids.ts'
@@ -48,9 +49,13 @@ export interface SourcesOptions {
 /** The sources that this installation has. */
 export function createSources({ config, chains, pool, now, politeness }: SourcesOptions): Sources {
   const { hub: hubSettings, neynar: neynarSettings } = config
-  const hubHost = createHost({ name: 'hub', requestsPerSecond: hubSettings.requestsPerSecond, now })
-  const neynarHost = neynarSettings && createHost({ name: 'neynar', ...neynarSettings, now })
-  const hub = createHub({ url: hubSettings.url, headers: hubHeaders(config), slot: () => hubHost.slot(), now })
+  const shared = { pool, perDay: null, now }
+  const hubHost = createSharedHost({ name: 'hub', requestsPerSecond: hubSettings.requestsPerSecond, ...shared })
+  const neynarHost = neynarSettings && createSharedHost({ name: 'neynar', ...neynarSettings, ...shared })
+  const hubFor = (urgency: Urgency) =>
+    createHub({ url: hubSettings.url, headers: hubHeaders(config), slot: () => hubHost.slot(urgency), now })
+  // What happens now goes before what is read again, and both before the sweep of all that happened ever.
+  const [urgentHub, hub, spareHub] = [hubFor('urgent'), hubFor('usual'), hubFor('spare')]
   const social: SocialIndex =
     neynarSettings && neynarHost ? createNeynar(hub, { ...neynarSettings, slot: () => neynarHost.slot() }) : hub
   const { fidsByAddress } = social
@@ -62,17 +67,17 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const resolve = createResolver({ hosts: agentHosts, gateways, arweaveUrl })
 
   const fixed = createFixedSources(config, pool, now)
-  const belief = createBelief({ pool, social: hub, url: hubSettings.url, now })
+  const belief = createBelief({ pool, social: urgentHub, url: hubSettings.url, now })
   const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...fixed.sources]
 
   const options = { pool, social, host: hubHost, now }
   const installed = [
     belief.guard(socialFids(options)),
     socialShards({ ...options, belief, sweeps }),
-    belief.guard(socialEvents({ ...options, sweeps, pollMs: config.hubPollMs })),
+    belief.guard(socialEvents({ ...options, social: urgentHub, sweeps, pollMs: config.hubPollMs })),
     ...(fidsByAddress && neynarHost
       ? [socialLookup({ social, fidsByAddress, host: neynarHost, now })]
-      : [belief.guard(socialSweep(options))]),
+      : [belief.guard(socialSweep({ ...options, social: spareHub }))]),
     agentUris({ pool, host: agentHosts.host, resolve, now }),
     specs({ pool, hosts: agentHosts, chains, now }),
     ...perAgent,
@@ -88,7 +93,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     async close() {
       agentHosts.host.stop()
       for (const host of fixedHosts) host.stop()
-      await social.close()
+      await Promise.all([social, urgentHub, spareHub].map((one) => one.close()))
     },
   }
 }

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { z } from 'zod'
-import { restHost, spendRequest } from '../db/queries/sources/host-budgets.ts'
-import { createHost, type Host, HostClosed } from '../hosts/host.ts'
+import { type Host, HostClosed } from '../hosts/host.ts'
 import {
   type Question as AnyQuestion,
   bearableRest,
@@ -14,6 +13,7 @@ import {
   retryAfterMs,
 } from '../hosts/json-host.ts'
 import { minute, second } from '../ops/time.ts'
+import { createSharedHost } from './shared-host.ts'
 
 export interface UpstreamOptions {
   /** Of the host, in the database too. */
@@ -52,21 +52,9 @@ export interface Upstream {
 const restMs = minute
 
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { name, requestsPerSecond, perDay, pool, now } = options
-  const host = createHost({ name, requestsPerSecond, now })
+  const { name, now } = options
+  const host = createSharedHost(options)
   const json = createJsonHost(options)
-
-  async function rest(ms: number) {
-    host.restFor(ms)
-    await restHost(pool, { host: name, until: new Date(now().getTime() + ms), now: now() })
-  }
-
-  async function spend() {
-    const until = await spendRequest(pool, { host: name, perDay, now: now() })
-    if (until === undefined) return
-    host.restFor(until.getTime() - now().getTime())
-    throw new HostClosed(`${name} is asked no more until ${until.toISOString()}`, until)
-  }
 
   async function send({ etag, ...question }: Question): Promise<Received> {
     const headers = { ...question.headers, ...(etag && { 'if-none-match': etag }) }
@@ -89,10 +77,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
     async ask(question, schema) {
       await host.slot()
-      await spend()
       const received = await send(question)
       const wishMs = wishOf(received, now())
-      if (wishMs !== undefined) await rest(wishMs)
+      if (wishMs !== undefined) await host.rest(wishMs)
       const place = placeOf(`${name} `, question.path)
       const { status, headers, text } = received
       if (status === 200) return { status: 'ok', content: contentOf(place, received, schema), etag: etagOf(headers) }

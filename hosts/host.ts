@@ -11,9 +11,17 @@ export class HostClosed extends Error {
   }
 }
 
+/** Milliseconds until the next request may go out. Throws HostClosed when none may. */
+export type Pace = () => Promise<number>
+
+/** Who goes first when requests wait; a part of the slots is kept for those who would wait for ever. */
+export type Urgency = 'urgent' | 'usual' | 'spare'
+
 export interface HostOptions {
   readonly name: string
   readonly requestsPerSecond: number
+  /** Default: that of this process alone. */
+  readonly pace?: Pace
   /** For rests and breaks; the pace follows the process's own clock. */
   readonly now?: () => Date
 }
@@ -23,8 +31,8 @@ export interface Host {
   readonly name: string
   /** How many subjects may be leased now: none, one to try with, or any number. */
   capacity(): number
-  /** Resolves when the next request may go out. Throws HostClosed when none may. */
-  slot(): Promise<void>
+  /** Resolves when the next request may go out. Throws HostClosed when none may. Default: usual. */
+  slot(urgency?: Urgency): Promise<void>
   /** The host wants no requests for so long. */
   restFor(ms: number): void
   succeeded(): void
@@ -41,10 +49,21 @@ const remembered = 20
 const firstBreakMs = 60_000
 const longestBreakMs = 30 * 60_000
 
-export function createHost({ name, requestsPerSecond, now = () => new Date() }: HostOptions): Host {
-  const intervalMs = 1000 / requestsPerSecond
+/** Every so many slots, one goes to who is least urgent. */
+const slotsATurn = 5
+const urgencies: readonly Urgency[] = ['urgent', 'usual', 'spare']
+
+interface Waiting {
+  resolve(): void
+  reject(error: unknown): void
+}
+
+export function createHost(options: HostOptions): Host {
+  const { name, requestsPerSecond, pace = createPace(requestsPerSecond), now = () => new Date() } = options
   const stopping = new AbortController()
-  let nextSlotAt = 0
+  const queues = new Map(urgencies.map((urgency) => [urgency, [] as Waiting[]]))
+  let granted = 0
+  let isGranting = false
   let restsUntil = 0
   let brokenUntil = 0
   let breakMs = 0
@@ -58,6 +77,36 @@ export function createHost({ name, requestsPerSecond, now = () => new Date() }: 
     if (closedUntil() > time()) throw new HostClosed(`${name} is left alone`, new Date(closedUntil()))
   }
 
+  function takeWaiting(): Waiting | undefined {
+    const order = ++granted % slotsATurn === 0 ? urgencies.toReversed() : urgencies
+    const first = order.find((urgency) => queues.get(urgency)!.length > 0)
+    return first && queues.get(first)!.shift()
+  }
+
+  /** Gives slots to who waits, the most urgent at the moment when the slot is due. */
+  async function grant() {
+    if (isGranting) return
+    isGranting = true
+    try {
+      while ([...queues.values()].some(({ length }) => length > 0)) {
+        const failure = await pace()
+          .then((waitMs) =>
+            waitMs > 0 ? delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {}) : undefined,
+          )
+          .then(refuse)
+          .then(
+            () => undefined,
+            (error: unknown) => ({ error }),
+          )
+        const waiting = takeWaiting()
+        if (failure) waiting?.reject(failure.error)
+        else waiting?.resolve()
+      }
+    } finally {
+      isGranting = false
+    }
+  }
+
   return {
     name,
 
@@ -66,12 +115,11 @@ export function createHost({ name, requestsPerSecond, now = () => new Date() }: 
       return breakMs > 0 ? 1 : Number.POSITIVE_INFINITY
     },
 
-    async slot() {
+    async slot(urgency = 'usual') {
       refuse()
-      const waitMs = Math.max(0, nextSlotAt - performance.now())
-      nextSlotAt = performance.now() + waitMs + intervalMs
-      if (waitMs > 0) await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {})
-      refuse()
+      const slot = new Promise<void>((resolve, reject) => queues.get(urgency)!.push({ resolve, reject }))
+      void grant()
+      await slot
     },
 
     restFor(ms) {
@@ -102,5 +150,16 @@ export function createHost({ name, requestsPerSecond, now = () => new Date() }: 
     },
 
     stop: () => stopping.abort(),
+  }
+}
+
+/** The pace of one process. */
+function createPace(requestsPerSecond: number): Pace {
+  const intervalMs = 1000 / requestsPerSecond
+  let nextAt = 0
+  return async () => {
+    const waitMs = Math.max(0, nextAt - performance.now())
+    nextAt = performance.now() + waitMs + intervalMs
+    return waitMs
   }
 }

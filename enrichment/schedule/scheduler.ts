@@ -10,11 +10,12 @@ import {
   leaseDue,
   leaseTail,
   postponeSubjects,
+  renewLease,
 } from '../../db/queries/sources/source-state.ts'
 import { backoffMs, jittered, type Random } from '../../hosts/backoff.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import { second } from '../../ops/time.ts'
+import { minute, second } from '../../ops/time.ts'
 import { LeaseLost, type Reading, type Source } from './source.ts'
 
 export interface Pass {
@@ -35,6 +36,9 @@ export interface PassResult {
 const tailShare = 0.2
 /** When a host asks to be left alone without saying for how long. */
 const restMs = 30 * second
+const renewalsALease = 3
+/** No read is that long: who holds a lease still is stuck. */
+const longestHoldMs = 30 * minute
 /** Outcome of an attempt that ended in an error nobody foresaw. */
 const unforeseen = 'unforeseen'
 
@@ -48,8 +52,10 @@ const unforeseen = 'unforeseen'
 export async function runPass(source: Source, pass: Pass): Promise<PassResult> {
   const leaseId = randomUUID()
   const subjects = await lease(source, pass, leaseId)
+  const letGo = holdLease(source, pass, subjects, leaseId)
   const reads = chunks(subjects, source.perRead).map((group) => readGroup(source, pass, group, leaseId))
   const settled = await Promise.allSettled(reads)
+  letGo()
   const broken = settled.find((result) => result.status === 'rejected')
   if (broken) throw broken.reason
   return {
@@ -66,6 +72,24 @@ async function lease(source: Source, { pool, now }: Pass, leaseId: string): Prom
   const reserved = limit > 1 ? Math.ceil(limit * tailShare) : 0
   const tail = reserved > 0 ? await leaseTail(pool, { ...order, limit: reserved }) : []
   return [...tail, ...(await leaseDue(pool, { ...order, limit: limit - tail.length }))]
+}
+
+/**
+ * Renews a lease until the returned function is called: where a host is slow a read takes longer than a lease, and two
+ * processes would take each other's for ever. One that lasts too long falls back all the same.
+ */
+function holdLease(source: Source, { pool, now }: Pass, leased: readonly LeasedSubject[], leaseId: string): () => void {
+  if (leased.length === 0) return () => {}
+  const subjects = leased.map(({ subject }) => subject)
+  const begunAt = performance.now()
+  const timer = setInterval(() => {
+    if (performance.now() - begunAt > longestHoldMs) return clearInterval(timer)
+    const until = new Date(now().getTime() + source.leaseMs)
+    // What cannot be renewed runs out, as if this process had ended.
+    renewLease(pool, { source: source.name, subjects, leaseId, until }).catch(() => {})
+  }, source.leaseMs / renewalsALease)
+  timer.unref()
+  return () => clearInterval(timer)
 }
 
 /**

@@ -1,32 +1,45 @@
 import type { Queryable } from '../../pool.ts'
 
-export interface Spending {
+export interface Reservation {
   readonly host: string
+  /** Requests wanted. */
+  readonly count: number
+  /** From one request to the next, over all processes. */
+  readonly intervalMs: number
   /** Requests in a UTC day; null: any number. */
   readonly perDay: number | null
+  /** For days and rests; the pace is the database's own clock. */
   readonly now: Date
 }
 
-/** Counts one request to a host. Undefined: it may go out; else when to ask again, and nothing is counted. */
-export async function spendRequest(db: Queryable, { host, perDay, now }: Spending): Promise<Date | undefined> {
-  const { rows } = await db.query<{ taken: boolean; until: Date | null }>({
-    name: 'spend-request',
+/** Milliseconds until the first of the requests may go out, or until when none may and nothing is counted. */
+export type Reserved = { readonly inMs: number } | { readonly until: Date }
+
+/** Counts requests to a host and takes the next times at which it may be asked. */
+export async function reserveRequests(
+  db: Queryable,
+  { host, count, intervalMs, perDay, now }: Reservation,
+): Promise<Reserved> {
+  const { rows } = await db.query<{ inMs: number | null; until: Date | null }>({
+    name: 'reserve-requests',
     text: `
-with today as (select ($2::timestamptz at time zone 'utc')::date as day),
+with today as (select ($2::timestamptz at time zone 'utc')::date as day, $5::float8 * interval '1 millisecond' as taken_time),
 taken as (
-  insert into host_budget as b (host, day, spent) select $1, day, 1 from today
+  insert into host_budget as b (host, day, spent, next_at)
+  select $1, day, $4::int, clock_timestamp() + taken_time from today
       on conflict (host) do update
-     set day = excluded.day, spent = case when b.day = excluded.day then b.spent + 1 else 1 end, rests_until = null
+     set day = excluded.day, spent = case when b.day = excluded.day then b.spent + $4 else $4 end, rests_until = null,
+         next_at = greatest(b.next_at, clock_timestamp()) + (select taken_time from today)
    where (b.rests_until is null or b.rests_until <= $2)
-     and ($3::int is null or b.day <> excluded.day or b.spent < $3)
-  returning host)
-select exists (select from taken) as taken,
+     and ($3::int is null or b.day <> excluded.day or b.spent + $4 <= $3)
+  returning next_at)
+select (select extract(epoch from next_at - taken_time - clock_timestamp())::float8 * 1000 from taken, today) as "inMs",
        (select case when b.rests_until > $2 then b.rests_until else (today.day + 1)::timestamp at time zone 'utc' end
           from host_budget b, today where b.host = $1) as until`,
-    values: [host, now, perDay],
+    values: [host, now, perDay, count, count * intervalMs],
   })
-  const row = rows[0]
-  return row?.taken ? undefined : (row?.until ?? now)
+  const { inMs = null, until = null } = rows[0] ?? {}
+  return inMs === null ? { until: until ?? now } : { inMs: Math.max(0, inMs) }
 }
 
 /** Remembers how long a host wants no requests. */

@@ -71,6 +71,23 @@ returning s.subject, s.failures, s.last_success_at as "lastSuccessAt"`,
   return rows[0] as LeasedSubject
 }
 
+/** Puts off the end of a lease whose holder is still reading. */
+export async function renewLease(
+  db: Queryable,
+  { source, subjects, leaseId, until }: Omit<LeaseOrder, 'now' | 'limit'> & { readonly subjects: readonly string[] },
+): Promise<void> {
+  await db.query({
+    name: 'renew-lease',
+    text: `
+with held as (
+  select subject from source_state
+   where source = $1 and subject = any ($2::text[]) and lease_id = $3
+   order by subject for update)
+update source_state s set due_at = $4 from held where s.source = $1 and s.subject = held.subject`,
+    values: [source, subjects, leaseId, until],
+  })
+}
+
 /** How a read went, for every subject of one lease. */
 export interface Ending {
   readonly source: string

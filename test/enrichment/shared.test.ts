@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { addSubjects } from '../../db/queries/sources/source-state.ts'
+import { type Pass, runPass } from '../../enrichment/schedule/scheduler.ts'
+import type { Source } from '../../enrichment/schedule/source.ts'
+import { createSharedHost } from '../../enrichment/shared-host.ts'
+import { createHost, type Urgency } from '../../hosts/host.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+
+// Processes that share a database share the work and the patience of the hosts.
+
+let database: TestDatabase
+const now = () => new Date()
+beforeEach(async () => {
+  database = await createTestDatabase()
+})
+afterEach(() => database.drop())
+
+const sharedHost = (requestsPerSecond: number) =>
+  createSharedHost({ pool: database.pool, name: 'toy', requestsPerSecond, perDay: null, now })
+
+test('a read that takes longer than its lease is not taken by the process beside', async () => {
+  let reads = 0
+  const slow: Source = {
+    name: 'toy',
+    host: createHost({ name: 'toy', requestsPerSecond: 10_000 }),
+    batch: 10,
+    perRead: 1,
+    leaseMs: 600,
+    retry: { baseMs: 1_000, capMs: 1_000 },
+    async read() {
+      reads++
+      await delay(1_500)
+      return { outcome: 'ok', write: async () => 60_000 }
+    },
+  }
+  const pass: Pass = { pool: database.pool, now, random: () => 0.5, failed: () => {} }
+  await addSubjects(database.pool, 'toy', ['slow'], { priority: 0, dueAt: now() })
+  const first = runPass(slow, pass)
+  const others: string[] = []
+  let done = false
+  const beside = (async () => {
+    while (!done) {
+      await delay(50)
+      others.push(...(await runPass(slow, pass)).outcomes)
+    }
+  })()
+  expect((await first).outcomes).toEqual(['ok'])
+  done = true
+  await beside
+  expect([reads, others]).toEqual([1, []])
+})
+
+test('a lease whose holder died is free again after its time', async () => {
+  const source: Source = {
+    name: 'toy',
+    host: createHost({ name: 'toy', requestsPerSecond: 10_000 }),
+    ...{ batch: 10, perRead: 1, leaseMs: 200, retry: { baseMs: 1_000, capMs: 1_000 } },
+    read: async () => ({ outcome: 'ok', write: async () => 60_000 }),
+  }
+  const pass: Pass = { pool: database.pool, now, random: () => 0.5, failed: () => {} }
+  await addSubjects(database.pool, 'toy', ['a'], { priority: 0, dueAt: now() })
+  await database.pool.query(`update source_state set lease_id = gen_random_uuid(), due_at = now() + interval '200 ms'`)
+  expect((await runPass(source, pass)).leased).toBe(0)
+  await delay(250)
+  expect((await runPass(source, pass)).outcomes).toEqual(['ok'])
+})
+
+test.each([4, 50])('two processes together ask a host %i times a second at most', async (requestsPerSecond) => {
+  const sent: number[] = []
+  const ask = async () => {
+    const host = sharedHost(requestsPerSecond)
+    for (const end = performance.now() + 2_000; performance.now() < end; ) {
+      await host.slot()
+      sent.push(performance.now())
+    }
+  }
+  await Promise.all([ask(), ask()])
+  const [first = 0, last = 0] = [Math.min(...sent), Math.max(...sent)]
+  expect(sent.length).toBeLessThanOrEqual(((last - first) / 1_000) * requestsPerSecond * 1.05 + 2)
+  expect(sent.length).toBeGreaterThan(requestsPerSecond)
+})
+
+test('a host that asked one process to wait is not asked by another', async () => {
+  const [one, other] = [sharedHost(100), sharedHost(100)]
+  await one.rest(60_000)
+  await expect(other.slot()).rejects.toThrow(/asked no more until/)
+  expect(other.capacity()).toBe(0)
+})
+
+test('of requests that wait, urgent ones go first, and the others are not forgotten', async () => {
+  const host = createHost({ name: 'toy', requestsPerSecond: 200 })
+  const order: Urgency[] = []
+  const ask = async (urgency: Urgency) => {
+    await host.slot(urgency)
+    order.push(urgency)
+  }
+  await Promise.all([
+    ...Array.from({ length: 4 }, () => ask('spare')),
+    ...Array.from({ length: 4 }, () => ask('usual')),
+    ...Array.from({ length: 8 }, () => ask('urgent')),
+  ])
+  expect(order.slice(0, 10).filter((urgency) => urgency === 'urgent')).toHaveLength(8)
+  expect(order[4]).toBe('spare')
+  expect(order.indexOf('usual')).toBeLessThan(order.lastIndexOf('spare'))
+})

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { createPool } from '../../db/pool.ts'
-import { scopeBacklog, verificationsDigest, waitingRecipients } from '../../db/queries/chain/scope.ts'
+import { recipientsDigest, scopeBacklog, waitingRecipients } from '../../db/queries/chain/scope.ts'
 import type { History } from '../history/history.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { HistoryLoad } from './history-load.ts'
@@ -45,7 +45,7 @@ export class ScopeLoader {
   readonly #closing = new AbortController()
   #load: HistoryLoad | undefined
   #report: LoadReport | undefined
-  /** Of the verifications that the known recipients were made from. */
+  /** Of the addresses that the known recipients were made from. */
   #digest = ''
   /** Milliseconds since 1970. */
   #lookAgainAt = 0
@@ -109,7 +109,7 @@ export class ScopeLoader {
 
   async #look() {
     const { chain, log } = this.options
-    const digest = await verificationsDigest(this.#pool)
+    const digest = await recipientsDigest(this.#pool)
     if (digest !== this.#digest) {
       const { added, ended } = await updateRecipients(this.#pool, chain)
       if (added + ended > 0) log.info(`recipients whose settlements are kept: ${added} more, ${ended} fewer`)

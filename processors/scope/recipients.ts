@@ -31,7 +31,7 @@ export async function ofKnownRecipients(
 }
 
 /**
- * Makes the known recipients of a chain those that are verified addresses now. The processor keeps the settlements of
+ * Makes the known recipients of a chain the verified addresses that accounts in the directory have now. The processor keeps the settlements of
  * new ones in every block it has not committed yet; those of the blocks before are left to be loaded.
  */
 export async function updateRecipients(

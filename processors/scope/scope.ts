@@ -15,7 +15,7 @@ import { Refusal } from '../refusal.ts'
 
 const maxBlock = 2_147_483_647
 
-/** Whose settlements are kept: everybody's, or those of recipients that are verified addresses. */
+/** Whose settlements are kept: everybody's, or those of recipients that are verified addresses of accounts in the directory. */
 export type Scope = 'all' | 'verified'
 
 /**

@@ -6,7 +6,7 @@ import * as entities from '../../db/model/index.ts'
 import { connectionTimeouts, patientStatementMs } from '../../db/pool.ts'
 import { writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { lockCursor } from '../../db/queries/chain/cursor.ts'
-import { noteFinalBlock } from '../../db/queries/chain/final-blocks.ts'
+import { dropHotIds, noteFinalBlock } from '../../db/queries/chain/final-blocks.ts'
 import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import type { FinalBlock } from '../source/reorg.ts'
@@ -135,6 +135,8 @@ export class ChainDatabase extends TypeormDatabase {
   /** Past the change tracking: a reorg does not undo the record, the transaction that repairs it writes it anew. */
   async #moveState(store: Store, indexedBlock: number, final: FinalBlock) {
     await noteFinalBlock(connectionOf(store), this.settings.name, final)
+    const before = this.final?.height ?? -1
+    if (final.height > before) await dropHotIds(connectionOf(store), this.settings.name, before, final.height)
     await writeChainState(connectionOf(store), {
       chain: this.settings.name,
       chainId: this.settings.id,

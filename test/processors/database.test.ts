@@ -67,6 +67,35 @@ test('final rows by COPY and hot rows by insert are the same rows, but for the i
   expect(rows.map(({ id }) => id)).toEqual(['base-9-0', 'base-9-1', 'base-9-2'])
 })
 
+test('rows lose the id that undoes them when their block becomes final, and leave the index of hot rows', async () => {
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => {})
+  const write = (from: number, to: number, final: number) => {
+    const newBlocks = Array.from({ length: to - from + 1 }, (_, at) => block(from + at))
+    return chain.transactHot2(
+      { baseHead: block(from - 1), finalizedHead: block(final), newBlocks },
+      async (store, first, end) => {
+        for (const { height } of newBlocks.slice(first, end)) await writeSettlements(store, rowsOf(height, 2))
+      },
+    )
+  }
+  const undoable = async () => {
+    const { rows } = await database.pool.query('select id from settlement where id is not null order by id')
+    return rows.map(({ id }) => id)
+  }
+  await write(10, 12, 9)
+  expect(await undoable()).toEqual(['base-10-0', 'base-10-1', 'base-11-0', 'base-11-1', 'base-12-0', 'base-12-1'])
+  await write(13, 13, 11)
+  expect(await undoable()).toEqual(['base-12-0', 'base-12-1', 'base-13-0', 'base-13-1'])
+  expect((await tables()).settlement).toHaveLength(8)
+  // Blocks 12 and 13 are replaced by one other.
+  await chain.transactHot2(
+    { baseHead: block(11), finalizedHead: block(11), newBlocks: [block(12, 'b')] },
+    async (store) => writeSettlements(store, rowsOf(12)),
+  )
+  expect(await undoable()).toEqual(['base-12-0'])
+  expect((await tables()).settlement).toHaveLength(5)
+})
+
 test('a batch larger than one piece of the COPY arrives whole, in every partition', async () => {
   const rows = [...rowsOf(4_999_999, 3_000), ...rowsOf(5_000_000, 3_000)]
   await chain.transact({ prevHead: genesis, nextHead: block(5_000_000) }, (store) => writeSettlements(store, rows))

@@ -24,6 +24,19 @@ insert into final_block (chain, height, hash) values ($1, $2, $3) on conflict do
   })
 }
 
+/**
+ * Takes the ids of settlements that became final: an id is what a hot block is undone by. Blocks above `above`, up to
+ * `final`.
+ */
+export async function dropHotIds(db: Queryable, chain: string, above: number, final: number): Promise<void> {
+  await db.query({
+    name: 'drop-hot-ids',
+    text: `update settlement set id = null
+            where chain = $1 and block_number > $2 and block_number <= $3 and id is not null`,
+    values: [chain, above, final],
+  })
+}
+
 /** Descending. */
 export async function readFinalBlocks(db: Queryable, chain: string): Promise<StoredBlock[]> {
   const { rows } = await db.query<StoredBlock>(

@@ -71,18 +71,30 @@ export async function knownRecipients(db: Queryable, chain: string, addresses: r
   return rows.map(({ address }) => address)
 }
 
-/** A text that is another one whenever the set of live verifications is. Cheap: the addresses are read, not compared. */
-export async function verificationsDigest(db: Queryable): Promise<string> {
+/**
+ * Live addresses of accounts that are listed or claimed, or that hold or held a registration: some ten thousand. All that
+ * the network verifies would be a hundred times as many, and more to read than the settlements of everybody.
+ */
+const knownAddresses = `
+  select distinct v.address
+    from verified_address v
+   where v.ended_at is null
+     and v.fid in (select fid from agent
+                    union select fid from claim
+                    union select held.fid from registration_transfer t join verified_address held on held.address = t."to")`
+
+/** A text that is another one whenever the set of addresses that should be known is. */
+export async function recipientsDigest(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ digest: string }>({
-    name: 'verifications-digest',
-    text: `select count(*) || ' ' || coalesce(bit_xor(hashbyteaextended(address, fid)), 0) as digest
-             from verified_address where ended_at is null`,
+    name: 'recipients-digest',
+    text: `select count(*) || ' ' || coalesce(bit_xor(hashbyteaextended(address, 0)), 0) as digest
+             from (${knownAddresses}) known`,
   })
   return rows[0]?.digest ?? ''
 }
 
 /**
- * Makes every address with a live verification a known recipient, whose settlements up to `toBlock` have to be loaded:
+ * Makes every live address of an account in the directory a known recipient, whose settlements up to `toBlock` have to be loaded:
  * from `fromBlock` on, or from where they were there when it stopped being one. Call under `lockScope`.
  */
 export async function addRecipients(
@@ -92,11 +104,10 @@ export async function addRecipients(
 ): Promise<number> {
   const { rowCount } = await db.query(
     `insert into known_recipient as r (chain, address, next_block, to_block)
-     select distinct $1, v.address, $2::int, $3::int
-       from verified_address v
-      where v.ended_at is null
-        and not exists (select from known_recipient k
-                         where k.chain = $1 and k.address = v.address and k.ended_block is null)
+     select $1, known.address, $2::int, $3::int
+       from (${knownAddresses}) known
+      where not exists (select from known_recipient k
+                         where k.chain = $1 and k.address = known.address and k.ended_block is null)
          on conflict (chain, address) do update
         set next_block = case when r.next_block > r.to_block then greatest(r.to_block, r.ended_block) + 1
                               else r.next_block end,
@@ -109,14 +120,14 @@ export async function addRecipients(
 }
 
 /**
- * Ends the recipients that no live verification names any more: blocks up to `finalBlock`, which are not written again,
+ * Ends the recipients that are no address of an account in the directory any more: blocks up to `finalBlock`, which are not written again,
  * have theirs. Call under `lockScope`.
  */
 export async function endRecipients(db: Queryable, chain: string, finalBlock: number): Promise<number> {
   const { rowCount } = await db.query(
     `update known_recipient r set ended_block = $2
       where r.chain = $1 and r.ended_block is null
-        and not exists (select from verified_address v where v.address = r.address and v.ended_at is null)`,
+        and r.address not in (${knownAddresses})`,
     [chain, finalBlock],
   )
   return rowCount ?? 0

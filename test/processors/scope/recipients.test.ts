@@ -6,7 +6,8 @@ import { writeChainState } from '../../../db/queries/chain/chain-state.ts'
 import type { SettlementRow } from '../../../processors/mapping/settlements.ts'
 import { ofKnownRecipients, updateRecipients } from '../../../processors/scope/recipients.ts'
 import { keepVerified } from '../../../processors/scope/scope.ts'
-import { unverify, verify } from '../../support/chain/scope.ts'
+import { chainRows, wallet } from '../../support/chain/rows.ts'
+import { unverify, verify, verifyStranger } from '../../support/chain/scope.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -82,6 +83,25 @@ test('a load that was not at its end goes on where it stood when the address is 
   await updateRecipients(database.pool, chain)
   const again = { address: known, next_block: 2_900_000, to_block: 3_000_900, ended_block: null }
   expect(await recipients()).toEqual([again])
+})
+
+test('addresses of accounts outside the directory are not known until they hold a registration or are listed', async () => {
+  await verifyStranger(database.pool, 7, known)
+  await verifyStranger(database.pool, 8, other)
+  expect(await updateRecipients(database.pool, chain)).toEqual({ added: 0, ended: 0 })
+  const rows = chainRows(database.pool)
+  const token = { chain: 'base', id: 1 } as const
+  await rows.transfer(token, null, known, new Date())
+  await rows.transfer(token, known, wallet(5), new Date()) // held, and not any more
+  expect(await updateRecipients(database.pool, chain)).toEqual({ added: 1, ended: 0 })
+  await database.pool.query(
+    `insert into agent (fid, chains, verified_addresses, claimed, agent_status, registered_at, listed_at, search, changed_at)
+     values (8, '{}', '{}', false, 'historical', now(), now(), '', now())`,
+  )
+  expect(await updateRecipients(database.pool, chain)).toEqual({ added: 1, ended: 0 })
+  expect((await recipients()).map(({ address }) => address).toSorted()).toEqual([known, other])
+  await database.pool.query('delete from agent')
+  expect(await updateRecipients(database.pool, chain)).toEqual({ added: 0, ended: 1 })
 })
 
 test('chains do not know each other', async () => {

@@ -5,7 +5,7 @@ import { createLogger } from '../ops/logger.ts'
 import { createApp } from './app.ts'
 import { deriveClaimed } from './claim/accept.ts'
 import { createMemoryCounter, createRedisCounter } from './claim/attempts.ts'
-import { createWitnesses } from './claim/world.ts'
+import { claimsWithoutWitness, createWitnesses } from './claim/world.ts'
 import { readConfig } from './config.ts'
 import { boundedDatabase, createApiPool } from './http/database.ts'
 import { serve } from './http/server.ts'
@@ -37,6 +37,7 @@ await runCommand({ usage }, async () => {
     ? new FusedRedisStore(redis.send, config.limits, Date.now)
     : new MemoryStore(config.limits, Date.now)
   const pageStore = redis && new FusedRedisStore(redis.send, pageLimits, Date.now, 'pages:')
+  for (const missing of claimsWithoutWitness(config.chains)) log.warn(missing)
   const witnesses = createWitnesses(config)
   let stopping = false
   const app = createApp({

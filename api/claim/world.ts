@@ -23,10 +23,27 @@ export type Witnesses = Pick<ClaimWorld, 'social' | 'registries' | 'wallets' | '
   close(): Promise<void>
 }
 
+/** Where the network verifies contract wallets. */
+const walletChains: readonly ChainName[] = ['optimism', 'ethereum']
+
 /** A claimant waits for the answer, and other questions are asked before and after this one. */
 const hubTimeoutMs = 3_000
 /** A claimant is waiting too; the attempts a host gets are bounded by the claim limiter. */
 const politeness = { intervalMs: 100, maxWaiting: 6, maxWaitMs: 2_000 }
+
+/**
+ * Which claims this installation cannot judge, for want of a node to ask; a line each. Such a claim is a failure of
+ * ours (500), logged with the reason.
+ */
+export function claimsWithoutWitness(chains: WorldSettings['chains']): string[] {
+  return walletChains
+    .map((name) => ({ name, ...chains[name] }))
+    .filter(({ rpc }) => rpc === null)
+    .map(({ name, social }) => {
+      const claims = [...(social ? ['jfs claims', 'account associations of hosts'] : []), 'claims of contract wallets']
+      return `RPC_${name.toUpperCase()} is unset: ${claims.join(', ')} on ${name} cannot be judged and get 500`
+    })
+}
 
 /** Connects when first asked; nothing is asked for being created. */
 export function createWitnesses(settings: WorldSettings): Witnesses {

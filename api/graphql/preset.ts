@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { makePgService } from 'postgraphile/adaptors/pg'
 import { GraphQLError } from 'postgraphile/graphql'
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber'
+import { withSettings } from '../http/database.ts'
 
 /** Who reads: the role of the SQL contract, whatever DATABASE_URL logs in as. */
 const settings = '-c role=directory_reader -c statement_timeout=2000 -c default_transaction_read_only=on -c jit=off'
@@ -17,12 +18,11 @@ export function createPreset(databaseUrl: string, log: Logger): GraphileConfig.P
     extends: [PostGraphileAmberPreset],
     pgServices: [
       makePgService({
-        connectionString: databaseUrl,
+        connectionString: withSettings(databaseUrl, { after: settings }),
         schemas: ['directory'],
         pubsub: false,
         poolConfig: {
           max: connections,
-          options: settings,
           application_name: 'graphql',
           connectionTimeoutMillis: 2_000,
         },

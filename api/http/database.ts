@@ -19,12 +19,18 @@ const maxWaiting = 4_000
  */
 const connectionSettings = '-c work_mem=32MB -c jit=off'
 
+/** An address with settings before or after the operator's own `options` in it; of two for one thing the later counts. */
+export function withSettings(databaseUrl: string, { before = '', after = '' }): string {
+  const url = new URL(databaseUrl)
+  const all = [before, url.searchParams.get('options') ?? '', after].filter((options) => options !== '')
+  url.searchParams.set('options', all.join(' '))
+  return url.href
+}
+
 /** The connections of an API process. */
 export function createApiPool(databaseUrl: string): pg.Pool {
-  const url = new URL(databaseUrl)
-  // The operator's own come later, and so win.
-  url.searchParams.set('options', [connectionSettings, url.searchParams.get('options')].filter(Boolean).join(' '))
-  return createPool({ databaseUrl: url.href, name: 'api', max: poolConnections, statementTimeoutMs, connectTimeoutMs })
+  const named = withSettings(databaseUrl, { before: connectionSettings })
+  return createPool({ databaseUrl: named, name: 'api', max: poolConnections, statementTimeoutMs, connectTimeoutMs })
 }
 
 function inTime<T>(answered: Promise<T>, leftMs: number): Promise<T> {

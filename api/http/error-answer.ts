@@ -6,7 +6,7 @@ import { refusals } from './parameters.ts'
 
 /**
  * The last middleware: has every error body written, as JSON unless told otherwise, and logs with its cause what no
- * client is told.
+ * client is told: failures, refusals that have a cause, and all refusals of claims. Never a body, nor who asked.
  */
 export function answerErrors(
   log: Logger,
@@ -14,14 +14,25 @@ export function answerErrors(
 ): ErrorRequestHandler {
   return (cause, req, res, _next) => {
     const error = toApiError(cause, req)
+    res.locals.errorCode = error.code
+    const known = { requestId: requestId(res), code: error.code, method: req.method }
     // Of a limiter out of order its sender tells the log once, not once a request.
-    if (error.status >= 500 && error.code !== 'ERR_RATE_LIMITER_UNAVAILABLE')
-      log.error({ requestId: requestId(res), method: req.method, url: req.url, err: cause })
+    if (error.code === 'ERR_RATE_LIMITER_UNAVAILABLE') log.debug(known, 'refused')
+    else if (error.status >= 500) log.error({ ...known, url: req.url, err: cause })
+    else if (error.cause !== undefined || isClaim(req)) log.info({ ...known, ...reasonOf(error) }, 'refused')
     // Half an answer is out: cutting the connection is the one way left to say that it is not whole.
     if (res.headersSent) return void res.destroy()
     res.removeHeader('ETag')
     write(res, error)
   }
+}
+
+const isClaim = ({ method, path }: Request) => method === 'POST' && path.startsWith('/api/claim')
+
+/** What was wrong, in our words and in those of whoever failed us. Fields stay out: they repeat what was sent. */
+function reasonOf({ detail, cause }: ApiError): { detail?: string; cause?: string } {
+  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown }
+  return { detail, ...(message === undefined ? {} : { cause: [code, message].filter(Boolean).join(': ') }) }
 }
 
 function writeJson(res: Response, error: ApiError): void {
@@ -33,10 +44,11 @@ function writeJson(res: Response, error: ApiError): void {
 /** Errors of Express and of its parsers carry an HTTP status; every other foreign error is ours to answer for. */
 function toApiError(cause: unknown, req: Request): ApiError {
   if (cause instanceof ApiError) return cause
-  const { status, type } = (cause ?? {}) as { status?: unknown; type?: unknown }
+  const { status, type, limit } = (cause ?? {}) as { status?: unknown; type?: unknown; limit?: unknown }
   if (typeof status !== 'number' || status < 400 || status > 499) {
     return new ApiError('ERR_INTERNAL')
   }
+  if (type === 'entity.too.large') return invalidRequest('body', `must be at most ${limit} bytes`)
   if (typeof type === 'string') return invalidRequest('body', `cannot be read: ${type}`)
   return undecodablePath(req.path)
 }

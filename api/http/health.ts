@@ -2,6 +2,7 @@ import { type Response, Router } from 'express'
 import type { Registry } from 'prom-client'
 import type { Queryable } from '../../db/pool.ts'
 import { ping } from '../../db/queries/read/readiness.ts'
+import { refuseMethod } from './method.ts'
 
 export interface Healthy {
   readonly database: Queryable
@@ -21,6 +22,7 @@ export function healthRoutes({ database, notReady }: Healthy, metrics: Registry)
     const text = await metrics.metrics()
     res.set('Content-Type', metrics.contentType).set('Cache-Control', 'no-store').send(text)
   })
+  router.all(['/healthz', '/readyz', '/metrics'], refuseMethod(['GET', 'HEAD']))
   return router
 }
 

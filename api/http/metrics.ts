@@ -34,6 +34,12 @@ export function createMetrics({ cache, database, limiter, pool }: Watched) {
     labelNames: ['route', 'outcome'],
     registers,
   })
+  const errors = new Counter({
+    name: 'http_errors_total',
+    help: 'Answers with an error, by its code.',
+    labelNames: ['code'],
+    registers,
+  })
   new Gauge({ name: 'cache_bytes', help: 'Bytes in the cache.', registers, collect: setTo(() => cache.bytes) })
   new Gauge({ name: 'cache_entries', help: 'Entries in the cache.', registers, collect: setTo(() => cache.size) })
   new Gauge({
@@ -66,17 +72,18 @@ export function createMetrics({ cache, database, limiter, pool }: Watched) {
   return {
     registry,
     countRead: (route: string, hit: boolean) => reads.inc({ route, outcome: hit ? 'hit' : 'miss' }),
-    timeRequests: timeRequests(seconds),
+    timeRequests: timeRequests(seconds, errors),
   }
 }
 
-function timeRequests(seconds: Histogram): RequestHandler {
+function timeRequests(seconds: Histogram, errors: Counter): RequestHandler {
   return (req, res, next) => {
     const start = performance.now()
     res.once('close', () => {
       const route = (req.route?.path as string | undefined) ?? 'none'
       const labels = { route, method: known.has(req.method) ? req.method : 'other', status: res.statusCode }
       seconds.observe(labels, (performance.now() - start) / 1_000)
+      if (res.locals.errorCode !== undefined) errors.inc({ code: res.locals.errorCode })
     })
     next()
   }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { boundedDatabase, createApiPool } from '../../api/http/database.ts'
+import { boundedDatabase, createApiPool, withSettings } from '../../api/http/database.ts'
 import { startTcpLink, type TcpLink } from '../doubles/tcp-link.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -95,4 +95,12 @@ test('a crowd before a frozen database is answered in time, and opens no further
   expect(pool.totalCount).toBeLessThanOrEqual(10)
   link.thaw()
   await serves()
+})
+
+test('settings in DATABASE_URL are kept beside those of the API, and win', () => {
+  const url = new URL(withSettings('postgres://a@b/c?options=-c%20jit%3Don&sslmode=require', { before: '-c jit=off' }))
+  expect(url.searchParams.get('options')).toBe('-c jit=off -c jit=on')
+  expect(url.searchParams.get('sslmode')).toBe('require')
+  const reader = new URL(withSettings('postgres://a@b/c?options=-c%20role%3Dme', { after: '-c role=reader' }))
+  expect(reader.searchParams.get('options')).toBe('-c role=me -c role=reader')
 })

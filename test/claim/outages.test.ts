@@ -113,7 +113,7 @@ test.for(['down', 'slow', 'cut'] as const)(
   'the manifest’s host is %s: 422, in time, and the nonce stays free',
   async (how) => {
     stage.clock.now += 601_000
-    const { fid, address } = claimant
+    const { fid, address } = await stage.claimant()
     const host = how === 'down' ? new URL(closed).host : stage.host.name
     if (how !== 'down') stage.host.faults.add(how === 'slow' ? { kind: 'hang' } : { kind: 'truncated' })
     const nonce = freshNonce()

@@ -73,7 +73,16 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { portalKey, scope } = config
   const known = await openScope({ databaseUrl, chain, scope, portalKey, log })
   const backfilled = [...reserved, ...(known ? [{ fromBlock: 0, toBlock: known.ownFrom - 1 }] : [])]
-  const source = createSource({ chain, portalKey, log, progress, final: () => database.final, backfilled })
+  const reservations = createPool({ databaseUrl, name: `processor ${chain.name} reservations`, max: 1 })
+  const source = createSource({
+    chain,
+    portalKey,
+    log,
+    progress,
+    final: () => database.final,
+    backfilled,
+    reservedFrom: (block) => backfillsWithin(reservations, chain.name, block, maxBlock),
+  })
   health = createHealth(chain, progress, source.metrics.registry, known?.loader)
   source.metrics.port = portOf(await serve())
   ending.push(async () => {

@@ -28,8 +28,8 @@ its RPC endpoint, with as many processes as workers (default: one a core). Regis
 the chain's processor reads them from the registry's first block on, and leaves the settlements of the range alone from
 now on.
 
-May be killed at any time: the same command goes on where it stood. Ranges of several backfills, and what a processor
-has indexed itself, must not overlap. A partition that was empty is shown to readers when it is full and indexed.
+May be killed at any time: the same command goes on where it stood. Ranges of several backfills must not overlap; what
+the processor has indexed of a range is left to it. A partition that was empty is shown to readers when it is full and indexed.
 Ends with a certificate of what was loaded.
 
 --verify   compares the table with the certificate, and with a second source: the Portal, the archive or the RPC
@@ -94,22 +94,26 @@ async function load(
   config: BackfillConfig,
   workers: Worker[],
 ): Promise<void> {
-  const { chain, fromBlock, toBlock, tokens, source } = config
+  const { chain, tokens, source } = config
   const history = openHistory(source, { tokens })
   const finalHeight = await history.finalHeight().catch((error: Error) => {
     throw new Refusal(`${history.name} does not tell its newest final block: ${describeError(error)}`)
   })
-  if (toBlock > finalHeight) {
+  if (config.toBlock > finalHeight) {
     throw new UsageError(
-      `--to ${toBlock} is not final yet: the newest final block of ${history.name} is ${finalHeight}`,
+      `--to ${config.toBlock} is not final yet: the newest final block of ${history.name} is ${finalHeight}`,
     )
   }
   const expected = await estimate(history, config)
-  const { id, isNew, isComplete } = await reserveRange(pool, chain, config, config.workers, expected?.density)
+  const reservation = await reserveRange(pool, chain, config, config.workers, expected?.density)
+  const { id, fromBlock, toBlock, isNew, isComplete } = reservation
   const session = await pool.connect()
   try {
     if (!(await tryLockBackfill(session, id))) {
       throw new Refusal(`another process runs the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`)
+    }
+    if (fromBlock > config.fromBlock) {
+      console.log(`blocks ${config.fromBlock} to ${fromBlock - 1} are the processor's, which has indexed them itself`)
     }
     const task = `the settlements of blocks ${fromBlock} to ${toBlock} of ${chain.name} from ${history.name}`
     if (isComplete) console.log(`all ${task} are loaded already`)

@@ -17,6 +17,12 @@ export interface Range {
   readonly toBlock: number
 }
 
+export interface Reservation extends Range {
+  readonly id: number
+  readonly isNew: boolean
+  readonly isComplete: boolean
+}
+
 /** Shards end before a multiple of so many blocks, where the archives' own chunks are likely to end too. */
 const alignment = 10_000
 /** A long range is cut into more shards than workers, because payments are not spread evenly over a chain. */
@@ -26,9 +32,11 @@ const workOfBlock = 0.02
 
 /**
  * Makes a range of blocks this backfill's: the chain's processor leaves their settlements alone from then on, and
- * another backfill that meets the range is refused. The same range again is the same backfill.
+ * another backfill that meets the range is refused. The same range again is the same backfill. What the processor has
+ * indexed of it stays the processor's: the backfill begins behind.
  *
- * `density`: as for `cutRange`. Throws a Refusal when the range meets another backfill's, or blocks whose settlements the processor has indexed.
+ * `density`: as for `cutRange`. Throws a Refusal when the range meets another backfill's, and when the processor has
+ * indexed all of it.
  */
 export async function reserveRange(
   pool: pg.Pool,
@@ -36,28 +44,36 @@ export async function reserveRange(
   range: Range,
   workers: number,
   density?: readonly number[],
-): Promise<{ id: number; isNew: boolean; isComplete: boolean }> {
-  const { fromBlock, toBlock } = range
+): Promise<Reservation> {
   return inTransaction(pool, async (client) => {
     await lockReservations(client, chain.id)
-    const others = await backfillsWithin(client, chain.name, fromBlock, toBlock)
-    const same = others.find((other) => other.fromBlock === fromBlock && other.toBlock === toBlock)
-    if (same) return { id: same.id, isNew: false, isComplete: same.completedAt !== null }
-    refuseOverlap(chain, range, others)
-    await refuseIndexed(client, chain, range)
+    const own = await behindProcessor(client, chain, range)
+    const others = await backfillsWithin(client, chain.name, range.fromBlock, range.toBlock)
+    const same = sameBackfill(others, range, own)
+    if (same) return { ...same, isNew: false, isComplete: same.completedAt !== null }
+    const { fromBlock, toBlock } = own
+    if (fromBlock > toBlock) {
+      refuseOverlap(chain, range, others)
+      throw new Refusal(
+        `blocks ${range.fromBlock} to ${toBlock} of ${chain.name} are indexed by its processor already, which is at ` +
+          `block ${fromBlock - 1}: there is nothing to load`,
+      )
+    }
+    refuseOverlap(chain, own, await backfillsWithin(client, chain.name, fromBlock, toBlock))
     const id = await insertBackfill(client, chain.name, fromBlock, toBlock)
-    await insertShards(client, id, cutRange(range, workers, density))
+    await insertShards(client, id, cutRange(own, workers, density))
     for (const partition of await emptyPartitions(client, chain.name, fromBlock, toBlock)) {
       await createAside(client, id, partition)
     }
-    return { id, isNew: true, isComplete: false }
+    return { id, fromBlock, toBlock, isNew: true, isComplete: false }
   })
 }
 
-/** The backfill of exactly these blocks. Throws a Refusal that names those that meet them. */
-export async function findBackfill(db: Queryable, { name }: ChainSettings, { fromBlock, toBlock }: Range) {
-  const ranges = await backfillsWithin(db, name, fromBlock, toBlock)
-  const found = ranges.find((one) => one.fromBlock === fromBlock && one.toBlock === toBlock)
+/** The backfill that loads these blocks. Throws a Refusal that names those that meet them. */
+export async function findBackfill(db: Queryable, chain: ChainSettings, range: Range) {
+  const { name } = chain
+  const ranges = await backfillsWithin(db, name, range.fromBlock, range.toBlock)
+  const found = sameBackfill(ranges, range, await behindProcessor(db, chain, range))
   if (found) return found
   const known = ranges.map((one) => `${one.fromBlock} to ${one.toBlock}`).join(', ')
   throw new Refusal(`there is no backfill of exactly these blocks of ${name}${known ? `; there is ${known}` : ''}`)
@@ -108,12 +124,19 @@ function refuseOverlap({ name }: ChainSettings, range: Range, others: readonly B
   )
 }
 
-async function refuseIndexed(db: Queryable, chain: ChainSettings, { fromBlock, toBlock }: Range) {
+/** The part of a range that the processor has not indexed itself; it may be empty. Blocks below every token are nobody's. */
+async function behindProcessor(db: Queryable, chain: ChainSettings, range: Range): Promise<Range> {
   const state = await readChainState(db, chain.name)
   const first = Math.min(...chain.tokens.map((token) => token.fromBlock))
-  if (!state || fromBlock > state.indexedBlock || toBlock < first) return
-  throw new Refusal(
-    `blocks ${fromBlock} to ${toBlock} of ${chain.name} overlap what its processor has indexed itself, ` +
-      `${first} to ${state.indexedBlock}; choose blocks above ${state.indexedBlock}${first > 0 ? ` or below ${first}` : ''}`,
-  )
+  if (!state || range.fromBlock > state.indexedBlock || range.toBlock < first) return range
+  return { fromBlock: state.indexedBlock + 1, toBlock: range.toBlock }
+}
+
+/** A backfill of these blocks, or of all of them that the processor had not indexed when it began. */
+function sameBackfill(others: readonly BackfillRange[], range: Range, own: Range): BackfillRange | undefined {
+  const [other] = others
+  if (!other || others.length > 1 || other.toBlock !== range.toBlock) return undefined
+  const isBehind =
+    other.fromBlock > range.fromBlock && other.fromBlock <= own.fromBlock && own.fromBlock > range.fromBlock
+  return other.fromBlock === range.fromBlock || isBehind ? other : undefined
 }

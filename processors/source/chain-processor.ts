@@ -4,6 +4,7 @@ import type { ChainSettings } from '../../chains.file.ts'
 import { Portal } from '../portal/portal.ts'
 import { PortalService } from '../portal/service.ts'
 import type { Progress } from '../progress.ts'
+import { unreserved } from '../reserved.ts'
 import { MetricsPage } from './metrics-page.ts'
 import { PatientNode } from './node.ts'
 import { NodeSource } from './node-source.ts'
@@ -21,6 +22,8 @@ export interface SourceOptions {
   /** Newest block whose rows will not be undone. */
   readonly final: () => FinalBlock | undefined
   readonly backfilled: Backfilled
+  /** Ranges that backfills have reserved by now, from a block on, ascending. */
+  readonly reservedFrom?: (block: number) => Promise<Backfilled>
 }
 
 const rpcTimeoutMs = 30_000
@@ -88,7 +91,8 @@ export class ChainProcessor extends SdkProcessor {
   }
 
   override getArchiveDataSource(): SdkSource {
-    this.#archiveSource ??= new GuardedSource(new EvmArchive(this.historyArchive() as never), this.#options)
+    const archive = unreserved(this.historyArchive(), this.#options.reservedFrom)
+    this.#archiveSource ??= new GuardedSource(new EvmArchive(archive as never), this.#options)
     return this.#archiveSource
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { events } from '../../../abi/generated/dollar-token.ts'
 import { readChains } from '../../../chains.file.ts'
 import { createPool, inTransaction } from '../../../db/pool.ts'
 import { cutRange, reserveRange } from '../../../processors/backfill/reservation.ts'
@@ -31,11 +32,11 @@ describe('next to the chain’s processor', () => {
     expect(await run.difference(database)).toBe('')
   })
 
-  test('what the processor has indexed is refused with one line', async () => {
+  test('what the processor has indexed wholly is refused with one line', async () => {
     const { code, stderr } = await run.load(database, range(1_300, 1_310))
     expect(stderr).toBe(
-      'blocks 1300 to 1310 of base overlap what its processor has indexed itself, 1000 to 1599; ' +
-        'choose blocks above 1599 or below 1000\n',
+      'blocks 1300 to 1310 of base are indexed by its processor already, which is at block 1599: ' +
+        'there is nothing to load\n',
     )
     expect(code).toBe(1)
   })
@@ -54,6 +55,29 @@ describe('next to the chain’s processor', () => {
     expect(stderr).toMatch(/^--to 1600 is not final yet: the newest final block of .* is 1599\n$/)
     expect(code).toBe(2)
   })
+})
+
+test('beside a processor that has begun a backfill loads the rest, and the processor does not download it', async () => {
+  const database = await run.database()
+  // An answer in small pieces: the first batch is committed, the next one waits for the Portal.
+  run.portal.faults.add({ kind: 'cut', lines: 120, how: 'end' })
+  run.portal.faults.add({ kind: 'status', status: 529, retryAfterSeconds: 8 })
+  const processor = await run.processor(database)
+  onTestFinished(() => processor.stop())
+  const { indexedBlock } = await processor.untilIndexed(1_000)
+  expect(indexedBlock).toBeLessThan(1_500)
+  const { code, stdout, stderr } = await run.load(database, range(1_000, 1_599))
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(`blocks 1000 to ${indexedBlock} are the processor's`)
+  const before = run.portal.requests.length
+  await processor.untilIndexed(chain.lastBlock)
+  expect(await run.difference(database)).toBe('')
+  const asked = run.portal.requests.slice(before).filter(({ path }) => path.endsWith('/finalized-stream'))
+  // The question that waited for its answer was asked before.
+  const later = asked.filter(({ body }) => JSON.parse(body).fromBlock > indexedBlock + 1)
+  expect(later.length).toBeGreaterThan(0)
+  for (const { body } of later) expect(body).not.toContain(events.AuthorizationUsed.topic)
+  expect((await run.load(database, range(1_000, 1_599))).stdout).toMatch(/are loaded already/)
 })
 
 test('a processor that runs leaves the rows of a reservation out, and a reservation waits for its transaction', async () => {

@@ -9,7 +9,7 @@ import {
 } from '../../db/queries/join/claims.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
-import { type AttemptCounter, countAttempt, refuseBeyondDay } from './attempts.ts'
+import { type AttemptCounter, claimsPerDay, countAttempt, refuseBeyondDay } from './attempts.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
 import { type ClaimWorld, checkWindow, type DecodedProof, type VerifiedProof } from './verifier.ts'
 
@@ -96,7 +96,9 @@ async function judge(
   const verified = await proof.verify()
   await refuseUsedManifest(attempt, verified, deps)
   const now = deps.now()
-  refuseBeyondDay(await claimsSince(deps.database, fid, new Date(lastUtcMidnight(now))), now)
+  const claims = await claimsSince(deps.database, fid, new Date(lastUtcMidnight(now)))
+  if (claims >= claimsPerDay) await refuseUsed(attempt, deps) // the day's last one may have been a copy of this
+  refuseBeyondDay(claims, now)
   if (dryRun) {
     const { claimedAt, agentStatus } = await claimState(deps.database, fid)
     const outcome = { claimedAt, agentStatus, verifiedAddresses: verified.verifiedAddresses }

@@ -2,9 +2,16 @@ import type { Logger } from 'pino'
 import type { RedisReply } from 'rate-limit-redis'
 import { createClient } from 'redis'
 
-/** A reply later than this is no reply: the client library itself waits for ever for a command already written. */
-const replyTimeoutMs = 250
-/** After a missed reply nothing is sent for this long; then one command tries. */
+/**
+ * A reply later than this is no reply: the client library itself waits for ever for a command already written. Counted
+ * in ticks, because only the time in which this process could have read the reply is Redis' own.
+ */
+const tickMs = 50
+const ticksToReply = 5
+const replyTimeoutMs = tickMs * ticksToReply
+/** Replies missed one after the other before the circuit opens: a single one may be a hiccup. */
+const missesToOpen = 2
+/** While the circuit is open nothing is sent; after this long one command tries. */
 const pauseMs = 1_000
 const connectTimeoutMs = 1_000
 /** A connection silent for this long is replaced; pings keep a healthy one from being silent. */
@@ -42,19 +49,29 @@ export function connectRedis(url: string, log: Logger): RedisSender {
 
   let pausedUntil = 0
   let trying = false
+  let misses = 0
+  let missedAt = 0
+  const miss = (sentAt: number) => {
+    if (sentAt < missedAt) return // sent beside the one that was missed: the same hiccup
+    misses += 1
+    missedAt = performance.now()
+    if (misses >= missesToOpen) pausedUntil = Date.now() + pauseMs
+  }
   const isReady = () => client.isReady && Date.now() >= pausedUntil && !(pausedUntil > 0 && trying)
   return {
     isReady,
     async send(...command) {
       if (!isReady()) throw new Error('Redis does not answer')
       trying = true
+      const sentAt = performance.now()
       try {
         const reply = await inTime(client.sendCommand(command))
         pausedUntil = 0
+        misses = 0
         health.answered()
         return reply as unknown as RedisReply
       } catch (error) {
-        if (error instanceof MissedReply) pausedUntil = Date.now() + pauseMs
+        if (error instanceof MissedReply) miss(sentAt)
         if (!isMissingScript(error)) health.failed(error as Error)
         throw error
       } finally {
@@ -73,9 +90,16 @@ class MissedReply extends Error {}
 function inTime<T>(reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const miss = () => reject(new MissedReply(`Redis did not answer within ${replyTimeoutMs} ms`))
-    // When this process was busy for so long, the reply may lie in the socket: it is read before setImmediate runs.
-    const timer = setTimeout(() => setImmediate(miss), replyTimeoutMs)
-    reply.then(resolve, reject).finally(() => clearTimeout(timer))
+    let ticks = 0
+    // While this process is busy the ticks stand still; what lies in the socket is read between two of them, and once
+    // more before setImmediate runs.
+    const timer = setInterval(() => {
+      ticks += 1
+      if (ticks < ticksToReply) return
+      clearInterval(timer)
+      setImmediate(miss)
+    }, tickMs)
+    reply.then(resolve, reject).finally(() => clearInterval(timer))
   })
 }
 

@@ -146,6 +146,37 @@ test('Redis killed and restarted empty: 503, then 200 with counts from the start
   expect(Number((await redis.command('GET limit:{192.0.2.1}:minute')).split('\r\n')[1])).toBeLessThan(10)
 })
 
+test('a process that was busy itself does not take the wait for a frozen Redis', async () => {
+  const redis = await startRedis({ settings: { 'enable-debug-command': 'yes' } })
+  const { sender, api } = await limited(redis)
+  await untilServed(api)
+  const asleep = redis.command('DEBUG SLEEP 0.4')
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  const reply = sender.send('PING')
+  const busyUntil = performance.now() + 260
+  while (performance.now() < busyUntil);
+  expect(await reply).toBe('PONG')
+  await asleep
+})
+
+test('one late reply does not open the circuit, two after each other do', async () => {
+  const redis = await startRedis()
+  const { sender, api } = await limited(redis)
+  await untilServed(api)
+  redis.freeze()
+  const together = await Promise.allSettled([sender.send('PING'), sender.send('PING'), sender.send('PING')])
+  expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(sender.isReady()).toBe(true)
+  redis.thaw()
+  expect(await sender.send('PING')).toBe('PONG')
+  redis.freeze()
+  for (const ready of [true, false]) {
+    await expect(sender.send('PING')).rejects.toThrow()
+    expect(sender.isReady()).toBe(ready)
+  }
+  redis.thaw()
+})
+
 test('SCRIPT FLUSH and FLUSHALL go unnoticed', async () => {
   const redis = await startRedis()
   const { api } = await limited(redis)

@@ -86,14 +86,14 @@ const daily: Backoff = { baseMs: minute, capMs: day }
 
 /** In the order of the profile's fields. */
 export const sources = {
-  /** Accounts of the index, read anew: verified set, profile, last activity. */
+  /** Accounts of the index, read anew: verified set, profile, last activity. Events bring what changes in between. */
   fids: {
     name: 'socialindex',
     subject: 'fid',
     label: 'Accounts of the social network',
     profileField: 'socialindex',
     once: 'fid',
-    cadenceMs: { claimed: hour, others: 6 * hour, emptied: 70 * minute },
+    cadenceMs: { all: day, emptied: 70 * minute },
     retry: daily,
     batch: 8,
     perRead: 1,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Message, message, messageTime, networkTime, verifiedAddress } from './messages.ts'
+import { isUserName, profilePart } from './profile.ts'
 import type { EventPage, SocialChange } from './social-index.ts'
 
 const proof = z.object({ fid: z.int().positive() }).nullish()
@@ -83,7 +84,8 @@ function changesOf(event: HubEvent, blockTime: Date | undefined, now: Date): Soc
   if (merged) {
     const { message } = merged
     const at = blockTime ?? messageTime(message)
-    const deleted = (merged.deletedMessages ?? []).flatMap((message) => lostWith(message, at))
+    const replaced = ({ data }: Message) => isUserData(data.type) && isUserData(message.data.type)
+    const deleted = (merged.deletedMessages ?? []).filter((one) => !replaced(one)).flatMap((one) => lostWith(one, at))
     return [
       ...deleted,
       ...broughtBy(message, at),
@@ -93,7 +95,9 @@ function changesOf(event: HubEvent, blockTime: Date | undefined, now: Date): Soc
   const gone = event.revokeMessageBody?.message ?? event.pruneMessageBody?.message
   if (gone) return lostWith(gone, blockTime ?? now)
   const { usernameProof, deletedUsernameProof } = event.mergeUsernameProofBody ?? {}
-  return [usernameProof, deletedUsernameProof].flatMap((proof) => (proof ? [{ kind: 'profile', fid: proof.fid }] : []))
+  return [usernameProof, deletedUsernameProof].flatMap((proof) =>
+    proof ? [{ kind: 'unknown_profile', fid: proof.fid }] : [],
+  )
 }
 
 /** What a message that is live now says. */
@@ -103,16 +107,19 @@ function broughtBy(message: Message, at: Date): SocialChange[] {
   if (added) return [{ kind: 'verified', fid, address: added, verifiedAt: messageTime(message), at }]
   const removed = verifiedAddress(message, 'removed')
   if (removed) return [{ kind: 'unverified', fid, address: removed, at: messageTime(message) }]
-  return profileChange(message)
+  if (!isUserData(message.data.type)) return []
+  const part = profilePart(message)
+  if (part) return [{ kind: 'profile', fid, ...part }]
+  return isUserName(message) ? [{ kind: 'unknown_profile', fid }] : []
 }
 
 /** What is not so any more once a message is gone. A removal that is gone brings nothing back. */
 function lostWith(message: Message, at: Date): SocialChange[] {
   const address = verifiedAddress(message, 'added')
-  if (!address) return profileChange(message)
+  if (!address) return isUserData(message.data.type) ? [{ kind: 'unknown_profile', fid: message.data.fid }] : []
   return [{ kind: 'unverified', fid: message.data.fid, address, verifiedAt: messageTime(message), at }]
 }
 
-function profileChange({ data }: Message): SocialChange[] {
-  return data.type === 'MESSAGE_TYPE_USER_DATA_ADD' ? [{ kind: 'profile', fid: data.fid }] : []
+function isUserData(type: string): boolean {
+  return type === 'MESSAGE_TYPE_USER_DATA_ADD'
 }

@@ -1,9 +1,15 @@
 import { type Message, messageTime } from './messages.ts'
-import type { SocialProfile } from './social-index.ts'
+import type { ProfilePart, SocialProfile } from './social-index.ts'
 
 /** The user name a profile gives itself. Whether it is still its own is for the name's proof to say. */
 export function userName(userData: readonly Message[]): string | null {
-  return newestValue(userData, 'USER_DATA_TYPE_USERNAME')
+  return newestValue(userData, userNameType)
+}
+
+const userNameType = 'USER_DATA_TYPE_USERNAME'
+
+export function isUserName({ data }: Message): boolean {
+  return data.userDataBody?.type === userNameType
 }
 
 /** Some hosts put `fid:123` or `!123` where an account has no name. */
@@ -20,14 +26,30 @@ export function toProfile(
   const times = [...userData, ...posts].map((message) => messageTime(message).getTime())
   return {
     handle,
-    displayName: newestValue(userData, 'USER_DATA_TYPE_DISPLAY'),
-    bio: newestValue(userData, 'USER_DATA_TYPE_BIO'),
-    pfpUrl: newestValue(userData, 'USER_DATA_TYPE_PFP'),
-    profileUrl: newestValue(userData, 'USER_DATA_TYPE_URL'),
-    github: newestValue(userData, 'USER_DATA_TYPE_GITHUB'),
-    twitter: newestValue(userData, 'USER_DATA_TYPE_TWITTER'),
+    displayName: newestValue(userData, partTypes.displayName),
+    bio: newestValue(userData, partTypes.bio),
+    pfpUrl: newestValue(userData, partTypes.pfpUrl),
+    profileUrl: newestValue(userData, partTypes.profileUrl),
+    github: newestValue(userData, partTypes.github),
+    twitter: newestValue(userData, partTypes.twitter),
     lastMessageAt: times.length > 0 ? new Date(Math.max(...times)) : null,
   }
+}
+
+const partTypes = {
+  displayName: 'USER_DATA_TYPE_DISPLAY',
+  bio: 'USER_DATA_TYPE_BIO',
+  pfpUrl: 'USER_DATA_TYPE_PFP',
+  profileUrl: 'USER_DATA_TYPE_URL',
+  github: 'USER_DATA_TYPE_GITHUB',
+  twitter: 'USER_DATA_TYPE_TWITTER',
+} as const satisfies Record<ProfilePart, string>
+
+/** The part of a profile that a message sets. Undefined: another one, or the name, which needs a proof. */
+export function profilePart({ data }: Message): { part: ProfilePart; text: string | null } | undefined {
+  const parts = Object.keys(partTypes) as ProfilePart[]
+  const part = parts.find((one) => partTypes[one] === data.userDataBody?.type)
+  return part && { part, text: data.userDataBody?.value || null }
 }
 
 function newestValue(userData: readonly Message[], type: string): string | null {

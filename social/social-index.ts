@@ -24,6 +24,9 @@ export interface SocialProfile {
   readonly lastMessageAt: Date | null
 }
 
+/** Parts that need no proof: an account says them of itself. */
+export type ProfilePart = Exclude<keyof SocialProfile, 'handle' | 'lastMessageAt'>
+
 /** A part of the network with FIDs and an event stream of its own. */
 export interface Shard {
   readonly shard: number
@@ -65,7 +68,10 @@ export type SocialChange =
       readonly verifiedAt?: Date
       readonly at: Date
     }
-  | { readonly kind: 'profile'; readonly fid: number }
+  /** A part of a profile is another text now; null: none. */
+  | { readonly kind: 'profile'; readonly fid: number; readonly part: ProfilePart; readonly text: string | null }
+  /** Something about a profile changed that has to be asked for. */
+  | { readonly kind: 'unknown_profile'; readonly fid: number }
   | { readonly kind: 'activity'; readonly fid: number; readonly at: Date }
   /** Something that is not understood; undefined: nor whom it is about. */
   | { readonly kind: 'unreadable'; readonly fid: number | undefined }

@@ -4,10 +4,11 @@ import {
   listedAmong,
   lockVerifications,
   openVerification,
+  removeUntimed,
   replaceVerification,
 } from '../../db/queries/join/verified-addresses.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
-import { noteActivity } from '../../db/queries/sources/social-profiles.ts'
+import { noteActivity, setProfilePart } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { day, hour } from '../../ops/time.ts'
@@ -16,7 +17,7 @@ import { eventsPerPage } from '../../social/hub.ts'
 import type { EventPage, SocialChange } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
-import type { SocialSourceOptions } from './fids.ts'
+import { cleanPart, type SocialSourceOptions } from './fids.ts'
 import { beginAnew } from './shards.ts'
 
 /** Hubs forget events after three days; what happened before has to be found by a sweep. */
@@ -130,7 +131,7 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
   return page.more ? 0 : pollMs
 }
 
-/** Verifications are applied as reported; accounts of the index that changed are read anew besides, which heals the rest. */
+/** Verifications and profiles are applied as reported; only what an event does not tell whole is asked for. */
 async function storeChanges(db: Queryable, changes: readonly SocialChange[], now: Date) {
   const verifications = changes.filter((change) => change.kind === 'verified' || change.kind === 'unverified')
   await lockVerifications(
@@ -140,6 +141,7 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
   for (const change of verifications) {
     if (change.kind === 'unverified') await endVerification(db, { ...change, now })
     else {
+      await removeUntimed(db, change.fid, [change.address])
       await replaceVerification(db, { ...change, now })
       await openVerification(db, { ...change, now })
     }
@@ -148,13 +150,15 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
     db,
     changes.filter((change) => change.kind === 'activity'),
   )
-  const unread = [...new Set(changes.flatMap((change) => (change.kind === 'unreadable' ? (change.fid ?? []) : [])))]
-  const again = unread.map((fid) => `fid:${fid}`)
-  await askForSubjects(db, sources.fids.name, again, { priority: 1, dueAt: now })
-  const changed = changes.flatMap((change) =>
-    change.kind === 'activity' || change.kind === 'unreadable' ? [] : change.fid,
-  )
-  const listed = await listedAmong(db, [...new Set(changed)])
-  const subjects = listed.map((fid) => `fid:${fid}`)
-  await askForSubjects(db, sources.fids.name, subjects, { priority: 2, dueAt: now })
+  for (const change of changes) {
+    if (change.kind !== 'profile') continue
+    await setProfilePart(db, { ...change, text: cleanPart(change.part, change.text), now })
+  }
+  const fidsOf = (kind: 'unreadable' | 'unknown_profile') => [
+    ...new Set(changes.flatMap((change) => (change.kind === kind ? (change.fid ?? []) : []))),
+  ]
+  const subjectsOf = (fids: readonly number[]) => fids.map((fid) => `fid:${fid}`)
+  const listed = await listedAmong(db, fidsOf('unknown_profile'))
+  await askForSubjects(db, sources.fids.name, subjectsOf(fidsOf('unreadable')), { priority: 1, dueAt: now })
+  await askForSubjects(db, sources.fids.name, subjectsOf(listed), { priority: 2, dueAt: now })
 }

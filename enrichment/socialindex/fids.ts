@@ -1,10 +1,13 @@
 import type pg from 'pg'
 import type { Queryable } from '../../db/pool.ts'
 import {
+  type AddressSet,
   endVerifications,
   lockVerifications,
   openVerifications,
+  removeUntimed,
   standingOf,
+  storeAddresses,
   type VerifiedSet,
 } from '../../db/queries/join/verified-addresses.ts'
 import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standing.ts'
@@ -12,7 +15,7 @@ import { type StoredProfile, storeProfile } from '../../db/queries/sources/socia
 import { storableText } from '../../db/text.ts'
 import type { Host } from '../../hosts/host.ts'
 import { hour } from '../../ops/time.ts'
-import type { SocialIndex, SocialProfile } from '../../social/social-index.ts'
+import type { ProfilePart, SocialIndex, SocialProfile } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 
@@ -27,6 +30,14 @@ const { cadenceMs } = sources.fids
 
 /** Code points; the network's own limits are below them. */
 const longest = { name: 256, bio: 4_096, url: 2_048 }
+const longestPart: Readonly<Record<ProfilePart, number>> = {
+  displayName: longest.name,
+  bio: longest.bio,
+  pfpUrl: longest.url,
+  profileUrl: longest.url,
+  github: longest.name,
+  twitter: longest.name,
+}
 
 /** Reads FIDs of the index anew: verified set, profile, last activity. */
 export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'pool'>): Source {
@@ -47,7 +58,7 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
           const { listed, claimed, holder } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return undefined
           await storeProfile(db, storable(fid, profile), now())
-          return claimed ? cadenceMs.claimed : cadenceMs.others
+          return cadenceMs.all
         },
       }
     },
@@ -64,8 +75,21 @@ const emptyAfterMs = hour
 export async function storeVerifiedSet(db: Queryable, set: VerifiedSet): Promise<boolean> {
   if (set.live.length === 0 && !(await confirmEmpty(db, { ...set, afterMs: emptyAfterMs }))) return false
   await forgetEmptied(db, set.fid)
+  await removeUntimed(
+    db,
+    set.fid,
+    set.live.map(({ address }) => address),
+  )
   await endVerifications(db, set)
   await openVerifications(db, set)
+  return true
+}
+
+/** Brings the stored set of a FID to an answer without times. False: as for `storeVerifiedSet`. */
+export async function storeUntimedSet(db: Queryable, set: AddressSet): Promise<boolean> {
+  if (set.addresses.length === 0 && !(await confirmEmpty(db, { ...set, afterMs: emptyAfterMs }))) return false
+  await forgetEmptied(db, set.fid)
+  await storeAddresses(db, set)
   return true
 }
 
@@ -73,14 +97,19 @@ function storable(fid: number, profile: SocialProfile): StoredProfile {
   return {
     fid,
     handle: clean(profile.handle, longest.name),
-    displayName: clean(profile.displayName, longest.name),
-    bio: clean(profile.bio, longest.bio),
-    pfpUrl: clean(profile.pfpUrl, longest.url),
-    profileUrl: clean(profile.profileUrl, longest.url),
-    github: clean(profile.github, longest.name),
-    twitter: clean(profile.twitter, longest.name),
+    displayName: cleanPart('displayName', profile.displayName),
+    bio: cleanPart('bio', profile.bio),
+    pfpUrl: cleanPart('pfpUrl', profile.pfpUrl),
+    profileUrl: cleanPart('profileUrl', profile.profileUrl),
+    github: cleanPart('github', profile.github),
+    twitter: cleanPart('twitter', profile.twitter),
     lastMessageAt: profile.lastMessageAt,
   }
+}
+
+/** A part of a profile as it may be stored. */
+export function cleanPart(part: ProfilePart, text: string | null): string | null {
+  return clean(text, longestPart[part])
 }
 
 function clean(text: string | null, codePoints: number): string | null {

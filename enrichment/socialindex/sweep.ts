@@ -1,11 +1,17 @@
-import { liveAddresses, lockVerifications, type VerifiedSet } from '../../db/queries/join/verified-addresses.ts'
+import {
+  type AddressSet,
+  fidsToTime,
+  liveAddresses,
+  lockVerifications,
+  type VerifiedSet,
+} from '../../db/queries/join/verified-addresses.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
 import { askForSubjects, type LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { hour } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 import { LeaseLost, numberOf, type Source } from '../schedule/source.ts'
-import { type SocialSourceOptions, storeVerifiedSet } from './fids.ts'
+import { type SocialSourceOptions, storeUntimedSet, storeVerifiedSet } from './fids.ts'
 
 /** Accounts asked for at once, where they cannot be asked for in bulk. */
 const together = 4
@@ -16,6 +22,7 @@ const firstTolerated = 5
 
 interface ChangedSets {
   readonly sets: readonly Omit<VerifiedSet, 'now'>[]
+  readonly untimed: readonly Omit<AddressSet, 'now'>[]
   readonly unread: readonly number[]
 }
 
@@ -38,18 +45,23 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
 
   /**
    * The sets of FIDs that may differ from what is stored, and the FIDs that the hub answers badly, which are read again by
-   * themselves later. Where the host answers in bulk, only sets that differ are read one by one, for the times of their
-   * verifications. Throws when so many are answered badly that it must be the host.
+   * themselves later. Where the host answers in bulk, only sets that differ and that matter to a registration are read one
+   * by one, for the times of their verifications. Throws when so many are answered badly that it must be the host.
    */
   async function changedSets(fids: readonly number[], failures: number): Promise<ChangedSets> {
-    if (fids.length === 0) return { sets: [], unread: [] }
+    if (fids.length === 0) return { sets: [], untimed: [], unread: [] }
+    const bulkAskedAt = now()
     const bulk = await inBulk(fids)
     const stored = await liveAddresses(pool, fids)
     const same = (fid: number) => {
       const found = bulk?.get(fid)
       return found !== undefined && found.toSorted().join() === (stored.get(fid) ?? []).join()
     }
-    const open = fids.filter((fid) => !same(fid))
+    const different = fids.filter((fid) => !same(fid)).map((fid) => ({ fid, addresses: bulk?.get(fid) }))
+    const known = different.flatMap(({ fid, addresses }) => (addresses ? { fid, addresses } : []))
+    const toTime = await fidsToTime(pool, known)
+    const untimed = known.filter(({ fid }) => !toTime.has(fid)).map((set) => ({ ...set, askedAt: bulkAskedAt }))
+    const open = different.filter(({ fid, addresses }) => !addresses || toTime.has(fid)).map(({ fid }) => fid)
     const sets: Omit<VerifiedSet, 'now'>[] = []
     const unread: number[] = []
     for (let start = 0; start < open.length; start += together) {
@@ -63,7 +75,7 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
         else throw answer.reason
       }
     }
-    return { sets, unread }
+    return { sets, untimed, unread }
   }
 
   /** Undefined: the host does not answer in bulk, or not about these; then each is asked for by itself. */
@@ -84,7 +96,7 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
       const shard = numberOf(subject!)
       const from = (await readCursor(pool, sources.sweep.name, shard)) ?? ''
       const page = await pageOf(shard, from, subject!)
-      const { sets, unread } = await changedSets(page?.fids ?? [], subject!.failures)
+      const { sets, untimed, unread } = await changedSets(page?.fids ?? [], subject!.failures)
       const to = page?.nextPageToken ?? ''
       return {
         outcome: page ? (unread.length > 0 ? 'partly' : 'ok') : 'begun_anew',
@@ -93,11 +105,14 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
           if (!(await moveCursor(db, move))) throw new LeaseLost(`the sweep of shard ${shard} went on from elsewhere`)
           await lockVerifications(
             db,
-            sets.map(({ fid }) => fid),
+            [...sets, ...untimed].map(({ fid }) => fid),
           )
           const emptied: number[] = []
           for (const set of sets) {
             if (!(await storeVerifiedSet(db, { ...set, now: now() }))) emptied.push(set.fid)
+          }
+          for (const set of untimed) {
+            if (!(await storeUntimedSet(db, { ...set, now: now() }))) emptied.push(set.fid)
           }
           const later = new Date(now().getTime() + sources.fids.cadenceMs.emptied)
           await askForSubjects(db, sources.fids.name, subjectsOf(unread), { priority: 1, dueAt: now() })

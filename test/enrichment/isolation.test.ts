@@ -41,6 +41,7 @@ async function passTime(ms: number, times: number) {
 test.each(['html', 'wrong-schema', 'truncated'] as const)(
   'an account that is answered with %s keeps no other from being swept, and is read once it can be',
   async (kind) => {
+    scene.hub.faults.add({ kind: 'status', status: 404 }, { ...always, path: '/user/bulk' })
     scene.hub.faults.add({ kind }, { ...always, path: 'verificationsByFid?fid=20&' })
     await scene.settle()
     expect(await verified()).toEqual([10, 30, 40])

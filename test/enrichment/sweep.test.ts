@@ -30,13 +30,15 @@ const expected = (count: number) =>
 const asked = (part: string) => scene.hub.requests.filter((path) => path.includes(part))
 
 describe('a sweep', () => {
-  test('stores what every FID of every shard verifies, and asks singly only for those who verify', async () => {
+  test('stores what every FID of every shard verifies, and asks singly only for those who were given a token', async () => {
     populate(470)
+    await scene.rows.transfer(token, null, wallet(20), scene.clock.pass(1_000))
     await scene.settle()
     expect(await stored()).toEqual(expected(470))
     expect(asked('/v1/fids')).toHaveLength(6) // three pages in each of two shards
     expect(asked('/user/bulk')).toHaveLength(6)
-    expect(asked('verificationsByFid')).toHaveLength(47)
+    // By the sweep, and as an agent that is new to the index.
+    expect(asked('verificationsByFid').map((path) => path.split('&')[0]?.split('=')[1])).toEqual(['20', '20'])
   })
 
   test('asks for every FID singly where the hub does not answer in bulk', async () => {
@@ -48,12 +50,33 @@ describe('a sweep', () => {
     expect(asked('verificationsByFid')).toHaveLength(60)
   })
 
-  test('makes a token that comes later to a known address an agent without asking again', async () => {
+  test('makes a token that comes later to a known address an agent without asking again, and its times are read then', async () => {
+    const verifiedAt = scene.clock.now()
     populate(20)
     await scene.settle()
-    await scene.rows.transfer(token, null, wallet(10), scene.clock.pass(1_000))
+    const times = async () =>
+      (await scene.database.pool.query('select fid, verified_at, timed from verified_address where fid = 10')).rows
+    expect(await times()).toEqual([{ fid: 10, verified_at: new Date('2021-01-01T00:00:00Z'), timed: false }])
+    const mintedAt = scene.clock.pass(1_000)
+    await scene.rows.transfer(token, null, wallet(10), mintedAt)
     await scene.job.join()
-    expect(await scene.agent(10)).toMatchObject({ agent_status: 'active', chains: ['celo'] })
+    const listed = { agent_status: 'active', chains: ['celo'], listed_at: mintedAt.getTime() }
+    expect(await scene.agent(10)).toMatchObject(listed)
+    expect(asked('verificationsByFid')).toHaveLength(0)
+    await scene.settle()
+    expect(await times()).toEqual([{ fid: 10, verified_at: verifiedAt, timed: true }])
+    expect(await scene.agent(10)).toMatchObject(listed)
+  })
+
+  test('leaves what events say of accounts without times in order', async () => {
+    populate(40)
+    await scene.settle()
+    scene.clock.pass(1_000)
+    scene.hub.state.addVerification(10, wallet(10)) // again, with a time
+    scene.hub.state.removeVerification(20, wallet(20), 'prune')
+    scene.hub.state.addVerification(30, wallet(31))
+    await scene.settle()
+    expect(await stored()).toEqual(['10 a', '30 1e', '30 1f', '40 28'])
   })
 
   test('is done again after thirty days, and then asks singly for nobody who did not change', async () => {
@@ -70,7 +93,7 @@ describe('a sweep', () => {
       await scene.settle()
     }
     expect(await stored()).not.toContain('20 14')
-    expect(asked('verificationsByFid')).toHaveLength(before + 2) // a set that is empty now is asked for again
+    expect(asked('verificationsByFid')).toHaveLength(before + 1) // a set that is empty now is asked for again
   })
 
   test('goes on after a page that failed, and loses none', async () => {
@@ -122,6 +145,7 @@ describe('the event stream', () => {
     await scene.settle()
     const { rows } = await scene.database.pool.query('select display_name, changed_at from agent')
     expect(rows[0].display_name).toBe('Ten')
+    expect(asked('userDataByFid')).toHaveLength(1) // when it was listed: the event itself tells what changed
     expect((await scene.database.pool.query('select from social_profile')).rowCount).toBe(1)
 
     const before = await changes()

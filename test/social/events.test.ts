@@ -16,6 +16,8 @@ const remove = (of: string, timestamp: number) =>
   message('VERIFICATION_REMOVE', timestamp, { verificationRemoveBody: { address: of, protocol: 'PROTOCOL_ETHEREUM' } })
 const bio = message('USER_DATA_ADD', 5, { userDataBody: { type: 'USER_DATA_TYPE_BIO', value: 'b' } })
 
+const bioChange = { kind: 'profile', fid: 7, part: 'bio', text: 'b' }
+
 const confirmed = { type: 'HUB_EVENT_TYPE_BLOCK_CONFIRMED', blockConfirmedBody: { timestamp: 1_000 } }
 const merge = (message: object, ...deletedMessages: object[]) => ({
   type: 'HUB_EVENT_TYPE_MERGE_MESSAGE',
@@ -55,7 +57,7 @@ describe('an event', () => {
   test('of a merge ends what it deleted, whatever was merged', () => {
     expect(changesOf(confirmed, merge(bio, add(address, 900)))).toEqual([
       { kind: 'unverified', fid: 7, address, verifiedAt: at(900), at: at(1_000) },
-      { kind: 'profile', fid: 7 },
+      bioChange,
     ])
   })
 
@@ -68,7 +70,7 @@ describe('an event', () => {
 
   test('that takes a removal away brings nothing back', () => {
     expect(changesOf(revoke(remove(address, 950)), prune(remove(address, 950)), merge(bio, remove(other, 1)))).toEqual([
-      { kind: 'profile', fid: 7 },
+      bioChange,
     ])
   })
 
@@ -80,8 +82,8 @@ describe('an event', () => {
   test('of a name’s proof concerns who has it and who had it', () => {
     const body = { usernameProof: { fid: 8 }, deletedUsernameProof: { fid: 7 } }
     expect(changesOf({ type: 'HUB_EVENT_TYPE_MERGE_USERNAME_PROOF', mergeUsernameProofBody: body })).toEqual([
-      { kind: 'profile', fid: 8 },
-      { kind: 'profile', fid: 7 },
+      { kind: 'unknown_profile', fid: 8 },
+      { kind: 'unknown_profile', fid: 7 },
     ])
   })
 

@@ -25,6 +25,46 @@ export async function lockVerifications(db: Queryable, fids: readonly number[]):
   })
 }
 
+/** Removes live verifications without a time of these addresses: rows with theirs take their place. */
+export async function removeUntimed(db: Queryable, fid: number, addresses: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'remove-untimed',
+    text: `delete from verified_address
+            where fid = $1 and address = any ($2::bytea[]) and ended_at is null and not timed`,
+    values: [fid, addresses.map(bytes)],
+  })
+}
+
+/** What a complete answer without times said about one FID. */
+export interface AddressSet extends Omit<VerifiedSet, 'live'> {
+  /** Lowercase hex with 0x. */
+  readonly addresses: readonly string[]
+}
+
+/** The network's first second: no verification is older. */
+const firstSecond = `timestamptz '2021-01-01T00:00:00Z'`
+
+/** Brings the stored set of a FID to an answer without times; those that are known stay. */
+export async function storeAddresses(db: Queryable, { fid, addresses, askedAt, now }: AddressSet): Promise<void> {
+  await db.query({
+    name: 'end-addresses',
+    text: `update verified_address set ended_at = greatest(verified_at, $4), observed_at = $4
+            where fid = $1 and ended_at is null and observed_at < $3 and not address = any ($2::bytea[])`,
+    values: [fid, addresses.map(bytes), askedAt, now],
+  })
+  await db.query({
+    name: 'open-addresses',
+    text: `
+insert into verified_address as v (fid, address, verified_at, observed_at, timed)
+select $1, address, ${firstSecond}, $4, false
+  from unnest($2::bytea[]) as given (address)
+ where not exists (select from verified_address o where o.fid = $1 and o.address = given.address
+                                                    and (o.ended_at is null or o.observed_at >= $3))
+    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = excluded.observed_at`,
+    values: [fid, addresses.map(bytes), askedAt, now],
+  })
+}
+
 /**
  * Ends what a complete answer does not name any more: when another verification of the address took its place, at that
  * one's time; otherwise now. Rows that became what they are after the question was asked are newer than the answer.
@@ -111,7 +151,7 @@ export async function endVerification(
     name: 'end-verification',
     text: `update verified_address set ended_at = greatest(verified_at, $4), observed_at = $5
             where fid = $1 and address = $2 and ended_at is null
-              and (verified_at = $3 or ($3 is null and verified_at <= $4))`,
+              and (verified_at = $3 or ($3 is null and verified_at <= $4) or not timed)`,
     values: [fid, bytes(address), verifiedAt ?? null, at, now],
   })
 }
@@ -149,6 +189,31 @@ select exists (select from agent where fid = $1) as listed,
     values: [fid],
   })
   return rows[0] as Standing
+}
+
+/**
+ * Of FIDs and what they verify, those whose times matter: they are or were agents, or claimed, or one of the addresses,
+ * new or stored, was given a token.
+ */
+export async function fidsToTime(
+  db: Queryable,
+  pairs: readonly { readonly fid: number; readonly addresses: readonly string[] }[],
+): Promise<Set<number>> {
+  const flat = pairs.flatMap(({ fid, addresses }) => addresses.map((address) => ({ fid, address: bytes(address) })))
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'fids-to-time',
+    text: `
+select fid from unnest($1::bigint[]) as given (fid)
+ where exists (select from agent a where a.fid = given.fid) or exists (select from claim c where c.fid = given.fid)
+ union
+select fid from unnest($2::bigint[], $3::bytea[]) as given (fid, address)
+ where exists (select from registration_transfer t where t."to" = given.address)
+ union
+select v.fid from verified_address v
+ where v.fid = any ($1::bigint[]) and exists (select from registration_transfer t where t."to" = v.address)`,
+    values: [pairs.map(({ fid }) => fid), flat.map(({ fid }) => fid), flat.map(({ address }) => address)],
+  })
+  return new Set(rows.map(({ fid }) => fid))
 }
 
 /** Those of the FIDs that are in the index. */

@@ -35,6 +35,28 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
   })
 }
 
+const partColumns = {
+  displayName: 'display_name',
+  bio: 'bio',
+  pfpUrl: 'pfp_url',
+  profileUrl: 'profile_url',
+  github: 'github',
+  twitter: 'twitter',
+} as const
+
+/** Sets one part of a profile that is stored; others are nobody's in the index. Unchanged: nothing is written. */
+export async function setProfilePart(
+  db: Queryable,
+  { fid, part, text, now }: { fid: number; part: keyof typeof partColumns; text: string | null; now: Date },
+): Promise<void> {
+  const column = partColumns[part]
+  await db.query({
+    name: `set-profile-${column}`,
+    text: `update social_profile set ${column} = $2, updated_at = $3 where fid = $1 and ${column} is distinct from $2`,
+    values: [fid, text, now],
+  })
+}
+
 /** Steps in which the last message moves: an account that posts every second costs one write a minute. */
 const activityStep = '1 minute'
 

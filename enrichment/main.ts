@@ -22,6 +22,7 @@ import { rollUpSettlements } from './join/rollup.ts'
 import { createMetrics } from './metrics.ts'
 import { repeat } from './schedule/loop.ts'
 import { isAnswer, onceSources, parseOnce, readOnce } from './schedule/once.ts'
+import { createProgress } from './schedule/progress.ts'
 import { runPass } from './schedule/scheduler.ts'
 import { hubSubject } from './socialindex/shards.ts'
 import { createSources } from './sources.ts'
@@ -88,12 +89,16 @@ await runCommand({ usage, options }, async ({ values }) => {
   if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
   await askForAllDocuments(pool, now())
   await noteAgentsUnknownTo(pool, perAgent)
-  const server = await serveHealth(config.host, config.metricsPort, { ...health, metrics: () => metrics.text() })
+  const progress = createProgress()
+  const server = await serveHealth(config.host, config.metricsPort, {
+    ...{ ...health, stuck: progress.stuck },
+    metrics: () => metrics.text(),
+  })
   log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
 
   const stopping = new AbortController()
   const loop = (name: string, pass: () => Promise<number>, restMs: number) =>
-    repeat({ name, pass, restMs, signal: stopping.signal, log })
+    repeat({ name, pass, restMs, signal: stopping.signal, log, progress })
   const stop = (signal: string) => {
     log.info(`${signal}: stopping after the passes in flight`)
     stopping.abort()

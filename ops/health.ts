@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { listen } from './listen.ts'
 
 export interface Health {
+  /** What keeps the process from its work for so long that only a restart can help; undefined: nothing. Default: nothing. */
+  readonly stuck?: () => string | undefined
   /** Undefined when the process can do its work; otherwise one line saying what is missing. */
   readonly notReady: () => string | undefined | Promise<string | undefined>
   /** Prometheus text. */
@@ -10,7 +12,7 @@ export interface Health {
 }
 
 /**
- * Serves `/healthz` (the process lives), `/readyz` (it can work, 503 with the reason otherwise) and `/metrics`
+ * Serves `/healthz` (the process lives, 503 with the reason when it is stuck), `/readyz` (it can work, 503 with the reason otherwise) and `/metrics`
  * (Prometheus text) on a port of its own; port 0 takes a free one. Resolves once it listens.
  */
 export async function serveHealth(host: string, port: number, health: Health): Promise<Server> {
@@ -19,7 +21,10 @@ export async function serveHealth(host: string, port: number, health: Health): P
       res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
     const path = req.url?.split('?')[0]
     try {
-      if (path === '/healthz') return answer(200, 'ok\n')
+      if (path === '/healthz') {
+        const stuck = health.stuck?.()
+        return stuck === undefined ? answer(200, 'ok\n') : answer(503, `${stuck}\n`)
+      }
       if (path === '/readyz') {
         const problem = await health.notReady()
         return problem === undefined ? answer(200, 'ready\n') : answer(503, `${problem}\n`)

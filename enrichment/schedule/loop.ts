@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { Progress } from './progress.ts'
 
 export interface Loop {
   readonly name: string
@@ -8,18 +9,19 @@ export interface Loop {
   readonly restMs: number
   readonly signal: AbortSignal
   readonly log: Logger
+  readonly progress: Progress
 }
 
 const firstRetryMs = 1_000
 const longestRetryMs = 30_000
 
 /** Repeats passes until the signal; the pass in flight is finished. A pass that throws is logged and tried again later. */
-export async function repeat({ name, pass, restMs, signal, log }: Loop): Promise<void> {
+export async function repeat({ name, pass, restMs, signal, log, progress }: Loop): Promise<void> {
   let failures = 0
   while (!signal.aborted) {
     let waitMs = 0
     try {
-      if ((await pass()) === 0) waitMs = restMs
+      if ((await progress.watch(name, pass)) === 0) waitMs = restMs
       if (failures > 0) log.info(`${name} works again`)
       failures = 0
     } catch (error) {

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { repeat } from '../../enrichment/schedule/loop.ts'
+import { createProgress, longestPassMs } from '../../enrichment/schedule/progress.ts'
+import { portOf, serveHealth } from '../../ops/health.ts'
+import { createLogger } from '../../ops/logger.ts'
+
+let now = 0
+const clock = () => now
+
+test('a process of which a loop hangs or fails for a quarter of an hour is not healthy, and one that rests is', async () => {
+  const progress = createProgress(clock)
+  const server = await serveHealth('127.0.0.1', 0, { ...progress, notReady: () => undefined, metrics: () => '' })
+  const health = async () => {
+    const response = await fetch(`http://127.0.0.1:${portOf(server)}/healthz`)
+    return [response.status, await response.text()]
+  }
+  try {
+    await progress.watch('resting', async () => 0)
+    now += longestPassMs + 1
+    expect(await health()).toEqual([200, 'ok\n'])
+
+    let finish = () => {}
+    const hanging = progress.watch('events', () => new Promise<void>((resolve) => (finish = resolve)))
+    now += longestPassMs
+    expect(await health()).toEqual([200, 'ok\n'])
+    now += 60_000
+    expect(await health()).toEqual([503, 'events has got nothing done for 16 minutes\n'])
+    finish()
+    await hanging
+    expect(await health()).toEqual([200, 'ok\n'])
+
+    for (let attempt = 0; attempt < 20; attempt++) {
+      await progress.watch('join', () => Promise.reject(new Error('no database'))).catch(() => {})
+      now += 60_000
+    }
+    expect(await health()).toEqual([503, 'join has got nothing done for 20 minutes\n'])
+  } finally {
+    server.close()
+  }
+})
+
+test('a loop tells of its passes', async () => {
+  const progress = createProgress(clock)
+  const stopping = new AbortController()
+  let passes = 0
+  const loop = repeat({
+    ...{ name: 'toy', restMs: 1, signal: stopping.signal, log: createLogger('test', 'silent'), progress },
+    pass: async () => {
+      if (++passes === 3) stopping.abort()
+      now += longestPassMs + 1
+      expect(progress.stuck()).toMatch(/^toy has got nothing done/)
+      return 0
+    },
+  })
+  await loop
+  expect([passes, progress.stuck()]).toEqual([3, undefined])
+})

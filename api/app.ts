@@ -21,7 +21,7 @@ import { pageRoutes } from './pages/pages.ts'
 import { claimRoutes } from './routes/claim.ts'
 import { routes } from './routes.ts'
 
-export interface ApiDeps extends Omit<Sources, 'totals' | 'bulkProduced'> {
+export interface ApiDeps extends Omit<Sources, 'totals' | 'bulkProduced' | 'leftOut'> {
   readonly pool: Watched['pool']
   readonly log: Logger
   readonly trustProxyHops: number
@@ -44,12 +44,16 @@ const totalsBytes = 4 * 1024 * 1024
 /** The HTTP service. It starts nothing and listens nowhere. */
 export function createApp(deps: ApiDeps): Express {
   const cache = new Cache<Content>({ maxBytes: cacheBytes, now: deps.now })
+  const metrics = createMetrics({ ...deps, cache })
   const sources: Sources = {
     ...deps,
     totals: new Cache<Total>({ maxBytes: totalsBytes, now: deps.now }),
     bulkProduced: new FirstProduced(deps.now),
+    leftOut(place, fid, err) {
+      metrics.countLeftOut(place)
+      deps.log.error({ err, fid, place }, 'an agent that cannot be shown is left out')
+    },
   }
-  const metrics = createMetrics({ ...deps, cache })
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag') // strong ones are made with the content

@@ -40,6 +40,12 @@ export function createMetrics({ cache, database, limiter, pool }: Watched) {
     labelNames: ['code'],
     registers,
   })
+  const leftOut = new Counter({
+    name: 'agents_left_out_total',
+    help: 'Agents that a file, a feed or a list went without, as they could not be shown.',
+    labelNames: ['place'],
+    registers,
+  })
   new Gauge({ name: 'cache_bytes', help: 'Bytes in the cache.', registers, collect: setTo(() => cache.bytes) })
   new Gauge({ name: 'cache_entries', help: 'Entries in the cache.', registers, collect: setTo(() => cache.size) })
   new Gauge({
@@ -71,6 +77,7 @@ export function createMetrics({ cache, database, limiter, pool }: Watched) {
   })
   return {
     registry,
+    countLeftOut: (place: string) => leftOut.inc({ place }),
     countRead: (route: string, hit: boolean) => reads.inc({ route, outcome: hit ? 'hit' : 'miss' }),
     timeRequests: timeRequests(seconds, errors),
   }

@@ -20,6 +20,8 @@ export interface Sources {
   /** Numbers that several answers share, by what they count. */
   readonly totals: Cache<Total>
   readonly bulkProduced: FirstProduced
+  /** Told of an agent that a file, a feed or a list goes without, because it cannot be shown there. */
+  readonly leftOut: (place: string, fid: number, cause: unknown) => void
 }
 
 export interface Total {

@@ -5,7 +5,7 @@ import { answer, type CacheObserver, readThrough } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
 import type { Content } from '../http/content.ts'
 import { answerErrors } from '../http/error-answer.ts'
-import { refuseMethod } from '../http/method.ts'
+import { refuseMethod, refusePath } from '../http/method.ts'
 import type { Sources } from '../http/route.ts'
 import { agentPage } from './agent/page.ts'
 import { assets } from './assets.ts'
@@ -44,11 +44,29 @@ export function pageRoutes({ sources, cache, budget, onRead, log, now }: PagesDe
     const path = page.path.replaceAll(/\{(\w+)\}/g, ':$1')
     router.get(path, ...budget, givePagePolicy, answer(page, sources, cache, onRead))
     router.all(path, refuseMethod(['GET', 'HEAD']))
+    if (path !== '/') router.get(`${path}/`, dropSlash)
   }
+  router.get('/claim/', dropSlash)
   router.get('/claim', ...budget, giveScriptPolicy, claimPage(world))
   router.all('/claim', refuseMethod(['GET', 'HEAD']))
+  router.use(missPage)
   router.use(forReaders(answerErrors(log, answerProblem(sources))))
   return router
+}
+
+/** The page itself has one address. */
+const dropSlash: RequestHandler = (req, res) => {
+  const query = req.originalUrl.slice(req.path.length)
+  res.set('Cache-Control', 'public, max-age=300').redirect(301, req.path.slice(0, -1) + query)
+}
+
+/** Prefixes under which programs ask. */
+const forPrograms = /^\/(api|data|graphql|openapi\.json)(\/|$)/
+
+/** Who follows a mistyped link in a browser gets a page; whoever does not ask for one, what the API says. */
+const missPage: RequestHandler = (req, res, next) => {
+  if (forPrograms.test(req.path) || !req.get('Accept')?.includes('text/html')) return next()
+  givePagePolicy(req, res, () => refusePath(req, res, next))
 }
 
 /** People ask with GET; who asks otherwise is a program and gets what the API says. */

@@ -14,14 +14,15 @@ export const bulk = route({
   errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 300,
-  async read(_input, { database, chains, bulkProduced }) {
+  async read(_input, { database, chains, bulkProduced, leftOut }) {
     const { count, total, agents } = await claimedAgents(database, {
       limit: bulkLimit,
       registries: registryAddresses(chains),
+      leftOut: (fid, cause) => leftOut('bulk', fid, cause),
     })
     // Unchanged content keeps its time, and so its bytes and its entity tag: mirrors need not fetch it again.
     const generatedAt = bulkProduced.timeOf(`${total} ${agents}`)
-    const head = { generated_at: generatedAt, count, total, truncated: total > count, schema_version: 1 }
+    const head = { generated_at: generatedAt, count, total, truncated: total > bulkLimit, schema_version: 1 }
     return `${JSON.stringify(head).slice(0, -1)},"agents":${agents}}`
   },
 })

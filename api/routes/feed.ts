@@ -26,14 +26,21 @@ export const feed = route({
     const count = async () => ({ total: await newestChange(database), bytes: 0 })
     return (await totals.get('newest change', noticeMs, count)).value?.total ?? 0
   },
-  async read({ chain, claimed }, { database, baseUrl, siteUrl, serviceName }) {
+  async read({ chain, claimed }, { database, baseUrl, siteUrl, serviceName, leftOut }) {
     const filter = { chain, claimed: claimedFlags[claimed] }
     const agents = await newestAgents(database, filter, entries)
     const feedUrl = baseUrl + feedPath(filter)
     const options = { title: `${serviceName}: ${feedTitle(filter)}`, feedUrl, siteUrl }
-    return atomFeed(
-      agents.map((agent) => toEntry(agent, siteUrl)),
-      options,
-    )
+    const written = agents.flatMap((agent) => {
+      try {
+        const entry = toEntry(agent, siteUrl)
+        atomFeed([entry], options)
+        return entry
+      } catch (cause) {
+        leftOut('feed', agent.fid, cause)
+        return []
+      }
+    })
+    return atomFeed(written, options)
   },
 })

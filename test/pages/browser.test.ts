@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seriousFindings, startBrowser, watch } from '../support/api/browser.ts'
 import { type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'
+import { seedAgent } from '../support/seed.ts'
 
 /** Five pages under axe, on a machine that has other things to do. */
 const looksMs = 180_000
@@ -84,5 +85,23 @@ test('an owner claims with the wallet in the browser', async () => {
   expect(await page.locator('.profile').innerText()).toContain('Claimed')
   expect(asked).toEqual(['eth_requestAccounts', 'eth_chainId', 'personal_sign'])
   expect(faults).toEqual([])
+  await context.close()
+})
+
+test('where a picture does not load, nothing broken shows', async () => {
+  const { pool } = stage.database
+  const name = { handle: 'picture', displayName: 'Picture' }
+  await seedAgent(pool, { ...name, fid: 90_001, pfpUrl: 'https://pictures.example/gone.png' })
+  const context = await browser.newContext()
+  await context.route('https://pictures.example/**', (route) => route.fulfill({ status: 404, body: 'no' }))
+  const page = await context.newPage()
+  await page.goto(`${stage.api.url}/agent/90001`, { waitUntil: 'load' })
+  const avatar = page.locator('.avatar.large')
+  await page.evaluate(`document.querySelector('.avatar.large img').decode().catch(() => {})`)
+  const box = (await avatar.boundingBox())!
+  const corner = { x: box.x + 14, y: box.y + 14, width: 8, height: 8 }
+  const broken = await page.screenshot({ clip: corner })
+  await page.evaluate(`document.querySelector('.avatar.large img').remove()`)
+  expect(broken.equals(await page.screenshot({ clip: corner }))).toBe(true)
   await context.close()
 })

@@ -78,3 +78,48 @@ test('every page that the header names is there', async () => {
   expect(targets.length).toBe(5)
   for (const target of targets) expect([target, (await api.get(target)).status]).toEqual([target, 200])
 })
+
+test('a slash behind a page leads to the page, with what it was asked for', async () => {
+  for (const [path, target] of [
+    ['/leaderboard/', '/leaderboard'],
+    ['/status/?a=b', '/status?a=b'],
+    ['/agent/1/', '/agent/1'],
+    ['/agent/1/feed.atom/', '/agent/1/feed.atom'],
+    ['/claim/?fid=3', '/claim?fid=3'],
+  ] as const) {
+    const response = await api.get(path, { redirect: 'manual' })
+    expect([path, response.status, response.headers.get('location')]).toEqual([path, 301, target])
+  }
+  for (const path of ['//elsewhere.example/', '/%5Celsewhere.example/', '//']) {
+    const response = await api.get(path, { redirect: 'manual' })
+    expect([path, response.headers.get('location')]).toEqual([path, null])
+  }
+})
+
+test('a mistyped page is a page for a browser, and for a client what the API says', async () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+  const page = await api.get('/leaderbord', { headers: { accept } })
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(await page.text()).toContain('There is no such page')
+  for (const headers of [{}, { accept: 'application/json' }] as Record<string, string>[]) {
+    const answer = await api.get('/leaderbord', { headers })
+    expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'ERR_NOT_FOUND' }])
+  }
+  const data = await api.get('/api/leaderbord', { headers: { accept } })
+  expect(data.headers.get('content-type')).toContain('application/json')
+})
+
+test('a name cannot turn the direction of a title', async () => {
+  const { pool } = database
+  await seedAgent(pool, {
+    fid: 66,
+    handle: 'a\u202eb',
+    displayName: '\u2067evil\u202e name\u200f',
+    changedAt: daysAgo(300),
+  })
+  const page = await (await api.get('/agent/66')).text()
+  expect(page).toContain('<title>evil name (@ab) · agent-directory</title>')
+  const head = page.slice(0, page.indexOf('</head>'))
+  expect(head).not.toMatch(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/)
+})

@@ -7,16 +7,19 @@ export interface Pictured {
   readonly pfp_url: string | null
 }
 
-/** The golden angle: neighbours in number are far apart in hue. */
-const hueStepDegrees = 137.508
+/** Classes `hue-0` and so on of the style sheet; neighbours in number are far apart in hue. */
+const hues = 24
+const hueStep = 9
 
-/** The agent's picture over its initial, which is what remains where pictures do not load. */
+/**
+ * The agent's picture over its initial, which is what remains where pictures do not load: browsers that draw a mark in
+ * place of a missing one draw the style sheet's copy of the initial over it.
+ */
 export function avatar(agent: Pictured, size: 'small' | 'large' = 'small'): Html {
-  const hue = Math.round((agent.fid * hueStepDegrees) % 360)
   const picture = agent.pfp_url
-  return html`<span class="avatar ${size}" aria-hidden="true"><svg viewBox="0 0 40 40"><rect width="40" height="40" fill="hsl(${hue} 38% 46%)"/><text x="20" y="27" text-anchor="middle" fill="#fff" font-size="19">${initial(agent)}</text></svg>${
+  return html`<span class="avatar ${size} hue-${(agent.fid * hueStep + Math.floor(agent.fid / hues)) % hues}" aria-hidden="true"><svg viewBox="0 0 40 40"><rect width="40" height="40" fill="currentColor"/><text x="20" y="27" text-anchor="middle" fill="#fff" font-size="19">${initial(agent)}</text></svg>${
     picture?.startsWith('https://') &&
-    html`<img src="${picture}" alt="" width="40" height="40" loading="lazy" decoding="async" referrerpolicy="no-referrer">`
+    html`<img src="${picture}" alt="" data-initial="${initial(agent)}" width="40" height="40" loading="lazy" decoding="async" referrerpolicy="no-referrer">`
   }</span>`
 }
 

@@ -1,3 +1,4 @@
+import { oneLine } from '../../feed/text.ts'
 import { type Html, html } from '../../http/html.ts'
 
 export interface Head {
@@ -32,7 +33,9 @@ const sections = [
 
 /** A whole page around its main part. */
 export function layout({ serviceName, siteUrl }: Site, head: Head, main: Html | readonly Html[]): Html {
-  const { title, description, path, image, feeds = [], script, unlisted } = head
+  const { path, image, feeds = [], script, unlisted } = head
+  // Names are others' words: what turns the direction of text would turn all that stands around a title.
+  const [title, description] = [oneLine(head.title), oneLine(head.description)]
   const [own] = path.split('?')
   const address = siteUrl + path
   const allFeeds = [{ title: 'Newest agents', path: '/feed.atom' }, ...feeds]
@@ -54,7 +57,7 @@ ${image?.startsWith('https://') && html`<meta property="og:image" content="${ima
 ${unlisted ? html`<meta name="robots" content="noindex">` : html`<link rel="canonical" href="${address}">`}
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/style.css">
-${allFeeds.map((feed) => html`<link rel="alternate" type="application/atom+xml" title="${feed.title}" href="${feed.path}">\n`)}${
+${allFeeds.map((feed) => html`<link rel="alternate" type="application/atom+xml" title="${oneLine(feed.title)}" href="${feed.path}">\n`)}${
   script && html`<script src="${script}" defer></script>`
 }
 </head>

@@ -9,6 +9,7 @@ import { type Health, portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { checkDatabase, checkNode } from './checks.ts'
 import { readConfig } from './config.ts'
+import { rememberContracts } from './contracts.ts'
 import { createHandler } from './handler.ts'
 import { createHealth } from './health.ts'
 import { Progress } from './progress.ts'
@@ -102,6 +103,7 @@ async function check(databaseUrl: string, chain: ChainSettings, progress: Progre
   const pool = createPool({ databaseUrl, name: `processor ${chain.name} start`, max: 1 })
   try {
     await checkDatabase(pool, chain)
+    await rememberContracts(pool, chain)
     progress.resume((await readChainState(pool, chain.name))?.indexedBlock)
     return await backfillsWithin(pool, chain.name, 0, maxBlock)
   } finally {

@@ -12,6 +12,7 @@ import {
   tryLockBackfill,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
+import { lastScopedBlock } from '../../db/queries/chain/scope.ts'
 import { Refusal } from '../refusal.ts'
 import { dropAside } from './partitions.ts'
 import { findBackfill, type Range } from './reservation.ts'
@@ -21,7 +22,7 @@ import { findBackfill, type Range } from './reservation.ts'
  * chain's processor must not run: it knows of the reservation since its start, and would pass the blocks by.
  *
  * Throws a Refusal when there is no backfill of exactly these blocks, when it is running, and when the processor has
- * passed it, because then nobody would load the blocks any more.
+ * passed it or known recipients rely on it, because then nobody would load the blocks any more.
  */
 export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range): Promise<number> {
   const { name, id } = chain
@@ -34,6 +35,7 @@ export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range):
       )
     }
     await refusePassed(db, chain, backfill)
+    await refuseScoped(db, chain, backfill)
     const shards = await readShards(db, backfill.id)
     await dropAside(db, backfill.id)
     await deleteBackfill(db, backfill.id)
@@ -57,5 +59,15 @@ async function refusePassed(
     `the processor of ${name} is at block ${state.indexedBlock} and has left the settlements of blocks ${fromBlock} ` +
       `to ${toBlock} to this backfill; ${otherwise}let it go back for them with: ` +
       `npm run reset -- --chain ${name} ${target < 0 ? '--all' : `--to ${target}`}`,
+  )
+}
+
+/** What is loaded by recipient leaves the blocks of a backfill out. */
+async function refuseScoped(db: Queryable, { name }: ChainSettings, { fromBlock, toBlock }: BackfillRange) {
+  const block = await lastScopedBlock(db, name)
+  if (block < fromBlock) return
+  throw new Refusal(
+    `with SETTLEMENT_SCOPE=verified ${name} is read up to block ${block}, and blocks ${fromBlock} to ${toBlock} were left ` +
+      `to this backfill; let everything be read anew with: npm run reset -- --chain ${name} --all`,
   )
 }

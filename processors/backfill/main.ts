@@ -1,10 +1,11 @@
 import { readChainsFile } from '../../chains.file.ts'
 import { openDatabase } from '../../db/open.ts'
-import { createPool } from '../../db/pool.ts'
+import { createPool, inTransaction } from '../../db/pool.ts'
 import { readShards, tryLockBackfill } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { describeError, runCommand, UsageError } from '../../ops/cli.ts'
 import { checkDatabase } from '../checks.ts'
+import { rememberContracts } from '../contracts.ts'
 import { openHistory } from '../history/sources.ts'
 import { Refusal } from '../refusal.ts'
 import { refuseBackfill } from '../scope/scope.ts'
@@ -73,9 +74,10 @@ await runCommand({ usage, options }, async ({ values }) => {
     })
     try {
       await checkDatabase(pool, config.chain)
-      if (config.task === 'verify') await verify(pool, database.databaseUrl, config)
+      if (config.task === 'verify') await verify(pool, config)
       else if (config.task === 'abandon') await abandon(pool, database.databaseUrl, config)
       else {
+        await rememberContracts(pool, config.chain)
         await refuseBackfill(pool, config.chain, env.SETTLEMENT_SCOPE)
         await load(pool, database.databaseUrl, config, workers)
       }
@@ -170,7 +172,7 @@ async function abandon(
   )
 }
 
-async function verify(pool: ReturnType<typeof createPool>, databaseUrl: string, config: BackfillConfig): Promise<void> {
+async function verify(pool: ReturnType<typeof createPool>, config: BackfillConfig): Promise<void> {
   const { chain, fromBlock, toBlock, tokens, second } = config
   const name = `the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`
   const range = await findBackfill(pool, chain, config)
@@ -182,7 +184,7 @@ async function verify(pool: ReturnType<typeof createPool>, databaseUrl: string, 
   for (const shard of shards) {
     const certified = certificateOf(shard)
     const line = printCertificate(chain.name, certified)
-    const table = await tallyTable(databaseUrl, chain.name, shard)
+    const table = await inTransaction(pool, (client) => tallyTable(client, chain.name, shard))
     const wrong = table ? differences(certified, table) : ['a row has another shape than those that were loaded']
     console.log(`the table ${wrong.length === 0 ? 'holds' : 'does not hold'} ${line}`)
     problems.push(...wrong.map((text) => `the table: ${text}`))

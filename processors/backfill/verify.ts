@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
-import pg from 'pg'
+import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { connectionTimeouts } from '../../db/pool.ts'
 import type { Shard } from '../../db/queries/chain/backfill.ts'
 import { copySettlementsOut } from '../../db/queries/chain/settlement-copy.ts'
 import type { History } from '../history/history.ts'
@@ -22,22 +21,12 @@ const maxRowsOfBlock = 100_000
  * what was loaded.
  */
 export async function tallyTable(
-  databaseUrl: string,
+  client: pg.ClientBase,
   chain: BackfillConfig['chain']['name'],
   { firstBlock, lastBlock }: Pick<Shard, 'firstBlock' | 'lastBlock'>,
 ): Promise<Tally | undefined> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: `backfill ${chain} verify`,
-    ...connectionTimeouts(0),
-  })
-  await client.connect()
-  try {
-    const stream: Readable = client.query(copyTo(copySettlementsOut('settlement', chain, firstBlock, lastBlock)))
-    return await tallyRows(stream, rowTemplate(chain))
-  } finally {
-    await client.end()
-  }
+  const stream: Readable = client.query(copyTo(copySettlementsOut('settlement', chain, firstBlock, lastBlock)))
+  return tallyRows(stream, rowTemplate(chain))
 }
 
 async function tallyRows(stream: Readable, template: ReturnType<typeof rowTemplate>): Promise<Tally | undefined> {

@@ -7,6 +7,7 @@ import {
   type BackfillRange,
   backfillsWithin,
   lockReservations,
+  readShards,
   tryLockBackfill,
 } from '../../db/queries/chain/backfill.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
@@ -29,11 +30,15 @@ import {
   moveCursorBack,
   restoreFeedbackRevokedAbove,
   returnToPlace,
+  shortenBackfill,
   truncateSettlements,
 } from '../../db/queries/chain/reset.ts'
+import { deleteScope } from '../../db/queries/chain/scope.ts'
 import { limitLockWait } from '../../db/queries/chain/settlement-partitions.ts'
 import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/hourly.ts'
 import { dropAside } from '../backfill/partitions.ts'
+import { emptyTally } from '../backfill/row-pages.ts'
+import { tallyTable } from '../backfill/verify.ts'
 import { Refusal } from '../refusal.ts'
 import { stateSchema } from '../store/database.ts'
 import type { Tokens } from './tokens.ts'
@@ -50,7 +55,7 @@ const lockFailures = ['55P03', '40P01']
  * Makes the tables those of an index that ends at a block, in one transaction. `tokens` are those that changed above
  * it, as they were there. Returns how many settlements are gone.
  *
- * Backfills that reach above the block lose their reservations. Throws a Refusal when one of them is running, and when one
+ * Backfills above the block lose their reservations, and one that it lies in ends with it. Throws a Refusal when one of them is running, and when one
  * that began below is not complete: the processor would pass by what it has not loaded.
  */
 export function resetTo(
@@ -65,13 +70,14 @@ export function resetTo(
     const backfills = await holdBackfills(db, chain, block.height + 1)
     refuseUnfinished(chain, backfills, block.height)
     if (chain.tokens.length > 0) {
-      // What a backfill reserved below the block is the chain's own from now on, so it is rolled up as such.
-      const first = Math.min(block.height + 1, ...backfills.map(({ fromBlock }) => fromBlock))
       await lockRollup(db, name)
-      await rewindRollup(db, name, first)
-      await recountRecipientsFrom(db, name, first)
+      await rewindRollup(db, name, block.height + 1)
+      await recountRecipientsFrom(db, name, block.height + 1)
     }
-    for (const { id } of backfills) await dropAside(db, id)
+    for (const backfill of backfills.filter(({ fromBlock }) => fromBlock <= block.height)) {
+      await shorten(db, chain, backfill, block)
+    }
+    for (const { id } of backfills) await dropAside(db, id) // a complete one has none
     await deleteBackfillsAbove(db, name, block.height)
     await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxBlock - 1 })
     const settlements = await deleteSettlementsAbove(db, name, block.height)
@@ -110,6 +116,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     await deleteTokensChangedAbove(db, name, -1)
     await deleteFinalBlocksAbove(db, name, -1)
     await deleteChainState(db, name)
+    await deleteScope(db, name)
     await dropSchema(db, stateSchema(chain))
     if (chain.tokens.length > 0) await emptySettlements(db, name)
   })
@@ -132,6 +139,16 @@ async function emptySettlements(db: Queryable, name: string) {
       await delay(lockPauseMs)
     }
   }
+}
+
+/** Its rows up to the block stay its own, and so do their certificate and their sums. */
+async function shorten(db: pg.PoolClient, { name }: ChainSettings, { id }: BackfillRange, block: StoredBlock) {
+  const cut = (await readShards(db, id)).find(
+    ({ firstBlock, lastBlock }) => firstBlock <= block.height && block.height < lastBlock,
+  )
+  const tally = cut && (await tallyTable(db, name, { firstBlock: cut.firstBlock, lastBlock: block.height }))
+  if (cut && !tally) throw new Refusal(`${name}: a row below block ${block.height} has another shape than those loaded`)
+  await shortenBackfill(db, id, block, tally ?? emptyTally())
 }
 
 /** Its rows below the block would be the processor's, and those it has not loaded nobody's. */

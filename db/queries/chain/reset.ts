@@ -71,6 +71,27 @@ export async function deleteFinalBlocksAbove(db: Queryable, chain: string, block
   await db.query('delete from final_block where chain = $1 and height > $2', [chain, block])
 }
 
+/**
+ * Ends a backfill at a block, which was the last of the rows that are left; `tally` is that of the shard the block is in,
+ * up to there. What is rolled up of it stays so.
+ */
+export async function shortenBackfill(
+  db: Queryable,
+  id: number,
+  { height, hash }: { height: number; hash: string },
+  tally: { readonly settlements: number; readonly amount: bigint; readonly checksum: bigint },
+): Promise<void> {
+  await db.query('delete from backfill_shard where backfill_id = $1 and first_block > $2', [id, height])
+  await db.query(
+    `update backfill_shard
+        set last_block = $2, next_block = $2 + 1, last_hash = decode(substr($3, 3), 'hex'), settlements = $4,
+            amount = $5::numeric, checksum = $6::numeric
+      where backfill_id = $1 and last_block > $2`,
+    [id, height, hash, tally.settlements, String(tally.amount), String(tally.checksum)],
+  )
+  await db.query('update backfill set to_block = $2 where id = $1', [id, height])
+}
+
 /** Deletes the reservations of backfills that reach above a block. */
 export async function deleteBackfillsAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query(

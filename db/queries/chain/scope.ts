@@ -185,6 +185,17 @@ export async function moveRecipients(
   return rows.map(({ address }) => address)
 }
 
+/** The last block whose settlements somebody takes for read, when those of known recipients alone are kept; -1: none. */
+export async function lastScopedBlock(db: Queryable, chain: string): Promise<number> {
+  const { rows } = await db.query<{ block: number }>(
+    `select greatest(max(complete_to), max(own_from) - 1,
+                     (select max(next_block) - 1 from known_recipient where chain = $1), -1)::int as block
+       from settlement_scope where chain = $1`,
+    [chain],
+  )
+  return rows[0]?.block ?? -1
+}
+
 /** How much of a chain is left to load for recipients that became known. */
 export async function scopeBacklog(
   db: Queryable,

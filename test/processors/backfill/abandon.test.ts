@@ -137,10 +137,27 @@ test('a chain that goes back into a complete backfill keeps its rows below', asy
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const { rows } = await database.pool.query('select max(block_number)::int as last from settlement')
   expect(rows).toEqual([{ last: 1250 }])
+  const reserved = await database.pool.query('select from_block, to_block from backfill')
+  expect(reserved.rows).toEqual([{ from_block: 1100, to_block: 1250 }])
+  expect(await run.load(database, [...range(1_100, 1_250), '--verify'])).toMatchObject({ code: 0, stderr: '' })
   const after = await run.processor(database)
   await after.untilIndexed(chain.lastBlock)
   await after.stop()
   expect(await run.difference(database)).toBe('')
+})
+
+test('a backfill that known recipients rely on is not abandoned', async () => {
+  const database = await run.database()
+  expect((await run.load(database, [...range(1_200, 1_399), '--workers', 1])).code).toBe(0)
+  await database.pool.query(`insert into settlement_scope (chain, complete_to, own_from) values ('base', -1, 1600)`)
+  const { code, stderr } = await run.load(database, [...range(1_200, 1_399), '--abandon'])
+  expect(stderr).toBe(
+    'with SETTLEMENT_SCOPE=verified base is read up to block 1599, and blocks 1200 to 1399 were left to this backfill; ' +
+      'let everything be read anew with: npm run reset -- --chain base --all\n',
+  )
+  expect(code).toBe(1)
+  expect((await reset(database, '--all')).code).toBe(0)
+  expect((await database.pool.query('select from settlement_scope')).rows).toEqual([])
 })
 
 test('a chain that is emptied leaves nothing of a backfill that was stopped half way', async () => {

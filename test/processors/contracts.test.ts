@@ -1,0 +1,50 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { readChains } from '../../chains.file.ts'
+import { writeChainState } from '../../db/queries/chain/chain-state.ts'
+import { readContracts } from '../../db/queries/chain/contracts.ts'
+import { rememberContracts } from '../../processors/contracts.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+const { base } = readChains({ env: {} })
+const [token] = base.tokens
+if (!token) throw new Error('base has no token')
+const added = { ...token, address: `0x${'ab'.repeat(20)}`, fromBlock: 4_000_000 }
+const later = { ...base, tokens: [...base.tokens, added] }
+const earlier = { ...base, tokens: base.tokens.map((one) => ({ ...one, fromBlock: 7 })) }
+
+async function indexed(indexedBlock: number) {
+  const { pool, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  await rememberContracts(pool, base)
+  const state = { chain: 'base', chainId: base.id, indexedBlock, indexedAt: null, headBlock: indexedBlock }
+  await writeChainState(pool, { ...state, finalizedBlock: indexedBlock - 10 })
+  return pool
+}
+
+test('a token that is added to an indexed chain is refused with the command that indexes it', async () => {
+  const pool = await indexed(5_000_000)
+  await rememberContracts(pool, base)
+  await expect(rememberContracts(pool, later)).rejects.toThrow(
+    `base is indexed up to block 5000000 without the events of ${added.address} from block 4000000 on; ` +
+      'index them with: npm run reset -- --chain base --to 3999999',
+  )
+  await pool.query('update chain_state set indexed_block = 3999999')
+  await rememberContracts(pool, later)
+  expect(await readContracts(pool, 'base')).toContainEqual({ address: added.address, fromBlock: 4_000_000 })
+})
+
+test('so is an earlier first block, also when a backfill alone has passed it', async () => {
+  const pool = await indexed(5_000_000)
+  await expect(rememberContracts(pool, earlier)).rejects.toThrow(/--chain base --to 6$/)
+  await pool.query('delete from chain_state')
+  await rememberContracts(pool, base)
+  await pool.query(`insert into backfill (chain, from_block, to_block) values ('base', 0, 100)`)
+  await expect(rememberContracts(pool, earlier)).rejects.toThrow(/is indexed up to block 100 /)
+})
+
+test('before anything is indexed, and above what is, contracts may change', async () => {
+  const { pool, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  for (const chain of [base, later, earlier, base]) await rememberContracts(pool, chain)
+  expect(await readContracts(pool, 'base')).toHaveLength(2 + base.tokens.length)
+})

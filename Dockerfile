@@ -14,7 +14,8 @@ FROM base AS packages
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM base
-ENV NODE_ENV=production
+# Whoever publishes a container's port wants it reachable, and a load balancer takes a moment to notice its end.
+ENV NODE_ENV=production HOST=0.0.0.0 STOP_PAUSE_SECONDS=5
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER node

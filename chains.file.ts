@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { type Chain, type ChainName, chainNames, chains } from './chains.config.ts'
+import { httpUrl, nodeUrl } from './settings.forms.ts'
+import { portal as portalSetting } from './settings.ts'
 
 /** A chain as one installation reads it: the table's row, this operator's overrides, and where its data comes from. */
 export interface ChainSettings extends Omit<Chain, 'rpcVariable' | 'gatewayVariable'> {
@@ -21,10 +23,6 @@ export interface ChainSources {
   readonly file?: unknown
 }
 
-const defaultPortal = 'https://portal.sqd.dev'
-
-const url = z.url({ protocol: /^(https?|wss?)$/, error: 'must be an http(s) or ws(s) address' })
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
 const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
@@ -35,7 +33,7 @@ const deployment = z.strictObject({ address })
 
 const override = z.strictObject({
   enabled: z.boolean().optional(),
-  rpc: url.nullable().optional(),
+  rpc: nodeUrl.nullable().optional(),
   portal: httpUrl.nullable().optional(),
   dataset: z
     .string()
@@ -87,11 +85,11 @@ export function readChains({ env, file }: ChainSources): Record<ChainName, Chain
     if (!parsed.success) problems.push(`${variable} ${parsed.error.issues[0]?.message}`)
     return value
   }
-  const portal = read('PORTAL_URL', httpUrl) ?? defaultPortal
+  const portal = read('PORTAL_URL', httpUrl) ?? portalSetting.default
   const settings = chainNames.map((name) => {
     const { rpcVariable, gatewayVariable, ...row }: Chain = chains[name]
     const given = overrides.data?.[name] ?? {}
-    const tip = read(rpcVariable, url)
+    const tip = read(rpcVariable, nodeUrl)
     const archive = read(gatewayVariable, httpUrl)
     return {
       ...row,

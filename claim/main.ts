@@ -1,7 +1,7 @@
 import { text as readAll } from 'node:stream/consumers'
 import { runCommand, UsageError } from '../ops/cli.ts'
-import { type ClaimBody, jfsBody, unsignedBody, wellKnownBody, withSignature } from './proof.ts'
-import { askChallenge, sendClaim } from './service.ts'
+import { jfsBody, unsignedBody, wellKnownBody, withSignature } from './proof.ts'
+import { askChallenge, type ClaimBody, sendClaim } from './service.ts'
 import { explain } from './words.ts'
 
 const usage = `

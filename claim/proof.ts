@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { Challenge } from './service.ts'
-
-/** What POST /api/claim takes. */
-export type ClaimBody = Readonly<Record<string, unknown>>
+import type { Challenge, ClaimBody } from './service.ts'
 
 export interface SignedFields {
   readonly fid: number

@@ -1,4 +1,5 @@
-import type { ClaimBody } from './proof.ts'
+/** What POST /api/claim takes. */
+export type ClaimBody = Readonly<Record<string, unknown>>
 
 /** What an eip191 claim signs. */
 export interface Challenge {

@@ -1,4 +1,5 @@
 import { runCommand } from '../ops/cli.ts'
+import { readSettings } from '../settings.read.ts'
 import { migrate } from './migrate.ts'
 import { openDatabase } from './open.ts'
 
@@ -14,7 +15,7 @@ Reads DATABASE_URL: see .env.example.
 `
 
 await runCommand({ usage }, async () => {
-  const database = await openDatabase(process.env.DATABASE_URL)
+  const database = await openDatabase(readSettings('migrate', process.env).vars.DATABASE_URL)
   try {
     const ran = [
       ...database.migrated,

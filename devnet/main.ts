@@ -9,13 +9,13 @@ import { createStack, type Stack } from '../stack/stack.ts'
 import { planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
 import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
 import { createFreshDatabase, type FreshDatabase } from './database.ts'
+import { describeWorld } from './description.ts'
 import { firstProfile, untilReady } from './ready.ts'
 import { createReport } from './report.ts'
+import { type RunningWorld, startWorld } from './start.ts'
 import { startTraffic } from './traffic.ts'
 import type { Deed } from './world/deeds.ts'
-import { describeWorld } from './world/description.ts'
 import { chainSettings } from './world/settings.ts'
-import { type RunningWorld, startWorld } from './world/start.ts'
 
 const usage = `
 npm start [-- --seed <text>] [--state-folder <folder>]

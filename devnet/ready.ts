@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { chainNames } from '../chains.config.ts'
 import { createPool } from '../db/pool.ts'
 import { type JoinProgress, readJoinProgress } from '../db/queries/join/progress.ts'
-import { holders } from './world/description.ts'
-import type { RunningWorld } from './world/start.ts'
+import { holders } from './description.ts'
+import type { RunningWorld } from './start.ts'
 
 export interface ReadyOptions {
   readonly running: RunningWorld

@@ -10,6 +10,7 @@ import { NoAnswer } from '../hosts/no-answer.ts'
 import { runCommand } from '../ops/cli.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
+import { untilStopSignal } from '../ops/stop.ts'
 import { hour, minute, second } from '../ops/time.ts'
 import { sources } from '../sources.ts'
 import { readConfig } from './config.ts'
@@ -20,8 +21,8 @@ import { runJoin } from './join/join.ts'
 import { runLargeHolders } from './join/large-holders.ts'
 import { rollUpSettlements } from './join/rollup.ts'
 import { createMetrics } from './metrics.ts'
+import { isAnswer, onceSources, parseOnce, readOnce } from './once.ts'
 import { repeat } from './schedule/loop.ts'
-import { isAnswer, onceSources, parseOnce, readOnce } from './schedule/once.ts'
 import { createProgress } from './schedule/progress.ts'
 import { runPass } from './schedule/scheduler.ts'
 import { hubSubject } from './socialindex/shards.ts'
@@ -99,13 +100,11 @@ await runCommand({ usage, options }, async ({ values }) => {
   const stopping = new AbortController()
   const loop = (name: string, pass: () => Promise<number>, restMs: number) =>
     repeat({ name, pass, restMs, signal: stopping.signal, log, progress })
-  const stop = (signal: string) => {
+  untilStopSignal().then((signal) => {
     log.info(`${signal}: stopping after the passes in flight`)
     stopping.abort()
     for (const host of hosts) host.stop()
-  }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  })
 
   const sourceLoops = installed.map((source) =>
     loop(

@@ -1,6 +1,7 @@
 import { openDatabase } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { runCommand } from '../ops/cli.ts'
+import { readSettings } from '../settings.read.ts'
 import { openDisplay } from './display.ts'
 import { options, readRequest } from './request.ts'
 import { runExport } from './run.ts'
@@ -33,7 +34,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   }
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
-  const database = await openDatabase(process.env.DATABASE_URL)
+  const database = await openDatabase(readSettings('export', process.env).vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'export', max: 1, statementTimeoutMs: 0 })
   try {
     const { rows, parts } = await inTransaction(pool, (client) =>

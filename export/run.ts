@@ -20,8 +20,8 @@ import {
 import { settlementStarts } from '../db/queries/read/settlement-starts.ts'
 import { UsageError } from '../ops/cli.ts'
 import type { Display } from './display.ts'
+import { openPart } from './formats.ts'
 import { type Manifest, type Part, partial, readManifest, writeManifest } from './manifest.ts'
-import { openPart } from './part-file.ts'
 import type { ExportRequest } from './request.ts'
 
 /** Rows in memory at a time, and of a row group in Parquet. */

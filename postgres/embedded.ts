@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import pg from 'pg'
 import { withLock } from '../ops/lock.mjs'
 import { findHome, type PostgresHome } from './home.ts'
-import { findServer, type Server, shutDown, startServer } from './server.ts'
+import { type EmbeddedOptions, findServer, type Server, shutDown, startServer } from './server.ts'
 
 /** A Postgres server of our own, for those who bring none. */
 export interface EmbeddedPostgres {
@@ -21,15 +21,6 @@ export interface EmbeddedPostgres {
    * back, committed rows are safe.
    */
   stop(): Promise<void>
-}
-
-export interface EmbeddedOptions {
-  /** Where the data lives. As root, when that place is closed to others, it moves below /var/lib/agent-directory. */
-  readonly dataFolder: string
-  /** false: committed rows may be lost with the machine; for tests alone. */
-  readonly durable?: boolean
-  /** Further server settings. */
-  readonly settings?: Record<string, string>
 }
 
 /** A client has these two; its types do not say so. */

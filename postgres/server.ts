@@ -5,8 +5,16 @@ import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } fr
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../ops/ports.ts'
-import type { EmbeddedOptions } from './embedded.ts'
 import { type PostgresHome, runAs } from './home.ts'
+
+export interface EmbeddedOptions {
+  /** Where the data lives. As root, when that place is closed to others, it moves below /var/lib/agent-directory. */
+  readonly dataFolder: string
+  /** false: committed rows may be lost with the machine; for tests alone. */
+  readonly durable?: boolean
+  /** Further server settings. */
+  readonly settings?: Record<string, string>
+}
 
 /** A running server and the way in. */
 export interface Server {

@@ -7,6 +7,7 @@ import { readChainState } from '../db/queries/chain/chain-state.ts'
 import { runCommand } from '../ops/cli.ts'
 import { type Health, portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
+import { untilStopSignal } from '../ops/stop.ts'
 import { checkDatabase, checkNode } from './checks.ts'
 import { readConfig } from './config.ts'
 import { rememberContracts } from './contracts.ts'
@@ -38,13 +39,11 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { databaseUrl, description, close: closeDatabase } = await openDatabase(config.databaseUrl)
   const progress = new Progress()
   const ending = [closeDatabase]
-  const stop = async (signal: string) => {
+  untilStopSignal().then(async (signal) => {
     log.info(`${signal}: stopping after the batch in flight`)
     for (const end of ending.toReversed()) await end()
     process.exit(0)
-  }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  })
 
   let health: Health = { notReady: () => `another process has the lock of ${chain.name}`, metrics: () => '' }
   const shown: Health = { notReady: () => health.notReady(), metrics: () => health.metrics() }

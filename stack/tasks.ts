@@ -3,6 +3,7 @@ import type { ChainName } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import { type Config as EnrichmentConfig, readConfig as readEnrichmentConfig } from '../enrichment/config.ts'
 import { freePort } from '../ops/ports.ts'
+import { metricsPorts } from '../settings.ts'
 import type { Task } from './stack.ts'
 
 export interface TaskGroups {
@@ -40,15 +41,11 @@ export function readSettings(env: NodeJS.ProcessEnv, chainsFile: unknown): Setti
   return { chains: Object.values(api.chains), api, enrichment }
 }
 
-/** The first of the ports where processors answer an operator; the job that joins comes after the last chain. */
-const firstMetricsPort = 9101
-const enrichmentMetricsPort = 9110
-
 /** The project's processes for these chains; each has its metrics on its usual port, or on a free one. */
 export async function planTasks(chains: readonly ChainName[], env: NodeJS.ProcessEnv): Promise<TaskGroups> {
   const processors = await Promise.all(
     chains.map(async (chain, index): Promise<Task> => {
-      const METRICS_PORT = await metricsPort(firstMetricsPort + index)
+      const METRICS_PORT = await metricsPort(metricsPorts.firstProcessor + index)
       return {
         name: `processor-${chain}`,
         command: ['processors/main.ts', chain],
@@ -56,7 +53,7 @@ export async function planTasks(chains: readonly ChainName[], env: NodeJS.Proces
       }
     }),
   )
-  const METRICS_PORT = await metricsPort(enrichmentMetricsPort)
+  const METRICS_PORT = await metricsPort(metricsPorts.enrichment)
   return {
     processors,
     enrichment: [{ name: 'enrichment', command: ['enrichment/main.ts'], env: { ...env, METRICS_PORT } }],

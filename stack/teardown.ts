@@ -53,16 +53,18 @@ export class Teardown {
 
 /**
  * Starts, waits for SIGINT, SIGTERM or SIGHUP, stops: whatever was started is stopped, also when the start fails or is
- * interrupted half-way, and when this process itself fails later, which is thrown. A second signal kills
- * everything and calls `exit`, which has to end this process.
+ * interrupted half-way, and when this process itself fails later, which is thrown. A second SIGINT, by somebody
+ * who is tired of waiting, kills everything and calls `exit`, which has to end this process; a second SIGTERM changes
+ * nothing.
  */
 export async function untilSignalled(
   start: (teardown: Teardown) => Promise<void>,
   { onStop, exit }: { onStop: () => void; exit: () => never },
 ): Promise<void> {
   const teardown = new Teardown()
-  const onSignal = () => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (teardown.signal.aborted) {
+      if (signal !== 'SIGINT') return
       teardown.killAll()
       exit()
     }

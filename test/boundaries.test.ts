@@ -4,11 +4,14 @@ import { beforeAll, expect, test } from 'vitest'
 import { listFiles, places, readSources, roomOf, type SourceFile } from './support/source-files.ts'
 
 /** The tables that processes read: chains, sources, settings. */
-const tables = ['chains.config.ts', 'chains.file.ts', 'sources.ts']
+const tables = ['chains.config.ts', 'chains.file.ts', 'sources.ts', 'settings.ts', 'settings.read.ts']
 /** What each room may import, besides itself and packages. `ops/` holds no domain, and every room may use it. */
 const mayImport: Record<string, string[]> = {
   'chains.config.ts': [],
-  'chains.file.ts': ['chains.config.ts'],
+  'chains.file.ts': ['chains.config.ts', 'settings.forms.ts', 'settings.ts'],
+  'settings.forms.ts': ['net'],
+  'settings.read.ts': ['settings.ts'],
+  'settings.ts': ['chains.config.ts', 'settings.forms.ts', 'sources.ts'],
   'sources.ts': ['hosts', 'ops'],
   'vitest.config.ts': [],
   ops: [],
@@ -17,12 +20,12 @@ const mayImport: Record<string, string[]> = {
   hosts: ['ops'],
   trust: [], // what can be checked offline: it knows of no host, no database and no setting
   net: ['ops'],
-  db: ['chains.config.ts', 'sources.ts', 'postgres', 'ops'],
+  db: ['chains.config.ts', 'settings.read.ts', 'settings.ts', 'sources.ts', 'postgres', 'ops'],
   social: ['abi', 'hosts', 'trust', 'ops'],
   processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
   enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
   api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
-  export: ['db', 'chains.config.ts', 'ops'],
+  export: ['db', 'chains.config.ts', 'settings.read.ts', 'settings.ts', 'ops'],
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
 }
 const product = [...Object.keys(mayImport).filter((room) => room !== 'vitest.config.ts' && room !== 'claim')]

@@ -1,5 +1,5 @@
 import { chains } from '../../chains.config.ts'
-import type { Profile } from '../pages/agent/page.ts'
+import type { Profile } from '../pages/parts/answers.ts'
 
 /** Something that happened to an agent. */
 export interface HistoryEvent {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
 import { portOf } from '../../ops/health.ts'
 import { listen } from '../../ops/listen.ts'
+import { untilStopSignal } from '../../ops/stop.ts'
+import { drainOf } from './drain.ts'
 import { type ApiError, errorStatus, invalidRequest } from './errors.ts'
 import { requestIdHeader } from './headers.ts'
 
@@ -75,30 +78,19 @@ export interface Serving {
   readonly database: string
   /** Called when a stop is asked for: from then on the process is not ready. */
   readonly onStop: () => void
+  /** How long it serves as before from then on: as long as others take to notice. In milliseconds. */
+  readonly stopPauseMs: number
 }
 
-/** Serves the app until SIGTERM or SIGINT, and lets the requests in flight end. */
-export async function serve(app: Express, { host, port, log, database, onStop }: Serving): Promise<void> {
+/** Serves the app until SIGTERM or SIGINT; then it is not ready, and after the pause it answers what is open and ends. */
+export async function serve(app: Express, { host, port, log, database, onStop, stopPauseMs }: Serving): Promise<void> {
   const server = createHttpServer(app)
+  const drain = drainOf(server)
   await listen(server, host, port)
   log.info({ host, port: portOf(server), database }, 'listening')
-  await new Promise<void>((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
-  })
+  const signal = await untilStopSignal()
   onStop()
-  log.info('stopping')
-  await drain(server)
-}
-
-/** Requests in flight may take this long after a stop was asked for, in milliseconds. */
-const drainTimeoutMs = 12_000
-
-/** No new connections; those in flight end, the others close at once. */
-async function drain(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeIdleConnections()
-  const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
-  await closed
-  clearTimeout(deadline)
+  log.info(`${signal}: stopping`)
+  await delay(stopPauseMs)
+  await drain()
 }

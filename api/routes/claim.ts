@@ -1,8 +1,8 @@
 import express, { type RequestHandler, Router } from 'express'
 import { type ClaimDeps, createClaims } from '../claim/claim.ts'
+import { clientOf } from '../http/client.ts'
 import { invalidRequest } from '../http/errors.ts'
 import { refuseMethod } from '../http/method.ts'
-import { clientOf } from '../limits/client.ts'
 import { challenge } from './claim-challenge.ts'
 
 /** Of a claim, in bytes. */

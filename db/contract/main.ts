@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { runCommand } from '../../ops/cli.ts'
+import { readSettings } from '../../settings.read.ts'
 import { openDatabase } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { contractOf, lostFrom } from './contract.ts'
@@ -21,7 +22,7 @@ Reads DATABASE_URL: see .env.example.
 await runCommand({ usage, options: { plans: { type: 'boolean' } } }, async ({ values }) => {
   const record = new URL('directory.json', import.meta.url)
   const planRecord = new URL('plans.json', import.meta.url)
-  const database = await openDatabase(process.env.DATABASE_URL)
+  const database = await openDatabase(readSettings('migrate', process.env).vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'docs:sql', max: 1 })
   try {
     const views = await directoryViews(pool)

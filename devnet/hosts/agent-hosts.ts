@@ -1,5 +1,4 @@
-import { documentOptions, registrationDocument } from '../world/documents.ts'
-import type { AgentHost } from '../world/identities.ts'
+import { type AgentHost, documentOptions, registrationDocument } from '../world/documents.ts'
 import type { World } from '../world/plan.ts'
 import { agentWords } from '../world/texts.ts'
 import { pagesOf } from './agent-pages.ts'

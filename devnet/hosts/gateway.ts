@@ -1,4 +1,4 @@
-import { type Block, carOf, fileBlocks, rawBlock } from './blocks.ts'
+import { type Block, carOf, fileBlocks, rawBlock } from '../world/blocks.ts'
 import { type Page, startWebHost, type WebHost } from './web-host.ts'
 
 export interface IpfsGateway extends WebHost {
@@ -30,9 +30,4 @@ export async function startGateway(options: { port?: number } = {}): Promise<Ipf
       return { file: file.cid, directory: directory.cid }
     },
   }
-}
-
-/** Identifier of content as one raw block: CIDv1, codec raw, SHA-256, in base32. */
-export function rawCid(content: string): string {
-  return rawBlock(content).cid
 }

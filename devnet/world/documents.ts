@@ -1,7 +1,9 @@
 import { gzipSync } from 'node:zlib'
-import { rawCid } from '../hosts/gateway.ts'
-import type { AgentHost } from './identities.ts'
+import { rawCid } from './blocks.ts'
 import type { Person } from './people.ts'
+
+/** Base address of an agent's own host; null: it has none. */
+export type AgentHost = (person: Person, index: number) => string | null
 
 export interface DocumentOptions {
   readonly name: string

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { type ChainName, chainNames } from '../../chains.config.ts'
 import type { Metadata } from '../chain/identity.ts'
 import type { Deed } from './deeds.ts'
-import { documentOptions, toAgentUri, type UriKind, uriKinds } from './documents.ts'
+import { type AgentHost, documentOptions, toAgentUri, type UriKind, uriKinds } from './documents.ts'
 import type { Wallet } from './keys.ts'
 import { lateAgent, movingAgent, type People, type Person, sharingAgents, type VerifiedWallet } from './people.ts'
 import type { Random } from './random.ts'
@@ -27,9 +27,6 @@ export interface PlannedIdentities {
   readonly past: readonly PastDeed[]
   readonly tokens: readonly PlannedToken[]
 }
-
-/** Base address of an agent's own host; null: it has none. */
-export type AgentHost = (person: Person, index: number) => string | null
 
 /** The earliest registration. */
 export const oldestDays = 40

@@ -1,5 +1,6 @@
+import type { AgentHost } from './documents.ts'
 import { planPastFeedback } from './feedback.ts'
-import { type AgentHost, type PastDeed, type PlannedToken, planIdentities } from './identities.ts'
+import { type PastDeed, type PlannedToken, planIdentities } from './identities.ts'
 import { type Wallet, walletOf } from './keys.ts'
 import { createNonces, type Payers, planPastPayments, walletsOf } from './payments.ts'
 import { type People, planPeople } from './people.ts'

@@ -3,19 +3,7 @@ import type { AgentHosts } from '../agent-hosts.ts'
 import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
 import type { KnownDocument } from './document.ts'
 import { type HeldToken, proves } from './domain-proof.ts'
-import { type Check, isAlive, isOutOfReach, placeOf, probe } from './probe.ts'
-
-/** What one look at all of an agent's places brought. */
-export interface CheckUp {
-  /** Places that were asked, in no order. */
-  readonly checks: readonly Check[]
-  /** Keys of all places where a document of this agent may lie, asked or not. */
-  readonly places: ReadonlySet<string>
-  /** By host: whether it says that the agent is its own; hosts nobody knows about are left out. */
-  readonly proofs: ReadonlyMap<string, boolean>
-  /** A host that was not to be asked, and may be asked again then. */
-  readonly closedUntil: Date | undefined
-}
+import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf, probe } from './probe.ts'
 
 export interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
   readonly tokens: readonly HeldToken[]

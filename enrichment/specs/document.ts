@@ -1,8 +1,7 @@
 import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
 import { day, hour } from '../../ops/time.ts'
-import type { CheckUp } from './check.ts'
 import type { SpecKind } from './kinds.ts'
-import { type Check, isAlive, isOutOfReach, placeOf, type SpecStatus } from './probe.ts'
+import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf, type SpecStatus } from './probe.ts'
 
 /** A document of an agent with the history of its checks. */
 export interface KnownDocument extends StoredSpec {

@@ -36,6 +36,18 @@ export interface Check {
   }
 }
 
+/** What one look at all of an agent's places brought. */
+export interface CheckUp {
+  /** Places that were asked, in no order. */
+  readonly checks: readonly Check[]
+  /** Keys of all places where a document of this agent may lie, asked or not. */
+  readonly places: ReadonlySet<string>
+  /** By host: whether it says that the agent is its own; hosts nobody knows about are left out. */
+  readonly proofs: ReadonlyMap<string, boolean>
+  /** A host that was not to be asked, and may be asked again then. */
+  readonly closedUntil: Date | undefined
+}
+
 /** One document's key among an agent's. */
 export const placeOf = ({ kind, url }: Candidate) => `${kind} ${url.href}`
 

@@ -2,7 +2,9 @@ import { availableParallelism } from 'node:os'
 import { chainNames, findChain } from '../../chains.config.ts'
 import { type ChainSettings, readChains } from '../../chains.file.ts'
 import { UsageError } from '../../ops/cli.ts'
+import { readSettings } from '../../settings.read.ts'
 import { rpcSource, sourceOf } from '../history/sources.ts'
+import type { Scope } from '../scope/scope.ts'
 import type { SourceAddress } from './job.ts'
 
 /** The command line as it was parsed; `--help` is not in it. */
@@ -33,6 +35,8 @@ export interface BackfillConfig {
   readonly second: SourceAddress | undefined
   /** Undefined: the embedded server. */
   readonly databaseUrl: string | undefined
+  /** Whose settlements this installation keeps. */
+  readonly scope: Scope
 }
 
 const maxWorkers = 256
@@ -47,9 +51,10 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   const toBlock = integer('--to', given.to, fromBlock, maxBlock)
   const workers =
     given.workers === undefined ? availableParallelism() : integer('--workers', given.workers, 1, maxWorkers)
-  const chain = readChains({ env, file })[name]
+  const { vars, others: chains } = readSettings('backfill', env, () => readChains({ env, file }))
+  const chain = chains[name]
   if (chain.tokens.length === 0) throw new UsageError(`--chain ${name} has no settlements, only registrations`)
-  const key = env.PORTAL_API_KEY || undefined
+  const key = vars.PORTAL_API_KEY
   const { portal, gateway, rpc, verify, abandon } = given
   const seconds = [portal, gateway, rpc].filter((address) => address !== undefined).length
   if (verify && abandon) throw new UsageError('--verify and --abandon exclude each other')
@@ -64,7 +69,8 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
     source: sourceOf(chain, key),
     task: verify ? 'verify' : abandon ? 'abandon' : 'load',
     second: secondSource(chain, given, key),
-    databaseUrl: env.DATABASE_URL || undefined,
+    databaseUrl: vars.DATABASE_URL,
+    scope: vars.SETTLEMENT_SCOPE,
   }
 }
 

@@ -78,7 +78,7 @@ await runCommand({ usage, options }, async ({ values }) => {
       else if (config.task === 'abandon') await abandon(pool, database.databaseUrl, config)
       else {
         await rememberContracts(pool, config.chain)
-        await refuseBackfill(pool, config.chain, env.SETTLEMENT_SCOPE)
+        await refuseBackfill(pool, config.chain, config.scope)
         await load(pool, database.databaseUrl, config, workers)
       }
     } finally {

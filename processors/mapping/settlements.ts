@@ -2,7 +2,6 @@ import type { ChainName } from '../../chains.config.ts'
 import type { ChainBlock, ChainLog, ChainTransaction } from './block.ts'
 import { type Authorization, Pairing, readTokenLogs, type TokenLogs, type Transfer } from './pairing.ts'
 import { findSelector, paymentSelectors, selectorAt, usesNonce } from './selector.ts'
-import type { TokenCall } from './traces.ts'
 
 /** An authorization that was executed and paid. Addresses and hashes are lowercase hex. */
 export interface SettlementRow {
@@ -39,6 +38,12 @@ export interface SettlingTransaction {
   readonly block: ChainBlock['header']
   readonly transaction: ChainTransaction
   readonly logs: readonly ChainLog[]
+}
+
+/** A call that was made and not undone. Lowercase hex. */
+export interface TokenCall {
+  readonly to: string
+  readonly input: string
 }
 
 /** The calls the transaction made to tokens; undefined when nobody can tell. */

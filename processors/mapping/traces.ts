@@ -1,11 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FindCalls } from './settlements.ts'
-
-/** A call that was made and not undone. Lowercase hex. */
-export interface TokenCall {
-  readonly to: string
-  readonly input: string
-}
+import type { FindCalls, TokenCall } from './settlements.ts'
 
 /** A node of what `debug_traceTransaction` answers with the callTracer. */
 export interface CallFrame {

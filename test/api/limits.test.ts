@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientOf } from '../../api/limits/client.ts'
+import { clientOf } from '../../api/http/client.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { errorBody } from '../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'

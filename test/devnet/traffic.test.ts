@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chainNames } from '../../chains.config.ts'
+import { type RunningWorld, startWorld } from '../../devnet/start.ts'
 import { startTraffic } from '../../devnet/traffic.ts'
 import { planTraffic } from '../../devnet/traffic-plan.ts'
 import type { Deed } from '../../devnet/world/deeds.ts'
 import { payingChains, walletsOf } from '../../devnet/world/payments.ts'
 import { planWorld } from '../../devnet/world/plan.ts'
-import { type RunningWorld, startWorld } from '../../devnet/world/start.ts'
 
 const world = planWorld('traffic')
 

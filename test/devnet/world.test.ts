@@ -5,11 +5,11 @@ import { chainNames } from '../../chains.config.ts'
 import { identityAbi, idRegistryAbi, keyRegistryAbi } from '../../devnet/chain/abi.ts'
 import { verifiedAddresses } from '../../devnet/hub/account.ts'
 import { HubState } from '../../devnet/hub/state.ts'
+import { type RunningWorld, startWorld } from '../../devnet/start.ts'
 import { uriKinds } from '../../devnet/world/documents.ts'
 import { populateHub } from '../../devnet/world/hub.ts'
 import { payingChains } from '../../devnet/world/payments.ts'
 import { planWorld } from '../../devnet/world/plan.ts'
-import { type RunningWorld, startWorld } from '../../devnet/world/start.ts'
 
 const world = planWorld('test')
 const { agents, bystanders } = world.people

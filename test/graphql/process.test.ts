@@ -36,6 +36,8 @@ const ask = ({ url }: ApiProcess) =>
     body: JSON.stringify({ query: '{ agentByFid(fid: "1") { handle } }' }),
   })
 
+const metrics = async ({ url }: ApiProcess) => (await fetch(`${url}/metrics`)).text()
+
 test('two processes count one client together in Redis, and refuse when it is gone', async () => {
   const limits = { REDIS_URL: redis.url, LIMIT_PER_MINUTE: '6' }
   const pair = [await start(limits), await start(limits)]
@@ -48,8 +50,10 @@ test('it refuses while Redis is gone, and counts again once it is back', async (
   expect((await ask(graphql)).status).toBe(200)
   await redis.kill()
   expect((await ask(graphql)).status).toBe(503)
+  expect(await metrics(graphql)).toContain('limiter_ready 0')
   await redis.restart()
   await until('it counts again', async () => (await ask(graphql)).status === 200)
+  expect(await metrics(graphql)).toContain('limiter_ready 1')
 })
 
 test('SIGTERM ends it with 0, and a second later nobody listens', async () => {

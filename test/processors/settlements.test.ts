@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import type { ChainLog } from '../../processors/mapping/block.ts'
+import type { TokenCall } from '../../processors/mapping/settlements.ts'
 import { settle } from '../../processors/mapping/settlements.ts'
-import type { TokenCall } from '../../processors/mapping/traces.ts'
 import { addressFor, batcher, batchOf, callOf, moved, paymentOf, selectors, token, used } from './calls.ts'
 
 const facilitator = addressFor('facilitator')

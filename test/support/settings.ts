@@ -1,54 +1,51 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import ts from 'typescript'
-import { readSources, root } from './source-files.ts'
+import { type Setting, settings, wrapped } from '../../settings.ts'
 
-export interface Setting {
-  readonly name: string
-  /** What .env.example shows as its default; empty: unset. */
-  readonly value: string
-  /** The comment above it. */
-  readonly text: string
-  readonly readers: readonly string[]
+const width = 120 // characters of a line of .env.example
+
+/** What .env.example has to be. Settings that follow each other and say the same share one comment. */
+export function exampleText(): string {
+  const head = [
+    'Settings of the directory. Copy to .env: `npm run start:mainnet` and docker-compose.yml read that file. The other',
+    'commands take their settings from the shell alone. Every line shows the default; an empty value counts as unset.',
+    '',
+    'Made from settings.ts: npx vitest run -u test/ground/settings.test.ts',
+  ]
+  const parts = Object.entries(settings).map(([title, group]) => {
+    const rule = `# --- ${title} `
+    const blocks = groupsOf(group).map(([first, ...rest]) => {
+      const [, setting] = first
+      const words = [`${upper(setting.about)}.`, setting.more, `Read by: ${setting.readers.join(', ')}.`]
+      const lines = [first, ...rest].map(([name, one]) => `#${name}=${one.default ?? ''}`)
+      return [...commented(wrapped(words.filter(Boolean).join(' '), width - 2)), ...lines].join('\n')
+    })
+    return [rule.padEnd(width, '-'), ...blocks].join('\n\n')
+  })
+  return `${[commented(head.join('\n')).join('\n'), ...parts].join('\n\n')}\n`
 }
 
-/** The variables of .env.example. Lines that follow each other share the comment above the first. */
-export function readExample(): Setting[] {
-  const settings: Setting[] = []
-  let comment: string[] = []
-  let begun = false // whether the comment's variables have begun
-  for (const line of readFileSync(join(root, '.env.example'), 'utf8').split('\n')) {
-    const variable = line.match(/^#?([A-Z][A-Z0-9_]*)=(.*)$/)
-    if (variable) {
-      const text = comment.join(' ')
-      const readers = text.match(/Read by: ([\w, .-]+)\.$/)?.[1]?.split(', ') ?? []
-      settings.push({ name: variable[1] as string, value: variable[2] as string, text, readers })
-      begun = true
-    } else {
-      if (begun || line === '') comment = []
-      begun = false
-      if (line.startsWith('# ')) comment.push(line.slice(2))
-    }
+/** The rows of the README's table of variables. */
+export function readmeRows(): string[] {
+  return Object.values(settings)
+    .flatMap(groupsOf)
+    .map((group) => {
+      const names = group.map(([name]) => name).join(', ')
+      const values = group.flatMap(([, one]) => one.default ?? [])
+      const shown = values.length > 0 ? values.join(', ') : (group[0][1].unset ?? '')
+      return `| ${names} | ${shown || 'none'} | ${group[0][1].about} |`
+    })
+}
+
+type Named = [string, Setting]
+
+function groupsOf(group: Readonly<Record<string, Setting>>): [Named, ...Named[]][] {
+  const groups: [Named, ...Named[]][] = []
+  for (const named of Object.entries(group)) {
+    const last = groups.at(-1)
+    if (last?.[0][1].about === named[1].about) last.push(named)
+    else groups.push([named])
   }
-  return settings
+  return groups
 }
 
-/** Names of the variables that the code of a room reads, be it by `env.NAME` or as a key of its table of variables. */
-export async function readVariables(): Promise<Map<string, Set<string>>> {
-  const found = new Map<string, Set<string>>()
-  for (const { path, room, tree } of await readSources()) {
-    if (['test', 'bench'].includes(room)) continue
-    const note = (name: string) => {
-      if (/^[A-Z][A-Z0-9_]*$/.test(name)) found.set(name, (found.get(name) ?? new Set()).add(room))
-    }
-    const visit = (node: ts.Node) => {
-      if (ts.isPropertyAccessExpression(node) && /(^|\.)env$/.test(node.expression.getText(tree))) note(node.name.text)
-      if (/(^|\/)config\.ts$/.test(path) && ts.isPropertyAssignment(node)) note(node.name.getText(tree))
-      // The chain table names its variables, and chains.file.ts asks for them by their names.
-      if (path.startsWith('chains.') && ts.isStringLiteral(node) && node.text.includes('_')) note(node.text)
-      ts.forEachChild(node, visit)
-    }
-    visit(tree)
-  }
-  return found
-}
+const upper = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
+const commented = (words: string) => words.split('\n').map((line) => (line === '' ? '#' : `# ${line}`))

@@ -1,8 +1,8 @@
 import { type Html, html } from '../../http/html.ts'
+import type { Profile } from '../parts/answers.ts'
 import { counted } from '../parts/figures.ts'
 import { outsideLink } from '../parts/links.ts'
 import { day } from '../parts/times.ts'
-import type { Profile } from './page.ts'
 
 /** Who the agent is elsewhere: verified addresses, accounts, code, tags. */
 export function accounts(agent: Profile): Html {

@@ -1,7 +1,7 @@
 import { chains } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { Profile } from '../parts/answers.ts'
 import { counted, dollars } from '../parts/figures.ts'
-import type { Profile } from './page.ts'
 
 type Edge = Profile['agent_edges'][number]
 

@@ -1,8 +1,8 @@
 import { historyOf } from '../../feed/history.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { Profile } from '../parts/answers.ts'
 import { statusBadge } from '../parts/badges.ts'
 import { minute } from '../parts/times.ts'
-import type { Profile } from './page.ts'
 
 /** On the page; the JSON has everything the rest is made from. */
 const mostEvents = 100

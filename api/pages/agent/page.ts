@@ -7,9 +7,9 @@ import { agent as agentRoute } from '../../routes/agent.ts'
 import { settlements as settlementsRoute } from '../../routes/settlements.ts'
 import type { profile } from '../../schemas/profile.ts'
 import type { settlementList } from '../../schemas/settlement.ts'
+import type { Profile } from '../parts/answers.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
 import { chainBadges, claimedMark, statusBadge } from '../parts/badges.ts'
-import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
@@ -20,8 +20,6 @@ import { history } from './history.ts'
 import { registrations } from './registrations.ts'
 import { settlements } from './settlements.ts'
 import { specs } from './specs.ts'
-
-export type Profile = Exact<z.output<typeof profile>>
 
 const newestSettlements = 20
 const chartDays = 30

@@ -1,9 +1,9 @@
 import { chains } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { Profile } from '../parts/answers.ts'
 import { figure } from '../parts/figures.ts'
 import { addressLink, hostOf, outsideLink, tokenLink, transactionLink } from '../parts/links.ts'
 import { day } from '../parts/times.ts'
-import type { Profile } from './page.ts'
 
 type Registration = Profile['erc8004_records'][number]
 type Held = Profile['historical_registrations'][number]

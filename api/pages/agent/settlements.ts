@@ -1,16 +1,11 @@
-import type { z } from 'zod'
 import { chains } from '../../../chains.config.ts'
 import type { SettlementDay } from '../../../db/queries/read/settlement-days.ts'
 import { type Html, html } from '../../http/html.ts'
-import type { settlement } from '../../schemas/settlement.ts'
-import type { Exact } from '../parts/exact-json.ts'
+import type { Profile, Settlement } from '../parts/answers.ts'
 import { dollars } from '../parts/figures.ts'
 import { addressLink, transactionLink } from '../parts/links.ts'
 import { minute } from '../parts/times.ts'
-import type { Profile } from './page.ts'
 import { settlementChart } from './settlement-chart.ts'
-
-export type Settlement = Exact<z.output<typeof settlement>>
 
 /** The last 30 days as a chart, the newest ones as rows. */
 export function settlements(

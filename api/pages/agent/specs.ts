@@ -1,8 +1,8 @@
 import { type Html, html } from '../../http/html.ts'
+import type { Profile } from '../parts/answers.ts'
 import { counted } from '../parts/figures.ts'
 import { hostOf, outsideLink } from '../parts/links.ts'
 import { ago } from '../parts/times.ts'
-import type { Profile } from './page.ts'
 
 type Document = Profile['agent_specs']['documents'][number]
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { carOf, fileBlocks, smallFile } from '../../../devnet/hosts/blocks.ts'
+import { carOf, fileBlocks, smallFile } from '../../../devnet/world/blocks.ts'
 import { fileOf, readArchive, toBlocks } from '../../../enrichment/agent-uri/blocks.ts'
 import { parseCid } from '../../../enrichment/agent-uri/cid.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { rawCid } from '../../../devnet/hosts/gateway.ts'
 import type { HostFault } from '../../../devnet/hosts/host-faults.ts'
+import { rawCid } from '../../../devnet/world/blocks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { until } from '../../support/until.ts'

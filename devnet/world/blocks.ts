@@ -20,6 +20,11 @@ export function rawBlock(content: string | Uint8Array): Block {
   return blockOf(raw, Buffer.from(content))
 }
 
+/** Identifier of content as one raw block: CIDv1, codec raw, SHA-256, in base32. */
+export function rawCid(content: string): string {
+  return rawBlock(content).cid
+}
+
 /** A file as a tree of raw leaves, and a directory that has it under a name. */
 export function fileBlocks(name: string, content: string, bytesPerBlock = 1_024) {
   const bytes = Buffer.from(content)

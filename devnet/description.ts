@@ -1,4 +1,4 @@
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../chains.config.ts'
 import type { RunningWorld } from './start.ts'
 
 export interface Places {

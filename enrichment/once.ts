@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { liveAddresses, standingOf } from '../../db/queries/join/verified-addresses.ts'
-import { tokensHeldBy } from '../../db/queries/sources/registration-documents.ts'
-import { leaseSubject } from '../../db/queries/sources/source-state.ts'
-import { UsageError } from '../../ops/cli.ts'
-import { minute } from '../../ops/time.ts'
-import { namesOf, sourceNamed } from '../../sources.ts'
-import { type JoinOptions, runJoin } from '../join/join.ts'
-import { type Pass, readGroup } from './scheduler.ts'
-import type { Source } from './source.ts'
+import { liveAddresses, standingOf } from '../db/queries/join/verified-addresses.ts'
+import { tokensHeldBy } from '../db/queries/sources/registration-documents.ts'
+import { leaseSubject } from '../db/queries/sources/source-state.ts'
+import { UsageError } from '../ops/cli.ts'
+import { minute } from '../ops/time.ts'
+import { namesOf, sourceNamed } from '../sources.ts'
+import { type JoinOptions, runJoin } from './join/join.ts'
+import { type Pass, readGroup } from './schedule/scheduler.ts'
+import type { Source } from './schedule/source.ts'
 
 /** Sources whose subjects are FIDs, or come of one: its addresses, its tokens. The others follow the whole network. */
 export const onceSources: readonly string[] = namesOf(({ once }) => once !== undefined)

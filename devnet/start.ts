@@ -1,13 +1,13 @@
-import { type ChainName, chainNames } from '../../chains.config.ts'
-import { type DevChain, startDevChain } from '../chain/chain.ts'
-import { compileContracts } from '../contracts/compile.ts'
-import { type AgentHosts, startAgentHosts } from '../hosts/agent-hosts.ts'
-import { type Hub, startHub } from '../hub/server.ts'
-import { HubState } from '../hub/state.ts'
-import { startUpstreams, type Upstreams } from '../upstreams/world.ts'
-import { populateHub } from './hub.ts'
-import { genesisTimeOf, layPast, type PastOptions } from './past.ts'
-import { planWorld, type World, walletsOfWorld } from './plan.ts'
+import { type ChainName, chainNames } from '../chains.config.ts'
+import { type DevChain, startDevChain } from './chain/chain.ts'
+import { compileContracts } from './contracts/compile.ts'
+import { type AgentHosts, startAgentHosts } from './hosts/agent-hosts.ts'
+import { type Hub, startHub } from './hub/server.ts'
+import { HubState } from './hub/state.ts'
+import { startUpstreams, type Upstreams } from './upstreams/world.ts'
+import { populateHub } from './world/hub.ts'
+import { genesisTimeOf, layPast, type PastOptions } from './world/past.ts'
+import { planWorld, type World, walletsOfWorld } from './world/plan.ts'
 
 export interface WorldOptions {
   readonly seed: string

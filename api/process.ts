@@ -1,0 +1,80 @@
+import type { Express } from 'express'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { openDatabase } from '../db/open.ts'
+import { createLogger } from '../ops/logger.ts'
+import { type BoundedDatabase, boundedDatabase, createApiPool } from './http/database.ts'
+import { serve } from './http/server.ts'
+import type { LimiterOptions } from './limits/limiter.ts'
+import { MemoryStore } from './limits/memory.ts'
+import { FusedRedisStore } from './limits/redis.ts'
+import { connectRedis, type RedisSender } from './limits/sender.ts'
+import type { Limits } from './limits/window.ts'
+
+/** What every process that serves HTTP is told. */
+export interface HttpSettings {
+  readonly databaseUrl: string | undefined
+  readonly redisUrl: string | undefined
+  readonly host: string
+  readonly port: number
+  readonly limits: Limits
+  /** From the stop signal to the end of new connections, in milliseconds. */
+  readonly stopPauseMs: number
+  readonly logLevel: string
+}
+
+/** What every app that serves HTTP is made of. */
+export interface HttpParts {
+  readonly databaseUrl: string
+  readonly pool: pg.Pool
+  readonly database: BoundedDatabase
+  readonly log: Logger
+  readonly limiter: LimiterOptions
+  /** Undefined: limits are counted in this process alone. */
+  readonly redis: RedisSender | undefined
+  readonly notReady: () => string | undefined
+}
+
+export interface HttpApp {
+  readonly app: Express
+  /** Ends what the app has opened, once nobody is served any more. */
+  release(): Promise<void>
+}
+
+/** Opens what a process named `name` serves from, serves its app until it is told to stop, and closes everything. */
+export async function runHttp(
+  name: string,
+  settings: HttpSettings,
+  create: (parts: HttpParts) => HttpApp | Promise<HttpApp>,
+): Promise<void> {
+  const { limits } = settings
+  const log = createLogger(name, settings.logLevel)
+  const opened = await openDatabase(settings.databaseUrl)
+  const pool = createApiPool(opened.databaseUrl)
+  const redis = settings.redisUrl ? connectRedis(settings.redisUrl, log) : undefined
+  if (!redis) log.info('REDIS_URL is unset: limits are counted in this process alone')
+  const store = redis ? new FusedRedisStore(redis.send, limits, Date.now) : new MemoryStore(limits, Date.now)
+  let stopping = false
+  const { app, release } = await create({
+    databaseUrl: opened.databaseUrl,
+    pool,
+    database: boundedDatabase(pool),
+    log,
+    limiter: { limits, store, now: Date.now, isReady: redis?.isReady },
+    redis,
+    notReady: () => (stopping ? 'the process is stopping' : undefined),
+  })
+  await serve(app, {
+    ...settings,
+    log,
+    database: opened.description,
+    onStop: () => {
+      stopping = true
+    },
+  })
+  await release()
+  await pool.end()
+  await redis?.stop()
+  await opened.close()
+  log.info('stopped')
+}

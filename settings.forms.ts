@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { parseEgressAllow } from './net/egress.ts'
+
+// The forms that settings have. Messages go behind the variable's name.
+
+/** Without a slash at its end. */
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+  .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+/** As it is written: it may hold a key. */
+export const nodeUrl = z.url({ protocol: /^(https?|wss?)$/, error: 'must be an http(s) or ws(s) address' })
+export const postgresUrl = z.url({
+  protocol: /^postgres(ql)?$/,
+  error: 'must be postgres://user:password@host:port/database',
+})
+export const redisUrl = z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// address' })
+export const text = z.string()
+/** What can stand in a header. */
+export const keyText = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable and without blanks')
+export const serviceName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be lowercase letters, digits and hyphens, at most 63')
+export const whole = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^[0-9]+$/, `must be an integer from ${minimum} to ${maximum}`)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, `must be an integer from ${minimum} to ${maximum}`)
+/** Zero: one that is free. */
+export const port = whole(0, 65_535)
+/** Seconds, with a fraction. */
+export const seconds = (minimum: number, maximum: number) => {
+  const problem = `must be a number of seconds from ${minimum} to ${maximum}`
+  return z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, problem)
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, problem)
+}
+export const oneOf = <const T extends string>(...words: T[]) => z.enum(words, `must be ${words.join(' or ')}`)
+export const level = z.enum(
+  ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+  'must be a level of pino, such as info',
+)
+const mostUrls = 10
+export const httpUrls = z
+  .string()
+  .transform((list) => list.split(/[\s,]+/).filter((url) => url !== ''))
+  .pipe(z.array(httpUrl).max(mostUrls, `must be ${mostUrls} addresses at most`))
+export const egressAllow = z.string().transform((list, context) => {
+  try {
+    return parseEgressAllow(list)
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message.replace(/^EGRESS_ALLOW: /, '') })
+    return z.NEVER
+  }
+})

@@ -1,11 +1,16 @@
-// node .ci/count.mjs <vitest's JSON> <vitest's exit code> <other failures>: prints "N passed, N failed".
+// node .ci/count.mjs <other failures> (<vitest's JSON> <vitest's exit code>)...: prints "N passed, N failed".
 import { readFileSync } from 'node:fs'
 
-const [file, exitCode, others] = process.argv.slice(2)
-let { passed, failed } = count(file)
-// A run that failed without a failed test (a crash, an unhandled error, no result at all) is one failure.
-if (exitCode !== '0' && failed === 0) failed = 1
-failed += Number(others)
+const [others, ...runs] = process.argv.slice(2)
+let passed = 0
+let failed = Number(others)
+while (runs.length > 0) {
+  const [file, exitCode] = runs.splice(0, 2)
+  const counted = count(file)
+  passed += counted.passed
+  // A run that failed without a failed test (a crash, an unhandled error, no result at all) is one failure.
+  failed += exitCode !== '0' && counted.failed === 0 ? 1 : counted.failed
+}
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0
 console.log(`${passed} passed, ${failed} failed`)
 

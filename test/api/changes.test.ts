@@ -9,6 +9,7 @@ import { storeSettlementCounts } from '../../db/queries/rollup/counts.ts'
 import { forgetOldChanges, keptMs } from '../../enrichment/join/changes.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { rounds } from '../support/rounds.ts'
 import { birth, insert } from '../support/seed.ts'
 
 let database: TestDatabase
@@ -112,7 +113,7 @@ test('a mirror that follows, at whatever moments, has in the end what the direct
       const { agents } = (await (await api.get('/api/discovery?limit=100')).json()) as { agents: { fid: number }[] }
       expect(Object.fromEntries(mirror.agents)).toEqual(Object.fromEntries(agents.map((agent) => [agent.fid, agent])))
     }),
-    { numRuns: 25 },
+    { numRuns: rounds(8, 25) },
   )
 })
 

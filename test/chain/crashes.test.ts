@@ -6,11 +6,12 @@ import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { type Fork, forkHere } from '../support/chain/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { rounds } from '../support/rounds.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 10 // blocks
 /** Kills in each of the two tests. */
-const rounds = 25
+const kills = rounds(6, 25)
 /** In turn: on its way to the head, on the head, and when that is about to grow or to be replaced. */
 const moments = ['behind the head', 'on the head', 'when the head moves'] as const
 /** How many blocks a processor on its way may write at most before it is killed. */
@@ -41,7 +42,7 @@ test.each([
   { chainThat: 'grows', kept: 4, replaced: 0 },
   { chainThat: 'changes its mind', kept: 2, replaced: 3 },
 ])(
-  `a processor killed ${rounds} times on a chain that $chainThat leaves what a clean index holds`,
+  `a processor killed ${kills} times on a chain that $chainThat leaves what a clean index holds`,
   { timeout },
   async ({ chainThat, kept, replaced }) => {
     const choose = chooserOf(chainThat)
@@ -51,7 +52,7 @@ test.each([
       growth = growth.then((tip) => grow(tip, name, shape))
     }
     const killedAt: number[] = []
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < kills; round++) {
       growMore(`round ${round}`)
       const before = await indexedBlock()
       const processor = await startProcessor(chain, database, { finality })
@@ -77,7 +78,7 @@ test.each([
     } finally {
       await processor.stop()
     }
-    expect(killedAt.filter((blocks) => blocks > 0).length, `blocks written: ${killedAt}`).toBeGreaterThan(rounds / 3)
+    expect(killedAt.filter((blocks) => blocks > 0).length, `blocks written: ${killedAt}`).toBeGreaterThan(kills / 3)
   },
 )
 

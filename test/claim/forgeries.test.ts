@@ -19,10 +19,11 @@ import {
   tokenOf,
 } from '../support/api/claims.ts'
 import { fixture } from '../support/fixture.ts'
+import { rounds } from '../support/rounds.ts'
 
 const read = (name: string) => fixture(`sources/jfs/${name}`)
 /** Each forgery is a request of its own; so many of them fit into the time of a suite. */
-const numRuns = 150
+const numRuns = rounds(40, 150)
 
 let stage: ClaimStage
 let claimant: Claimant

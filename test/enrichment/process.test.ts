@@ -8,6 +8,7 @@ import { type AgentRow, storedAgents } from '../support/agent-model.ts'
 import { type ChainRows, chainRows, wallet } from '../support/chain/rows.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type EnrichmentProcess, spawnEnrichment, until } from '../support/enrichment-process.ts'
+import { rounds } from '../support/rounds.ts'
 
 let database: TestDatabase
 let hub: Hub
@@ -168,7 +169,7 @@ test('every source about an account is asked for a person, and what was read is 
   expect(off.output()).toMatch(/^social_lookup is off: .*NEYNAR_API_KEY is not set/)
 })
 
-const kills = 5
+const kills = rounds(2, 5)
 const accounts = 300
 
 test(`killed ${kills} times in the middle of its work, it loses nothing and does nothing twice`, async () => {

@@ -6,11 +6,12 @@ import { type Explorer, startExplorer } from '../../devnet/upstreams/explorer.ts
 import { type IdentityService, startIdentityService } from '../../devnet/upstreams/identity.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type EnrichmentProcess, spawnEnrichment, until } from '../support/enrichment-process.ts'
+import { rounds } from '../support/rounds.ts'
 import { addressOf } from '../support/seed.ts'
 import { mintTo } from './upstreams/job.ts'
 
-const agentCount = 300
-const rounds = 50
+const agentCount = rounds(80, 300)
+const kills = rounds(6, 50)
 /** Accounts that one worker asks for at once. */
 const inFlight = 4
 const fids = Array.from({ length: agentCount }, (_, index) => 100 + index)
@@ -78,7 +79,7 @@ test('workers that are killed again and again do everything, and nothing twice',
   await populate()
   workers.push(startWorker(), startWorker())
   let done = 0 // what was stored once stays
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < kills; round++) {
     const before = await successes()
     expect(before).toBeGreaterThanOrEqual(done)
     done = before
@@ -101,7 +102,7 @@ test('workers that are killed again and again do everything, and nothing twice',
   for (const queue of ['agent_event', 'holder_event', 'token_event']) expect(await count(queue)).toBe(0)
   // Asked for once, and again only when an answer was on its way as the leases ended: of the dead and of the living.
   expect(codehost.faults.hits).toBeGreaterThanOrEqual(2 * agentCount)
-  expect(codehost.faults.hits).toBeLessThanOrEqual(2 * (agentCount + 2 * inFlight * rounds))
+  expect(codehost.faults.hits).toBeLessThanOrEqual(2 * (agentCount + 2 * inFlight * kills))
   expect(await count(`source_state where ${sources} and (last_outcome not in ('ok', 'empty') or failures > 0)`)).toBe(0)
   // Listed, then at most once for each thing that came: profile, look at its hosts, tags, identities, account.
   const { rows } = await database.pool.query(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { beginSnapshot, exportPage } from '../../db/queries/read/exports.ts'
 import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { rounds } from '../support/rounds.ts'
 import { addressOf, birth, seedSettlement } from '../support/seed.ts'
 
 const chains = ['base', 'celo', 'polygon'] as const
@@ -68,7 +69,7 @@ test('settlements since a time are those that reading all of them would give, wh
       }
       expect(read).toEqual(wanted)
     }),
-    { numRuns: 40 },
+    { numRuns: rounds(12, 40) },
   )
 })
 

@@ -28,7 +28,13 @@ export async function readSources(): Promise<SourceFile[]> {
         .importedFiles.map(({ fileName }) =>
           fileName.startsWith('.') ? posix.normalize(`${dirname(path)}/${fileName}`) : fileName,
         )
-      return { path, room: roomOf(path), text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest), imports }
+      return {
+        path,
+        room: roomOf(path),
+        text,
+        tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true),
+        imports,
+      }
     }),
   )
 }

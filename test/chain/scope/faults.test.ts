@@ -7,11 +7,12 @@ import { spawnProcessor, type TestProcessor } from '../../support/chain/processo
 import { cleanSettlementsTo, untilSettled, unverify, verifiedScope, verify } from '../../support/chain/scope.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const finality = 6 // blocks
 const recipients = [1, 2, 3, 4, 5, 6, 7].map((number) => accountOf(`recipient ${number} of the storm`).address)
-const rounds = 8
+const kills = rounds(3, 8)
 /** Milliseconds a processor lives at most. */
 const longestLife = 6_000
 const timeout = 300_000
@@ -35,9 +36,9 @@ test('reorgs, kills and verifications that come and go leave the settlements of 
   let tip = await forkHere(chain)
   await tip.mine(await branch('history', 20))
   tip = await forkHere(chain)
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < kills; round++) {
     const processor = await start()
-    const dies = delay((longestLife * ((round * 5) % rounds)) / rounds + 1_000)
+    const dies = delay((longestLife * ((round * 5) % kills)) / kills + 1_000)
     tip = await replaceTip(tip, round)
     for (let turn = 0; turn < 3; turn++) await toggle((3 * round + 2 * turn) % recipients.length, live)
     await tip.mine(await branch(`other tip ${round}`, 5))

@@ -8,6 +8,7 @@ import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
 import { followedFids, type History, modelAgents, storedAgents } from '../../support/agent-model.ts'
 import { chainRows, type Token, wallet } from '../../support/chain/rows.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -21,7 +22,7 @@ const tokens: Token[] = [
 ]
 const addresses = [1, 2, 3].map(wallet)
 const fids = [1, 2, 3]
-const histories = 60
+const histories = rounds(15, 60)
 const steps = { minLength: 10, maxLength: 80 }
 
 /** What can happen, seconds after what happened before. */

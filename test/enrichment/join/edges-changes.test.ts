@@ -5,6 +5,7 @@ import { runJoin } from '../../../enrichment/join/join.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
+import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth, hashOf, insert, seedChainState, seedSettlement } from '../../support/seed.ts'
 import { mintTo } from '../upstreams/job.ts'
 
@@ -143,7 +144,7 @@ test('whatever changes, the agents that are looked at are all whose edges change
       expect({ missed, after: some.map(({ name }) => name) }).toEqual({ missed: 0, after: expect.anything() })
     }),
     // One world goes through all of it, so a shorter list of changes would not say more.
-    { numRuns: 150, endOnFailure: true },
+    { numRuns: rounds(40, 150), endOnFailure: true },
   )
   const { rows } = await database.pool.query('select distinct kind from agent_edge')
   expect(rows.length).toBeGreaterThan(4)

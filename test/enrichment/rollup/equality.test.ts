@@ -9,6 +9,7 @@ import {
 } from '../../../db/queries/rollup/hourly.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
 import { insert } from '../../support/seed.ts'
 import {
   bytes,
@@ -35,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 /** Histories that are tried, and rounds of the longest. */
-const histories = 60
+const histories = rounds(15, 60)
 const longest = 8
 /** A chain grows by so many blocks from one round to the next, about. */
 const roundBlocks = 200
@@ -90,7 +91,7 @@ const round = fc
     fc.oneof(...(['load', 'load', 'complete', 'complete', 'arrive late', 'take back', 'claim'] as const).map(stepOf)),
   )
   .map((all) => all.filter((step) => step !== null))
-const rounds = fc.array(round, { minLength: longest / 2, maxLength: longest }).map((all) => all.flat())
+const steps = fc.array(round, { minLength: longest / 2, maxLength: longest }).map((all) => all.flat())
 
 /** Blocks below `next` are loaded. */
 interface Shard {
@@ -221,7 +222,7 @@ test('hours, totals, payers and windows are those of the settlements, whatever h
   const minutes = fc.integer({ min: -1, max: 80 * 24 * 60 })
   await fc.assert(
     fc
-      .asyncProperty(claims, rounds, minutes, async (first, then, minute) => {
+      .asyncProperty(claims, steps, minutes, async (first, then, minute) => {
         const world = new World()
         const now = new Date(+timeOf(0) + minute * 60_000)
         for (const step of [...first, ...then]) {

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { readSources, root, type SourceFile } from '../support/source-files.ts'
+
+test('docs/testing.md lists every test that repeats itself, with how often', async () => {
+  const document = readFileSync(join(root, 'docs/testing.md'), 'utf8')
+  const listed = [...document.matchAll(/^\| `(test\/\S+)` \| [^|]+ \| (\d+) \| (\d+) \|$/gm)].map((row) =>
+    row.slice(1, 4),
+  )
+  const found = (await readSources()).filter(({ path }) => path.endsWith('.test.ts')).flatMap(roundsOf)
+  expect(found.length).toBeGreaterThan(0)
+  expect(listed.sort()).toEqual(found.sort())
+})
+
+/** File, few and all of every `rounds(few, all)`. */
+function roundsOf({ path, tree }: SourceFile): string[][] {
+  const found: string[][] = []
+  const visit = (node: ts.Node) => {
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 'rounds') {
+      found.push([path, ...node.arguments.map((argument) => argument.getText(tree).replaceAll('_', ''))])
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
+}

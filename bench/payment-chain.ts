@@ -15,7 +15,8 @@ export interface PaymentChain {
 const token = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 const callsPerBlock = 5
 /** One call in so many is reverted; one that is not in so many is made by a batching contract. */
-const [revertedEvery, innerEvery] = [101, 50]
+const revertedEvery = 101
+const innerEvery = 50
 /** What some facilitators append to the calldata. */
 const trailingBytes = 33
 const recipients = 200_000

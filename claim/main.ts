@@ -71,7 +71,8 @@ async function signedBody(values: Values, fid: number, api: string): Promise<Cla
   if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new UsageError('--chain-id must be a positive integer')
   if (values.signature !== undefined) {
     const address = given('--address', values.address)
-    const [nonce, timestamp] = [given('--nonce', values.nonce), given('--timestamp', values.timestamp)]
+    const nonce = given('--nonce', values.nonce)
+    const timestamp = given('--timestamp', values.timestamp)
     return unsignedBody({ fid, address, chainId, nonce, timestamp }, given('--signature', values.signature))
   }
   if (values['private-key'] !== undefined) {

@@ -40,8 +40,17 @@ function isClaimText(text: string, { fid, address, chainId, nonce, timestamp }: 
   const service = /^Claim FID \d+ on ([a-z0-9-]+)\.$/.exec(lines[2] ?? '')?.[1]
   const uri = /^URI: (https?:\/\/\S+\/api\/claim)$/.exec(lines[4] ?? '')?.[1]
   const expected = [
-    ...[address, '', `Claim FID ${fid} on ${service}.`, '', `URI: ${uri}`, 'Version: 1', `Chain ID: ${chainId}`],
-    ...[`Nonce: ${nonce}`, `Issued At: ${timestamp}`, 'Resources:', `- farcaster://fid/${fid}`],
+    address,
+    '',
+    `Claim FID ${fid} on ${service}.`,
+    '',
+    `URI: ${uri}`,
+    'Version: 1',
+    `Chain ID: ${chainId}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${timestamp}`,
+    'Resources:',
+    `- farcaster://fid/${fid}`,
   ]
   const asks = /^\S+ wants you to sign in with your Ethereum account:$/.test(site ?? '')
   return asks && service !== undefined && uri !== undefined && lines.join('\n') === expected.join('\n')

@@ -30,7 +30,9 @@ export async function askChallenge(
 export function sendClaim(api: string, claim: ClaimBody, { dryRun }: { dryRun: boolean }): Promise<Verdict> {
   const headers = { 'content-type': 'application/json' }
   return ask(`${api}/api/claim${dryRun ? '?dry_run=true' : ''}`, {
-    ...{ method: 'POST', headers, body: JSON.stringify(claim) },
+    method: 'POST',
+    headers,
+    body: JSON.stringify(claim),
   })
 }
 

@@ -55,7 +55,10 @@ await runCommand({ usage, options }, async ({ values }) => {
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'enrichment', max: connections })
   await checkTables(pool)
   const { installed, hosts, hubDoubt, lookups, perAgent, description, close } = createSources({
-    ...{ config, chains, pool, now },
+    config,
+    chains,
+    pool,
+    now,
   })
   const health = createHealth({ pool, hubDoubt })
   const metrics = createMetrics({ pool, hosts, hubDoubt, now })
@@ -92,7 +95,8 @@ await runCommand({ usage, options }, async ({ values }) => {
   await noteAgentsUnknownTo(pool, perAgent)
   const progress = createProgress()
   const server = await serveHealth(config.host, config.metricsPort, {
-    ...{ ...health, stuck: progress.stuck },
+    ...health,
+    stuck: progress.stuck,
     metrics: () => metrics.text(),
   })
   log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)

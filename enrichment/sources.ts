@@ -55,7 +55,9 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const hubFor = (urgency: Urgency) =>
     createHub({ url: hubSettings.url, headers: hubHeaders(config), slot: () => hubHost.slot(urgency), now })
   // What happens now goes before what is read again, and both before the sweep of all that happened ever.
-  const [urgentHub, hub, spareHub] = [hubFor('urgent'), hubFor('usual'), hubFor('spare')]
+  const urgentHub = hubFor('urgent')
+  const hub = hubFor('usual')
+  const spareHub = hubFor('spare')
   const social: SocialIndex =
     neynarSettings && neynarHost ? createNeynar(hub, { ...neynarSettings, slot: () => neynarHost.slot() }) : hub
   const { fidsByAddress } = social

@@ -7,7 +7,8 @@ export interface Display {
   stop(): void
 }
 
-const [plainEveryMs, barsPerSecond] = [5_000, 4]
+const plainEveryMs = 5_000
+const barsPerSecond = 4
 
 /**
  * A bar on a terminal, a line every few seconds elsewhere. `expected` is a guess: the bar grows with the rows beyond

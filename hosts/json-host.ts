@@ -40,7 +40,8 @@ const defaultTimeoutMs = 10_000
 const mostBodyBytes = 2 * 1024 * 1024
 const mostConnections = 4
 /** A Retry-After is taken for no less and no more, in milliseconds. */
-const [shortestRestMs, longestRestMs] = [1_000, 3_600_000]
+const shortestRestMs = 1_000
+const longestRestMs = 3_600_000
 
 export function createJsonHost({ url, name, headers, timeoutMs = defaultTimeoutMs }: JsonHostOptions): JsonHost {
   const base = url.replace(/\/+$/, '')

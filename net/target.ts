@@ -65,8 +65,19 @@ const maxNameLength = 253
 
 /** Names, with all below them, that are no public host's. Source: IANA Special-Use Domain Names, and as noted. */
 const reservedNames = new Set([
-  ...['test', 'localhost', 'invalid', 'example', 'example.com', 'example.net', 'example.org'], // RFC 6761
-  ...['local', 'intranet', 'private', 'corp', 'home', 'lan'], // RFC 6762 and its appendix G
+  'test',
+  'localhost',
+  'invalid',
+  'example',
+  'example.com',
+  'example.net',
+  'example.org', // RFC 6761
+  'local',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan', // RFC 6762 and its appendix G
   'onion', // RFC 7686
   'alt', // RFC 9476
   'arpa', // the infrastructure's own: home.arpa (RFC 8375), ipv4only.arpa (RFC 8880), resolver.arpa (RFC 9462), …

@@ -83,7 +83,9 @@ const lockPath = (home: PostgresHome) => join(home.data, 'postmaster.pid')
 /** What the lock file says, when its process is a Postgres on this folder and not whoever got the id after it. */
 async function readRunning(home: PostgresHome) {
   const lines = (await readFile(lockPath(home), 'utf8').catch(() => '')).split('\n')
-  const [pid, port, ready] = [Number(lines[0]), Number(lines[3]), lines[7]?.trim() === 'ready']
+  const pid = Number(lines[0])
+  const port = Number(lines[3])
+  const ready = lines[7]?.trim() === 'ready'
   if (!pid) return undefined
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   return commandLine.split('\0').includes(home.data) ? { pid, port, ready } : undefined

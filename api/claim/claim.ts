@@ -105,8 +105,14 @@ async function judge(
     return { ...answer(attempt, outcome, deps), dry_run: true }
   }
   const outcome = await insertClaim(deps.database, {
-    ...{ fid, method, nonce: proof.nonce, proofSha256: attempt.proofSha256, receivedAt },
-    ...{ proof: verified.proof, signer: verified.signer, hostLink: verified.hostLink },
+    fid,
+    method,
+    nonce: proof.nonce,
+    proofSha256: attempt.proofSha256,
+    receivedAt,
+    proof: verified.proof,
+    signer: verified.signer,
+    hostLink: verified.hostLink,
     manifestSha256: verified.manifestSha256,
     signedAt: verified.signedAt === undefined ? null : new Date(verified.signedAt),
     claimedAt: new Date(deps.now()),

@@ -44,7 +44,8 @@ export function boundsOf({ minimum, maximum, maxItems, maxLength, default: fallb
   // The bounds of a safe integer say nothing that `integer` does not.
   const shown = (bound: number | undefined) =>
     Number.isSafeInteger(bound) && bound !== Number.MAX_SAFE_INTEGER ? bound : undefined
-  const [lowest, highest] = [shown(minimum), shown(maximum)]
+  const lowest = shown(minimum)
+  const highest = shown(maximum)
   return [
     ...(lowest !== undefined && highest !== undefined ? [`${lowest} to ${highest}`] : []),
     ...(lowest !== undefined && highest === undefined ? [`at least ${lowest}`] : []),

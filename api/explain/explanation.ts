@@ -17,7 +17,9 @@ export function explainFid(fid: number, facts: FidFacts): AgentExplanation {
     summary: `FID ${fid} ${standing(agent_status, is_queued)}`,
     rules,
     verifications: verifications as AgentExplanation['verifications'],
-    ...{ is_queued, sources, chains: chains as AgentExplanation['chains'] },
+    is_queued,
+    sources,
+    chains: chains as AgentExplanation['chains'],
   }
 }
 
@@ -104,9 +106,14 @@ export function explainAddress(address: string, facts: AddressFacts): AddressExp
       ? `${address} leads to the agent with FID ${fid}.`
       : `${address} leads to no agent: ${missing(live.length > 0, tokens > 0)}.`
   return {
-    ...{ address, in_index: fid !== null, fid, summary, rules },
+    address,
+    in_index: fid !== null,
+    fid,
+    summary,
+    rules,
     verifications: verifications as AddressExplanation['verifications'],
-    ...{ sources, chains: chains as AddressExplanation['chains'] },
+    sources,
+    chains: chains as AddressExplanation['chains'],
   }
 }
 

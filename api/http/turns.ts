@@ -29,7 +29,10 @@ const shortestStatementMs = 500
 const askers = new AsyncLocalStorage<Asker>()
 
 const askerOf = (lane: Lane, client: string): Asker => ({
-  ...{ lane, client, waiting: 0, begun: false },
+  lane,
+  client,
+  waiting: 0,
+  begun: false,
   deadline: performance.now() + answerWithinMs,
 })
 

@@ -57,8 +57,12 @@ export class FusedRedisStore extends RedisStore {
     const key = `${this.prefix}{${client}}` // one hash slot for both
     const dayTtlMs = nextUtcMidnight(now) - now + dayKeySlackMs
     const command = [
-      ...['2', `${key}:minute`, `${key}:${utcDay(now)}`],
-      ...[String(minuteMs), String(this.#limits.perMinute), String(dayTtlMs)],
+      '2',
+      `${key}:minute`,
+      `${key}:${utcDay(now)}`,
+      String(minuteMs),
+      String(this.#limits.perMinute),
+      String(dayTtlMs),
     ]
     try {
       return await this.sendCommand({ isReadOnly: false, command: ['EVALSHA', scriptSha1, ...command] })

@@ -34,8 +34,16 @@ function ours({ cached, shared }: { cached: boolean; shared: boolean }): Server 
     : new MemoryStore(unlimited, Date.now)
   if (!pool) throw new Error('DATABASE_URL is needed')
   const app = createApp({
-    ...{ chains, pool, log, now, settlementOverloads: 'spec', trustProxyHops: 0, serviceName: 'bench' },
-    ...{ baseUrl: 'http://127.0.0.1', siteUrl: 'http://127.0.0.1', notReady: () => undefined },
+    chains,
+    pool,
+    log,
+    now,
+    settlementOverloads: 'spec',
+    trustProxyHops: 0,
+    serviceName: 'bench',
+    baseUrl: 'http://127.0.0.1',
+    siteUrl: 'http://127.0.0.1',
+    notReady: () => undefined,
     database: boundedDatabase(pool),
     limiter: { limits: unlimited, store, now: Date.now },
   })

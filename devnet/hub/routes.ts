@@ -156,7 +156,9 @@ function findAccount(state: HubState, query: URLSearchParams): Account {
 }
 
 function nobody(fid: number): Account {
-  const [verifications, userData, links] = [new Map(), new Map(), new Map()]
+  const verifications = new Map()
+  const userData = new Map()
+  const links = new Map()
   const nothing = {
     custody: '',
     authAddresses: [],

@@ -11,9 +11,11 @@ export interface Block {
 }
 
 /** Multicodec: bytes as they are, nodes of a tree. */
-const [raw, dagPb] = [0x55, 0x70]
+const raw = 0x55
+const dagPb = 0x70
 /** Types of UnixFS nodes. */
-const [directoryType, fileType] = [1, 2]
+const directoryType = 1
+const fileType = 2
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
 export function rawBlock(content: string | Uint8Array): Block {
@@ -51,8 +53,13 @@ export function carOf(blocks: readonly Block[]): Buffer {
   const root = Buffer.concat([Buffer.from([0]), blocks[0]!.name])
   // {"roots": [tag 42 of the root], "version": 1} in CBOR.
   const header = Buffer.concat([
-    ...[Buffer.from([0xa2, 0x65]), Buffer.from('roots'), Buffer.from([0x81, 0xd8, 0x2a, 0x58, root.length]), root],
-    ...[Buffer.from([0x67]), Buffer.from('version'), Buffer.from([1])],
+    Buffer.from([0xa2, 0x65]),
+    Buffer.from('roots'),
+    Buffer.from([0x81, 0xd8, 0x2a, 0x58, root.length]),
+    root,
+    Buffer.from([0x67]),
+    Buffer.from('version'),
+    Buffer.from([1]),
   ])
   const sections = blocks.map(({ name, bytes }) => withLength(Buffer.concat([name, bytes])))
   return Buffer.concat([withLength(header), ...sections])

@@ -16,7 +16,10 @@ export interface Random {
 /** sfc32 (Chris Doty-Humphrey, PractRand), its state taken from the seed's SHA-256. */
 export function createRandom(seed: string): Random {
   const digest = createHash('sha256').update(seed).digest()
-  let [a, b, c, d] = [digest.readInt32LE(0), digest.readInt32LE(4), digest.readInt32LE(8), digest.readInt32LE(12)]
+  let a = digest.readInt32LE(0)
+  let b = digest.readInt32LE(4)
+  let c = digest.readInt32LE(8)
+  let d = digest.readInt32LE(12)
   const next = () => {
     const sum = (((a + b) | 0) + d) | 0
     d = (d + 1) | 0

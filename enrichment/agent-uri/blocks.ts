@@ -29,7 +29,9 @@ export type Unreadable = 'incomplete' | 'unsupported'
 
 type Key = Omit<Cid, 'text'>
 /** Types of UnixFS nodes. */
-const [rawData, directory, file] = [0, 1, 2]
+const rawData = 0
+const directory = 1
+const file = 2
 /** Blocks looked at for one file: a tree may name one block again and again. */
 const mostVisits = 1_000
 

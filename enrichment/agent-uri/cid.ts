@@ -37,7 +37,10 @@ export function readCid(bytes: Uint8Array): { cid: Omit<Cid, 'text'>; length: nu
     return { cid: { codec: codecs.dagPb, sha256: bytes.subarray(2, length) }, length }
   }
   const reader = createReader(bytes)
-  const [version, codec, hash, size] = [reader.varint(), reader.varint(), reader.varint(), reader.varint()]
+  const version = reader.varint()
+  const codec = reader.varint()
+  const hash = reader.varint()
+  const size = reader.varint()
   const digest = size ? reader.take(size) : undefined
   if (version !== 1 || codec === undefined || digest === undefined) return undefined
   const sha256 = hash === sha2 && size === digestBytes ? digest : undefined

@@ -22,7 +22,8 @@ export interface RawTag {
 /** Tags of an address as they are stored; those without a name or slug are none. */
 export function toTags(address: string, raw: readonly RawTag[]): StoredTag[] {
   return raw.slice(0, mostTagsAnAddress).flatMap((tag): StoredTag[] => {
-    const [name, slug] = [cleanText(tag.name, longest.name), cleanText(tag.slug, longest.slug)]
+    const name = cleanText(tag.name, longest.name)
+    const slug = cleanText(tag.slug, longest.slug)
     const tagType = cleanText(tag.tagType, longest.type)
     if (name === null || slug === null || tagType === null) return []
     const { chain, attester } = tag

@@ -60,7 +60,8 @@ function identityOf(
   name: string | null | undefined,
   rest: Omit<StoredIdentity, 'platform' | 'identity'>,
 ): StoredIdentity | undefined {
-  const [platform, identity] = [cleanText(platformName, longest.platform), cleanText(name, longest.name)]
+  const platform = cleanText(platformName, longest.platform)
+  const identity = cleanText(name, longest.name)
   if (platform === null || identity === null) return undefined
   return isPrivate.test(platform) || looksLikeEmail.test(identity) ? undefined : { platform, identity, ...rest }
 }

@@ -12,6 +12,7 @@ export function toOpenApi(value: unknown): SpecContent | undefined {
   const parsed = description.safeParse(value)
   if (!parsed.success) return undefined
   const { info, paths } = parsed.data
-  const [title, version] = [shortText(info.title), shortText(info.version)]
+  const title = shortText(info.title)
+  const version = shortText(info.version)
   return { title, version, skills: [], tools: [], pathCount: Object.keys(paths).length }
 }

@@ -203,11 +203,14 @@ export class BlockEncoder {
 const usedTopic = Buffer.from(events.AuthorizationUsed.topic)
 const transferTopic = Buffer.from(events.Transfer.topic)
 /** The event's own topic and its two indexed values. */
-const [usedTopics, transferTopics] = [3, 3]
+const usedTopics = 3
+const transferTopics = 3
 const selectors = [...paymentSelectors].map((selector) => Buffer.from(selector.slice(2)))
 
 /** Hex digits of a selector, an address, and of what stands before an address in a word. */
-const [selectorDigits, addressDigits, addressPadding] = [8, 40, 24]
+const selectorDigits = 8
+const addressDigits = 40
+const addressPadding = 24
 /** From, to, value, validAfter, validBefore, nonce. */
 const argumentWords = 6
 /** Postgres counts from 2000-01-01. */

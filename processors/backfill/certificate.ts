@@ -22,7 +22,8 @@ export function certificateOf(shard: Shard): Certificate {
 
 /** Of the whole range. Throws when two shards are not of one chain. */
 export function joinCertificates(shards: readonly Shard[]): Certificate {
-  const [first, last] = [shards[0] as Shard, shards.at(-1) as Shard]
+  const first = shards[0] as Shard
+  const last = shards.at(-1) as Shard
   for (const [at, shard] of shards.entries()) {
     const before = shards[at - 1]
     if (before && before.lastHash !== shard.parentHash) {

@@ -20,7 +20,8 @@ export interface Display {
   stop(): void
 }
 
-const [plainEveryMs, barsPerSecond] = [5_000, 4]
+const plainEveryMs = 5_000
+const barsPerSecond = 4
 
 /** Bars on a terminal, a line every few seconds elsewhere. */
 export function openDisplay(chain: string, shards: readonly ShardProgress[], out: NodeJS.WriteStream): Display {
@@ -115,7 +116,9 @@ function doneOf(shards: readonly ShardProgress[]): number {
 /** Minutes and seconds, with hours where there are any. */
 function clock(seconds: number): string {
   const whole = Math.round(seconds)
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  const hours = Math.floor(whole / 3600)
+  const minutes = Math.floor(whole / 60) % 60
+  const rest = whole % 60
   const two = (number: number) => String(number).padStart(2, '0')
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
 }

@@ -12,7 +12,8 @@ export interface Estimate {
 }
 
 /** Blocks that are looked at, in so many places spread over the range. */
-const [places, blocksPerPlace] = [8, 100]
+const places = 8
+const blocksPerPlace = 100
 /** Of a settlement with its share of key and index, as measured. */
 const bytesPerSettlement = 290
 /** The source may take this long; a load that cannot be estimated can still be loaded. */

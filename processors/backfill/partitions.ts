@@ -34,7 +34,8 @@ const maxRestRows = 5_000
 const lockWaitMs = 250
 /** Autovacuum is told to leave after a second. */
 const maintenanceWaitMs = 5_000
-const [lockPauseMs, maxAttempts] = [2_000, 300]
+const lockPauseMs = 2_000
+const maxAttempts = 300
 const lockNotAvailable = '55P03'
 
 /**

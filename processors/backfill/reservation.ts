@@ -26,7 +26,8 @@ export interface Reservation extends Range {
 /** Shards end before a multiple of so many blocks, where the archives' own chunks are likely to end too. */
 const alignment = 10_000
 /** A long range is cut into more shards than workers, because payments are not spread evenly over a chain. */
-const [shardsPerWorker, longShardBlocks] = [4, 250_000]
+const shardsPerWorker = 4
+const longShardBlocks = 250_000
 /** Of a block without settlements, where that of a settlement is one. */
 const workOfBlock = 0.02
 

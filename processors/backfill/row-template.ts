@@ -18,7 +18,8 @@ export interface RowTemplate {
 }
 
 /** Bytes of the field count, and of each value's length in front of it. */
-const [countBytes, lengthBytes] = [2, 4]
+const countBytes = 2
+const lengthBytes = 4
 
 export function rowTemplate(chain: ChainName): RowTemplate {
   const address = `0x${'00'.repeat(20)}`
@@ -45,11 +46,19 @@ export function rowTemplate(chain: ChainName): RowTemplate {
     at = start + size
     return start
   }
-  const [amount, timestamp, block, logIndex] = [value(8), value(8), value(4), value(4)]
+  const amount = value(8)
+  const timestamp = value(8)
+  const block = value(4)
+  const logIndex = value(4)
   value(Buffer.byteLength(chain))
   value(1) // how the selector was found: in the calldata
-  const [selector, token, payer, recipient, facilitator] = [value(4), value(20), value(20), value(20), value(20)]
-  const [nonce, txHash] = [value(32), value(32)]
+  const selector = value(4)
+  const token = value(20)
+  const payer = value(20)
+  const recipient = value(20)
+  const facilitator = value(20)
+  const nonce = value(32)
+  const txHash = value(32)
   if (at !== length) throw new Error(`a settlement's row has ${length} bytes, the template ${at}`)
   return {
     bytes: bytes.subarray(0, length),

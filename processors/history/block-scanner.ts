@@ -233,12 +233,19 @@ const initialItems = 256
 const maxDigits = 15
 
 /** The objects there are, and how many fields each has. */
-const [inHeader, inTransaction, inLog] = [0, 1, 2] as const
+const inHeader = 0 as const
+const inTransaction = 1 as const
+const inLog = 2 as const
 const fieldsOf = [4, 5, 5] as const
 type Kind = typeof inHeader | typeof inTransaction | typeof inLog
 
-const [quote, comma, zero] = [0x22, 0x2c, 0x30]
-const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+const quote = 0x22
+const comma = 0x2c
+const zero = 0x30
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
 
 const [headerKey, transactionsKey, logsKey] = blockKeys
 const [numberKey, timestampKey, hashKey, parentHashKey] = headerKeys

@@ -13,7 +13,11 @@ export interface BlockSink {
 
 /** Blocks that wait for traces at a time. */
 const maxPending = 8
-const [newline, comma, openBracket, closeBracket, carriageReturn] = [0x0a, 0x2c, 0x5b, 0x5d, 0x0d]
+const newline = 0x0a
+const comma = 0x2c
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const carriageReturn = 0x0d
 
 /**
  * Reads the blocks of a range, over as many requests as it takes; the first one is made at once. After an answer that

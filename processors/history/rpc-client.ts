@@ -22,7 +22,8 @@ const maxRequests = 8
 const maxAnswerBytes = 64 * 1024 * 1024
 const bodyMs = 60_000
 /** Of an error's text, and of what is shown of an answer, in characters. */
-const [maxErrorText, maxShown] = [1_000, 80]
+const maxErrorText = 1_000
+const maxShown = 80
 /** Short pauses are made without a word, so many in a row; who asks for a longer one is told of. */
 const maxQuietAttempts = 4
 const firstQuietMs = 200

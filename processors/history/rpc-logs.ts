@@ -33,11 +33,13 @@ export interface FoundLogs {
 }
 
 /** Blocks of a question: at first, and at most. */
-const [firstBlocks, mostBlocks] = [500, 100_000]
+const firstBlocks = 500
+const mostBlocks = 100_000
 /** A question should find about so many logs: what it finds is held in memory. */
 const wantedLogs = 1_000
 /** Steps in which questions get longer: before and after the endpoint has refused one. */
-const [boldly, carefully] = [2, 1.1]
+const boldly = 2
+const carefully = 1.1
 
 /**
  * Looks for logs range by range. Endpoints limit the blocks of a question or the logs of an answer, each in its own

@@ -6,9 +6,11 @@ import { type BlockSink, RangeReader } from './range-reader.ts'
 const inFlight = 2
 /** A slice ends before a multiple of so many blocks, where the archives' own chunks are likely to end too. */
 const alignment = 10_000
-const [firstSliceBlocks, largestSliceBlocks] = [2 * alignment, 64 * alignment]
+const firstSliceBlocks = 2 * alignment
+const largestSliceBlocks = 64 * alignment
 /** A slice that came to less is followed by longer ones, one that came to more by shorter ones; bytes, unpacked. */
-const [smallSliceBytes, largeSliceBytes] = [4 * 1024 * 1024, 64 * 1024 * 1024]
+const smallSliceBytes = 4 * 1024 * 1024
+const largeSliceBytes = 64 * 1024 * 1024
 
 /** Reads a long range slice by slice, the next one ahead. */
 export class Slices {

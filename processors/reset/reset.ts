@@ -47,7 +47,8 @@ const maxBlock = 2_147_483_647
 /** A URI can have a quarter of a megabyte. */
 const rowsPerInsert = 100
 const lockWaitMs = 1_000
-const [lockPauseMs, maxLockAttempts] = [2_000, 300]
+const lockPauseMs = 2_000
+const maxLockAttempts = 300
 /** Not in time, and a deadlock that was ended here. */
 const lockFailures = ['55P03', '40P01']
 

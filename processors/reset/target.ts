@@ -30,7 +30,8 @@ export async function findTarget(
 
 /** First element that holds in a list where all that follow one that holds do so too. */
 async function firstThat<T>(list: readonly T[], holds: (element: T) => Promise<boolean>): Promise<T | undefined> {
-  let [low, high] = [0, list.length]
+  let low = 0
+  let high = list.length
   while (low < high) {
     const middle = (low + high) >> 1
     if (await holds(list[middle] as T)) high = middle

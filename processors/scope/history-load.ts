@@ -138,7 +138,8 @@ async function correctRollup(
   const found = countEach(settlements.map(({ recipient }) => recipient))
   const added = countEach(paid.map(hexOf))
   const isNew = (recipient: string) => added.get(recipient) === found.get(recipient)
-  const [fresh, mixed] = [[...added.keys()].filter(isNew), [...added.keys()].filter((recipient) => !isNew(recipient))]
+  const fresh = [...added.keys()].filter(isNew)
+  const mixed = [...added.keys()].filter((recipient) => !isNew(recipient))
   if (fresh.length > 0) await addRecipientsToRollup(db, name, rolledUp, fresh.map(bytesOf))
   for (const page of pages(mixed, recipientsPerRecount)) await recountRecipients(db, name, page.map(bytesOf))
 }

@@ -121,7 +121,13 @@ describe('an entry', () => {
   test('has categories for claim status, agent status, claim method and each chain', async () => {
     const { entries } = await read()
     expect(terms(entries[0])).toEqual([
-      ...['claimed', 'active', 'claim:eip191', 'chain:eth', 'chain:base', 'chain:celo', 'chain:arb'],
+      'claimed',
+      'active',
+      'claim:eip191',
+      'chain:eth',
+      'chain:base',
+      'chain:celo',
+      'chain:arb',
     ])
     expect(terms(entries[1])).toEqual(['unclaimed', 'historical'])
   })

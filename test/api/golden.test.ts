@@ -25,8 +25,17 @@ beforeAll(async () => {
   api = await startApi(database)
   const { pool } = database
   await seedAgent(pool, {
-    ...{ fid: 1, handle: 'ada', displayName: 'Ada “L”', bio: 'counts', oli: 'Ada Labs', chains: ['base', 'celo'] },
-    ...{ addresses: [one, two], claimMethod: 'jfs', claimedAt: at(5), listedAt: at(1), hasSpec: true },
+    fid: 1,
+    handle: 'ada',
+    displayName: 'Ada “L”',
+    bio: 'counts',
+    oli: 'Ada Labs',
+    chains: ['base', 'celo'],
+    addresses: [one, two],
+    claimMethod: 'jfs',
+    claimedAt: at(5),
+    listedAt: at(1),
+    hasSpec: true,
   })
   await seedAgent(pool, { fid: 2, handle: 'bob', addresses: [three], status: 'historical', listedAt: at(2) })
   await seedAgent(pool, { fid: 3, handle: null, status: 'claimed-only', claimMethod: 'eip191', listedAt: at(3) })
@@ -38,7 +47,12 @@ beforeAll(async () => {
   const released = { reason: 'transfer', block: 140, at: at(9), to: addressOf('stranger') } as const
   await seedHolding(pool, { fid: 2, chain: 'polygon', id: 9, by: three, released })
   await insert(pool, 'registration_document', {
-    ...{ chain: 'base', agent_id: '0', uri_sha256: Buffer.alloc(32), uri_status: 'ok', name: 'Ada', updated_at: at(2) },
+    chain: 'base',
+    agent_id: '0',
+    uri_sha256: Buffer.alloc(32),
+    uri_status: 'ok',
+    name: 'Ada',
+    updated_at: at(2),
     services: JSON.stringify([{ name: 'A2A', endpoint: 'https://a.example/a2a', version: '0.3.0' }]),
   })
   await seedChainState(pool, { chain: 'base', indexed: 40, finalized: 20, at: at(40) })
@@ -55,16 +69,36 @@ afterAll(async () => {
 })
 
 const paths = [
-  ...['/api/agent/1', '/api/agent/2', '/api/agent/3', '/api/agent/4', '/api/agent/x'],
-  ...['/api/agent/1/settlements', '/api/agent/1/settlements?limit=3', '/api/agent/3/settlements'],
-  ...['/api/agent/9/settlements', '/api/agent/1/settlements?limit=500'],
-  ...['/api/discovery', '/api/discovery?sort=oldest&limit=10', '/api/discovery?sort=most-active&chain=Celo&chain=x'],
-  ...['/api/discovery?q=AD&claimed=claimed&spec=true', '/api/discovery?page=2&limit=10&sort=cross-chain'],
+  '/api/agent/1',
+  '/api/agent/2',
+  '/api/agent/3',
+  '/api/agent/4',
+  '/api/agent/x',
+  '/api/agent/1/settlements',
+  '/api/agent/1/settlements?limit=3',
+  '/api/agent/3/settlements',
+  '/api/agent/9/settlements',
+  '/api/agent/1/settlements?limit=500',
+  '/api/discovery',
+  '/api/discovery?sort=oldest&limit=10',
+  '/api/discovery?sort=most-active&chain=Celo&chain=x',
+  '/api/discovery?q=AD&claimed=claimed&spec=true',
+  '/api/discovery?page=2&limit=10&sort=cross-chain',
   `/api/discovery?q=${three}`,
-  ...[`/api/by-address/${one}`, `/api/by-address/${addressOf('stranger')}`, `/api/by-address/${addressOf('nobody')}`],
-  ...['/api/leaderboard', '/api/leaderboard?period=all', '/api/leaderboard?period=all&limit=1'],
-  ...['/api/stats', '/feed.atom', '/feed.atom?claimed=claimed', '/data/agents.json', '/data/changes.ndjson'],
-  ...['/api/nothing', '/api/agent/1/', '/api/agent/1/settlements/'],
+  `/api/by-address/${one}`,
+  `/api/by-address/${addressOf('stranger')}`,
+  `/api/by-address/${addressOf('nobody')}`,
+  '/api/leaderboard',
+  '/api/leaderboard?period=all',
+  '/api/leaderboard?period=all&limit=1',
+  '/api/stats',
+  '/feed.atom',
+  '/feed.atom?claimed=claimed',
+  '/data/agents.json',
+  '/data/changes.ndjson',
+  '/api/nothing',
+  '/api/agent/1/',
+  '/api/agent/1/settlements/',
 ]
 
 test('a request that had a meaning before is answered as before', async () => {

@@ -48,8 +48,29 @@ function expectError({ status, headers, body }: { status: number; headers: strin
 }
 
 test.each([
-  ...['0', '00', '-1', '+1', '1.0', '1e3', '0x10', 'abc', '1a', '%20', '1%20', '%00', '1%00', '%D9%A3'],
-  ...['%E0%A4%A', '%', '%zz', 'null', '1,2', '..%2f1', '%F0%9F%91%8D', '%09', '%EF%BC%91'],
+  '0',
+  '00',
+  '-1',
+  '+1',
+  '1.0',
+  '1e3',
+  '0x10',
+  'abc',
+  '1a',
+  '%20',
+  '1%20',
+  '%00',
+  '1%00',
+  '%D9%A3',
+  '%E0%A4%A',
+  '%',
+  '%zz',
+  'null',
+  '1,2',
+  '..%2f1',
+  '%F0%9F%91%8D',
+  '%09',
+  '%EF%BC%91',
 ])('the fid %j is refused as ERR_FID_INVALID', async (fid) => {
   for (const path of [`/api/agent/${fid}`, `/api/agent/${fid}/settlements`]) {
     expectError(await request(`GET ${path} HTTP/1.1`), 'ERR_FID_INVALID')
@@ -57,8 +78,18 @@ test.each([
 })
 
 test.each([
-  ...['0x', '0x12', 'abc', `0x${'0'.repeat(39)}`, `0x${'0'.repeat(41)}`, `0X${'0'.repeat(40)}`, '0'.repeat(42)],
-  ...[`0x${'g'.repeat(40)}`, `0x${'0'.repeat(39)}%00`, `%20${addressOf('a')}`, '%E0%A4%A', 'vitalik.eth'],
+  '0x',
+  '0x12',
+  'abc',
+  `0x${'0'.repeat(39)}`,
+  `0x${'0'.repeat(41)}`,
+  `0X${'0'.repeat(40)}`,
+  '0'.repeat(42),
+  `0x${'g'.repeat(40)}`,
+  `0x${'0'.repeat(39)}%00`,
+  `%20${addressOf('a')}`,
+  '%E0%A4%A',
+  'vitalik.eth',
 ])('the address %j is refused as ERR_ADDRESS_MALFORMED', async (address) => {
   expectError(await request(`GET /api/by-address/${address} HTTP/1.1`), 'ERR_ADDRESS_MALFORMED')
 })

@@ -79,9 +79,27 @@ test('agents rank by settlements in the window, then volume, then fid; those wit
 test('a row is a lean row with its rank, count, volume, payers and last settlement', async () => {
   const { agents } = await read('?period=7d&limit=2')
   expect(Object.keys(agents[1] ?? {})).toEqual([
-    ...['rank', 'fid', 'handle', 'display_name', 'pfp_url', 'oli', 'chains', 'claimed', 'claim_method'],
-    ...['agent_status', 'settlements_30d', 'settlements_all', 'has_spec', 'has_codehost', 'registered_at'],
-    ...['listed_at', 'last_seen_at', 'settlement_count', 'volume_usdc', 'unique_payers', 'last_settlement_at'],
+    'rank',
+    'fid',
+    'handle',
+    'display_name',
+    'pfp_url',
+    'oli',
+    'chains',
+    'claimed',
+    'claim_method',
+    'agent_status',
+    'settlements_30d',
+    'settlements_all',
+    'has_spec',
+    'has_codehost',
+    'registered_at',
+    'listed_at',
+    'last_seen_at',
+    'settlement_count',
+    'volume_usdc',
+    'unique_payers',
+    'last_settlement_at',
   ])
   expect(agents[1]).toMatchObject({ fid: 1, settlement_count: 3, volume_usdc: 0.000003, unique_payers: 2 })
   expect(Date.parse(agents[1]?.last_settlement_at ?? '') / 1_000).toBeCloseTo(daysAgo(1).getTime() / 1_000, -2)

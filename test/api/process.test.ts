@@ -62,8 +62,15 @@ test('an error nobody is told about is logged with the id of its request', async
 
 test('every bad variable is named at once, and nothing listens', async () => {
   const env = {
-    ...{ PORT: '70000', REDIS_URL: 'localhost:6379', BASE_URL: 'api.example', TRUST_PROXY_HOPS: 'yes' },
-    ...{ LIMIT_PER_DAY: '0', SETTLEMENT_OVERLOADS: 'some', LOG_LEVEL: 'loud', RPC_BASE: 'base', SERVICE_NAME: 'A b' },
+    PORT: '70000',
+    REDIS_URL: 'localhost:6379',
+    BASE_URL: 'api.example',
+    TRUST_PROXY_HOPS: 'yes',
+    LIMIT_PER_DAY: '0',
+    SETTLEMENT_OVERLOADS: 'some',
+    LOG_LEVEL: 'loud',
+    RPC_BASE: 'base',
+    SERVICE_NAME: 'A b',
   }
   const { code, stderr } = await runMain('api/main.ts', [], { env })
   expect(code).toBe(1)

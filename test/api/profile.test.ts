@@ -153,7 +153,8 @@ test('a token given away is a historical registration with its new holder, not a
 
 test('settlements are counted over all verified addresses, the last 30 days apart, bytes overloads left out', async () => {
   const { pool } = database
-  const [a, b] = [addressOf('four a'), addressOf('four b')]
+  const a = addressOf('four a')
+  const b = addressOf('four b')
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
   await seedAgent(pool, { fid: 4, addresses: [a, b] })
   await seedSettlement(pool, { chain: 'base', recipient: a, block: 1, at: daysAgo(31) })
@@ -204,12 +205,38 @@ test('a fid that is not in the index is not found', async () => {
 })
 
 const fields = [
-  ...['fid', 'handle', 'display_name', 'bio', 'pfp_url', 'oli', 'chains', 'claimed', 'claim_method', 'claimed_at'],
-  ...['verified_addresses', 'settlements_30d', 'settlements_all', 'registered_at', 'last_seen_at', 'last_enriched_at'],
-  ...['agent_status', 'spec_check_status', 'last_socialindex_at', 'last_explorer_at', 'last_identity_at'],
-  ...['last_codehost_at', 'last_spec_discovery_at', 'erc8004_records', 'oli_tags', 'agent_specs', 'agent_edges'],
-  ...['codehost_profiles', 'agent_identities', 'historical_registrations'],
-  ...['erc8004_total', 'historical_total'],
+  'fid',
+  'handle',
+  'display_name',
+  'bio',
+  'pfp_url',
+  'oli',
+  'chains',
+  'claimed',
+  'claim_method',
+  'claimed_at',
+  'verified_addresses',
+  'settlements_30d',
+  'settlements_all',
+  'registered_at',
+  'last_seen_at',
+  'last_enriched_at',
+  'agent_status',
+  'spec_check_status',
+  'last_socialindex_at',
+  'last_explorer_at',
+  'last_identity_at',
+  'last_codehost_at',
+  'last_spec_discovery_at',
+  'erc8004_records',
+  'oli_tags',
+  'agent_specs',
+  'agent_edges',
+  'codehost_profiles',
+  'agent_identities',
+  'historical_registrations',
+  'erc8004_total',
+  'historical_total',
 ]
 
 function seedFeedback(index: number, revokedBlock: number | null) {

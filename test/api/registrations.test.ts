@@ -121,7 +121,11 @@ test('the header names the next page whole, and not on the last one', async () =
   const last = await page('/api/agent/1/registrations?chain=gnosis')
   expect([last.body.next_cursor, last.link]).toEqual([null, null])
   expect((await page('/api/agent/2/registrations')).body).toEqual({
-    ...{ fid: 2, state: 'current', count: 0, registrations: [], next_cursor: null },
+    fid: 2,
+    state: 'current',
+    count: 0,
+    registrations: [],
+    next_cursor: null,
   })
 })
 

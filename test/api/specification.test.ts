@@ -94,7 +94,8 @@ describe('What the service does', () => {
   test('all GET endpoints are idempotent: asking again gives the same and changes nothing', async () => {
     const paths = ['/api/agent/1', '/api/discovery', '/data/agents.json', '/feed.atom', '/api/agent/1/settlements']
     for (const path of paths) {
-      const [first, again] = [await api.get(path), await api.get(path)]
+      const first = await api.get(path)
+      const again = await api.get(path)
       expect(await again.text()).toBe(await first.text())
     }
     const { rows } = await database.pool.query(
@@ -195,7 +196,11 @@ describe('GET /api/by-address/:address', () => {
 
   test('case 1, a verified agent: kind = agent, fid, handle, display_name and claimed', async () => {
     expect(addressSubjectAnswer.parse(await ok(`/api/by-address/${ada}`, 30))).toEqual({
-      ...{ kind: 'agent', fid: 1, handle: 'ada', display_name: null, claimed: true },
+      kind: 'agent',
+      fid: 1,
+      handle: 'ada',
+      display_name: null,
+      claimed: true,
     })
   })
 

@@ -33,7 +33,11 @@ test('an empty directory has nothing of anything, and seven chains without a blo
   expect(body.settlements).toEqual({ last_24h: 0, last_7d: 0, last_30d: 0, all: 0 })
   expect(body.chains).toEqual(
     chainNames.map((chain) => ({
-      ...{ chain, indexed_block: null, finalized_block: null, head_block: null, lag_seconds: null },
+      chain,
+      indexed_block: null,
+      finalized_block: null,
+      head_block: null,
+      lag_seconds: null,
     })),
   )
   await empty.stop()

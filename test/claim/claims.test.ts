@@ -48,7 +48,10 @@ test('a signature of a verified address claims its fid, and the answer says what
   const { rows } = await stage.database.pool.query('select * from claim where fid = $1', [claimant.fid])
   expect(rows).toEqual([
     expect.objectContaining({
-      ...{ method: 'eip191', nonce: body.nonce, signer: claimant.address, host_link: null },
+      method: 'eip191',
+      nonce: body.nonce,
+      signer: claimant.address,
+      host_link: null,
       verified_addresses: [claimant.address],
       signed_at: new Date(body.timestamp),
       received_at: new Date(stage.clock.now),

@@ -100,8 +100,11 @@ test('ERR_ADDRESS_NOT_VERIFIED: the signer is not in the verified set now', asyn
   const stranger = accountOf('stranger')
   const body = await eip191Claim(stage, claimant, { address: stranger.address, signer: stranger })
   expect(await refusal(body)).toEqual({
-    ...{ status: 422, error: 'ERR_ADDRESS_NOT_VERIFIED', detail: expect.any(String) },
-    ...{ fid: claimant.fid, address: stranger.address.toLowerCase() },
+    status: 422,
+    error: 'ERR_ADDRESS_NOT_VERIFIED',
+    detail: expect.any(String),
+    fid: claimant.fid,
+    address: stranger.address.toLowerCase(),
     snapshot_at: new Date(stage.clock.now).toISOString(),
   })
 })
@@ -139,7 +142,11 @@ const pick = ({ nonce, timestamp }: Record<string, unknown>) => ({
 test('ERR_SIG_EXPIRED: the signed time is outside of the window', async () => {
   const timestamp = new Date(stage.clock.now - 901_000).toISOString()
   expect(await refusal(await eip191Claim(stage, claimant, { timestamp }))).toEqual({
-    ...{ status: 400, error: 'ERR_SIG_EXPIRED', detail: expect.any(String), timestamp, window_seconds: 900 },
+    status: 400,
+    error: 'ERR_SIG_EXPIRED',
+    detail: expect.any(String),
+    timestamp,
+    window_seconds: 900,
     server_time: new Date(stage.clock.now).toISOString(),
   })
 })
@@ -194,17 +201,24 @@ const twice = (part: 'header' | 'payload') => {
 test.for(['header', 'payload'] as const)('ERR_JFS_FID_MISMATCH: the %s names another fid', async (part) => {
   const refused = await refusal(jfsClaim(stage, claimant, { [part]: { fid: 7 } }))
   expect(refused).toMatchObject({
-    ...{ status: 422, error: 'ERR_JFS_FID_MISMATCH', expected_fid: claimant.fid, actual_fid: 7 },
+    status: 422,
+    error: 'ERR_JFS_FID_MISMATCH',
+    expected_fid: claimant.fid,
+    actual_fid: 7,
   })
 })
 
 test('ERR_JFS_KEY_INACTIVE: never added, removed, of another fid', async () => {
-  const [other, former] = [await stage.claimant(), await stage.claimant()]
+  const other = await stage.claimant()
+  const former = await stage.claimant()
   await stage.chain.execute(funder, removeAppKey(BigInt(former.fid), former.appKey.publicKey))
   const cases = [{ ...claimant, appKey: appKeyOf('never added') }, { ...claimant, appKey: other.appKey }, former]
   for (const one of cases) {
     expect(await refusal(jfsClaim(stage, one))).toMatchObject({
-      ...{ status: 422, error: 'ERR_JFS_KEY_INACTIVE', fid: one.fid, key: one.appKey.publicKey },
+      status: 422,
+      error: 'ERR_JFS_KEY_INACTIVE',
+      fid: one.fid,
+      key: one.appKey.publicKey,
     })
   }
 })

@@ -46,7 +46,9 @@ const hex = (value: bigint, bytes: number) => value.toString(16).padStart(2 * by
 
 test('no signature but the one that was made is taken: twins with high s, v of other conventions, compact form', async () => {
   const body = await eip191Claim(stage, claimant)
-  const [r, s, v] = [body.signature.slice(2, 66), body.signature.slice(66, 130), body.signature.slice(130)]
+  const r = body.signature.slice(2, 66)
+  const s = body.signature.slice(66, 130)
+  const v = body.signature.slice(130)
   const parity = Number.parseInt(v, 16) - 27
   const highS = hex(order - BigInt(`0x${s}`), 32)
   const compact = hex(BigInt(`0x${s}`) | (BigInt(parity) << 255n), 32)
@@ -197,7 +199,11 @@ test('a Sign-In with Ethereum of the same address for another site, or for anoth
   const nonce = freshNonce()
   const timestamp = new Date(stage.clock.now).toISOString()
   const common = {
-    ...{ address: claimant.account.address, version: '1', chainId: 10, nonce, issuedAt: new Date(timestamp) },
+    address: claimant.account.address,
+    version: '1',
+    chainId: 10,
+    nonce,
+    issuedAt: new Date(timestamp),
   } as const
   const resources = [`farcaster://fid/${claimant.fid}`]
   const statement = `Claim FID ${claimant.fid} on agent-directory.`

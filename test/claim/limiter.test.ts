@@ -55,7 +55,9 @@ test.for(['memory', 'Redis'])(
     const response = await post(api, await eip191Claim(stage, claimant), { client })
     const refused = await failure(response)
     expect(refused).toMatchObject({
-      ...{ status: 429, error: 'ERR_RATE_LIMITED', limits: { attempts: 10, windowSeconds: 600 } },
+      status: 429,
+      error: 'ERR_RATE_LIMITED',
+      limits: { attempts: 10, windowSeconds: 600 },
       retryAfterSeconds: expect.any(Number),
     })
     const retryAfter = Number(response.headers.get('retry-after'))
@@ -106,14 +108,17 @@ test('a host is asked six times in ten minutes for one client, and 60 times for 
 })
 
 test('20 claims of a fid are accepted a day, and forgeries use up none of them', async () => {
-  const [claimant, other] = [await stage.claimant(), await stage.claimant()]
+  const claimant = await stage.claimant()
+  const other = await stage.claimant()
   stage.clock.now = Math.ceil(stage.clock.now / 86_400_000) * 86_400_000 + 3_600_000 // one in the morning, UTC
   for (let n = 0; n < 30; n++) await post(stage.api, await forged(claimant))
   for (let n = 0; n < 20; n++) expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
   const response = await post(stage.api, await eip191Claim(stage, claimant))
   expect(response.headers.get('retry-after')).toBe('82800')
   expect(await failure(response)).toMatchObject({
-    ...{ status: 429, error: 'ERR_RATE_LIMITED', retryAfterSeconds: 82_800 },
+    status: 429,
+    error: 'ERR_RATE_LIMITED',
+    retryAfterSeconds: 82_800,
     limits: { attempts: 20, windowSeconds: 86_400 },
   })
   expect((await post(stage.api, await eip191Claim(stage, other))).status).toBe(200)
@@ -122,7 +127,8 @@ test('20 claims of a fid are accepted a day, and forgeries use up none of them',
 })
 
 test('two processes with one Redis count together', async () => {
-  const [first, second] = [await withRedis(), await withRedis()]
+  const first = await withRedis()
+  const second = await withRedis()
   const claimant = await stage.claimant()
   const client = freshClient()
   const bodies = await Promise.all(Array.from({ length: 30 }, () => forged(claimant)))

@@ -146,7 +146,8 @@ test('a link that cannot be looked at is an outage, unless another link holds', 
 test('the log says what failed, and keeps the key in a node’s address to itself', async () => {
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
-  const [contract, key] = [await walletWithSalt('04'), 'secret-key-of-the-operator']
+  const contract = await walletWithSalt('04')
+  const key = 'secret-key-of-the-operator'
   for (const rpc of [`${closed}/v2/${key}`, `${stage.host.url}/v2/${key}`]) {
     const api = await stage.another({ rpc, log })
     await post(api, jfsClaim(stage, claimant))

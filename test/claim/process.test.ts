@@ -41,9 +41,16 @@ async function start(): Promise<{ api: Pick<TestApi, 'get'>; child: ChildProcess
   const port = await freePort()
   const child = startMain('api/main.ts', [], {
     env: {
-      ...{ DATABASE_URL: stage.database.url, REDIS_URL: redis.url, PORT: String(port) },
-      ...{ BASE_URL: baseUrl, SITE_URL: siteUrl, HUB_URL: stage.hub.url, RPC_OPTIMISM: stage.chain.rpc },
-      ...{ EGRESS_ALLOW: stage.host.name, TRUST_PROXY_HOPS: '1', LOG_LEVEL: 'warn' },
+      DATABASE_URL: stage.database.url,
+      REDIS_URL: redis.url,
+      PORT: String(port),
+      BASE_URL: baseUrl,
+      SITE_URL: siteUrl,
+      HUB_URL: stage.hub.url,
+      RPC_OPTIMISM: stage.chain.rpc,
+      EGRESS_ALLOW: stage.host.name,
+      TRUST_PROXY_HOPS: '1',
+      LOG_LEVEL: 'warn',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

@@ -24,7 +24,11 @@ test('the same proof again is a replay with the original outcome, on any process
       status: 409,
       error: 'ERR_NONCE_USED',
       detail: expect.any(String),
-      ...{ fid: claimant.fid, method: 'eip191', nonce: body.nonce, replay: true, original },
+      fid: claimant.fid,
+      method: 'eip191',
+      nonce: body.nonce,
+      replay: true,
+      original,
     })
   }
   expect(await nonceOf(claimant.fid)).toEqual([body.nonce])
@@ -41,14 +45,19 @@ test('another proof with a used nonce is refused without the original, and its t
   for (const copy of [other, twin]) {
     const refused = await failure(await post(stage.api, copy))
     expect(refused).toEqual({
-      ...{ status: 409, error: 'ERR_NONCE_USED', detail: expect.any(String) },
-      ...{ fid: claimant.fid, method: 'eip191', nonce: body.nonce },
+      status: 409,
+      error: 'ERR_NONCE_USED',
+      detail: expect.any(String),
+      fid: claimant.fid,
+      method: 'eip191',
+      nonce: body.nonce,
     })
   }
 })
 
 test('a nonce is used up for one fid and one method alone', async () => {
-  const [first, second] = [await stage.claimant(), await stage.claimant()]
+  const first = await stage.claimant()
+  const second = await stage.claimant()
   const nonce = freshNonce()
   const statuses = [
     await post(stage.api, await eip191Claim(stage, first, { nonce })),
@@ -68,7 +77,8 @@ test('a refused claim leaves the nonce free', async () => {
 })
 
 test('of 100 parallel copies at two instances exactly one is accepted, from one client or from a hundred', async () => {
-  const [first, second] = [await stage.another(), await stage.another()]
+  const first = await stage.another()
+  const second = await stage.another()
   for (let round = 0; round < 5; round++) {
     const claimant = await stage.claimant()
     const body = round % 2 ? jfsClaim(stage, claimant) : await eip191Claim(stage, claimant)

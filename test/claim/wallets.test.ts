@@ -129,7 +129,8 @@ test('the same address on another chain may be somebody else’s: only the chain
     stage.hub.state.addVerification(claimant.fid, address, { contractChain: 1 })
     expect((await post(api, elsewhere)).status).toBe(200)
     expect(await failure(await post(api, { ...athome, nonce: freshNonce() }))).toMatchObject({
-      ...{ status: 400, error: 'ERR_PAYLOAD_INVALID' },
+      status: 400,
+      error: 'ERR_PAYLOAD_INVALID',
       fields: [{ path: 'chain_id', problem: expect.stringContaining('must be 1,') }],
     })
   } finally {

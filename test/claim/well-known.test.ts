@@ -44,7 +44,8 @@ async function associate(
   { fid = claimant.fid, domain = stage.host.name, legacy = false } = {},
 ) {
   const segment = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const [header, payload] = [segment({ fid, type, key: signer.address }), segment({ domain })]
+  const header = segment({ fid, type, key: signer.address })
+  const payload = segment({ domain })
   const hex = await signer.signMessage({ message: `${header}.${payload}` })
   const bytes = legacy ? Buffer.from(hex) : Buffer.from(hex.slice(2), 'hex')
   return { header, payload, signature: bytes.toString(legacy ? 'base64url' : 'base64') }
@@ -69,8 +70,14 @@ test('a manifest that was accepted is the same claim under every other nonce, un
   for (const query of ['', '?dry_run=true']) {
     const body = { method: 'well-known', fid: claimant.fid, host: stage.host.name, nonce }
     expect(await failure(await post(stage.api, body, { query }))).toEqual({
-      ...{ status: 409, error: 'ERR_NONCE_USED', detail: expect.any(String), replay: true, original },
-      ...{ fid: claimant.fid, method: 'well-known', nonce: original.nonce },
+      status: 409,
+      error: 'ERR_NONCE_USED',
+      detail: expect.any(String),
+      replay: true,
+      original,
+      fid: claimant.fid,
+      method: 'well-known',
+      nonce: original.nonce,
     })
   }
   expect(await linkOf(claimant.fid)).toHaveLength(1)
@@ -111,7 +118,10 @@ test.for<[unknown, number | null]>([
   [undefined, null],
 ])('ERR_FID_MISMATCH: the manifest is for fid %j', async ([fid, actual]) => {
   expect(await failure(await claim({ fid }))).toMatchObject({
-    ...{ status: 422, error: 'ERR_FID_MISMATCH', expected_fid: claimant.fid, actual_fid: actual },
+    status: 422,
+    error: 'ERR_FID_MISMATCH',
+    expected_fid: claimant.fid,
+    actual_fid: actual,
   })
 })
 
@@ -119,8 +129,11 @@ test('ERR_MANIFEST_ADDRESS_UNVERIFIED names those that are not verified; one is 
   const strangers = [accountOf('a'), accountOf('b')].map(({ address }) => address.toLowerCase()).sort()
   const refused = await failure(await claim({ addresses: [claimant.address, ...strangers] }))
   expect(refused).toEqual({
-    ...{ status: 422, error: 'ERR_MANIFEST_ADDRESS_UNVERIFIED', detail: expect.any(String) },
-    ...{ fid: claimant.fid, unverified: strangers },
+    status: 422,
+    error: 'ERR_MANIFEST_ADDRESS_UNVERIFIED',
+    detail: expect.any(String),
+    fid: claimant.fid,
+    unverified: strangers,
   })
 })
 
@@ -159,7 +172,10 @@ test('ERR_MANIFEST_FETCH_FAILED says the same of a private address, a closed por
 test('ERR_FID_MISMATCH: a stranger’s host with a perfect manifest of somebody else’s public addresses', async () => {
   const refused = await failure(await claim({}, { linked: false }))
   expect(refused).toMatchObject({
-    ...{ status: 422, error: 'ERR_FID_MISMATCH', expected_fid: claimant.fid, actual_fid: null },
+    status: 422,
+    error: 'ERR_FID_MISMATCH',
+    expected_fid: claimant.fid,
+    actual_fid: null,
     detail: expect.stringContaining('must be linked'),
   })
 })

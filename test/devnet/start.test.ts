@@ -81,8 +81,18 @@ describe('once it says ready', () => {
     const file = devnet()
     expect(first.output().trim().split('\n').at(-1)).toBe(`ready ${file.api}`)
     expect(Object.keys(file)).toEqual([
-      ...['api', 'site', 'graphql', 'database_url', 'chains', 'hub', 'explorer', 'identity', 'codehost', 'agent_hosts'],
-      ...['funder_private_key', 'agents'],
+      'api',
+      'site',
+      'graphql',
+      'database_url',
+      'chains',
+      'hub',
+      'explorer',
+      'identity',
+      'codehost',
+      'agent_hosts',
+      'funder_private_key',
+      'agents',
     ])
     expect(Object.keys(file.chains)).toEqual(chainNames)
     for (const name of chainNames) {

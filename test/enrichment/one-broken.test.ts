@@ -43,7 +43,8 @@ beforeAll(async () => {
   hub.state.setProfile(fid, { username: 'ada', github: 'ada' })
   hub.state.follow(fid, 8, clock.now())
   explorer.addTag(address, null, { slug: 'ada', name: 'Ada', tagType: 'name', ordinal: 1, meta: '{}' })
-  const [attester, time] = [addressOf('attester'), clock.now().toISOString()]
+  const attester = addressOf('attester')
+  const time = clock.now().toISOString()
   labels.addLabel(address, { tag_id: 'contract_name', tag_value: 'Ada', chain_id: 'eip155:8453', time, attester })
   identity.profiles.set(`farcaster,#${fid}`, { identity: 'ada', platform: 'farcaster', social: { uid: fid } })
   codehost.accounts.set('ada', { user: { login: 'ada', id: 1 }, repositories: [] })
@@ -118,8 +119,13 @@ test('at first every source answers', async () => {
   const ended = await round()
   expect(ended).toMatchObject(Object.fromEntries(about.map((name) => [name, 'ok'])))
   expect(await shown()).toMatchObject({
-    ...{ handle: 'ada', oli: 'Ada', oli_tags: [{}, {}], agent_identities: [{}], codehost_profiles: { login: 'ada' } },
-    ...{ erc8004_records: [{ uri_status: 'ok', name: 'Ada' }], spec_check_status: 'found' },
+    handle: 'ada',
+    oli: 'Ada',
+    oli_tags: [{}, {}],
+    agent_identities: [{}],
+    codehost_profiles: { login: 'ada' },
+    erc8004_records: [{ uri_status: 'ok', name: 'Ada' }],
+    spec_check_status: 'found',
   })
 })
 

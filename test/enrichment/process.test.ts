@@ -134,8 +134,11 @@ test('every source about an account is asked for a person, and what was read is 
   }
   explorer.addTag(wallet(1), null, { slug: 'ada', name: 'Ada', tagType: 'name', ordinal: 1, meta: '{}' })
   explorer.addLabel(wallet(1), {
-    ...{ tag_id: 'contract_name', tag_value: 'Ada', chain_id: 'eip155:8453' },
-    ...{ time: anHourAgo.toISOString(), attester: wallet(9) },
+    tag_id: 'contract_name',
+    tag_value: 'Ada',
+    chain_id: 'eip155:8453',
+    time: anHourAgo.toISOString(),
+    attester: wallet(9),
   })
   identity.profiles.set('farcaster,#7', { identity: 'ada', platform: 'farcaster', social: { uid: 7 } })
   codehost.accounts.set('ada', { user: { login: 'ada', id: 1 }, repositories: [] })
@@ -156,8 +159,12 @@ test('every source about an account is asked for a person, and what was read is 
     social_follows: about,
   }
   const all = {
-    ...{ NEYNAR_URL: hub.url, NEYNAR_API_KEY: 'key', BLOCKSCOUT_URL: explorer.url, OLI_URL: explorer.url },
-    ...{ WEB3BIO_URL: identity.url, GITHUB_URL: codehost.url },
+    NEYNAR_URL: hub.url,
+    NEYNAR_API_KEY: 'key',
+    BLOCKSCOUT_URL: explorer.url,
+    OLI_URL: explorer.url,
+    WEB3BIO_URL: identity.url,
+    GITHUB_URL: codehost.url,
   }
   for (const [source, reads] of Object.entries(expected)) {
     const job = start(all, '--once', '--source', source, '--fid', '7')

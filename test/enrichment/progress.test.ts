@@ -44,7 +44,11 @@ test('a loop tells of its passes', async () => {
   const stopping = new AbortController()
   let passes = 0
   const loop = repeat({
-    ...{ name: 'toy', restMs: 1, signal: stopping.signal, log: createLogger('test', 'silent'), progress },
+    name: 'toy',
+    restMs: 1,
+    signal: stopping.signal,
+    log: createLogger('test', 'silent'),
+    progress,
     pass: async () => {
       if (++passes === 3) stopping.abort()
       now += longestPassMs + 1

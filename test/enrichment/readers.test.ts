@@ -21,7 +21,8 @@ test('while addresses and tokens move and several workers join, every reader see
   const { pool } = scene.database
   const options = { pool, now: scene.clock.now, settlementOverloads: 'spec', lookups: false } as const
   let moving = true
-  let [seen, incoherent] = [0, 0]
+  let seen = 0
+  let incoherent = 0
 
   const reader = async () => {
     while (moving) {

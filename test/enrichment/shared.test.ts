@@ -55,7 +55,10 @@ test('a lease whose holder died is free again after its time', async () => {
   const source: Source = {
     name: 'toy',
     host: createHost({ name: 'toy', requestsPerSecond: 10_000 }),
-    ...{ batch: 10, perRead: 1, leaseMs: 200, retry: { baseMs: 1_000, capMs: 1_000 } },
+    batch: 10,
+    perRead: 1,
+    leaseMs: 200,
+    retry: { baseMs: 1_000, capMs: 1_000 },
     read: async () => ({ outcome: 'ok', write: async () => 60_000 }),
   }
   const pass: Pass = { pool: database.pool, now, random: () => 0.5, failed: () => {} }
@@ -76,13 +79,15 @@ test.each([4, 50])('two processes together ask a host %i times a second at most'
     }
   }
   await Promise.all([ask(), ask()])
-  const [first = 0, last = 0] = [Math.min(...sent), Math.max(...sent)]
+  const first = Math.min(...sent)
+  const last = Math.max(...sent)
   expect(sent.length).toBeLessThanOrEqual(((last - first) / 1_000) * requestsPerSecond * 1.05 + 2)
   expect(sent.length).toBeGreaterThan(requestsPerSecond)
 })
 
 test('a host that asked one process to wait is not asked by another', async () => {
-  const [one, other] = [sharedHost(100), sharedHost(100)]
+  const one = sharedHost(100)
+  const other = sharedHost(100)
   await one.rest(60_000)
   await expect(other.slot()).rejects.toThrow(/asked no more until/)
   expect(other.capacity()).toBe(0)

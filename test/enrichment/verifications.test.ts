@@ -4,7 +4,9 @@ import { wallet } from '../support/chain/rows.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 
 const token = { chain: 'base', id: 0 } as const
-const [first, second, stranger] = [wallet(1), wallet(2), wallet(9)]
+const first = wallet(1)
+const second = wallet(2)
+const stranger = wallet(9)
 
 let scene: Scene
 beforeEach(async () => {

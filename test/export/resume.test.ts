@@ -9,7 +9,8 @@ import { root } from '../support/source-files.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
-const [resumed, many] = [2_000, 60_000]
+const resumed = 2_000
+const many = 60_000
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -24,14 +25,23 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const argumentsOf = (folder: string, format = 'parquet') => [
-  ...['--what', 'settlements', '--format', format, '--out', folder],
-  ...['--chain', 'celo', '--part-rows', '10'],
+  '--what',
+  'settlements',
+  '--format',
+  format,
+  '--out',
+  folder,
+  '--chain',
+  'celo',
+  '--part-rows',
+  '10',
 ]
 const runExport = (args: string[], env = {}) =>
   runMain('export/main.ts', args, { env: { DATABASE_URL: database.url, ...env } })
 
 test('an export that was killed goes on behind its last whole file, and is then like one that was not', async () => {
-  const [folder, whole] = [await exportFolder(), await exportFolder()]
+  const folder = await exportFolder()
+  const whole = await exportFolder()
   const child = startMain('export/main.ts', argumentsOf(folder), {
     env: { DATABASE_URL: database.url },
     stdio: 'ignore',
@@ -46,7 +56,8 @@ test('an export that was killed goes on behind its last whole file, and is then 
 
   expect(await runExport(argumentsOf(folder))).toMatchObject({ code: 0, stderr: '' })
   expect(await runExport(argumentsOf(whole))).toMatchObject({ code: 0, stderr: '' })
-  const [after, direct] = [manifestOf(folder), manifestOf(whole)]
+  const after = manifestOf(folder)
+  const direct = manifestOf(whole)
   expect(after.parts.slice(0, before.parts.length)).toEqual(before.parts)
   expect(after.snapshot_at).toBe(before.snapshot_at)
   expect(after.parts.at(-1)?.snapshot_at).not.toBe(before.snapshot_at)
@@ -58,7 +69,8 @@ test('an export that was killed goes on behind its last whole file, and is then 
 })
 
 test('a folder takes one export: other arguments, other files and changed files are refused in one line', async () => {
-  const [folder, other] = [await exportFolder(), await exportFolder()]
+  const folder = await exportFolder()
+  const other = await exportFolder()
   const args = ['--what', 'agents', '--format', 'csv', '--out', folder]
   expect((await runExport(args)).code).toBe(0)
   expect((await runExport(args)).code).toBe(0)

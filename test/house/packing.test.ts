@@ -22,13 +22,19 @@ test('a declaration takes no literal apart: one constant, one declaration', asyn
       file,
       (node) =>
         ts.isVariableDeclaration(node) &&
-        ((ts.isArrayBindingPattern(node.name) && isLiteral(node.initializer, ts.isArrayLiteralExpression)) ||
-          (ts.isObjectBindingPattern(node.name) && isLiteral(node.initializer, ts.isObjectLiteralExpression))),
+        ((ts.isArrayBindingPattern(node.name) && isListOfValues(node.initializer)) ||
+          (ts.isObjectBindingPattern(node.name) && isObject(node.initializer))),
     ),
   )
   expect(wrong).toEqual([])
 })
 
-function isLiteral(node: ts.Expression | undefined, is: (node: ts.Node) => boolean): boolean {
-  return node !== undefined && is(ts.isAsExpression(node) ? node.expression : node)
+/** `[...values]` is not: taking the first of what it gives is what destructuring is for. */
+function isListOfValues(node: ts.Expression | undefined): boolean {
+  const list = node && ts.isAsExpression(node) ? node.expression : node
+  return list !== undefined && ts.isArrayLiteralExpression(list) && !list.elements.some(ts.isSpreadElement)
+}
+
+function isObject(node: ts.Expression | undefined): boolean {
+  return node !== undefined && ts.isObjectLiteralExpression(node) && !node.properties.some(ts.isSpreadAssignment)
 }

@@ -22,13 +22,24 @@ test('EGRESS_ALLOW opens the host and port it names and nothing near them', asyn
   }
 
   const otherHosts = [
-    ...['127.0.0.2', '[::1]', '[::ffff:127.0.0.1]', 'localhost', 'other.shop.xyz', 'agent.shop.xyz.', 'shop.xyz'],
-    ...['a.agent.shop.xyz', 'user@127.0.0.1', '0.0.0.0'],
+    '127.0.0.2',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    'localhost',
+    'other.shop.xyz',
+    'agent.shop.xyz.',
+    'shop.xyz',
+    'a.agent.shop.xyz',
+    'user@127.0.0.1',
+    '0.0.0.0',
   ].map((name) => `http://${name}:${host.port}/`)
   const otherPorts = ['http://127.0.0.1', 'https://127.0.0.1', 'http://agent.shop.xyz', 'https://agent.shop.xyz']
   const near = [
-    ...[...otherHosts, ...otherPorts, ...otherPorts.map((origin) => `${origin}:${canary.port}/`)],
-    ...[`ftp://127.0.0.1:${host.port}/`, `https://other.shop.xyz:${canary.port}/`],
+    ...otherHosts,
+    ...otherPorts,
+    ...otherPorts.map((origin) => `${origin}:${canary.port}/`),
+    `ftp://127.0.0.1:${host.port}/`,
+    `https://other.shop.xyz:${canary.port}/`,
   ]
   const redirected = { ...options, redirects: 1, ports: [canary.port] }
   for (const target of near) {

@@ -36,7 +36,12 @@ function literalTargets(port: number): string[] {
   const hosts = [
     ...forbidden4.flatMap(spellings),
     ...[...forbidden6, ...forbidden4.flatMap(carriers)].map((address) => `[${address}]`),
-    ...['[::1%25lo]', '[fe80::1%eth0]', '[::127.0.0.1.]', '[v1.x]', '[]', ''],
+    '[::1%25lo]',
+    '[fe80::1%eth0]',
+    '[::127.0.0.1.]',
+    '[v1.x]',
+    '[]',
+    '',
   ]
   return hosts.flatMap((host) => [`https://${host}:${port}/`, `http://${host}:${port}/`, `https://${host}/`])
 }
@@ -68,26 +73,34 @@ test('users, passwords, schemes and closed ports are refused', async () => {
   const { port } = canary
   const door = doorAnswering(publicAddresses)
   const targets = [
-    ...['https://user@agent.shop.xyz/', 'https://:pass@agent.shop.xyz/', `https://agent.shop.xyz@127.0.0.1:${port}/`],
-    ...[`https://127.0.0.1:${port}@agent.shop.xyz/`, `https://agent.shop.xyz:443@127.0.0.1:${port}/`],
-    ...[`https://127.0.0.1:${port}\\@agent.shop.xyz/`, `https://127.0.0.1:${port}#@agent.shop.xyz/`],
-    ...[`https://127.0.0.1:${port}?@agent.shop.xyz/`, `https:127.0.0.1:${port}`, `https:///127.0.0.1:${port}`],
-    ...[
-      'http://agent.shop.xyz/',
-      'http://agent.shop.xyz:443/',
-      'ftp://agent.shop.xyz/',
-      'file:///etc/passwd',
-      'data:,1',
-    ],
-    ...[
-      'ws://agent.shop.xyz/',
-      'gopher://agent.shop.xyz/',
-      'blob:https://agent.shop.xyz/1',
-      'javascript:1',
-      '//a.xyz/',
-    ],
-    ...['https://agent.shop.xyz:80/', 'https://agent.shop.xyz:22/', 'https://agent.shop.xyz:0/', 'agent.shop.xyz', ''],
-    ...['https://agent.shop.xyz:6379/', 'https://agent.shop.xyz:65536/', `https://agent.shop.xyz/${'a'.repeat(2_048)}`],
+    'https://user@agent.shop.xyz/',
+    'https://:pass@agent.shop.xyz/',
+    `https://agent.shop.xyz@127.0.0.1:${port}/`,
+    `https://127.0.0.1:${port}@agent.shop.xyz/`,
+    `https://agent.shop.xyz:443@127.0.0.1:${port}/`,
+    `https://127.0.0.1:${port}\\@agent.shop.xyz/`,
+    `https://127.0.0.1:${port}#@agent.shop.xyz/`,
+    `https://127.0.0.1:${port}?@agent.shop.xyz/`,
+    `https:127.0.0.1:${port}`,
+    `https:///127.0.0.1:${port}`,
+    'http://agent.shop.xyz/',
+    'http://agent.shop.xyz:443/',
+    'ftp://agent.shop.xyz/',
+    'file:///etc/passwd',
+    'data:,1',
+    'ws://agent.shop.xyz/',
+    'gopher://agent.shop.xyz/',
+    'blob:https://agent.shop.xyz/1',
+    'javascript:1',
+    '//a.xyz/',
+    'https://agent.shop.xyz:80/',
+    'https://agent.shop.xyz:22/',
+    'https://agent.shop.xyz:0/',
+    'agent.shop.xyz',
+    '',
+    'https://agent.shop.xyz:6379/',
+    'https://agent.shop.xyz:65536/',
+    `https://agent.shop.xyz/${'a'.repeat(2_048)}`,
   ]
   await withoutASocket(async () => {
     for (const target of targets)

@@ -84,12 +84,20 @@ test('a redirect to a forbidden target is refused at every hop', async () => {
   const startOf = (hops: number, target: string) =>
     `${host.origin}/${hops}/${Buffer.from(target).toString('base64url')}`
   const canaries = [
-    ...[...spellings('127.0.0.1'), ...carriers('127.0.0.1').map((address) => `[${address}]`), '[::1]', 'localhost'],
-    ...['user@agent.shop.xyz', 'agent.localhost'],
+    ...spellings('127.0.0.1'),
+    ...carriers('127.0.0.1').map((address) => `[${address}]`),
+    '[::1]',
+    'localhost',
+    'user@agent.shop.xyz',
+    'agent.localhost',
   ].map((name) => `https://${name}:${canary.port}/`)
   const targets = [
-    ...[...canaries, `http://127.0.0.1:${canary.port}/`, `//127.0.0.1:${canary.port}/`],
-    ...[`http://agent.shop.xyz:${canary.port}/`, 'file:///etc/passwd', 'https://169.254.169.254/latest/meta-data/'],
+    ...canaries,
+    `http://127.0.0.1:${canary.port}/`,
+    `//127.0.0.1:${canary.port}/`,
+    `http://agent.shop.xyz:${canary.port}/`,
+    'file:///etc/passwd',
+    'https://169.254.169.254/latest/meta-data/',
     ...['localhost', '127.0.0.2', '[::ffff:127.0.0.1]'].map((name) => `http://${name}:${host.port}/`),
   ]
   for (const target of targets) {

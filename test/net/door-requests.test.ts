@@ -100,7 +100,8 @@ test('a host is asked one request at a time, different hosts at once', async () 
     waiting.push(socket)
     if (waiting.length === 2) for (const each of waiting) each.end(ok('1'))
   }
-  const [{ host: left }, { host: right }] = [await hostAnswering(meet), await hostAnswering(meet)]
+  const { host: left } = await hostAnswering(meet)
+  const { host: right } = await hostAnswering(meet)
   const door = doorTo([one.name, left.name, right.name])
   const answers = await Promise.all(Array.from({ length: 20 }, () => door.fetch(one.origin, options)))
   expect([answers.length, most]).toEqual([20, 1])

@@ -10,7 +10,8 @@ import { addressOf, insert, seedAgent, seedHolding, seedRegistration, seedSettle
 let database: TestDatabase
 let api: TestApi
 const largestId = 2n ** 256n - 1n
-const [hers, today] = [addressOf('hers'), new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000)]
+const hers = addressOf('hers')
+const today = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000)
 const daysAgo = (days: number, ms = 0) => new Date(today.getTime() - days * 86_400_000 + ms)
 
 beforeAll(async () => {
@@ -19,13 +20,22 @@ beforeAll(async () => {
   const { pool } = database
   await seedShowcase(pool, Date.now())
   await seedAgent(pool, {
-    ...{ fid: 7, handle: null, displayName: '<b>Ada</b>', bio: '"><script>alert(1)</script>\u202e', chains: ['base'] },
-    ...{ addresses: [hers], pfpUrl: 'https://pictures.example/ada.png?a=1&b="2"' },
+    fid: 7,
+    handle: null,
+    displayName: '<b>Ada</b>',
+    bio: '"><script>alert(1)</script>\u202e',
+    chains: ['base'],
+    addresses: [hers],
+    pfpUrl: 'https://pictures.example/ada.png?a=1&b="2"',
   })
   await seedRegistration(pool, { chain: 'base', id: largestId, owner: hers, uri: 'javascript:alert(1)' })
   await seedHolding(pool, { fid: 7, chain: 'base', id: largestId, by: hers })
   await insert(pool, 'registration_document', {
-    ...{ chain: 'base', agent_id: String(largestId), uri_status: 'ok', updated_at: today, name: '<i>x</i>' },
+    chain: 'base',
+    agent_id: String(largestId),
+    uri_status: 'ok',
+    updated_at: today,
+    name: '<i>x</i>',
     services: JSON.stringify([
       { name: 'web', endpoint: 'javascript:alert(2)', version: null },
       { name: 'site', endpoint: 'https://ada.example/"><img src=x>', version: null },
@@ -33,13 +43,20 @@ beforeAll(async () => {
   })
   const paid = [
     ...[daysAgo(0), daysAgo(0, -1), daysAgo(29), daysAgo(29, -1), daysAgo(10, 5), daysAgo(10, 6)].map((at, n) => ({
-      ...{ at, amount: BigInt(n + 1), block: 10 + n },
+      at,
+      amount: BigInt(n + 1),
+      block: 10 + n,
     })),
     { at: daysAgo(3), amount: 9_007_199_254_740_993n, block: 30 },
   ]
   for (const one of paid) await seedSettlement(pool, { chain: 'base', recipient: hers, ...one })
   await seedSettlement(pool, {
-    ...{ chain: 'base', recipient: hers, block: 50, at: daysAgo(5), amount: 5n, selector: '0xcf092995' },
+    chain: 'base',
+    recipient: hers,
+    block: 50,
+    at: daysAgo(5),
+    amount: 5n,
+    selector: '0xcf092995',
   })
   await seedAgent(pool, { fid: 8, handle: 'quiet', status: 'claimed-only', claimMethod: 'jfs' })
 })
@@ -210,7 +227,10 @@ test('what a stranger sent leads nowhere, and the page says how much is not show
     await seedRegistration(pool, { chain: 'celo', id, owner: addressOf('sent'), uri: `https://uri-${id}.example/` })
     await seedHolding(pool, { fid: 9, chain: 'celo', id, by: addressOf('sent'), unsolicited })
     await insert(pool, 'registration_document', {
-      ...{ chain: 'celo', agent_id: id, uri_status: 'ok', updated_at: today },
+      chain: 'celo',
+      agent_id: id,
+      uri_status: 'ok',
+      updated_at: today,
       services: JSON.stringify([{ name: 'web', endpoint: `https://service-${id}.example/`, version: null }]),
     })
   }

@@ -55,7 +55,8 @@ test('the addresses of a listed agent are there to choose; a FID that is not lis
 })
 
 test('each view has its own nonce, is not kept, and may run its one script alone', async () => {
-  const [one, other] = [await api.get('/claim?fid=7'), await api.get('/claim?fid=7')]
+  const one = await api.get('/claim?fid=7')
+  const other = await api.get('/claim?fid=7')
   expect(one.headers.get('cache-control')).toBe('no-store')
   expect(one.headers.get('content-security-policy')).toMatch(
     /^default-src 'none';.*script-src 'self'; connect-src 'self'$/,

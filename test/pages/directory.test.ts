@@ -12,13 +12,23 @@ beforeAll(async () => {
   api = await startApi(database, { now: () => now })
   for (let n = 1; n <= 34; n++) {
     await seedAgent(database.pool, {
-      ...{ fid: n, chains: n % 2 ? ['base', 'celo'] : ['gnosis'], listedAt: new Date(now - n * 1_000) },
-      ...{ claimMethod: n % 5 ? null : 'eip191', hasSpec: n % 3 === 0, settlements30d: n, settlementsAll: 2 * n },
+      fid: n,
+      chains: n % 2 ? ['base', 'celo'] : ['gnosis'],
+      listedAt: new Date(now - n * 1_000),
+      claimMethod: n % 5 ? null : 'eip191',
+      hasSpec: n % 3 === 0,
+      settlements30d: n,
+      settlementsAll: 2 * n,
     })
   }
   await seedAgent(database.pool, {
-    ...{ fid: 100, handle: '"><script>alert(1)</script>', displayName: '<img src=x onerror=alert(1)>' },
-    ...{ oli: "'); drop", pfpUrl: 'javascript:alert(1)', listedAt: new Date(now - 1), addresses: [addressOf('hers')] },
+    fid: 100,
+    handle: '"><script>alert(1)</script>',
+    displayName: '<img src=x onerror=alert(1)>',
+    oli: "'); drop",
+    pfpUrl: 'javascript:alert(1)',
+    listedAt: new Date(now - 1),
+    addresses: [addressOf('hers')],
   })
 })
 afterAll(async () => {
@@ -32,9 +42,22 @@ const listed = (page: string) =>
   [...page.matchAll(/class="name" href="\/agent\/(\d+)"/g)].map((match) => Number(match[1]))
 
 test.each([
-  ...['', '?q=agent1', '?q=7', `?q=${addressOf('hers')}`, '?q=nobody', '?chain=Base', '?chain=OP&chain=gnosis'],
-  ...['?chain=nowhere', '?claimed=claimed', '?claimed=unclaimed&chain=Celo', '?spec=true&codehost=false', '?page=2'],
-  ...['?sort=oldest', '?sort=most-active&limit=10&page=3', '?sort=cross-chain&page=99', '?limit=abc&sort=never'],
+  '',
+  '?q=agent1',
+  '?q=7',
+  `?q=${addressOf('hers')}`,
+  '?q=nobody',
+  '?chain=Base',
+  '?chain=OP&chain=gnosis',
+  '?chain=nowhere',
+  '?claimed=claimed',
+  '?claimed=unclaimed&chain=Celo',
+  '?spec=true&codehost=false',
+  '?page=2',
+  '?sort=oldest',
+  '?sort=most-active&limit=10&page=3',
+  '?sort=cross-chain&page=99',
+  '?limit=abc&sort=never',
 ])('the page of %j lists what the API lists', async (query) => {
   const { agents, total } = (await (await api.get(`/api/discovery${query}`)).json()) as {
     agents: { fid: number }[]

@@ -19,8 +19,14 @@ beforeAll(async () => {
     await seedAgent(pool, { fid: n, chains: [...(chains[n % 4] ?? [])], claimMethod, listedAt: minute(n) })
   }
   await seedAgent(pool, {
-    ...{ fid: 100, handle: 'ada', displayName: 'Ada <b>&', chains: ['base'], addresses: [hers], listedAt: minute(0) },
-    ...{ claimMethod: 'eip191', claimedAt: minute(30) },
+    fid: 100,
+    handle: 'ada',
+    displayName: 'Ada <b>&',
+    chains: ['base'],
+    addresses: [hers],
+    listedAt: minute(0),
+    claimMethod: 'eip191',
+    claimedAt: minute(30),
   })
   await seedRegistration(pool, { chain: 'base', id: 5, owner: hers, at: minute(10) })
   await seedHolding(pool, { fid: 100, chain: 'base', id: 5, by: hers, at: minute(10) })

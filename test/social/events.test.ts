@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { eventPage, toChanges } from '../../social/events.ts'
 
-const [address, other] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`]
+const address = `0x${'a'.repeat(40)}`
+const other = `0x${'b'.repeat(40)}`
 const now = new Date('2026-03-01T00:00:00Z')
 const at = (seconds: number) => new Date(Date.UTC(2021, 0, 1) + seconds * 1000)
 const block = 9_254_285

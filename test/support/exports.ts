@@ -38,7 +38,8 @@ export async function exportedRows(folder: string): Promise<Record<string, unkno
 function asText(value: unknown, type: string): string | null {
   if (value === null || value === undefined) return null
   if (type === 'timestamp with time zone' && typeof value === 'bigint') {
-    const [seconds, micros] = [value / 1_000_000n, value % 1_000_000n]
+    const seconds = value / 1_000_000n
+    const micros = value % 1_000_000n
     return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}.${String(micros).padStart(6, '0')}Z`
   }
   return Array.isArray(value) ? JSON.stringify(value) : String(value)

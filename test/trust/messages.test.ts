@@ -73,7 +73,9 @@ test('a signature that ends in v = 0 is one of its key', async () => {
     address: hexToBytes(zeroV.address as `0x${string}`),
     blockHash: hexToBytes(zeroV.blockHash as `0x${string}`),
     claimSignature: hexToBytes(zeroV.signature as `0x${string}`),
-    ...{ verificationType: 0, chainId: 0, protocol: 0 },
+    verificationType: 0,
+    chainId: 0,
+    protocol: 0,
   }
   expect(claimDigest(zeroV.fid, claim, mainnet)).toBe(zeroV.digest)
   expect(await checkKeyClaim(zeroV.fid, claim, mainnet)).toBe('held')

@@ -56,28 +56,27 @@ export async function proofOf(method: Statement['kind']): Promise<ClaimProof> {
   const { dataBytes, hash, signature, signer, data } = message
   const add = message.data.body
   const claimed = sealClaimEvent({
-    ...{
-      seq: 1,
-      fid,
-      method,
-      nonce: 'nonce12345',
-      kind: 'claimed',
-      at,
-      evidence: { proof_sha256: 'ab' },
-      previous: null,
-    },
+    seq: 1,
+    fid,
+    method,
+    nonce: 'nonce12345',
+    kind: 'claimed',
+    at,
+    evidence: { proof_sha256: 'ab' },
+    previous: null,
   })
   return sealProof({
-    ...{ schema: 'claim-proof/1', service: terms.serviceName, base_url: terms.baseUrl, site_url: terms.siteUrl },
-    ...{
-      fid,
-      method,
-      state: 'live',
-      claimed_at: at,
-      checked_at: at,
-      ended: null,
-      statement: await statements[method](),
-    },
+    schema: 'claim-proof/1',
+    service: terms.serviceName,
+    base_url: terms.baseUrl,
+    site_url: terms.siteUrl,
+    fid,
+    method,
+    state: 'live',
+    claimed_at: at,
+    checked_at: at,
+    ended: null,
+    statement: await statements[method](),
     address_proofs: [
       {
         address: wallet.address,

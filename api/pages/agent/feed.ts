@@ -71,8 +71,13 @@ function entry(agent: Profile, address: string, at: string, text: string, terms:
   const summary = oneLine(text)
   const time = new Date(at)
   return {
-    ...{ address, title: summary, author: oneLine(nameOf(agent)), summary, terms },
+    address,
+    title: summary,
+    author: oneLine(nameOf(agent)),
+    summary,
+    terms,
     content: html`<p>${summary}</p>`.text,
-    ...{ published: time, updated: time },
+    published: time,
+    updated: time,
   }
 }

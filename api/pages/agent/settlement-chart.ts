@@ -3,7 +3,9 @@ import { type Html, html } from '../../http/html.ts'
 import { counted, dollars } from '../parts/figures.ts'
 
 // In units of the drawing; it is stretched to the width of the page.
-const [dayWidth, gap, height] = [20, 4, 96]
+const dayWidth = 20
+const gap = 4
+const height = 96
 /** So that one settlement beside thousands is still seen. */
 const lowest = 3
 

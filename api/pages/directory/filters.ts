@@ -7,8 +7,14 @@ export type Filters = z.output<typeof discoveryQuery>
 
 /** The default of everything that a path leaves out. */
 export const noFilters: Filters = {
-  ...{ q: null, chain: null, claimed: 'all', spec: null, codehost: null },
-  ...{ sort: 'newest', page: 1, limit: 30 },
+  q: null,
+  chain: null,
+  claimed: 'all',
+  spec: null,
+  codehost: null,
+  sort: 'newest',
+  page: 1,
+  limit: 30,
 }
 
 const sortNames: Record<Filters['sort'], string> = {

@@ -35,7 +35,8 @@ const sections = [
 export function layout({ serviceName, siteUrl }: Site, head: Head, main: Html | readonly Html[]): Html {
   const { path, image, feeds = [], script, unlisted } = head
   // Names are others' words: what turns the direction of text would turn all that stands around a title.
-  const [title, description] = [oneLine(head.title), oneLine(head.description)]
+  const title = oneLine(head.title)
+  const description = oneLine(head.description)
   const [own] = path.split('?')
   const address = siteUrl + path
   const allFeeds = [{ title: 'Newest agents', path: '/feed.atom' }, ...feeds]

@@ -153,7 +153,8 @@ export async function readParent(db: Queryable, partition: string): Promise<{ pa
 /** Puts a table in a partition's place and name. To be called in a transaction that has locked the partition. */
 export async function replacePartition(db: Queryable, { partition, aside }: AsidePartition): Promise<void> {
   const { parent, bound } = await readParent(db, partition)
-  const [inside, outside] = [pg.escapeIdentifier(partition), pg.escapeIdentifier(aside)]
+  const inside = pg.escapeIdentifier(partition)
+  const outside = pg.escapeIdentifier(aside)
   await db.query(`alter table ${pg.escapeIdentifier(parent)} detach partition ${inside}`)
   await db.query(`drop table ${inside}`)
   await db.query(`alter table ${outside} rename to ${inside}`)

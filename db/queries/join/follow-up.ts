@@ -29,7 +29,8 @@ export async function deriveWithFollowUp(
 ): Promise<readonly AgentChange[]> {
   const changes = await derive(db, { fids, chainOrder: chainNames, now })
   const changed = changes.map(({ fid }) => fid)
-  const [listed, delisted] = [fidsOf(changes, 'listed'), fidsOf(changes, 'delisted')]
+  const listed = fidsOf(changes, 'listed')
+  const delisted = fidsOf(changes, 'delisted')
   const claimed = changes.filter(({ claimChanged }) => claimChanged).map(({ fid }) => fid)
   const soon = { priority: 2, dueAt: now } as const
 

@@ -145,9 +145,20 @@ values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, case wh
        = row(${columns.replaceAll(/\w+/g, 'excluded.$&')}, excluded.updated_at, coalesce(excluded.read_at, d.read_at))
  where (${of('d')}) is distinct from (${of('excluded')})`,
     values: [
-      ...[token.chain, token.agentId, uriSha256, uriStatus, name, description, image, active, x402Support],
-      ...[JSON.stringify(document.services), JSON.stringify(document.supportedTrust)],
-      ...[version?.etag ?? null, version?.lastModified ?? null, now],
+      token.chain,
+      token.agentId,
+      uriSha256,
+      uriStatus,
+      name,
+      description,
+      image,
+      active,
+      x402Support,
+      JSON.stringify(document.services),
+      JSON.stringify(document.supportedTrust),
+      version?.etag ?? null,
+      version?.lastModified ?? null,
+      now,
     ],
   })
 }

@@ -19,7 +19,10 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const recipient = (name: string) => accountOf(`${name} recipient`).address
-const [early, late, fickle, stranger] = [recipient('early'), recipient('late'), recipient('fickle'), recipient('other')]
+const early = recipient('early')
+const late = recipient('late')
+const fickle = recipient('fickle')
+const stranger = recipient('other')
 
 const killed = [1, 2, 3, 4, 5, 6].map((number) => recipient(`killed ${number}`))
 

@@ -84,7 +84,9 @@ function logFilter(request: LogRequest): (log: Log) => boolean {
 }
 
 function transactionFilter(request: TransactionRequest): (transaction: Transaction) => boolean {
-  const [from, to, sighash] = [among(request.from), among(request.to), among(request.sighash)]
+  const from = among(request.from)
+  const to = among(request.to)
+  const sighash = among(request.sighash)
   const { firstNonce = 0, lastNonce = Number.MAX_SAFE_INTEGER } = request
   const anyNonce = request.firstNonce === undefined && request.lastNonce === undefined
   return (transaction) => {

@@ -90,7 +90,8 @@ test('content comes from whichever gateway has it, and not from one that sends s
   const cid = good.add('{"name":"from the third"}')
   silent.faults.add({ kind: 'hang' }, { times: Number.POSITIVE_INFINITY })
   lying.pages.set(`/ipfs/${cid}`, { body: { name: 'a lie' } })
-  const [id, missing] = [newId(), newId()]
+  const id = newId()
+  const missing = newId()
   await mint(pool, { id, fid: id, uri: `ipfs://${cid}` })
   await job.join()
   await job.read(source)

@@ -22,7 +22,8 @@ test('a verified token is read first, its record fills, and its agent changes on
   const { pool } = database
   const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
   const job = startAgentsJob({ database, clock, hosts: [host] })
-  const [mine, other] = [newId(), newId()]
+  const mine = newId()
+  const other = newId()
   host.pages.set(path, {
     body: { name: 'Ada', services: [{ name: 'A2A', endpoint: `${host.url}/a2a` }], active: true },
   })
@@ -93,7 +94,8 @@ test('whatever the URI holds itself is read without a request and never again', 
 test('a registration without a URI is never a subject; one whose URI is taken away becomes empty', async () => {
   const { pool } = database
   const job = startAgentsJob({ database, clock, hosts: [] })
-  const [never, once] = [newId(), newId()]
+  const never = newId()
+  const once = newId()
   await mint(pool, { id: never, fid: never, uri: '' })
   await mint(pool, { id: once, fid: once, uri: '{"name":"once"}' })
   await job.join()

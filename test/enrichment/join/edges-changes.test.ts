@@ -52,16 +52,27 @@ let block = 1_000
 const at = () => new Date(birth.getTime() + block * 1_000)
 async function transfer(id: number, from: string, to: string) {
   await insert(database.pool, 'registration_transfer', {
-    ...{ id: `moved-${++block}`, chain: 'base', agent_id: id, from: bytes(from), to: bytes(to) },
-    ...{ block_number: block, log_index: 0, block_timestamp: at(), tx_hash: bytes(`tx ${block}`) },
+    id: `moved-${++block}`,
+    chain: 'base',
+    agent_id: id,
+    from: bytes(from),
+    to: bytes(to),
+    block_number: block,
+    log_index: 0,
+    block_timestamp: at(),
+    tx_hash: bytes(`tx ${block}`),
   })
 }
 
 async function pay(payer: string, recipient: string) {
   const { pool } = database
   await seedSettlement(pool, {
-    ...{ chain: 'base', block: ++block, at: at(), amount: 5n },
-    ...{ payer: addressOf(payer), recipient: addressOf(recipient) },
+    chain: 'base',
+    block: ++block,
+    at: at(),
+    amount: 5n,
+    payer: addressOf(payer),
+    recipient: addressOf(recipient),
   })
   await pool.query('delete from chain_state')
   await seedChainState(pool, { chain: 'base', indexed: block, finalized: block })
@@ -69,9 +80,22 @@ async function pay(payer: string, recipient: string) {
 
 async function judge(client: string, token: number) {
   await insert(database.pool, 'feedback', {
-    ...{ id: `f-${++block}`, chain: 'base', agent_id: token, client: bytes(client), feedback_index: block },
-    ...{ value: 5, value_decimals: 0, tag1: '', tag2: '', endpoint: '', feedback_uri: '', tx_hash: bytes('tx') },
-    ...{ feedback_hash: bytes(hashOf('f')), block_number: block, log_index: 0, block_timestamp: at() },
+    id: `f-${++block}`,
+    chain: 'base',
+    agent_id: token,
+    client: bytes(client),
+    feedback_index: block,
+    value: 5,
+    value_decimals: 0,
+    tag1: '',
+    tag2: '',
+    endpoint: '',
+    feedback_uri: '',
+    tx_hash: bytes('tx'),
+    feedback_hash: bytes(hashOf('f')),
+    block_number: block,
+    log_index: 0,
+    block_timestamp: at(),
   })
 }
 

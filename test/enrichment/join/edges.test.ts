@@ -8,7 +8,10 @@ import { addressOf, birth, hashOf, insert, seedChainState, seedSettlement } from
 import { mintTo, startUpstreamJob, type UpstreamJob } from '../upstreams/job.ts'
 import { profileOf } from './agents-job.ts'
 
-const [ada, bob, cyd, stranger] = [1, 2, 3, 9]
+const ada = 1
+const bob = 2
+const cyd = 3
+const stranger = 9
 const walletOf = (fid: number) => addressOf(`wallet of ${fid}`)
 const bytes = (address: string) => Buffer.from(address.slice(2), 'hex')
 const clock = createClock('2026-06-01T00:00:00Z')
@@ -181,7 +184,8 @@ test('edges end with what made them, and with the agent at the other end', async
 
 test('feedback from the wallet of an agent’s token is the agent’s; from a wallet that both use it is nobody’s', async () => {
   const { pool } = database
-  const [judge, judged] = [11, 12]
+  const judge = 11
+  const judged = 12
   await mintTo(pool, { fid: judge, addresses: [walletOf(judge)] })
   await mintTo(pool, { fid: judged, addresses: [walletOf(judged)] })
   await addFeedback(judged * 100, addressOf('purse'), 1)

@@ -3,7 +3,8 @@ import { refreshCounts } from '../../../db/queries/rollup/refresh-counts.ts'
 import { wallet } from '../../support/chain/rows.ts'
 import { type Scene, startScene } from '../../support/chain/scene.ts'
 
-const [first, second] = [wallet(1), wallet(2)]
+const first = wallet(1)
+const second = wallet(2)
 const day = 24 * 3_600_000
 
 let scene: Scene
@@ -72,7 +73,8 @@ test('counts that did not move write nothing, and those that did are no change o
   await scene.rows.settle('base', first, ago(day))
   const changes = async () => (await scene.database.pool.query('select * from agent_change')).rows
   const version = async () => (await scene.database.pool.query('select ctid::text, changed_at from agent')).rows[0]
-  const [changesBefore, before] = [await changes(), await version()]
+  const changesBefore = await changes()
+  const before = await version()
   expect(await scene.job.counts()).toBe(1)
   const counted = await version()
   expect(counted.ctid).not.toBe(before.ctid)

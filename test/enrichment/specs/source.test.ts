@@ -101,7 +101,8 @@ test('an unchanged document is asked for by its tag, and looking again changes n
 test('a host belongs to an agent only when it lists the agent’s own token', async () => {
   const [host] = (await startHosts(1)) as [WebHost]
   const job = startAgentsJob({ database, clock, hosts: [host] })
-  const [owner, guest] = [newFid(), newFid()]
+  const owner = newFid()
+  const guest = newFid()
   await publish(database.pool, host, owner)
   const services = [{ name: 'A2A', endpoint: `${host.url}/.well-known/agent-card.json` }]
   await mint(database.pool, { id: guest, fid: guest, uri: JSON.stringify({ name: 'guest', services }) })

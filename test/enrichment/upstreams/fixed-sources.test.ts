@@ -72,7 +72,8 @@ test('a key goes into a header, and never into an address', async () => {
   ])
   const pass = { pool, now: clock.now, random: () => 0.5, failed: () => {} }
   for (const source of sources.slice(0, 2)) expect((await runPass(source, pass)).outcomes).toEqual(['empty'])
-  const [first, last] = [double.requests[0]!, double.requests.at(-1)!]
+  const first = double.requests[0]!
+  const last = double.requests.at(-1)!
   expect([first.headers.authorization, last.headers['x-api-key']]).toEqual(['secret-1', 'secret-2'])
   expect(first.headers['user-agent']).toContain('https://agents.shop.xyz')
   expect(double.requests.map(({ url }) => url.href).join(' ')).not.toContain('secret')

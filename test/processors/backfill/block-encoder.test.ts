@@ -144,7 +144,8 @@ function blockOf(number: number, timestamp: number, drawn: readonly Drawn[]): Ar
     const to = { token: one.token, batcher, nobody: null }[one.to]
     return { transactionIndex, hash, from: addressFor('facilitator'), to, input: inputOf(one) }
   })
-  const [hash, parentHash] = [`0x${'aa'.repeat(32)}`, `0x${'bb'.repeat(32)}`]
+  const hash = `0x${'aa'.repeat(32)}`
+  const parentHash = `0x${'bb'.repeat(32)}`
   return { header: { number, hash, parentHash, timestamp }, transactions, logs }
 }
 
@@ -160,7 +161,8 @@ function inputOf({ name, amount, entry, token, shape }: Drawn): Hex {
 
 function logsOf({ name, amount, token, logs }: Drawn): ChainLog[] {
   const payment = paymentOf(name, { amount })
-  const [note, transfer] = [used(payment, 0, token), moved(payment, 0, token)]
+  const note = used(payment, 0, token)
+  const transfer = moved(payment, 0, token)
   switch (logs) {
     case 'both':
       return [note, transfer]

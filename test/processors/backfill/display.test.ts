@@ -34,7 +34,8 @@ function output(columns?: number) {
 /** The lines on the screen after everything that was written: moves of the cursor and erasures are carried out. */
 function screen(text: string): string[] {
   const lines = ['']
-  let [row, column] = [0, 0]
+  let row = 0
+  let column = 0
   for (const [piece, count, letter] of text.matchAll(/\x1b\[\??(\d*)([A-Za-z])|[\s\S]/g)) {
     const steps = Number(count || 1)
     if (letter === 'A') row = Math.max(0, row - steps)

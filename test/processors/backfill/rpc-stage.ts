@@ -43,7 +43,8 @@ export async function startRpcStage(): Promise<RpcStage> {
   await chain.execute(late, mint(chain, late.address, 1_000n))
   const authorize = (name: string) =>
     signAuthorization(chain, late, { to: late.address, value: 7n, nonce: keccak256(toBytes(name)) })
-  const [one, other] = [await authorize('one of two'), await authorize('the other')]
+  const one = await authorize('one of two')
+  const other = await authorize('the other')
   await chain.execute(late, aggregate(chain, [pay(one), pay(other)]))
   const lastBlock = Number(await chain.client.getBlockNumber())
   await chain.client.mine({ blocks: finality })

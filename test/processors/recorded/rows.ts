@@ -164,7 +164,8 @@ function timeOf(chain: RecordedChain, number: number): string {
 function by(...columns: string[]) {
   return (a: Row, b: Row): number => {
     for (const column of columns) {
-      const [left, right] = [a[column] as never, b[column] as never]
+      const left = a[column] as never
+      const right = b[column] as never
       if (left !== right) return left < right ? -1 : 1
     }
     return 0

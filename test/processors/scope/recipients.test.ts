@@ -12,7 +12,8 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { until } from '../../support/until.ts'
 
 const chain = readChains({ env: {} }).base
-const [known, other] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+const known = `0x${'a1'.repeat(20)}`
+const other = `0x${'b2'.repeat(20)}`
 const first = Math.min(...chain.tokens.map(({ fromBlock }) => fromBlock))
 
 let database: TestDatabase
@@ -142,7 +143,8 @@ async function recipients() {
 }
 
 function payment(recipient: string): SettlementRow {
-  const [address, hash] = [`0x${'cc'.repeat(20)}`, `0x${'dd'.repeat(32)}`]
+  const address = `0x${'cc'.repeat(20)}`
+  const hash = `0x${'dd'.repeat(32)}`
   return {
     chain: 'base',
     blockNumber: 3_000_050,

@@ -178,7 +178,8 @@ test('whoever becomes verified while the chain grows gets every settlement, howe
 })
 
 test('a processor killed in the middle of a load goes on behind its last step', { timeout }, async () => {
-  const [blocks, perBlock] = [200, 400]
+  const blocks = 200
+  const perBlock = 400
   const stage = await startStage(paidBlocks(blocks, perBlock, 4))
   try {
     const all = await stage.cleanSettlements(firstBlock + blocks - 1)

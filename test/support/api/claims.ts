@@ -80,11 +80,17 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
     const witnesses = createWitnesses({
       chains: { ...chains, optimism: { ...chains.optimism, rpc } },
       hub: { url: hubUrl, headers: {} },
-      ...{ egressAllow, serviceName, siteUrl },
+      egressAllow,
+      serviceName,
+      siteUrl,
     })
     const { pool } = overrides.database ?? database
     const claims: ApiDeps['claims'] = {
-      ...{ ...witnesses, egressAllow, attempts, windowSeconds: 900, hostLinkRequired },
+      ...witnesses,
+      egressAllow,
+      attempts,
+      windowSeconds: 900,
+      hostLinkRequired,
       derive: (fid) => deriveClaimed({ pool, fid, settlementOverloads: 'spec', now: () => new Date(clock.now) }),
     }
     const port = ownAddress ? await freePort() : undefined
@@ -99,12 +105,18 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
   }
 
   return {
-    ...{ database, chain, hub, host, clock, another },
+    database,
+    chain,
+    hub,
+    host,
+    clock,
+    another,
     api: await another(),
     async claimant() {
       lastFid += 1
       const fid = lastFid
-      const [custody, account] = [accountOf(`custody ${fid}`), accountOf(`verified ${fid}`)]
+      const custody = accountOf(`custody ${fid}`)
+      const account = accountOf(`verified ${fid}`)
       const appKey = appKeyOf(`app key ${fid}`)
       hub.state.addAccount({ fid, custody: custody.address, appKey: appKey.publicKey })
       hub.state.addVerification(fid, account.address)

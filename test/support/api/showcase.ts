@@ -100,8 +100,12 @@ export async function seedShowcase(pool: pg.Pool, now: number): Promise<void> {
     for (let paid = 0; paid < Math.max(0, 60 - n * 9); paid++) {
       const ago = ((paid * 7 + n * 3) % 29) * ((paid % 5) / 4) + 0.02
       await seedSettlement(pool, {
-        ...{ chain: 'base', recipient: address, block: 40_000_000 + n * 1_000 + paid, at: before(ago) },
-        ...{ payer: addressOf(`payer ${paid % 7}`), amount: BigInt(20_000 + ((paid * 37_511) % 2_500_000)) },
+        chain: 'base',
+        recipient: address,
+        block: 40_000_000 + n * 1_000 + paid,
+        at: before(ago),
+        payer: addressOf(`payer ${paid % 7}`),
+        amount: BigInt(20_000 + ((paid * 37_511) % 2_500_000)),
       })
     }
   }
@@ -114,8 +118,15 @@ async function seedRich(pool: pg.Pool, before: (days: number) => Date): Promise<
   const address = addressOf('showcase 0')
   for (const chain of ['ethereum', 'base', 'celo']) {
     await insert(pool, 'registration_document', {
-      ...{ chain, agent_id: '100', uri_sha256: null, uri_status: 'ok', name: 'Tideline', updated_at: before(3) },
-      ...{ description: 'Coastal weather and tides by the question.', active: true, x402_support: true },
+      chain,
+      agent_id: '100',
+      uri_sha256: null,
+      uri_status: 'ok',
+      name: 'Tideline',
+      updated_at: before(3),
+      description: 'Coastal weather and tides by the question.',
+      active: true,
+      x402_support: true,
       services: JSON.stringify([
         { name: 'A2A', endpoint: 'https://tideline.example/.well-known/agent-card.json', version: '0.3.0' },
         { name: 'MCP', endpoint: 'https://tideline.example/mcp', version: '2025-06-18' },
@@ -124,20 +135,45 @@ async function seedRich(pool: pg.Pool, before: (days: number) => Date): Promise<
     })
   }
   await seedHolding(pool, {
-    ...{ fid: richFid, chain: 'polygon', id: 7, by: address, block: 90, at: before(70) },
+    fid: richFid,
+    chain: 'polygon',
+    id: 7,
+    by: address,
+    block: 90,
+    at: before(70),
     released: { reason: 'transfer', block: 120, at: before(40), to: addressOf('showcase 3'), toFid: richFid + 93 },
   })
   const checked = { last_check_at: before(0.01), first_seen_at: before(30), declared: true, has_content: true }
   await insert(pool, 'agent_spec', {
-    ...{ ...checked, fid: richFid, kind: 'a2a', url: 'https://tideline.example/.well-known/agent-card.json' },
-    ...{ title: 'Tideline', version: '1.4.0', skills: ['tide-table', 'harbour-traffic', 'storm-watch'], tools: [] },
-    ...{ domain_verified: true, last_alive_at: before(0.01), last_check_status: 'ok', http_status: 200 },
-    ...{ latency_ms: 84, consecutive_failures: 0 },
+    ...checked,
+    fid: richFid,
+    kind: 'a2a',
+    url: 'https://tideline.example/.well-known/agent-card.json',
+    title: 'Tideline',
+    version: '1.4.0',
+    skills: ['tide-table', 'harbour-traffic', 'storm-watch'],
+    tools: [],
+    domain_verified: true,
+    last_alive_at: before(0.01),
+    last_check_status: 'ok',
+    http_status: 200,
+    latency_ms: 84,
+    consecutive_failures: 0,
   })
   await insert(pool, 'agent_spec', {
-    ...{ ...checked, fid: richFid, kind: 'mcp', url: 'https://tideline.example/mcp' },
-    ...{ title: 'Tideline MCP', version: null, skills: [], tools: ['ask', 'subscribe'], domain_verified: false },
-    ...{ last_alive_at: before(2), last_check_status: 'timeout', http_status: null, latency_ms: null },
+    ...checked,
+    fid: richFid,
+    kind: 'mcp',
+    url: 'https://tideline.example/mcp',
+    title: 'Tideline MCP',
+    version: null,
+    skills: [],
+    tools: ['ask', 'subscribe'],
+    domain_verified: false,
+    last_alive_at: before(2),
+    last_check_status: 'timeout',
+    http_status: null,
+    latency_ms: null,
     consecutive_failures: 4,
   })
   await seedElsewhere(pool, Buffer.from(address.slice(2), 'hex'), before)
@@ -151,22 +187,32 @@ async function seedElsewhere(pool: pg.Pool, address: Buffer, before: (days: numb
   await insert(pool, 'oli_tag', { ...tag, slug: 'tideline', name: 'Tideline: Till', tag_type: 'name' })
   const identity = { ...read, sources: ['web3.bio'] }
   await insert(pool, 'agent_identity', {
-    ...{ ...identity, platform: 'ens', identity: 'tideline.eth', display_name: 'tideline.eth' },
-    ...{ url: 'https://app.ens.domains/tideline.eth', follower_count: 84 },
+    ...identity,
+    platform: 'ens',
+    identity: 'tideline.eth',
+    display_name: 'tideline.eth',
+    url: 'https://app.ens.domains/tideline.eth',
+    follower_count: 84,
   })
   await insert(pool, 'agent_identity', { ...identity, platform: 'lens', identity: 'tideline', url: null })
   await insert(pool, 'codehost_profile', {
-    ...{
-      ...read,
-      asked_login: 'tideline',
-      login: 'Tideline',
-      user_id: 7_004_207,
-      type: 'Organization',
-      name: 'Tideline',
-    },
-    ...{ url: 'https://github.com/Tideline', bio: 'Harmonic models of the tide.', followers: 212, following: 3 },
-    ...{ public_repos: 14, total_stars: 1_930, top_languages: ['TypeScript', 'Julia'], verified: true },
-    ...{ account_created_at: before(900), last_push_at: before(2), source: 'socialindex' },
+    ...read,
+    asked_login: 'tideline',
+    login: 'Tideline',
+    user_id: 7_004_207,
+    type: 'Organization',
+    name: 'Tideline',
+    url: 'https://github.com/Tideline',
+    bio: 'Harmonic models of the tide.',
+    followers: 212,
+    following: 3,
+    public_repos: 14,
+    total_stars: 1_930,
+    top_languages: ['TypeScript', 'Julia'],
+    verified: true,
+    account_created_at: before(900),
+    last_push_at: before(2),
+    source: 'socialindex',
   })
   const edge = { fid: richFid, weight: 1, first_seen_at: before(60), last_seen_at: before(2) }
   const [wren, moss, quill, parcel, north] = [1, 2, 3, 4, 5].map((n) => richFid + n * 31)

@@ -18,7 +18,9 @@ export interface PlacingRun {
 }
 
 const { base } = readChains({ env: {} })
-const [rowsPerBlock, loadedBlocks, hotBlocks] = [10, 1_000, 20]
+const rowsPerBlock = 10
+const loadedBlocks = 1_000
+const hotBlocks = 20
 const readPauseMs = 5
 
 /** Settlements of blocks, ten a block; `id`: an expression, null for rows of final blocks. */
@@ -52,7 +54,8 @@ export async function placeBesideReader(rows: number): Promise<PlacingRun> {
       [head, head - hotBlocks],
     )
     let isOver = false
-    let [slowest, answers] = [0, 0]
+    let slowest = 0
+    let answers = 0
     const reading = (async () => {
       while (!isOver) {
         const began = Date.now()

@@ -83,7 +83,8 @@ async function storeToken(db: Queryable, { chain, id }: Token) {
     'select * from registration_transfer where chain = $1 and agent_id = $2 order by block_number',
     key,
   )
-  const [mint, last] = [rows[0], rows.at(-1)]
+  const mint = rows[0]
+  const last = rows.at(-1)
   if (!last) {
     await db.query('delete from registration where chain = $1 and agent_id = $2', key)
     return

@@ -115,7 +115,8 @@ function statements(): Statement[] {
     return addressSubject(db, rows[0].address)
   }
   const page = (sort: 'newest' | 'most-active', q: string | null) => (db: Queryable) =>
-    discoveryPage(db, { ...none, q }, { sort, page: 1, limit: 30, total: Promise.resolve(0) })
+    // As when the total is known already: it is counted apart, below.
+    discoveryPage(db, { ...none, q }, { sort, page: 1, limit: 30 }, async (change) => ({ total: 0, change }))
   return [
     profileOf('profile of the busiest', busiestFid),
     profileOf('profile', 4_711),

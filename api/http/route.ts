@@ -26,6 +26,8 @@ export interface Sources {
 
 export interface Total {
   readonly total: number
+  /** Number of the newest change of an agent when it was counted, where that matters. */
+  readonly change?: number
   readonly bytes: number
 }
 

@@ -19,7 +19,13 @@ export const sitemaps: readonly Route[] = [
     ['User-agent: *', 'Disallow: /api/', 'Disallow: /*?', '', `Sitemap: ${siteUrl}/sitemap.xml`, ''].join('\n'),
   ),
   forEngines('/sitemap.xml', xml, async (_part, { database, siteUrl }) => {
-    const total = await discoveryTotal(database, { q: null, chain: null, claimed: null, spec: null, codehost: null })
+    const { total } = await discoveryTotal(database, {
+      q: null,
+      chain: null,
+      claimed: null,
+      spec: null,
+      codehost: null,
+    })
     const parts = Math.min(mostParts, Math.max(1, Math.ceil(total / partSize)))
     const entries = Array.from(
       { length: parts },

@@ -1,13 +1,20 @@
 import { z } from 'zod'
-import { type DiscoveryFilter, discoveryPage, discoverySorts, discoveryTotal } from '../../db/queries/read/discovery.ts'
+import {
+  type DiscoveryFilter,
+  type DiscoveryTotal,
+  discoveryPage,
+  discoverySorts,
+  discoveryTotal,
+} from '../../db/queries/read/discovery.ts'
 import { chainsParameter, flagParameter, integerParameter, textParameter, wordParameter } from '../http/parameters.ts'
 import { json, route, type Sources } from '../http/route.ts'
 import { discoveryList } from '../schemas/discovery.ts'
 
 /** Pages beyond are cut to it: the offset stays an exact number, and no list is that long. */
 const lastPage = 1_000_000
-/** Page and total are both this old at most, so that they agree. */
 const freshSeconds = 5
+/** A total holds until an agent changes; those of former moments are not asked for again. */
+const totalFreshSeconds = 60
 
 export const claimedParameter = wordParameter(['all', 'claimed', 'unclaimed'], 'all', 'Claim status.')
 /** As the queries take it. */
@@ -35,22 +42,26 @@ export const discovery = route({
   errors: [],
   maxAgeSeconds: 30,
   freshSeconds,
-  async read({ sort, page, limit, claimed, ...rest }, { database, totals }) {
+  async read({ sort, page, limit, claimed, ...rest }, sources) {
     const filter = { ...rest, claimed: claimedFlags[claimed] }
-    const total = countOnce(filter, database, totals)
-    return discoveryPage(database, filter, { sort, page, limit, total })
+    const totalAt = (change: number) => countOnce(filter, change, sources)
+    return discoveryPage(sources.database, filter, { sort, page, limit }, totalAt)
   },
 })
 
-/** The total of a filter is the same for all its pages and sorts: counting is the dearer half. */
+/** The total of a filter is the same for all its pages and sorts, and until an agent changes: counting is the dearer half. */
 async function countOnce(
   filter: DiscoveryFilter,
-  database: Sources['database'],
-  totals: Sources['totals'],
-): Promise<number> {
-  const { value } = await totals.get(`discovery ${JSON.stringify(filter)}`, freshSeconds * 1_000, async () => ({
-    total: await discoveryTotal(database, filter),
-    bytes: 0,
-  }))
-  return value?.total ?? 0
+  change: number,
+  { database, totals }: Sources,
+): Promise<DiscoveryTotal> {
+  const { value } = await totals.get(
+    `discovery ${change} ${JSON.stringify(filter)}`,
+    totalFreshSeconds * 1_000,
+    async () => ({
+      ...(await discoveryTotal(database, filter)),
+      bytes: 0,
+    }),
+  )
+  return { total: value?.total ?? 0, change: value?.change ?? 0 }
 }

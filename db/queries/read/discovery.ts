@@ -28,40 +28,65 @@ export interface DiscoveryPage {
   readonly sort: DiscoverySort
   readonly page: number
   readonly limit: number
-  /** Of the filter, counted apart: that takes longer than the page. */
-  readonly total: Promise<number>
 }
 
-/** Number of agents a filter matches. */
-export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Promise<number> {
+/** What a filter matches, and the newest change of any agent at that moment: while it is the same, so is the total. */
+export interface DiscoveryTotal {
+  readonly total: number
+  readonly change: number
+}
+
+const newestChange = '(select coalesce(max(seq), 0) from agent_change)'
+
+export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Promise<DiscoveryTotal> {
   const { where, values } = conditions(filter)
   // Unnamed, like the page: a plan made for every pattern at once is the wrong one for common or for rare words.
-  const { rows } = await db.query<{ total: number }>({ text: `select count(*) as total from agent a ${where}`, values })
-  return rows[0]?.total ?? 0
+  const text = `select count(*) as total, ${newestChange} as change from agent a ${where}`
+  const { rows } = await db.query<DiscoveryTotal>({ text, values })
+  return rows[0] ?? { total: 0, change: 0 }
 }
 
-/** JSON of `GET /api/discovery`. The total may still be counted meanwhile. */
+/**
+ * JSON of `GET /api/discovery`: rows and total of one moment. Counting takes longer than the page, so `totalAt` may
+ * know the total from before; what it gives is used when nothing has changed since, and counted anew otherwise.
+ */
 export async function discoveryPage(
   db: Queryable,
   filter: DiscoveryFilter,
-  { sort, page, limit, total }: DiscoveryPage,
+  page: DiscoveryPage,
+  totalAt: (change: number) => Promise<DiscoveryTotal>,
 ): Promise<string> {
+  const shown = await pageOf(db, filter, page, 'null::bigint')
+  const known = await totalAt(shown.change)
+  const { where } = conditions(filter)
+  const { agents, count, total } =
+    known.change === shown.change
+      ? { ...shown, total: known.total }
+      : await pageOf(db, filter, page, `(select count(*) from agent a ${where})`)
+  const { limit } = page
+  const offset = (page.page - 1) * limit
+  return `{"agents":${agents},"total":${total},"limit":${limit},"offset":${offset},"page":${page.page},"count":${count}}`
+}
+
+async function pageOf(
+  db: Queryable,
+  filter: DiscoveryFilter,
+  { sort, page, limit }: DiscoveryPage,
+  total: string,
+): Promise<DiscoveryTotal & { agents: string; count: number }> {
   const { where, values } = conditions(filter)
-  const offset = (page - 1) * limit
   const parameter = (index: number) => `$${values.length + index}::bigint`
-  const asked = db.query<{ agents: string; count: number }>({
+  const { rows } = await db.query<DiscoveryTotal & { agents: string; count: number }>({
     text: `
 with page as (
   select * from agent a ${where} order by ${orders[sort]} limit ${parameter(1)} offset ${parameter(2)}
 )
 select coalesce(json_agg(json_build_object(${leanRow}) order by ${orders[sort]}), '[]')::text as agents,
-       count(*) as count
+       count(*) as count, ${total} as total, ${newestChange} as change
   from page a`,
-    values: [...values, limit, offset],
+    values: [...values, limit, (page - 1) * limit],
   })
-  const [{ rows }, all] = await Promise.all([asked, total])
-  const { agents, count } = rows[0] as { agents: string; count: number }
-  return `{"agents":${agents},"total":${all},"limit":${limit},"offset":${offset},"page":${page},"count":${count}}`
+  return rows[0] as DiscoveryTotal & { agents: string; count: number }
 }
 
 function conditions(filter: DiscoveryFilter): { where: string; values: unknown[] } {

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
-import { leanRow } from '../sql/lean-row.ts'
+import { leanRowWith } from '../sql/lean-row.ts'
 import { isListed } from '../sql/selectors.ts'
 import { countedSettlements, newestSettlement } from '../sql/settlement-windows.ts'
 
@@ -10,6 +10,10 @@ const windows = {
   '30d': { since: `now() - interval '30 days'`, count: 'last_30d' },
   all: { since: null, count: 'ever' },
 } as const
+
+/** What is shown of every agent, whatever the window: counted with it, so that one answer does not tell two numbers. */
+const shown = ['last_30d', 'ever'] as const
+const windowOf = { last_30d: windows['30d'], ever: windows.all }
 
 export type LeaderboardPeriod = keyof typeof windows
 export const leaderboardPeriods = Object.keys(windows) as LeaderboardPeriod[]
@@ -48,8 +52,13 @@ function rankingOf({ since, count }: (typeof windows)[LeaderboardPeriod]): strin
     amounts: true,
     newest: false,
     overloads: '$3::boolean',
-    windows: [{ name: 'settlements', since }],
+    windows: [
+      { name: 'settlements', since },
+      ...shown.filter((name) => name !== count).map((name) => ({ name, since: windowOf[name].since })),
+    ],
   })
+  const column = (name: (typeof shown)[number]) => (name === count ? 'settlements' : name)
+  const leanRow = leanRowWith({ last30d: 'ranked.last_30d', ever: 'ranked.ever' })
   return `
 with candidate as materialized (
   select fid
@@ -63,17 +72,19 @@ with candidate as materialized (
 verified as materialized (select fid, unnest(verified_addresses) as address from candidate join agent using (fid)),
 recipient as materialized (select distinct address from verified),
 paid as materialized (
-  select address, sum(settlements) as settlements, sum(settlements_amount) as volume
+  select address, sum(settlements) as settlements, sum(settlements_amount) as volume,
+         ${shown.map((name) => `sum(${column(name)}) as ${name}`).join(', ')}
     from (${counted}) part
    group by address
-  having sum(settlements) > 0
 ),
 ranked as (
   select row_number() over (order by sum(paid.settlements) desc, sum(paid.volume) desc, verified.fid) as rank,
-         verified.fid, sum(paid.settlements) as settlement_count, sum(paid.volume) as volume
+         verified.fid, sum(paid.settlements) as settlement_count, sum(paid.volume) as volume,
+         ${shown.map((name) => `sum(paid.${name}) as ${name}`).join(', ')}
     from verified
     join paid using (address)
    group by verified.fid
+  having sum(paid.settlements) > 0
    order by rank
    limit $2
 )

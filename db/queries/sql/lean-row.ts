@@ -4,7 +4,11 @@ import { chainLabel, chainPosition, isoTime, list } from './json-text.ts'
  * Arguments of json_build_object for a lean row of the agent `a`. Counters are those of the row, refreshed every
  * minute; the profile counts exactly.
  */
-export const leanRow = `
+export const leanRow = leanRowWith({ last30d: 'a.settlements_30d', ever: 'a.settlements_all' })
+
+/** The same row, with counters that the caller has counted together with other figures of its answer. */
+export function leanRowWith({ last30d, ever }: { last30d: string; ever: string }): string {
+  return `
   'fid', a.fid,
   'handle', a.handle,
   'display_name', a.display_name,
@@ -14,10 +18,11 @@ export const leanRow = `
   'claimed', a.claimed,
   'claim_method', a.claim_method,
   'agent_status', a.agent_status,
-  'settlements_30d', a.settlements_30d,
-  'settlements_all', a.settlements_all,
+  'settlements_30d', ${last30d},
+  'settlements_all', ${ever},
   'has_spec', a.has_spec,
   'has_codehost', a.has_codehost,
   'registered_at', ${isoTime('a.registered_at')},
   'listed_at', ${isoTime('a.listed_at')},
   'last_seen_at', ${isoTime('greatest(a.registry_event_at, a.last_settlement_at, a.last_message_at, a.last_alive_at)')}`
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startApi, type TestApi } from '../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, countSettlements, seedAgent, seedSettlement } from '../support/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database, { now: () => (now += 6_000) })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+/** Later at each look, so that no answer comes from memory; totals may. */
+let now = Date.now()
+
+const read = async <T>(path: string): Promise<T> => (await api.get(path)).json() as Promise<T>
+
+test('total and rows of discovery are of one moment while agents come and go', async () => {
+  let stop = false
+  const writing = (async () => {
+    for (let fid = 1; !stop; fid = (fid % 90) + 1) {
+      const client = await database.pool.connect()
+      await client.query('begin')
+      const gone = await client.query('delete from agent where fid = $1', [fid])
+      if (!gone.rowCount) await seedAgent(client as never, { fid })
+      await client.query(`insert into agent_change (fid, kind, changed_at) values ($1, $2, now())`, [
+        fid,
+        gone.rowCount ? 'delist' : 'upsert',
+      ])
+      await client.query('commit')
+      client.release()
+    }
+  })()
+  type List = { total: number; count: number; agents: unknown[] }
+  const seen = new Set<number>()
+  for (let round = 0; round < 150; round++) {
+    const lists = await Promise.all(
+      ['?limit=100', '?limit=100&q=age', '?limit=100&sort=oldest'].map((query) => read<List>(`/api/discovery${query}`)),
+    )
+    for (const { total, count, agents } of lists) {
+      expect([total, count]).toEqual([agents.length, agents.length])
+      seen.add(total)
+    }
+  }
+  stop = true
+  await writing
+  expect(seen.size).toBeGreaterThan(5)
+})
+
+test('a total is not counted again while nothing changes', async () => {
+  const texts: string[] = []
+  const query = (config: { text: string }) => {
+    texts.push(config.text)
+    return database.pool.query(config)
+  }
+  const watched = await startApi(database, { now: () => now, database: { query } as never })
+  for (let page = 1; page <= 5; page++) {
+    now += 6_000
+    await watched.get(`/api/discovery?q=ag&page=${page}`)
+  }
+  expect(texts.filter((text) => text.startsWith('select count(*) as total'))).toHaveLength(1)
+  await watched.stop()
+})
+
+test('the leaderboard tells one number of settlements in 30 days, and of all', async () => {
+  const recipient = addressOf('paid just now')
+  await seedAgent(database.pool, { fid: 500, addresses: [recipient], settlements30d: 19, settlementsAll: 19 })
+  const pay = (block: number) => seedSettlement(database.pool, { chain: 'base', recipient, block, at: new Date() })
+  for (let block = 1; block <= 19; block++) await pay(block)
+  await countSettlements(database.pool) // the job's last round
+  await pay(20)
+  for (const period of ['7d', '30d', 'all']) {
+    const { agents } = await read<{ agents: Record<string, number>[] }>(`/api/leaderboard?period=${period}`)
+    expect(agents[0]).toMatchObject({ fid: 500, settlement_count: 20, settlements_30d: 20, settlements_all: 20 })
+  }
+})

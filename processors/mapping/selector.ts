@@ -16,6 +16,11 @@ export interface ExecutedAuthorization {
 /** Hex digits of a selector, and of a word. */
 const selectorDigits = 8
 const wordDigits = 64
+/**
+ * Places in a transaction's calldata that are looked at for one authorization. Calldata of 128 KiB of zeros holds a nonce
+ * of zeros at 131,000 of them; past the bound it is for the traces to tell.
+ */
+const maxPlaces = 256
 /** All four entry points begin with the same words: from, to, value, validAfter, validBefore, nonce. */
 const nonceWord = 5
 
@@ -23,8 +28,8 @@ const nonceWord = 5
  * The entry point a transaction's calldata names for an authorization: the four bytes in front of the arguments that
  * hold its nonce, at any byte offset, so that calls inside a batch or a forwarder are found too.
  *
- * Undefined when the calldata does not say, and when it says two different things: the same arguments can also stand
- * in a call that failed or that went to another contract.
+ * Undefined when the calldata does not say, when it says two different things, because the same arguments can also stand
+ * in a call that failed or that went to another contract, and when the nonce stands in too many places to look at.
  *
  * Source: EIP-3009 for the layout of the arguments.
  */
@@ -38,7 +43,9 @@ export function findSelector(
   if (transaction.to === token && names(input, 2, executed)) return selectorAt(input, 2)
   const found = new Set<string>()
   const nonce = executed.nonce.slice(2)
+  let places = 0
   for (let at = input.indexOf(nonce, 2); at >= 0; at = input.indexOf(nonce, at + 1)) {
+    if (++places > maxPlaces) return undefined
     const start = at - nonceWord * wordDigits - selectorDigits
     if (start < 2 || start % 2 !== 0) continue
     if (names(input, start, executed)) found.add(selectorAt(input, start))

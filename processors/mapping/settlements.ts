@@ -111,6 +111,8 @@ function resolve(
 ) {
   const transfer = pairing.next(authorization)
   if (!transfer) return
+  // An entry point that pays logs the Transfer right behind; one that approves leaves it to a later transferFrom.
+  if (!calls && transfer.logIndex !== authorization.logIndex + 1) return
   const selector = calls ? tracedSelector(authorization, calls) : inferSelector(transaction, logs, transfer)
   if (!selector) return // the token was called by another entry point: an approval, which moves no money
   pairing.take(transfer)

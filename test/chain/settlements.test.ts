@@ -13,10 +13,9 @@ import { batchCases } from './cases/batch.ts'
 import { contractCases } from './cases/contract.ts'
 import { directCases } from './cases/direct.ts'
 import { type CaseOutcome, castAddresses, type ExpectedSettlement, setStage } from './cases/settlement-case.ts'
-import { tracedUnpaidCases, unpaidCases } from './cases/unpaid.ts'
+import { unpaidCases } from './cases/unpaid.ts'
 
 const cases = [...directCases, ...batchCases, ...contractCases, ...unpaidCases]
-const allCases = [...cases, ...tracedUnpaidCases]
 /** Blocks; more than the cases mine, so that a processor that is there when they are mined sees each of them hot. */
 const finality = 100
 const { dataset } = chains.base
@@ -40,7 +39,7 @@ beforeAll(async () => {
   const stage = await setStage(chain)
   live = await indexChain(chain, { finality })
   await live.untilHead()
-  for (const { name, act } of allCases) {
+  for (const { name, act } of cases) {
     outcomes.set(name, await act(stage).catch((error: Error) => error))
   }
   await live.untilHead()
@@ -63,7 +62,7 @@ afterAll(async () => {
 })
 
 describe('from a node with traces', () => {
-  test.each(allCases)('$name', async ({ name }) => {
+  test.each(cases)('$name', async ({ name }) => {
     const outcome = outcomeOf(name)
     const found = ({ selector, source }: ExpectedSettlement) => ({ selector, selector_source: source[0] })
     expect(await storedOf(live, outcome.hash)).toEqual(await expectedRows(outcome, found))
@@ -71,7 +70,7 @@ describe('from a node with traces', () => {
   })
 
   test('nothing else is stored', async () => {
-    const expected = allCases.map(({ name }) => outcomeOf(name))
+    const expected = cases.map(({ name }) => outcomeOf(name))
     const { settlement, unpaid_authorization } = await live.tables()
     expect(settlement.length).toBe(sumOf(expected.map(({ settlements }) => settlements.length)))
     expect(unpaid_authorization.length).toBe(sumOf(expected.map(({ unpaid = {} }) => Object.keys(unpaid).length)))

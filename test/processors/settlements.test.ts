@@ -149,6 +149,12 @@ describe('where the calldata does not say', () => {
     expect(short).toEqual([[1, 1_500_000n, selectors.receive, 'i']])
   })
 
+  test('nor a trace, a transfer that is not right behind was made by another call: an approval and transferFrom', async () => {
+    const approved = { ...used(payment, 2), topics: [`0x${'8c'.repeat(32)}`, `0x${'00'.repeat(32)}`] }
+    const given = { logs: [used(payment, 1), approved, moved(payment, 3)], calls: noTraces }
+    expect(await settled(given)).toMatchObject({ short: [], unpaid: [1] })
+  })
+
   test('the traces are asked for once for all authorizations of the transaction', async () => {
     const second = paymentOf('two')
     let asked = 0

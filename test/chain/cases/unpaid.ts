@@ -92,10 +92,6 @@ export const unpaidCases: SettlementCase[] = [
       return { hash: await chain.send(facilitator, aggregate(chain, calls)), settlements: [], unpaid: { [token]: 1 } }
     },
   },
-]
-
-/** Only traces can tell: without them the plain transfer looks like what the approval paid. */
-export const tracedUnpaidCases: SettlementCase[] = [
   {
     name: 'an approval that is drawn on in the same transaction',
     async act({ chain, payer, merchant, facilitator, authorize }) {

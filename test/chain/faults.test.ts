@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { changing, type RpcFault, type RpcFaultOptions, refusing } from '../doubles/rpc-faults.ts'
-import { type RpcProxy, startRpcProxy } from '../doubles/rpc-proxy.ts'
+import { type RpcProxy, type RpcProxyOptions, startRpcProxy } from '../doubles/rpc-proxy.ts'
 import { forkHere } from '../support/chain/branches.ts'
 import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { describeDifference } from '../support/chain/oracle.ts'
 import type { TestProcessor } from '../support/chain/processor.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
-import { type Block, foreignHash, type Log, type Trouble, troubles } from './node-troubles.ts'
+import { type Block, foreignHash, type Log, receiptTroubles, type Trouble, troubles } from './node-troubles.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 10 // blocks
@@ -16,6 +16,8 @@ const finality = 10 // blocks
 const historyBlocks = 26
 const growthBlocks = 2
 const timeout = 120_000
+/** A node without receipts by block, as many are: the logs are read by eth_getLogs. */
+const withoutReceipts: RpcProxyOptions = { refuses: (method) => method === 'eth_getBlockReceipts' }
 
 let chain: DevChain
 /** Reads from the node itself all the time: what the chain says. */
@@ -27,7 +29,7 @@ beforeAll(async () => {
   chain = await startDevChain('base', { funded: trafficAddresses })
   await prepareTraffic(chain)
   await grow('history', historyBlocks)
-  const proxy = await startRpcProxy(chain.rpc)
+  const proxy = await startRpcProxy(chain.rpc, withoutReceipts)
   // All that is asked for in a minute: nothing is asked a second time before half of it is over.
   proxy.faults.add({ kind: 'silence' }, { method: 'eth_getLogs', times: 6 })
   silent = { proxy, index: await indexChain(chain, { finality, rpc: proxy.url }) }
@@ -42,8 +44,11 @@ afterAll(async () => {
 })
 
 describe('a node in trouble, in history and at the head, changes no row:', () => {
-  test.each(troubles)('%s', { timeout }, async (_, trouble) => {
-    const { proxy, database, processor } = await start(trouble)
+  test.each([
+    ...troubles.map(([name, trouble]) => [name, trouble, withoutReceipts] as const),
+    ...receiptTroubles.map(([name, trouble]) => [name, trouble, {}] as const),
+  ])('%s', { timeout }, async (_, trouble, options) => {
+    const { proxy, database, processor } = await start(trouble, options)
     await processor.untilIndexed(await head())
     await reachReference({ database, processor })
     expect(proxy.faults.pending).toBe(0)
@@ -121,10 +126,10 @@ test('what the chain says is what a clean index says', async () => {
   expect(describeDifference(await reference.tables(), await cleanTables(chain, { finality }))).toBe('')
 })
 
-async function start(trouble: Trouble = () => {}) {
+async function start(trouble: Trouble = () => {}, options: RpcProxyOptions = withoutReceipts) {
   const database = await createTestDatabase()
   onTestFinished(() => database.drop())
-  const proxy = await startRpcProxy(chain.rpc)
+  const proxy = await startRpcProxy(chain.rpc, options)
   onTestFinished(() => proxy.close())
   trouble(proxy.faults)
   const processor = await startProcessor(chain, database, { finality, rpc: proxy.url })

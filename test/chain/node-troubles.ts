@@ -11,7 +11,7 @@ export const foreignHash = `0x${'ba'.repeat(32)}`
 /** So many logs a block ends with that a payment is among them. */
 const lastLogs = 6
 
-/** What a node, or several behind one address, can do wrong for a moment, in the words of a test's name. */
+/** What a node without receipts by block, or several behind one address, can do wrong for a moment; tests' names. */
 export const troubles: [string, Trouble][] = [
   [
     'one that fails',
@@ -137,6 +137,56 @@ export const troubles: [string, Trouble][] = [
     },
   ],
 ]
+
+const receiptsMethod = 'eth_getBlockReceipts'
+type Receipt = Record<string, unknown> & { logs: Log[] }
+
+/** What a node with receipts by block can do wrong with them. */
+export const receiptTroubles: [string, Trouble][] = [
+  [
+    'logs left out at the end, where the logs bloom tells nothing',
+    (faults) => {
+      const times = Infinity
+      const cut = changing<Log[]>('eth_getLogs', (logs) => logs.slice(0, -lastLogs))
+      add(faults, cut, { method: 'eth_getLogs', times })
+      for (const method of ['eth_getBlockByNumber', 'eth_getBlockByHash']) {
+        const blank = changing<Block | null>(
+          method,
+          (block) => block && { ...block, logsBloom: `0x${'00'.repeat(256)}` },
+        )
+        add(faults, blank, { method, times })
+      }
+    },
+  ],
+  [
+    'receipts left out, twice, of another block, or nothing of the kind',
+    (faults) => {
+      addToReceipts(faults, (receipts) => receipts.slice(0, -1))
+      addToReceipts(faults, () => [])
+      addToReceipts(faults, () => null)
+      addToReceipts(faults, () => [{ logs: 1 }])
+      addToReceipts(faults, (receipts) => [...receipts, ...receipts])
+      addToReceipts(faults, (receipts) => receipts.map((receipt) => ({ ...receipt, blockHash: foreignHash })))
+      addToReceipts(faults, ([first, ...others]) => [{ ...first, logs: first?.logs.slice(1) }, ...others])
+    },
+  ],
+  [
+    'receipts that are short for good, with whole logs',
+    (faults) => addToReceipts(faults, (receipts) => receipts.slice(1), Infinity),
+  ],
+  [
+    'receipts refused now and then',
+    (faults) => add(faults, refusing(-32000, 'busy'), { method: receiptsMethod, times: 2 }),
+  ],
+]
+
+/** Of blocks that have any; `times` counts the requests, those of empty blocks among them. */
+function addToReceipts(faults: RpcFaults, change: (receipts: Receipt[]) => unknown, times = 1) {
+  const fault = changing<Receipt[] | null>(receiptsMethod, (receipts) =>
+    receipts?.length ? change(receipts) : receipts,
+  )
+  add(faults, fault, { method: receiptsMethod, times })
+}
 
 /** Answers of a batch have the right ids and each other's results. */
 const withSwappedBlocks: RpcFault = {

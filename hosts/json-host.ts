@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher, request } from 'undici'
 import type { z } from 'zod'
 import { NoAnswer } from './no-answer.ts'
+import { readRetryAfter } from './retry-after.ts'
 
 export interface JsonHostOptions {
   /** Base address, without a path; the operator named it, so no guard against it is needed. */
@@ -103,12 +104,10 @@ export function failureOf(place: string, status: number, limited?: { readonly re
   return new NoAnswer(status >= 400 ? 'refused' : 'bad_answer', message)
 }
 
-/** Milliseconds of a Retry-After header, which is seconds or a date; undefined: neither. Source: RFC 9110 10.2.3. */
+/** How long an answer's Retry-After asks to leave the host alone, in milliseconds; undefined: it asks for nothing. */
 export function retryAfterMs({ headers }: Pick<Received, 'headers'>, now: Date): number | undefined {
-  const text = firstOf(headers['retry-after'])?.trim()
-  if (!text) return undefined
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime()
-  return Number.isNaN(ms) ? undefined : bearableRest(ms)
+  const ms = readRetryAfter(firstOf(headers['retry-after']), now.getTime())
+  return ms === undefined ? undefined : bearableRest(ms)
 }
 
 export function bearableRest(ms: number): number {

@@ -4,8 +4,10 @@ import type { Health } from '../ops/health.ts'
 import type { Progress } from './progress.ts'
 import type { ScopeLoader } from './scope/loader.ts'
 
-/** A processor is stuck when it is behind the head and has committed nothing for so long, or hears nothing for so long. */
-const stuckMs = 120_000
+/** A processor is not ready when it is behind the head and has committed nothing for so long, or hears nothing for so long. */
+const lateMs = 2 * 60_000
+/** And it hangs when that goes on for so long. */
+const stuckMs = 10 * 60_000
 
 /**
  * What a processor tells operators. `registry` is the SDK's, ours are added to it: one page shows both. `loader`: of the
@@ -15,7 +17,7 @@ export function createHealth(
   { name }: ChainSettings,
   progress: Progress,
   registry: Registry,
-  loader?: Pick<ScopeLoader, 'backlog'>,
+  loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'>,
 ): Health {
   const labels = { chain: name }
   const registers = [registry]
@@ -61,17 +63,32 @@ export function createHealth(
     'Authorizations since the start that moved no money: counted, not stored',
     () => progress.totals.unpaid,
   )
-  return { notReady: () => describeProblem(progress, Date.now()), metrics: () => registry.metrics() }
+  return {
+    notReady: () =>
+      progress.indexedBlock === undefined ? 'no block indexed yet' : describeDelay(progress, Date.now(), lateMs),
+    stuck: () => describeDelay(progress, Date.now(), stuckMs) ?? describeHang(loader, Date.now()),
+    metrics: () => registry.metrics(),
+  }
 }
 
-function describeProblem({ indexedBlock, headBlock, committedAt, headSeenAt }: Progress, now: number) {
-  if (indexedBlock === undefined) return 'no block indexed yet'
+/** Undefined: there was progress in the last `patienceMs`, or there is nothing to do. */
+function describeDelay(
+  { indexedBlock = -1, headBlock, committedAt, headSeenAt }: Progress,
+  now: number,
+  patienceMs: number,
+): string | undefined {
   const seconds = (since: number) => Math.round((now - since) / 1000)
-  if (now - Math.max(headSeenAt, committedAt) > stuckMs) {
+  if (now - Math.max(headSeenAt, committedAt) > patienceMs) {
     return `no block and no news of the head for ${seconds(Math.max(headSeenAt, committedAt))} seconds`
   }
-  if (headBlock !== undefined && indexedBlock < headBlock && now - committedAt > stuckMs) {
+  if (headBlock !== undefined && indexedBlock < headBlock && now - committedAt > patienceMs) {
     return `at block ${indexedBlock} of ${headBlock} for ${seconds(committedAt)} seconds`
   }
   return undefined
+}
+
+function describeHang(loader: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefined, now: number): string | undefined {
+  if (!loader || loader.backlog.recipients === 0 || now - loader.turnedAt <= stuckMs) return undefined
+  const seconds = Math.round((now - loader.turnedAt) / 1000)
+  return `the history of ${loader.backlog.recipients} recipients has not moved for ${seconds} seconds`
 }

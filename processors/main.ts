@@ -46,7 +46,11 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   })
 
   let health: Health = { notReady: () => `another process has the lock of ${chain.name}`, metrics: () => '' }
-  const shown: Health = { notReady: () => health.notReady(), metrics: () => health.metrics() }
+  const shown: Health = {
+    notReady: () => health.notReady(),
+    stuck: () => health.stuck?.(),
+    metrics: () => health.metrics(),
+  }
   let serving: Promise<Server> | undefined
   const serve = () => {
     serving ??= serveHealth(config.host, config.metricsPort, shown)

@@ -1,6 +1,7 @@
+import { readRetryAfter } from '../../hosts/retry-after.ts'
+import { SourceFailure } from '../failures.ts'
+import { ask, bytesOf, type SourceAnswer, textOf } from '../http.ts'
 import type { FlatTrace, TraceArchive } from '../mapping/traces.ts'
-import { PortalFailure, readRetryAfter } from '../portal/failures.ts'
-import { ask, type PortalAnswer, textOf } from '../portal/http.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { Refusal } from '../refusal.ts'
 import { type Answer, type ArchiveBlock, type History, settlementQuery, type Wanted } from './history.ts'
@@ -31,7 +32,7 @@ export class ArchiveHistory implements History {
 
   async finalHeight(): Promise<number> {
     const height = Number(await this.#text(`${this.#url}/height`))
-    if (!Number.isSafeInteger(height)) throw new PortalFailure(`${this.name} tells no height`)
+    if (!Number.isSafeInteger(height)) throw new SourceFailure(`${this.name} tells no height`)
     return height
   }
 
@@ -48,7 +49,7 @@ export class ArchiveHistory implements History {
     try {
       return { blocks: JSON.parse(`[${text.toString('utf8', at)}`), end: text.length }
     } catch {
-      throw new PortalFailure(`${this.name} answers no array of blocks`)
+      throw new SourceFailure(`${this.name} answers no array of blocks`)
     }
   }
 
@@ -56,14 +57,9 @@ export class ArchiveHistory implements History {
     const worker = await this.#text(`${this.#url}/${query.fromBlock}/worker`)
     const answer = await ask({ url: new URL(worker), method: 'POST', body: JSON.stringify(query) })
     if (answer.status !== 200) throw await this.#problem(answer)
-    const pieces: Buffer[] = []
-    let bytes = 0
-    for await (const piece of answer.body as AsyncIterable<Buffer>) {
-      pieces.push(piece)
-      bytes += piece.length
-      if (bytes > maxAnswerBytes) throw new Refusal(`an answer of ${this.name} is longer than ${maxAnswerBytes} bytes`)
-    }
-    return Buffer.concat(pieces)
+    const body = await bytesOf(answer, maxAnswerBytes)
+    if (!body) throw new Refusal(`an answer of ${this.name} is longer than ${maxAnswerBytes} bytes`)
+    return body
   }
 
   async #text(address: string): Promise<string> {
@@ -72,12 +68,12 @@ export class ArchiveHistory implements History {
     return textOf(answer, maxShortText)
   }
 
-  async #problem(answer: PortalAnswer): Promise<Error> {
+  async #problem(answer: SourceAnswer): Promise<Error> {
     const text = await textOf(answer, maxShortText)
     const problem = `${this.name} answers ${answer.status}${text ? `: ${text}` : ''}`
     const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
     if (worthRetrying.includes(answer.status) || retryAfterMs !== undefined) {
-      return new PortalFailure(problem, retryAfterMs)
+      return new SourceFailure(problem, retryAfterMs)
     }
     return new Refusal(`${problem}; check the address`)
   }

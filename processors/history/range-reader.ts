@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
+import { Continuity, type LinkedBlock } from '../continuity.ts'
+import { Patience, SourceFailure } from '../failures.ts'
 import type { ChainBlock } from '../mapping/block.ts'
-import { Patience, PortalFailure } from '../portal/failures.ts'
 import { Refusal } from '../refusal.ts'
 import { BlockScanner, hashLength } from './block-scanner.ts'
 import { type Answer, type ArchiveBlock, type History, toChainBlock } from './history.ts'
@@ -24,15 +25,12 @@ const carriageReturn = 0x0d
  * ended or broke off the next request goes on behind the last whole block.
  */
 export class RangeReader {
-  /** The block to go on with. */
-  next: number
-  /** Of the block before it, in ASCII; undefined: not known. */
-  lastHash: Buffer | undefined
   /** Length of what was read, unpacked. */
   bytes = 0
   /** The first block's own hash and its parent's, once it is read. Lowercase hex. */
   first: { readonly hash: string; readonly parentHash: string } | undefined
 
+  readonly #continuity: Continuity
   #patience: Patience
   #opening: Promise<Answer> | undefined
   #answer: Answer | undefined
@@ -46,9 +44,24 @@ export class RangeReader {
     readonly toBlock: number,
     private readonly log: Pick<Logger, 'warn'>,
   ) {
-    this.next = fromBlock
+    this.#continuity = new Continuity(history.name, undefined, fromBlock)
     this.#patience = new Patience(log, history.name)
     this.#open()
+  }
+
+  /** The block to go on with. */
+  get next(): number {
+    return this.#continuity.next
+  }
+
+  /** Hash of the block before it, in lowercase hex; undefined: not known. */
+  get lastHash(): string | undefined {
+    return this.#continuity.last?.hash
+  }
+
+  /** Tells the hash of the block before the range, before the first one is read. */
+  follow(lastHash: string): void {
+    this.#continuity.last ??= { height: this.next - 1, hash: lastHash }
   }
 
   get isDone(): boolean {
@@ -74,7 +87,7 @@ export class RangeReader {
         try {
           read = this.#block(piece, at, sink)
         } catch (error) {
-          if (!(error instanceof PortalFailure)) throw error
+          if (!(error instanceof SourceFailure)) throw error
           return await this.#recover(error)
         }
         at = read.end
@@ -120,7 +133,7 @@ export class RangeReader {
       const began = this.#answer
       this.close()
       if (this.#isFresh && began?.isContiguous) {
-        throw new PortalFailure(`an answer from block ${this.next} on has no block`)
+        throw new SourceFailure(`an answer from block ${this.next} on has no block`)
       }
     }
   }
@@ -139,9 +152,9 @@ export class RangeReader {
       const { blocks, end } = this.history.parse(piece, at)
       return { work: this.#parsed(blocks, sink), end }
     }
-    const hash = piece.subarray(scan.hashAt, scan.hashAt + hashLength)
-    const parentHash = piece.subarray(scan.parentHashAt, scan.parentHashAt + hashLength)
-    this.#follow(scan.number, hash, parentHash)
+    const hash = piece.toString('latin1', scan.hashAt, scan.hashAt + hashLength)
+    const parentHash = piece.toString('latin1', scan.parentHashAt, scan.parentHashAt + hashLength)
+    this.#follow({ height: scan.number, hash, parentHash })
     const work = sink.add(piece, scan)
     if (!work) {
       this.#scans.push(scan)
@@ -156,31 +169,16 @@ export class RangeReader {
       if (!Number.isSafeInteger(number) || !hash || !parentHash) {
         throw new Refusal(`${this.history.name} sent something that is no block; nothing of it is kept`)
       }
-      this.#follow(number, Buffer.from(hash), Buffer.from(parentHash))
+      this.#follow({ height: number, hash, parentHash })
     }
     for (const block of blocks) await sink.addBlock(toChainBlock(block))
   }
 
-  #follow(number: number, hash: Buffer, parentHash: Buffer) {
-    const { next, lastHash, toBlock, history } = this
-    if (number < next || number > toBlock) {
-      throw new Refusal(
-        `${history.name} sent block ${number} where ${next} or a later one was due; nothing of it is kept`,
-      )
-    }
-    if (this.#isFresh && number !== next) {
-      throw new Refusal(`${history.name} began with block ${number} where ${next} was asked for; nothing of it is kept`)
-    }
-    if (lastHash && number === next && !lastHash.equals(parentHash)) {
-      throw new Refusal(
-        `${history.name} sent block ${number} with parent ${parentHash}, but block ${number - 1} is ${lastHash}; ` +
-          'nothing of it is kept',
-      )
-    }
-    this.first ??= { hash: hash.toString(), parentHash: parentHash.toString() }
+  #follow(block: LinkedBlock) {
+    if (this.#isFresh) this.#continuity.begin(block, this.toBlock)
+    else this.#continuity.follow(block, this.toBlock)
+    this.first ??= block
     this.#isFresh = false
-    this.next = number + 1
-    this.lastHash = Buffer.from(hash)
   }
 }
 

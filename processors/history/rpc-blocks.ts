@@ -1,5 +1,5 @@
 import { events } from '../../abi/generated/dollar-token.ts'
-import { PortalFailure } from '../portal/failures.ts'
+import { SourceFailure } from '../failures.ts'
 import type { ArchiveBlock } from './history.ts'
 import type { RpcCall, RpcClient } from './rpc-client.ts'
 import type { RpcHeader, RpcLog } from './rpc-logs.ts'
@@ -32,7 +32,7 @@ interface RpcTransaction {
  * Reads blocks with the transactions in which a token executed an authorization, and all logs of these. A block whose
  * header was not known and that has none is left out.
  *
- * `isComplete`: all logs of executed authorizations were looked for. Rejects with a PortalFailure when what the node
+ * `isComplete`: all logs of executed authorizations were looked for. Rejects with a SourceFailure when what the node
  * answers does not fit together: nodes behind one address can be at different blocks.
  */
 export async function readWanted(
@@ -134,6 +134,6 @@ const paramsAfter = {
 } as const
 type Method = keyof typeof paramsAfter
 
-function misfit({ name }: RpcClient, what: string): PortalFailure {
-  return new PortalFailure(`${name}: ${what}`)
+function misfit({ name }: RpcClient, what: string): SourceFailure {
+  return new SourceFailure(`${name}: ${what}`)
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { PortalFailure, readRetryAfter } from '../portal/failures.ts'
-import { ask, textOf } from '../portal/http.ts'
+import { readRetryAfter } from '../../hosts/retry-after.ts'
+import { pauseMs, SourceFailure } from '../failures.ts'
+import { ask, bytesOf, textOf } from '../http.ts'
 import { Refusal } from '../refusal.ts'
 import { hideAddresses, hostOf } from '../source/sdk-log.ts'
 
@@ -18,16 +19,14 @@ export class RpcError extends Error {
 const mostCalls = 100
 /** Requests under way at a time. */
 const maxRequests = 8
-/** An answer may be this long, in bytes, and its body may take so long. */
+/** An answer may be this long, in bytes. */
 const maxAnswerBytes = 64 * 1024 * 1024
-const bodyMs = 60_000
 /** Of an error's text, and of what is shown of an answer, in characters. */
 const maxErrorText = 1_000
 const maxShown = 80
 /** Short pauses are made without a word, so many in a row; who asks for a longer one is told of. */
 const maxQuietAttempts = 4
-const firstQuietMs = 200
-const longestQuietMs = 5_000
+const quiet = { baseMs: 400, capMs: 5_000 }
 
 const passing = [429, 500, 502, 503, 504, 521, 522, 523, 524, 529]
 const closed = [401, 403, 404]
@@ -65,7 +64,7 @@ export class RpcClient {
 
   /**
    * The results of some calls, in their order; null where the node has nothing. Rejects with an RpcError when it
-   * refuses one of them even alone, with a PortalFailure when it does not answer.
+   * refuses one of them even alone, with a SourceFailure when it does not answer.
    */
   batch(calls: readonly RpcCall[]): Promise<unknown[]> {
     return this.#inParts(calls, this.#batchCalls)
@@ -103,9 +102,9 @@ export class RpcClient {
         if (calls.length >= this.#batchCalls) this.#batchCalls = Math.min(this.#batchCalls + 1, this.#mostCalls)
         return results
       } catch (error) {
-        const pause = (error as Partial<PortalFailure>).retryAfterMs ?? firstQuietMs * 2 ** attempt
-        this.#quietUntil = Math.max(this.#quietUntil, Date.now() + Math.min(pause, longestQuietMs))
-        if (error instanceof Refusal || attempt === maxQuietAttempts || pause > longestQuietMs) throw error
+        const pause = pauseMs(quiet, attempt, (error as Partial<SourceFailure>).retryAfterMs)
+        this.#quietUntil = Math.max(this.#quietUntil, Date.now() + Math.min(pause, quiet.capMs))
+        if (error instanceof Refusal || attempt === maxQuietAttempts || pause > quiet.capMs) throw error
         this.#batchCalls = Math.ceil(Math.min(this.#batchCalls, calls.length) / 2)
         if (calls.length > this.#batchCalls) return this.#inParts(calls, this.#batchCalls)
       }
@@ -134,14 +133,14 @@ export class RpcClient {
     if (answer.status !== 200) {
       const text = await textOf(answer, maxErrorText)
       const problem = `${this.name} answers ${answer.status}${text ? `: ${hideAddresses(text)}` : ''}`
-      if (passing.includes(answer.status) || retryAfterMs !== undefined) throw new PortalFailure(problem, retryAfterMs)
+      if (passing.includes(answer.status) || retryAfterMs !== undefined) throw new SourceFailure(problem, retryAfterMs)
       if (closed.includes(answer.status)) throw new Refusal(`${problem}; check the address and its key`)
       return calls.map(() => new RpcError(problem)) // too many calls, or too much asked for
     }
-    const parsed = this.#parse(await this.#read(answer.body))
+    const parsed = this.#parse((await bytesOf(answer, maxAnswerBytes))?.toString() ?? tooLong)
     const answers = (Array.isArray(parsed) ? parsed : [parsed]) as readonly (Answer | null)[]
     const limited = answers.find((one) => one?.error && isRateLimit(one.error))
-    if (limited) throw new PortalFailure(`${this.name}: ${limited.error?.message}`, retryAfterMs)
+    if (limited) throw new SourceFailure(`${this.name}: ${limited.error?.message}`, retryAfterMs)
     if (!Array.isArray(parsed) && calls.length > 1) {
       return calls.map(() => new RpcError(`${this.name} answers a batch with ${describe(answers[0])}`))
     }
@@ -152,27 +151,11 @@ export class RpcClient {
     })
   }
 
-  async #read(body: AsyncIterable<Buffer> & { destroy(error: Error): void }): Promise<string> {
-    const pieces: Buffer[] = []
-    let bytes = 0
-    const late = setTimeout(() => body.destroy(new Error(`no whole answer within ${bodyMs} ms`)), bodyMs)
-    try {
-      for await (const piece of body) {
-        bytes += piece.length
-        if (bytes > maxAnswerBytes) return tooLong
-        pieces.push(piece)
-      }
-    } finally {
-      clearTimeout(late)
-    }
-    return Buffer.concat(pieces).toString()
-  }
-
   #parse(text: string): unknown {
     try {
       return JSON.parse(text)
     } catch {
-      throw new PortalFailure(`${this.name} answers no JSON: ${hideAddresses(text.slice(0, maxShown))}`)
+      throw new SourceFailure(`${this.name} answers no JSON: ${hideAddresses(text.slice(0, maxShown))}`)
     }
   }
 }

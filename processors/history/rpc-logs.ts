@@ -1,6 +1,6 @@
 import { events } from '../../abi/generated/dollar-token.ts'
+import { SourceFailure } from '../failures.ts'
 import { topicOf } from '../mapping/block.ts'
-import { PortalFailure } from '../portal/failures.ts'
 import type { Wanted } from './history.ts'
 import { type RpcClient, RpcError } from './rpc-client.ts'
 
@@ -81,15 +81,15 @@ export class LogSearch {
       this.#step = carefully
       if (!(error instanceof RpcError)) throw error
       if (blocks > 1) return undefined
-      throw new PortalFailure(`block ${fromBlock} alone is refused: ${error.message}`)
+      throw new SourceFailure(`block ${fromBlock} alone is refused: ${error.message}`)
     }
     const [logs, ...headers] = results as [RpcLog[] | null, ...(RpcHeader | null)[]]
-    if (!Array.isArray(logs)) throw new PortalFailure(`${this.client.name} answers eth_getLogs without a list`)
+    if (!Array.isArray(logs)) throw new SourceFailure(`${this.client.name} answers eth_getLogs without a list`)
     const missing = ends.find((number, at) => Number(headers[at]?.number ?? -1) !== number)
-    if (missing !== undefined) throw new PortalFailure(`${this.client.name} has no block ${missing}`)
+    if (missing !== undefined) throw new SourceFailure(`${this.client.name} has no block ${missing}`)
     const stray = logs.find(({ blockNumber }) => !(Number(blockNumber) >= fromBlock && Number(blockNumber) <= toBlock))
     if (stray) {
-      throw new PortalFailure(
+      throw new SourceFailure(
         `${this.client.name} answers a log of block ${Number(stray.blockNumber)} for blocks ${fromBlock} to ${toBlock}`,
       )
     }

@@ -1,4 +1,4 @@
-import { PortalFailure } from '../portal/failures.ts'
+import { SourceFailure } from '../failures.ts'
 import { Refusal } from '../refusal.ts'
 import type { Answer, ArchiveBlock, History, Wanted } from './history.ts'
 import { readWanted, type WantedBlock } from './rpc-blocks.ts'
@@ -43,7 +43,7 @@ export class RpcHistory implements History {
       { method: 'eth_blockNumber', params: [] },
     ])
     if (Number(id) !== chainId) throw new Refusal(`it answers chain id ${Number(id)}, expected ${chainId}`)
-    if (!Number.isSafeInteger(Number(head))) throw new PortalFailure('it tells no height')
+    if (!Number.isSafeInteger(Number(head))) throw new SourceFailure('it tells no height')
     return Math.max(Number(head) - finalityConfirmation, 0)
   }
 
@@ -90,7 +90,7 @@ export class RpcHistory implements History {
       const block = wanted.get(number) ?? { hash: log.blockHash, header: undefined, logs: new Map() }
       wanted.set(number, block)
       if (block.hash !== log.blockHash || log.removed) {
-        throw new PortalFailure(`${this.name} knows two blocks ${number}: ${block.hash} and ${log.blockHash}`)
+        throw new SourceFailure(`${this.name} knows two blocks ${number}: ${block.hash} and ${log.blockHash}`)
       }
       const ofTransaction = block.logs.get(log.transactionHash) ?? []
       ofTransaction.push(Number(log.logIndex))

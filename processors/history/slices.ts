@@ -18,7 +18,7 @@ export class Slices {
   #blocks = firstSliceBlocks
   /** First block that has not been asked for. */
   #unasked: number
-  #lastHash: Buffer | undefined
+  #lastHash: string | undefined
   /** Of the first block that was read. */
   first: RangeReader['first']
 
@@ -31,7 +31,7 @@ export class Slices {
     private readonly log: Pick<Logger, 'warn'>,
   ) {
     this.#unasked = next
-    this.#lastHash = lastHash === null ? undefined : Buffer.from(lastHash)
+    this.#lastHash = lastHash ?? undefined
   }
 
   get isDone(): boolean {
@@ -40,14 +40,14 @@ export class Slices {
 
   /** Hash of the block before `next`, in lowercase hex. */
   get lastHash(): string | undefined {
-    return this.#lastHash?.toString()
+    return this.#lastHash
   }
 
   /** Hands over the blocks of the next piece. Rejects as a RangeReader does. */
   async advance(sink: BlockSink): Promise<void> {
     while (this.#readers.length < inFlight && this.#unasked <= this.toBlock) this.#ask()
     const reader = this.#readers[0] as RangeReader
-    reader.lastHash ??= this.#lastHash
+    if (this.#lastHash !== undefined) reader.follow(this.#lastHash)
     await reader.advance(sink)
     this.next = reader.next
     this.#lastHash = reader.lastHash

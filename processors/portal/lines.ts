@@ -1,79 +1,93 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { silenceMs } from './http.ts'
+import { piecesOf, silenceMs } from '../http.ts'
 
 /** A block's line may be this long, in bytes; a longer one is no line of the Portal. */
 const maxLineBytes = 64 * 1024 * 1024
-/** Longer than the silence that ends a connection, so that waiting always ends. */
-const maxPatienceMs = 2 * silenceMs
+/** Waiting for one line may take so long in all, however steadily it drips. */
+const maxLineMs = 4 * silenceMs
+/** Longer than a line may take, so that waiting always ends. */
+const maxPatienceMs = 2 * maxLineMs
 const newline = 0x0a
+
+/**
+ * The lines of a stream in pieces that hold whole ones. What stands behind the last line break is passed on too; whoever
+ * reads it finds out whether it is a whole line. Rejects when the connection breaks, falls silent, or a line takes too
+ * long to come or is too long.
+ */
+export async function* wholeLines(body: Readable): AsyncGenerator<Buffer, undefined> {
+  let rest: Buffer[] = []
+  let restBytes = 0
+  let waitedMs = 0
+  const pieces = piecesOf(body)
+  try {
+    for (;;) {
+      const began = Date.now()
+      const { done, value: piece } = await pieces.next()
+      if (done) break
+      waitedMs += Date.now() - began
+      let from = 0
+      const end = piece.lastIndexOf(newline) + 1
+      if (end > 0) {
+        waitedMs = 0
+        if (rest.length > 0) {
+          from = piece.indexOf(newline) + 1
+          yield Buffer.concat([...rest, piece.subarray(0, from)])
+          rest = []
+          restBytes = 0
+        }
+      }
+      if (end > from) yield piece.subarray(from, end)
+      if (end < piece.length) {
+        rest.push(piece.subarray(end))
+        restBytes += piece.length - end
+      }
+      if (restBytes > maxLineBytes) throw new Error(`a line is longer than ${maxLineBytes} bytes`)
+      if (waitedMs > maxLineMs) throw new Error(`no whole line within ${maxLineMs} ms`)
+    }
+    if (rest.length > 0) yield Buffer.concat(rest)
+  } finally {
+    await pieces.return(undefined)
+  }
+}
 
 /** The complete lines of a stream, one at a time: nothing is read from the connection ahead of the reader's needs. */
 export class Lines {
   readonly #pieces: AsyncIterator<Buffer>
   #next: Promise<IteratorResult<Buffer>> | undefined
-  #rest: Buffer[] = []
-  #ready: Buffer[] = []
+  /** Whole lines that were read, and where the next one begins. */
+  #piece: Buffer = Buffer.alloc(0)
+  #at = 0
 
   constructor(private readonly body: Readable) {
-    this.#pieces = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+    this.#pieces = wholeLines(body)
   }
 
   /**
-   * The next line; 'end' when there is none; 'later' when none came within `patienceMs`, which loses nothing.
-   * Rejects when the connection breaks or falls silent. What stands behind the last line break is a line if the
-   * stream ended there by itself; the reader finds out whether it is whole.
+   * The next line; 'end' when there is none; 'later' when none came within `patienceMs`, which loses nothing. Rejects as
+   * `wholeLines` does.
    */
   async read(patienceMs: number): Promise<Buffer | 'end' | 'later'> {
-    for (const deadline = Date.now() + patienceMs; this.#ready.length === 0; ) {
-      this.#next ??= this.#readPiece()
-      const piece = await within(this.#next, deadline - Date.now())
-      if (piece === 'later') return 'later'
+    if (this.#at >= this.#piece.length) {
+      this.#next ??= this.#pieces.next()
+      const read = await within(this.#next, patienceMs)
+      if (read === 'later') return 'later'
       this.#next = undefined
-      if (piece.done) return this.#last() ?? 'end'
-      this.#split(piece.value)
+      if (read.done) return 'end'
+      this.#piece = read.value
+      this.#at = 0
     }
-    return this.#ready.shift() as Buffer
+    const found = this.#piece.indexOf(newline, this.#at)
+    const end = found < 0 ? this.#piece.length : found
+    const line = this.#piece.subarray(this.#at, end)
+    this.#at = end + 1
+    return line
   }
 
   close(): void {
     this.body.on('error', () => {}) // of a stream nobody reads any more
     this.#next?.catch(() => {})
     this.body.destroy()
-  }
-
-  async #readPiece(): Promise<IteratorResult<Buffer>> {
-    const timer = setTimeout(() => {
-      this.body.destroy(new Error(`no data within ${silenceMs} ms`))
-    }, silenceMs)
-    try {
-      return await this.#pieces.next()
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  #split(piece: Buffer) {
-    let from = 0
-    for (let at = piece.indexOf(newline); at >= 0; at = piece.indexOf(newline, from)) {
-      this.#rest.push(piece.subarray(from, at))
-      this.#ready.push(this.#takeRest())
-      from = at + 1
-    }
-    this.#rest.push(piece.subarray(from))
-    const length = this.#rest.reduce((sum, part) => sum + part.length, 0)
-    if (length > maxLineBytes) throw new Error(`a line is longer than ${maxLineBytes} bytes`)
-  }
-
-  #last(): Buffer | undefined {
-    const line = this.#takeRest()
-    return line.length > 0 ? line : undefined
-  }
-
-  #takeRest(): Buffer {
-    const line = this.#rest.length === 1 ? (this.#rest[0] as Buffer) : Buffer.concat(this.#rest)
-    this.#rest = []
-    return line
   }
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { BlockPlace } from '../continuity.ts'
+import { Patience, SourceFailure } from '../failures.ts'
 import { Refusal } from '../refusal.ts'
-import type { FinalBlock } from '../source/reorg.ts'
 import type { SdkArchive } from '../source/sdk.ts'
-import { Patience, PortalFailure } from './failures.ts'
 import type { ArchiveQuery } from './query.ts'
 import { type PortalBlock, PortalSequence } from './sequence.ts'
 import type { PortalService } from './service.ts'
@@ -12,9 +12,9 @@ export interface PortalOptions {
   readonly service: PortalService
   readonly log: Logger
   /** Newest block whose rows will not be undone: the first answer has to follow it. */
-  readonly final: () => FinalBlock | undefined
+  readonly final: () => BlockPlace | undefined
   /** The error for an operator when the Portal's chain does not contain a block that was written. */
-  readonly foreignChain: (block: FinalBlock, found: string | undefined) => Error
+  readonly foreignChain: (block: BlockPlace, found: string | undefined) => Error
 }
 
 /** A batch is handed over when its lines, unpacked, come to this many bytes; two wait while one is written. */
@@ -89,7 +89,7 @@ export class Portal implements SdkArchive {
           isWaiting = true
           await delay(frontierPauseMs)
         } else if (read === 'end') {
-          throw new PortalFailure(`an answer from block ${fromBlock} on has no block`)
+          throw new SourceFailure(`an answer from block ${fromBlock} on has no block`)
         }
       } catch (error) {
         if (blocks.length === 0 || error instanceof Refusal) await patience.afterFailure(error as Error)

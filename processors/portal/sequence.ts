@@ -1,7 +1,6 @@
-import { Refusal } from '../refusal.ts'
-import type { FinalBlock } from '../source/reorg.ts'
-import { PortalFailure } from './failures.ts'
-import { silenceMs } from './http.ts'
+import { type BlockPlace, Continuity } from '../continuity.ts'
+import { SourceFailure } from '../failures.ts'
+import { silenceMs } from '../http.ts'
 import { Lines } from './lines.ts'
 import { type ArchiveQuery, toPortalQuery } from './query.ts'
 import type { PortalService, PreviousBlock } from './service.ts'
@@ -22,26 +21,29 @@ export class PortalSequence {
   #lines: Lines | undefined
   /** The answer has not given its first block yet. */
   #isFresh = false
+  readonly #continuity: Continuity
 
   /** `next`: the block to begin with; `last`: the one before it, when it is known. */
   constructor(
     private readonly service: PortalService,
     private readonly query: ArchiveQuery,
-    private next: number,
-    private last: FinalBlock | undefined,
-    private readonly foreignChain: (block: FinalBlock, found: string | undefined) => Error,
-  ) {}
+    next: number,
+    last: BlockPlace | undefined,
+    private readonly foreignChain: (block: BlockPlace, found: string | undefined) => Error,
+  ) {
+    this.#continuity = new Continuity(service.name, last, next)
+  }
 
   /** Whether a query asks for the same from where this sequence is now. */
   continues(query: ArchiveQuery): boolean {
-    return query.fromBlock === this.next && toPortalQuery(query, 0) === toPortalQuery(this.query, 0)
+    return query.fromBlock === this.#continuity.next && toPortalQuery(query, 0) === toPortalQuery(this.query, 0)
   }
 
   /**
    * The next block and the length of its line in bytes. 'later': none came within `patienceMs`; 'end': the answer
    * ended; 'frontier': the Portal does not have the block yet.
    *
-   * Rejects with a PortalFailure or a connection's error when it is worth another try, with a Refusal when a block
+   * Rejects with a SourceFailure or a connection's error when it is worth another try, with a Refusal when a block
    * does not fit the one before it.
    */
   async read(patienceMs: number): Promise<{ block: PortalBlock; bytes: number } | 'later' | 'end' | 'frontier'> {
@@ -66,7 +68,9 @@ export class PortalSequence {
   }
 
   async #open(): Promise<Lines | undefined> {
-    const answer = await this.service.finalizedStream(toPortalQuery(this.query, this.next, this.last?.hash))
+    const answer = await this.service.finalizedStream(
+      toPortalQuery(this.query, this.#continuity.next, this.#continuity.last?.hash),
+    )
     if (answer === 'frontier') return undefined
     if ('previousBlocks' in answer) throw await this.#explainFork(answer.previousBlocks)
     this.#isFresh = true
@@ -75,12 +79,13 @@ export class PortalSequence {
 
   /** A Portal can be confused for a moment; a chain that changed below a written block is for an operator to repair. */
   async #explainFork(previousBlocks: readonly PreviousBlock[]): Promise<Error> {
-    const { last, service } = this
-    if (!last) return new PortalFailure(`${service.name} answers 409 to a query without a parent hash`)
+    const { service } = this
+    const { last } = this.#continuity
+    if (!last) return new SourceFailure(`${service.name} answers 409 to a query without a parent hash`)
     const listed = previousBlocks.find(({ number }) => number === last.height)
     const hash = listed?.hash ?? (await this.#hashAt(last.height))
     if (hash !== last.hash) return this.foreignChain(last, hash)
-    return new PortalFailure(
+    return new SourceFailure(
       `${service.name} answers 409, but holds the very block ${last.height} it was asked to follow`,
     )
   }
@@ -94,26 +99,11 @@ export class PortalSequence {
     return typeof found === 'object' ? found.block.header.hash : undefined
   }
 
-  #follow({ header: { number, hash, parentHash } }: PortalBlock) {
-    const { next, last, query, service } = this
-    if (number < next || number > (query.toBlock ?? number)) {
-      throw new Refusal(
-        `${service.name} sent block ${number} where ${next} or a later one was due; nothing of it is kept`,
-      )
-    }
-    // An answer begins with the first block it covers, whether something is in it or not.
-    if (this.#isFresh && number !== next) {
-      throw new Refusal(`${service.name} began with block ${number} where ${next} was asked for; nothing of it is kept`)
-    }
-    if (last && number === last.height + 1 && parentHash !== last.hash) {
-      throw new Refusal(
-        `${service.name} sent block ${number} with parent ${parentHash}, but block ${last.height} is ${last.hash}; ` +
-          'nothing of it is kept',
-      )
-    }
+  #follow({ header: { number: height, hash, parentHash } }: PortalBlock) {
+    const block = { height, hash, parentHash }
+    if (this.#isFresh) this.#continuity.begin(block, this.query.toBlock)
+    else this.#continuity.follow(block, this.query.toBlock)
     this.#isFresh = false
-    this.next = number + 1
-    this.last = { height: number, hash }
   }
 }
 
@@ -127,5 +117,5 @@ function parseBlock(line: Buffer): PortalBlock {
   } catch {
     // not JSON: half a line, or something else than the Portal on the way
   }
-  throw new PortalFailure(`a line is no block: ${text.slice(0, maxShown)}`)
+  throw new SourceFailure(`a line is no block: ${text.slice(0, maxShown)}`)
 }

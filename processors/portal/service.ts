@@ -1,6 +1,7 @@
+import { readRetryAfter } from '../../hosts/retry-after.ts'
+import { SourceFailure } from '../failures.ts'
+import { ask, type SourceAnswer, textOf } from '../http.ts'
 import { Refusal } from '../refusal.ts'
-import { PortalFailure, readRetryAfter } from './failures.ts'
-import { ask, type PortalAnswer, textOf } from './http.ts'
 
 export interface PortalAddress {
   /** Address of the Portal, without the dataset. */
@@ -43,7 +44,7 @@ export class PortalService {
     if (answer.status !== 200) throw await this.#problem(answer)
     const head = JSON.parse(await textOf(answer, maxHeadText))
     // null while a server is starting
-    if (!Number.isSafeInteger(head?.number)) throw new PortalFailure(`${this.name} has no final block yet`)
+    if (!Number.isSafeInteger(head?.number)) throw new SourceFailure(`${this.name} has no final block yet`)
     return head.number
   }
 
@@ -51,22 +52,22 @@ export class PortalService {
    * Asks for final blocks. 'frontier': there are none yet. `previousBlocks`: the block before the first one asked for
    * is not the one the query names; these are the blocks that are there instead, in no particular order.
    */
-  async finalizedStream(body: string): Promise<PortalAnswer | 'frontier' | { previousBlocks: PreviousBlock[] }> {
+  async finalizedStream(body: string): Promise<SourceAnswer | 'frontier' | { previousBlocks: PreviousBlock[] }> {
     const url = new URL(`${this.#folder}/finalized-stream`)
     const answer = await ask({ url, method: 'POST', body, key: this.#key })
     if (answer.status === 200) return answer
     if (answer.status === 409) return { previousBlocks: readPreviousBlocks(await textOf(answer, maxForkText)) }
     if (answer.status !== 204) throw await this.#problem(answer)
-    answer.body.resume()
+    answer.body.destroy()
     return 'frontier'
   }
 
-  async #problem(answer: PortalAnswer): Promise<Error> {
+  async #problem(answer: SourceAnswer): Promise<Error> {
     const text = await textOf(answer, maxErrorText)
     const problem = `${this.name} answers ${answer.status}${text ? `: ${text}` : ''}`
     const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
     if (worthRetrying.includes(answer.status) || retryAfterMs !== undefined) {
-      return new PortalFailure(problem, retryAfterMs)
+      return new SourceFailure(problem, retryAfterMs)
     }
     return new Refusal(`${problem}; check PORTAL_URL, PORTAL_API_KEY and the chain's dataset`)
   }

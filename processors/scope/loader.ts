@@ -41,6 +41,8 @@ export interface LoaderOptions {
 export class ScopeLoader {
   /** Recipients with history left to load, and blocks left to read for the one that is furthest behind. */
   backlog = { recipients: 0, blocks: 0 }
+  /** When a step last ended, well or badly; milliseconds since 1970. */
+  turnedAt = Date.now()
   readonly #pool: pg.Pool
   readonly #closing = new AbortController()
   #load: HistoryLoad | undefined
@@ -84,6 +86,7 @@ export class ScopeLoader {
         this.#give(error as Error)
         pauseMs = failurePauseMs
       }
+      this.turnedAt = Date.now()
       await delay(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {})
     }
   }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { longestRetryAfterMs, readRetryAfter } from '../portal/failures.ts'
+import { readRetryAfter } from '../../hosts/retry-after.ts'
+import { longestRetryAfterMs, pauseMs } from '../failures.ts'
 import type { SdkCall, SdkCallOptions, SdkClient } from './sdk.ts'
 import { hideAddresses } from './sdk-log.ts'
 
 /** Attempts at a question that is answered with nonsense. */
 const maxAttempts = 6
-/** After the first; each further pause is three times as long. */
-const firstPauseMs = 100
+const backoff = { baseMs: 400, capMs: 10_000 }
 /** An answer is not JSON, has other ids or fewer parts than the question, has another shape, is cut short. */
 const nonsense = ['RpcProtocolError', 'DataValidationError', 'FetchError']
 const firstServerError = 500
@@ -81,7 +81,7 @@ export class PatientNode implements SdkClient {
   ): Promise<T> {
     let attempt = 1
     let retries = 0
-    for (let pauseMs = firstPauseMs; ; ) {
+    for (;;) {
       while (this.#quietUntil > Date.now()) await delay(this.#quietUntil - Date.now())
       try {
         return await ask({ ...options, retryAttempts: 0 })
@@ -92,9 +92,7 @@ export class PatientNode implements SdkClient {
         } else if (attempt < maxAttempts && isNonsense(error as NodeError)) {
           const reason = hideAddresses((error as Error).message)
           this.log.warn(`the node's answer to ${methods} is no use: ${reason}; attempt ${attempt} of ${maxAttempts}`)
-          await delay(pauseMs)
-          attempt++
-          pauseMs *= 3
+          await delay(pauseMs(backoff, attempt++))
         } else throw error
       }
     }

@@ -1,19 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
+import { type BlockPlace, Continuity } from '../continuity.ts'
 import { Refusal } from '../refusal.ts'
 import type { SdkBatch, SdkHotSource, SdkRequest, SdkSource } from './sdk.ts'
-
-/** A block whose rows will not be undone. */
-export interface FinalBlock {
-  readonly height: number
-  readonly hash: string
-}
 
 export interface FinalityOptions {
   readonly chain: ChainSettings
   /** Newest block whose rows will not be undone; undefined while there is none. */
-  readonly final: () => FinalBlock | undefined
+  readonly final: () => BlockPlace | undefined
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -77,32 +72,20 @@ export class GuardedHotSource extends GuardedSource implements SdkHotSource {
   }
 }
 
-/** An archive leaves blocks out, so only neighbours can be compared. Throws before a batch that does not follow. */
+/** Throws before a batch that does not follow. */
 async function* following<B extends SdkBatch>(
   batches: AsyncIterable<B>,
-  first: FinalBlock | undefined,
+  first: BlockPlace | undefined,
   { name }: ChainSettings,
 ) {
-  let last = first
+  const continuity = new Continuity(`${name}: the source`, first)
   for await (const batch of batches) {
-    for (const { header } of batch.blocks) {
-      const { height, parentHash } = header
-      if (last && height <= last.height) {
-        throw new Refusal(`${name}: the source sent block ${height} behind ${last.height}; nothing of it is kept`)
-      }
-      if (last && height === last.height + 1 && parentHash !== last.hash) {
-        throw new Refusal(
-          `${name}: the source sent block ${height} with parent ${parentHash}, but block ${last.height} is ` +
-            `${last.hash}; nothing of it is kept`,
-        )
-      }
-      last = header
-    }
+    for (const { header } of batch.blocks) continuity.follow(header)
     yield batch
   }
 }
 
-export function deepReorg(chain: ChainSettings, block: FinalBlock, found: string | undefined): Refusal {
+export function deepReorg(chain: ChainSettings, block: BlockPlace, found: string | undefined): Refusal {
   const { name, finalityConfirmation } = chain
   const target = Math.max(block.height - finalityConfirmation, 0)
   const now = found ? `is now ${found}` : 'is not there any more'

@@ -7,9 +7,9 @@ import { connectionTimeouts, patientStatementMs } from '../../db/pool.ts'
 import { writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { lockCursor } from '../../db/queries/chain/cursor.ts'
 import { dropHotIds, noteFinalBlock } from '../../db/queries/chain/final-blocks.ts'
+import type { BlockPlace } from '../continuity.ts'
 import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
-import type { FinalBlock } from '../source/reorg.ts'
 import { checkConnection, connectionOf } from './connection.ts'
 
 type FinalInfo = Parameters<TypeormDatabase['transact']>[0]
@@ -34,7 +34,7 @@ const connectTimeoutMs = 10_000
  */
 export class ChainDatabase extends TypeormDatabase {
   /** Newest block whose rows will not be undone; undefined before the first is written. */
-  final: FinalBlock | undefined
+  final: BlockPlace | undefined
   #dataSource: DataSource | undefined
   /** How often the cursor has been moved, as far as this process knows. */
   #moves = 0
@@ -113,7 +113,7 @@ export class ChainDatabase extends TypeormDatabase {
     if (this.#dataSource?.isInitialized) await Promise.race([this.disconnect(), patience])
   }
 
-  async #run(height: number, final: FinalBlock, work: () => Promise<void>): Promise<void> {
+  async #run(height: number, final: BlockPlace, work: () => Promise<void>): Promise<void> {
     // The process is about to exit; the SDK has no way to be told, so it waits for this for ever.
     if (this.#closing) return new Promise(() => {})
     this.#running = work()
@@ -133,7 +133,7 @@ export class ChainDatabase extends TypeormDatabase {
   }
 
   /** Past the change tracking: a reorg does not undo the record, the transaction that repairs it writes it anew. */
-  async #moveState(store: Store, indexedBlock: number, final: FinalBlock) {
+  async #moveState(store: Store, indexedBlock: number, final: BlockPlace) {
     await noteFinalBlock(connectionOf(store), this.settings.name, final)
     const before = this.final?.height ?? -1
     if (final.height > before) await dropHotIds(connectionOf(store), this.settings.name, before, final.height)

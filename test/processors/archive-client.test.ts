@@ -2,7 +2,8 @@ import { PassThrough, Readable } from 'node:stream'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { Patience, PortalFailure, readRetryAfter } from '../../processors/portal/failures.ts'
+import { readRetryAfter } from '../../hosts/retry-after.ts'
+import { Patience, SourceFailure } from '../../processors/failures.ts'
 import { Lines } from '../../processors/portal/lines.ts'
 import { toPortalQuery } from '../../processors/portal/query.ts'
 import { Refusal } from '../../processors/refusal.ts'
@@ -104,7 +105,7 @@ describe('patience', () => {
 
   test('ends after twelve failures in a row, with what failed', async () => {
     const patience = new Patience(log)
-    const failure = new PortalFailure('overloaded', 1)
+    const failure = new SourceFailure('overloaded', 1)
     for (let attempt = 1; attempt < 12; attempt++) await patience.afterFailure(failure)
     await expect(patience.afterFailure(failure)).rejects.toThrow(/overloaded; gave up after 12 attempts/)
   })

@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { readChains } from '../../chains.file.ts'
+import { portOf, serveHealth } from '../../ops/health.ts'
 import { createHealth } from '../../processors/health.ts'
 import { Progress } from '../../processors/progress.ts'
 
@@ -30,6 +31,37 @@ test.each<[string, Partial<Progress>, RegExp | undefined]>([
   const problem = await problemOf(change)
   if (expected) expect(problem).toMatch(expected)
   else expect(problem).toBeUndefined()
+})
+
+test.each<[string, Partial<Progress>, RegExp | undefined]>([
+  ['has just begun', {}, undefined],
+  ['is at the head, where nothing happens', { indexedBlock: 9, headBlock: 9, committedAt: minutesAgo(60) }, undefined],
+  ['is behind for a while', { indexedBlock: 9, headBlock: 900, committedAt: minutesAgo(9) }, undefined],
+  [
+    'is behind for long',
+    { indexedBlock: 9, headBlock: 900, committedAt: minutesAgo(11) },
+    /^at block 9 of 900 for 660 seconds$/,
+  ],
+  [
+    'has never heard of a head',
+    { committedAt: minutesAgo(11), headSeenAt: minutesAgo(11) },
+    /^no block and no news of the head for 660 seconds$/,
+  ],
+])('a processor that %s: whether it lives', async (_, change, expected) => {
+  const health = createHealth(base, Object.assign(new Progress(), change), new Registry())
+  const server = await serveHealth('127.0.0.1', 0, health)
+  onTestFinished(() => void server.close())
+  const answer = await fetch(`http://127.0.0.1:${portOf(server)}/healthz`)
+  expect(answer.status).toBe(expected ? 503 : 200)
+  expect((await answer.text()).trim()).toMatch(expected ?? /^ok$/)
+})
+
+test('a processor whose history of recipients hangs does not live, as long as there is some to load', () => {
+  const lives = (recipients: number, turnedAt: number) =>
+    createHealth(base, new Progress(), new Registry(), { backlog: { recipients, blocks: 9 }, turnedAt }).stuck?.()
+  expect(lives(3, minutesAgo(11))).toBe('the history of 3 recipients has not moved for 660 seconds')
+  expect(lives(0, minutesAgo(11))).toBeUndefined()
+  expect(lives(3, minutesAgo(9))).toBeUndefined()
 })
 
 test('rows are counted when they are committed, once, however often the handler ran', async () => {

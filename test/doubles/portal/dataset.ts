@@ -26,9 +26,16 @@ export function sendJson(res: ServerResponse, status: number, body: unknown): vo
 }
 
 /** An error status on command. */
-export function sendStatus(res: ServerResponse, fault: { status: number; retryAfterSeconds?: number }): void {
-  const { status, retryAfterSeconds } = fault
+export function sendStatus(
+  res: ServerResponse,
+  fault: { status: number; retryAfterSeconds?: number; stalls?: boolean },
+): void {
+  const { status, retryAfterSeconds, stalls } = fault
   const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  if (stalls) {
+    res.writeHead(status, { 'content-type': 'text/plain', 'content-length': 100, ...headers }).flushHeaders()
+    return
+  }
   res.writeHead(status, { 'content-type': 'text/plain', ...headers }).end(`status ${status}, on command`)
 }
 

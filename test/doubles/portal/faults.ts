@@ -1,7 +1,10 @@
 /** What the server does instead of answering as it should. */
 export type Fault =
-  /** An error status; 429 and 529 with Retry-After are overload. */
-  | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
+  /**
+   * An error status; 429 and 529 with Retry-After are overload. `stalls`: nothing of the body comes, and the connection
+   * stays open.
+   */
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number; readonly stalls?: boolean }
   /** 204: nothing above the frontier. */
   | { readonly kind: 'noContent' }
   /** 409: the client's chain is not the server's. Default list: the blocks below the one asked for, ascending. */

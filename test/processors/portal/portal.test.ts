@@ -9,9 +9,17 @@ let clean: ChainTables
 let run: PortalRun
 /** Has to wait for half a minute, so it begins first and is looked at last. */
 let silent: PortalRun
+/** Meets answers whose body never comes, each for half a minute. */
+let stalled: PortalRun
 
 beforeAll(async () => {
   silent = await runThroughPortal({ faults: (faults) => faults.add({ kind: 'silence', lines: 3 }, { skip: 2 }) })
+  stalled = await runThroughPortal({
+    faults(faults) {
+      faults.add({ kind: 'status', status: 200, stalls: true }, { route: 'head' })
+      faults.add({ kind: 'status', status: 503, stalls: true })
+    },
+  })
   run = await runThroughPortal()
   await run.processor.untilIndexed(lastBlock)
   clean = await run.tables()
@@ -19,7 +27,10 @@ beforeAll(async () => {
   await run.end()
 })
 afterEach(() => run.end())
-afterAll(() => silent.end())
+afterAll(async () => {
+  await silent?.end()
+  await stalled?.end()
+})
 
 describe('a Portal in trouble gives the same rows in the end', () => {
   test.each<[string, (faults: Faults) => void]>([
@@ -176,6 +187,12 @@ test('a connection that falls silent is given up and its blocks are asked for ag
   expect(describeDifference(await silent.tables(), clean)).toBe('')
   expect(silent.portal.faults.pending).toBe(0)
 })
+
+test('an answer whose body stalls behind its headers is given up and asked for again', async () => {
+  await stalled.processor.untilIndexed(lastBlock, 100_000)
+  expect(describeDifference(await stalled.tables(), clean)).toBe('')
+  expect(stalled.portal.faults.pending).toBe(0)
+}, 120_000)
 
 function streamRequests({ portal }: PortalRun): PortalRequest[] {
   return portal.requests.filter(({ path }) => path.endsWith('-stream'))

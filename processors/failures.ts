@@ -1,16 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Refusal } from '../refusal.ts'
+import { backoffMs } from '../hosts/backoff.ts'
+import { Refusal } from './refusal.ts'
 
 /** Failures in a row. */
 const maxFailures = 12
-const firstPauseMs = 250
-const longestPauseMs = 30_000
+const backoff = { baseMs: 250, capMs: 30_000 }
+/** One process asks one source: nobody else comes back at the same time. */
+const undithered = () => 1
 /** A server may ask for a pause up to this long. */
 export const longestRetryAfterMs = 5 * 60_000
 
-/** The Portal could not answer this time. */
-export class PortalFailure extends Error {
-  override readonly name = 'PortalFailure'
+/** A source could not answer this time. */
+export class SourceFailure extends Error {
+  override readonly name = 'SourceFailure'
   /** `retryAfterMs`: the pause it asked for. */
   constructor(
     message: string,
@@ -20,7 +22,7 @@ export class PortalFailure extends Error {
   }
 }
 
-/** Counts failures in a row and waits between attempts, longer each time, or as long as the Portal asks for. */
+/** Counts failures in a row and waits between attempts, longer each time, or as long as the source asks for. */
 export class Patience {
   #failures = 0
 
@@ -37,20 +39,14 @@ export class Patience {
     const problem = error.message || (error as NodeJS.ErrnoException).code || error.name
     const reason = problem.includes(this.source) ? problem : `${this.source}: ${problem}`
     if (this.#failures === maxFailures) throw new Refusal(`${reason}; gave up after ${maxFailures} attempts`)
-    const asked = error instanceof PortalFailure ? error.retryAfterMs : undefined
-    const pause = Math.min(
-      asked ?? firstPauseMs * 2 ** (this.#failures - 1),
-      asked ? longestRetryAfterMs : longestPauseMs,
-    )
+    const asked = error instanceof SourceFailure ? error.retryAfterMs : undefined
+    const pause = pauseMs(backoff, this.#failures, asked)
     this.log.warn(`${reason}; attempt ${this.#failures} of ${maxFailures}, the next in ${pause} ms`)
     await delay(pause)
   }
 }
 
-/** Milliseconds that a Retry-After header asks for, seconds or a date; undefined: none, or not readable. */
-export function readRetryAfter(header: string | undefined, now = Date.now()): number | undefined {
-  if (header === undefined) return undefined
-  const seconds = Number(header)
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now
-  return Number.isFinite(ms) ? Math.max(ms, 0) : undefined
+/** Milliseconds to wait after `failures` in a row, or the time that a Retry-After asks for, up to a bound. */
+export function pauseMs(limits: typeof backoff, failures: number, asked?: number): number {
+  return asked === undefined ? backoffMs(limits, failures - 1, undithered) : Math.min(asked, longestRetryAfterMs)
 }

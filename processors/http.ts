@@ -3,7 +3,7 @@ import https from 'node:https'
 import { pipeline, type Readable, type TransformOptions } from 'node:stream'
 import { createGunzip, type ZlibOptions } from 'node:zlib'
 
-export interface PortalRequest {
+export interface SourceRequest {
   readonly url: URL
   readonly method: 'GET' | 'POST'
   readonly body?: string
@@ -11,7 +11,7 @@ export interface PortalRequest {
   readonly key?: string
 }
 
-export interface PortalAnswer {
+export interface SourceAnswer {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
   /** Unpacked. Whoever does not read it to its end destroys it. */
@@ -21,8 +21,10 @@ export interface PortalAnswer {
 /** What is unpacked at a time, and how much of it waits for a reader that is busy. */
 const unpacking: ZlibOptions & TransformOptions = { chunkSize: 256 * 1024, readableHighWaterMark: 2 * 1024 * 1024 }
 
-/** No answer, or no further piece of one, for so long: the connection is given up. */
+/** No answer, or no further piece of one while it is waited for, in so long: the connection is given up. */
 export const silenceMs = 30_000
+/** An answer that is read as a whole may take so long, however steadily it drips. */
+const wholeMs = 180_000
 
 const agents = {
   'http:': new http.Agent({ keepAlive: true, timeout: silenceMs }),
@@ -30,11 +32,11 @@ const agents = {
 }
 
 /**
- * Asks the Portal. Resolves with the head of the answer whatever its status; rejects when there is no connection.
+ * Asks a Portal, an archive or a node. Resolves with the head of the answer whatever its status; rejects when there is no connection.
  *
  * Node's own client and zlib, not fetch: fetch takes ten times as long over a compressed stream.
  */
-export function ask({ url, method, body, key }: PortalRequest): Promise<PortalAnswer> {
+export function ask({ url, method, body, key }: SourceRequest): Promise<SourceAnswer> {
   const secure = url.protocol === 'https:'
   return new Promise((resolve, reject) => {
     const request = (secure ? https : http).request(url, {
@@ -62,12 +64,54 @@ export function ask({ url, method, body, key }: PortalRequest): Promise<PortalAn
   })
 }
 
-/** The beginning of an answer as text. */
-export async function textOf({ body }: PortalAnswer, maxLength: number): Promise<string> {
+/**
+ * The pieces of an answer. Rejects when none comes for too long while one is waited for: a reader that is busy meanwhile
+ * holds the connection up itself.
+ */
+export async function* piecesOf(body: Readable): AsyncGenerator<Buffer, undefined> {
+  const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  try {
+    for (;;) {
+      const timer = setTimeout(() => body.destroy(new Error(`no data within ${silenceMs} ms`)), silenceMs)
+      const { done, value } = await pieces.next().finally(() => clearTimeout(timer))
+      if (done) return
+      yield value
+    }
+  } finally {
+    body.on('error', () => {}) // of a stream nobody reads any more
+    body.destroy()
+  }
+}
+
+/** A whole answer; undefined when it is longer than `maxBytes`. Rejects when it does not end in time. */
+export async function bytesOf({ body }: SourceAnswer, maxBytes: number): Promise<Buffer | undefined> {
+  const read: Buffer[] = []
+  let bytes = 0
+  const late = setTimeout(() => body.destroy(new Error(`no whole answer within ${wholeMs} ms`)), wholeMs)
+  try {
+    for await (const piece of piecesOf(body)) {
+      bytes += piece.length
+      if (bytes > maxBytes) return undefined
+      read.push(piece)
+    }
+  } finally {
+    clearTimeout(late)
+  }
+  return Buffer.concat(read)
+}
+
+/** The beginning of an answer as text. Rejects when neither that nor its end comes in time. */
+export async function textOf({ body }: SourceAnswer, maxLength: number): Promise<string> {
+  const decoder = new TextDecoder()
   let text = ''
-  for await (const piece of body.setEncoding('utf8')) {
-    text += piece
-    if (text.length >= maxLength) break
+  const late = setTimeout(() => body.destroy(new Error(`no whole answer within ${silenceMs} ms`)), silenceMs)
+  try {
+    for await (const piece of piecesOf(body)) {
+      text += decoder.decode(piece, { stream: true })
+      if (text.length >= maxLength) break
+    }
+  } finally {
+    clearTimeout(late)
   }
   return text.slice(0, maxLength).trim()
 }

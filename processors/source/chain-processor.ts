@@ -1,6 +1,7 @@
 import { EvmArchive } from '@subsquid/evm-processor/lib/ds-archive/client.js'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
+import type { BlockPlace } from '../continuity.ts'
 import { Portal } from '../portal/portal.ts'
 import { PortalService } from '../portal/service.ts'
 import type { Progress } from '../progress.ts'
@@ -8,10 +9,11 @@ import { unreserved } from '../reserved.ts'
 import { MetricsPage } from './metrics-page.ts'
 import { PatientNode } from './node.ts'
 import { NodeSource } from './node-source.ts'
-import { deepReorg, type FinalBlock, GuardedHotSource, GuardedSource } from './reorg.ts'
+import { deepReorg, GuardedHotSource, GuardedSource } from './reorg.ts'
 import { type Backfilled, fields, request } from './request.ts'
 import { checkSdk, type SdkArchive, type SdkClient, type SdkHotSource, SdkProcessor, type SdkSource } from './sdk.ts'
 import { type SdkLog, toSdkLog } from './sdk-log.ts'
+import { WatchedArchive } from './watched-archive.ts'
 
 export interface SourceOptions {
   readonly chain: ChainSettings
@@ -20,7 +22,7 @@ export interface SourceOptions {
   readonly log: Logger
   readonly progress: Progress
   /** Newest block whose rows will not be undone. */
-  readonly final: () => FinalBlock | undefined
+  readonly final: () => BlockPlace | undefined
   readonly backfilled: Backfilled
   /** Ranges that backfills have reserved by now, from a block on, ascending. */
   readonly reservedFrom?: (block: number) => Promise<Backfilled>
@@ -98,7 +100,9 @@ export class ChainProcessor extends SdkProcessor {
 
   /** Blocks and traces of the past. */
   historyArchive(): SdkArchive {
-    this.#archive ??= new WatchedArchive(this.#openArchive(), this.#options.progress)
+    const { chain, progress, final, log } = this.#options
+    const node = chain.rpc ? this.getChainRpcClient() : undefined
+    this.#archive ??= new WatchedArchive(this.#openArchive(), { chain, node, progress, final, log })
     return this.#archive
   }
 
@@ -109,23 +113,5 @@ export class ChainProcessor extends SdkProcessor {
       return new Portal({ service, log, final, foreignChain: (block, found) => deepReorg(chain, block, found) })
     }
     return (super.getArchiveDataSource() as SdkSource & { readonly client: SdkArchive }).client
-  }
-}
-
-/** An archive whose height is noted as progress whenever it is asked for. */
-class WatchedArchive implements SdkArchive {
-  constructor(
-    private readonly archive: SdkArchive,
-    private readonly progress: Progress,
-  ) {}
-
-  async getHeight(): Promise<number> {
-    const height = await this.archive.getHeight()
-    this.progress.seeArchive(height)
-    return height
-  }
-
-  query(query: object) {
-    return this.archive.query(query)
   }
 }

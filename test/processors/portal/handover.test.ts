@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountOf, type DevChain, funder, startDevChain } from '../../../devnet/chain/chain.ts'
 import { register, setAgentUri, transferIdentity } from '../../../devnet/chain/identity.ts'
 import { mint, pay, payInColumns, signAuthorization } from '../../../devnet/chain/payments.ts'
+import { freePort } from '../../../ops/ports.ts'
 import { type MemorySource, memorySource } from '../../doubles/portal/memory-source.ts'
 import { readBlocks } from '../../doubles/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
@@ -62,10 +63,21 @@ test('a restart behind the hand-over goes on where it stopped', async () => {
   expect(describeDifference(await tablesOf(both), await tablesOf(alone))).toBe('')
 })
 
+test('a restart while the Portal is down goes on from the node alone', async () => {
+  const both = await createTestDatabase()
+  databases.push(both)
+  await indexInto(both, { portal: portal.url })
+  await round('down')
+  await chain.client.mine({ blocks: finality + 1 })
+  await indexInto(both, { portal: `http://127.0.0.1:${await freePort()}` })
+  const alone = await index({})
+  expect(describeDifference(await tablesOf(both), await tablesOf(alone))).toBe('')
+})
+
 /** A registration that changes hands, two plain payments, and two that a contract builds by itself. */
 async function round(name: string) {
   await chain.execute(holder, register(`https://agents.example/${name}`))
-  const agentId = BigInt(['history', 'tip', 'later'].indexOf(name))
+  const agentId = BigInt(['history', 'tip', 'later', 'down'].indexOf(name))
   await chain.execute(holder, setAgentUri(agentId, `https://agents.example/${name}/again`))
   await chain.execute(holder, transferIdentity(agentId, holder.address, heir.address))
   const authorizations = await Promise.all(

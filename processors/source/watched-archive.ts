@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { ChainSettings } from '../../chains.file.ts'
+import type { BlockPlace } from '../continuity.ts'
+import type { Progress } from '../progress.ts'
+import type { SdkArchive, SdkNode } from './sdk.ts'
+
+export interface WatchedArchiveOptions {
+  readonly chain: Pick<ChainSettings, 'name'>
+  /** The chain's node; undefined: history only. */
+  readonly node: SdkNode | undefined
+  readonly progress: Progress
+  /** Newest block whose rows will not be undone. */
+  readonly final: () => BlockPlace | undefined
+  readonly log: Pick<Logger, 'warn'>
+}
+
+/** An archive that has not told its height by then is done without, where the node can go on alone. */
+const patienceMs = 15_000
+/** The node goes on alone when it has no more blocks than these to read, one by one; more are the archive's. */
+const maxNodeBlocks = 20_000
+
+/**
+ * An archive whose height is noted as progress. A processor that is near the head needs none: while the archive is down
+ * its node carries the tip on.
+ */
+export class WatchedArchive implements SdkArchive {
+  constructor(
+    private readonly archive: SdkArchive,
+    private readonly options: WatchedArchiveOptions,
+  ) {}
+
+  async getHeight(): Promise<number> {
+    const answered = new AbortController()
+    const asked = this.archive.getHeight().then((height) => {
+      this.options.progress.seeArchive(height)
+      return height
+    })
+    try {
+      return await Promise.race([asked, this.#withoutArchive(asked, answered.signal)])
+    } finally {
+      answered.abort()
+    }
+  }
+
+  query(query: object) {
+    return this.archive.query(query)
+  }
+
+  /** The last indexed block, once waiting makes no sense: nothing is left for the archive. Else what the archive says. */
+  async #withoutArchive(asked: Promise<number>, signal: AbortSignal): Promise<number> {
+    const { chain, node, final, log } = this.options
+    const block = final()
+    if (!node || !block) return asked
+    await delay(patienceMs, undefined, { signal }).catch(() => {})
+    if (signal.aborted) return asked
+    const head = Number(await node.call('eth_blockNumber'))
+    if (!(head - block.height <= maxNodeBlocks)) return asked
+    log.warn(`${chain.name}: the archive does not tell its height: the node goes on from block ${block.height} alone`)
+    return block.height
+  }
+}

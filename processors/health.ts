@@ -73,7 +73,7 @@ export function createHealth(
 
 /** Undefined: there was progress in the last `patienceMs`, or there is nothing to do. */
 function describeDelay(
-  { indexedBlock = -1, headBlock, committedAt, headSeenAt }: Progress,
+  { indexedBlock = -1, headBlock, committedAt, headSeenAt, behindSince = committedAt }: Progress,
   now: number,
   patienceMs: number,
 ): string | undefined {
@@ -81,8 +81,9 @@ function describeDelay(
   if (now - Math.max(headSeenAt, committedAt) > patienceMs) {
     return `no block and no news of the head for ${seconds(Math.max(headSeenAt, committedAt))} seconds`
   }
-  if (headBlock !== undefined && indexedBlock < headBlock && now - committedAt > patienceMs) {
-    return `at block ${indexedBlock} of ${headBlock} for ${seconds(committedAt)} seconds`
+  const since = Math.max(committedAt, behindSince)
+  if (headBlock !== undefined && indexedBlock < headBlock && now - since > patienceMs) {
+    return `at block ${indexedBlock} of ${headBlock} for ${seconds(since)} seconds`
   }
   return undefined
 }

@@ -19,6 +19,8 @@ export class Progress {
   committedAt = Date.now()
   /** When the source last told its head; milliseconds since 1970. */
   headSeenAt = Date.now()
+  /** Since when blocks are there to be indexed, on a chain that was idle; undefined: none are. */
+  behindSince: number | undefined
   readonly totals: Counts = { settlements: 0, unpaid: 0 }
 
   #counts: Counts = { settlements: 0, unpaid: 0 }
@@ -32,6 +34,8 @@ export class Progress {
   seeHead(block: number): void {
     this.headBlock = block
     this.headSeenAt = Date.now()
+    if (block > (this.indexedBlock ?? -1)) this.behindSince ??= this.headSeenAt
+    else this.behindSince = undefined
   }
 
   /** Behind the head, but for a chain without a node all that is known of it. */
@@ -63,6 +67,7 @@ export class Progress {
   commit(indexedBlock: number): void {
     this.indexedBlock = indexedBlock
     this.committedAt = Date.now()
+    this.behindSince = undefined
     this.totals.settlements += this.#counts.settlements
     this.totals.unpaid += this.#counts.unpaid
   }

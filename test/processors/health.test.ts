@@ -56,6 +56,13 @@ test.each<[string, Partial<Progress>, RegExp | undefined]>([
   expect((await answer.text()).trim()).toMatch(expected ?? /^ok$/)
 })
 
+test('a processor whose chain was idle for an hour lives and is ready when the next block comes', () => {
+  const progress = Object.assign(new Progress(), { indexedBlock: 9, headBlock: 9, committedAt: minutesAgo(60) })
+  progress.seeHead(10)
+  const health = createHealth(base, progress, new Registry())
+  expect([health.stuck?.(), health.notReady()]).toEqual([undefined, undefined])
+})
+
 test('a processor whose history of recipients hangs does not live, as long as there is some to load', () => {
   const lives = (recipients: number, turnedAt: number) =>
     createHealth(base, new Progress(), new Registry(), { backlog: { recipients, blocks: 9 }, turnedAt }).stuck?.()

@@ -104,9 +104,9 @@ function changesOf(event: HubEvent, blockTime: Date | undefined, now: Date): Soc
 function broughtBy(message: Message, at: Date): SocialChange[] {
   const { fid } = message.data
   const added = verifiedAddress(message, 'added')
-  if (added) return [{ kind: 'verified', fid, address: added, verifiedAt: messageTime(message), at }]
+  if (added) return [{ kind: 'verified', fid, address: added, verifiedAt: messageTime(message), at, message }]
   const removed = verifiedAddress(message, 'removed')
-  if (removed) return [{ kind: 'unverified', fid, address: removed, at: messageTime(message) }]
+  if (removed) return [{ kind: 'unverified', fid, address: removed, at: messageTime(message), message }]
   if (!isUserData(message.data.type)) return []
   const part = profilePart(message)
   if (part) return [{ kind: 'profile', fid, ...part }]

@@ -115,7 +115,7 @@ function toVerifications(messages: readonly Message[]): Verification[] {
     const verifiedAt = messageTime(message)
     const before = address && newest.get(address)
     if (!address || (before && before.verifiedAt >= verifiedAt)) continue
-    newest.set(address, { address, verifiedAt, contractChainId: contractChainId(message) })
+    newest.set(address, { address, verifiedAt, contractChainId: contractChainId(message), message })
   }
   return [...newest.values()]
 }

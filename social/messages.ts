@@ -11,7 +11,7 @@ const ethereum = 'PROTOCOL_ETHEREUM'
  * Solana addresses are base58 text and stand in the very same field. The type was called `verificationType` by hubs of
  * 2024 and is missing from the oldest body, which knew keys alone.
  */
-const verificationBody = z.object({
+const verificationBody = z.looseObject({
   address: z.string(),
   protocol: z.string().default(ethereum),
   type: z.int().nonnegative().nullish(),
@@ -19,7 +19,7 @@ const verificationBody = z.object({
   chainId: z.int().nonnegative().nullish(),
 })
 
-const data = z.object({
+const data = z.looseObject({
   type: z.string(),
   fid,
   timestamp: z.int().nonnegative().max(0xffff_ffff),
@@ -31,8 +31,8 @@ const data = z.object({
   userDataBody: z.object({ type: z.string(), value: z.string() }).nullish(),
 })
 
-/** A signed message. Signatures are the hub's to check. */
-export const message = z.object({ data })
+/** A signed message, whole: what is not read here is what its signature is checked by. */
+export const message = z.looseObject({ data })
 export type Message = z.infer<typeof message>
 
 export const messagePage = z.object({ messages: z.array(message), nextPageToken: z.string().nullish() })

@@ -8,6 +8,8 @@ export interface Verification {
   readonly verifiedAt: Date
   /** Null: the address is a key (type 0). Else a contract wallet (type 1), and the id of the chain that vouches for it. */
   readonly contractChainId: number | null
+  /** The signed message, whole, as the host gave it. */
+  readonly message: unknown
 }
 
 /** What an account says about itself; null: nothing, or nothing that counts. Texts are as received. */
@@ -59,14 +61,16 @@ export type SocialChange =
       readonly address: Address
       readonly verifiedAt: Date
       readonly at: Date
+      readonly message: unknown
     }
-  /** `verifiedAt` names the one verification that went; undefined: all of the address up to `at`. */
+  /** `verifiedAt` names the one verification that went; undefined: all of the address up to `at`, by the signed `message`. */
   | {
       readonly kind: 'unverified'
       readonly fid: number
       readonly address: Address
       readonly verifiedAt?: Date
       readonly at: Date
+      readonly message?: unknown
     }
   /** A part of a profile is another text now; null: none. */
   | { readonly kind: 'profile'; readonly fid: number; readonly part: ProfilePart; readonly text: string | null }

@@ -8,6 +8,7 @@ import {
   replaceVerification,
 } from '../../db/queries/join/verified-addresses.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
+import { type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
 import { noteActivity, setProfilePart } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
@@ -18,6 +19,7 @@ import type { EventPage, SocialChange } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { cleanPart, type SocialSourceOptions } from './fids.ts'
+import { judgeMessage } from './messages.ts'
 import { beginAnew } from './shards.ts'
 
 /** Hubs forget events after three days; what happened before has to be found by a sweep. */
@@ -48,6 +50,24 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
     }
   }
 
+  /** Judges what addresses' messages say. Whose is forged is asked for, and nothing else is taken from it. */
+  async function checked(page: EventPage): Promise<CheckedPage> {
+    const messages: StoredMessage[] = []
+    const changes: SocialChange[] = []
+    for (const change of page.changes) {
+      const isSigned = (change.kind === 'verified' || change.kind === 'unverified') && change.message !== undefined
+      if (!isSigned) {
+        changes.push(change)
+        continue
+      }
+      const at = change.verifiedAt ?? change.at
+      const judged = await judgeMessage({ ...change, at, message: change.message }, now())
+      if (judged) messages.push(judged)
+      changes.push(judged ? change : { kind: 'unreadable', fid: change.fid })
+    }
+    return { ...page, changes, messages }
+  }
+
   /** The first page behind what the hub cannot answer; undefined: it answers nothing else either. */
   async function pageBehind(shard: number, position: number): Promise<PageInHand | undefined> {
     for (let blocks = 1; blocks <= mostBlocksSkipped; blocks *= 2) {
@@ -55,7 +75,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
       try {
         const page = await social.events(shard, from, now())
         if (page.next === from) return undefined // above the head: there is nothing to skip to
-        return { shard, position, page, now: now(), pollMs }
+        return { shard, position, page: await checked(page), now: now(), pollMs }
       } catch (error) {
         if (!(error instanceof NoAnswer) || error.failure === 'rate_limited') throw error
       }
@@ -93,7 +113,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
       const pageSize = Math.max(1, Math.floor(eventsPerPage / 4 ** Math.min(failures, 5)))
       try {
         const page = await social.events(shard, position, now(), pageSize)
-        return readingOf({ shard, position, page, now: now(), pollMs })
+        return readingOf({ shard, position, page: await checked(page), now: now(), pollMs })
       } catch (error) {
         if (!(error instanceof NoAnswer) || error.failure === 'rate_limited') throw error
         const silentMs = now().getTime() - (lastSuccessAt?.getTime() ?? now().getTime())
@@ -114,10 +134,14 @@ function readingOf(inHand: PageInHand): Reading {
   return { outcome: partly ? 'partly' : 'ok', write: (db) => storePage(db, inHand) }
 }
 
+interface CheckedPage extends EventPage {
+  readonly messages: readonly StoredMessage[]
+}
+
 interface PageInHand {
   readonly shard: number
   readonly position: number
-  readonly page: EventPage
+  readonly page: CheckedPage
   readonly now: Date
   readonly pollMs: number
 }
@@ -127,6 +151,7 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
     const move = { source: sources.events.name, shard, from: String(position), to: String(page.next), now }
     if (!(await moveCursor(db, move))) throw new LeaseLost(`events of shard ${shard} went on from elsewhere`)
     await storeChanges(db, page.changes, now)
+    await storeMessages(db, page.messages, now)
   }
   return page.more ? 0 : pollMs
 }

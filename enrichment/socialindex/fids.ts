@@ -10,6 +10,7 @@ import {
   storeAddresses,
   type VerifiedSet,
 } from '../../db/queries/join/verified-addresses.ts'
+import { storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
 import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standing.ts'
 import { type StoredProfile, storeProfile } from '../../db/queries/sources/social-profiles.ts'
 import { storableText } from '../../db/text.ts'
@@ -18,6 +19,7 @@ import { hour } from '../../ops/time.ts'
 import type { ProfilePart, SocialIndex, SocialProfile } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
+import { judgeSet } from './messages.ts'
 
 export interface SocialSourceOptions {
   readonly pool: pg.Pool
@@ -49,12 +51,14 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
       const fid = numberOf(subject!)
       const askedAt = now()
       const [live, profile] = await Promise.all([social.verifications(fid), social.profile(fid)])
+      const messages = await judgeSet(fid, live, now())
       return {
         outcome: live.length > 0 ? 'ok' : 'empty',
         async write(db) {
           await lockVerifications(db, [fid])
           const stored = await storeVerifiedSet(db, { fid, live, askedAt, now: now() })
           if (!stored) return cadenceMs.emptied
+          await storeMessages(db, messages, now())
           const { listed, claimed, holder } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return undefined
           await storeProfile(db, storable(fid, profile), now())

@@ -6,12 +6,14 @@ import {
   type VerifiedSet,
 } from '../../db/queries/join/verified-addresses.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
+import { type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
 import { askForSubjects, type LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { hour } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 import { LeaseLost, numberOf, type Source } from '../schedule/source.ts'
 import { type SocialSourceOptions, storeUntimedSet, storeVerifiedSet } from './fids.ts'
+import { judgeSet } from './messages.ts'
 
 /** Accounts asked for at once, where they cannot be asked for in bulk. */
 const together = 4
@@ -20,8 +22,12 @@ const refusedMs = hour
 /** Accounts of a page that may be answered badly; twice as many after each failure of the page. */
 const firstTolerated = 5
 
+interface TimedSet extends Omit<VerifiedSet, 'now'> {
+  readonly messages: readonly StoredMessage[]
+}
+
 interface ChangedSets {
-  readonly sets: readonly Omit<VerifiedSet, 'now'>[]
+  readonly sets: readonly TimedSet[]
   readonly untimed: readonly Omit<AddressSet, 'now'>[]
   readonly unread: readonly number[]
 }
@@ -62,20 +68,25 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
     const toTime = await fidsToTime(pool, known)
     const untimed = known.filter(({ fid }) => !toTime.has(fid)).map((set) => ({ ...set, askedAt: bulkAskedAt }))
     const open = different.filter(({ fid, addresses }) => !addresses || toTime.has(fid)).map(({ fid }) => fid)
-    const sets: Omit<VerifiedSet, 'now'>[] = []
+    const sets: TimedSet[] = []
     const unread: number[] = []
     for (let start = 0; start < open.length; start += together) {
       const some = open.slice(start, start + together)
       const askedAt = now()
-      const answers = await Promise.allSettled(some.map((fid) => social.verifications(fid)))
+      const answers = await Promise.allSettled(some.map((fid) => readSet(fid)))
       for (const [index, answer] of answers.entries()) {
         const fid = some[index]!
-        if (answer.status === 'fulfilled') sets.push({ fid, live: answer.value, askedAt })
+        if (answer.status === 'fulfilled') sets.push({ fid, ...answer.value, askedAt })
         else if (isOnesOwn(answer.reason) && unread.length < firstTolerated * 2 ** failures) unread.push(fid)
         else throw answer.reason
       }
     }
     return { sets, untimed, unread }
+  }
+
+  async function readSet(fid: number) {
+    const live = await social.verifications(fid)
+    return { live, messages: await judgeSet(fid, live, now()) }
   }
 
   /** Undefined: the host does not answer in bulk, or not about these; then each is asked for by itself. */
@@ -110,6 +121,7 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
           const emptied: number[] = []
           for (const set of sets) {
             if (!(await storeVerifiedSet(db, { ...set, now: now() }))) emptied.push(set.fid)
+            await storeMessages(db, set.messages, now())
           }
           for (const set of untimed) {
             if (!(await storeUntimedSet(db, { ...set, now: now() }))) emptied.push(set.fid)

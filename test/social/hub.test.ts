@@ -39,7 +39,7 @@ describe('a verified set', () => {
     ['the older body, which knows one protocol', { verificationAddEthAddressBody: { address } }],
   ])('is read from %s, lowercase', async (_, body) => {
     const hub = await hubThat(() => page(verification(body)))
-    expect(await hub.verifications(7)).toEqual([
+    expect(await hub.verifications(7)).toMatchObject([
       { address: address.toLowerCase(), verifiedAt: at(100), contractChainId: null },
     ])
   })

@@ -1,0 +1,73 @@
+import type { StoredMessage } from '../../db/queries/sources/farcaster-messages.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
+import type { Verification } from '../../social/social-index.ts'
+import { checkEnvelope } from '../../trust/envelope.ts'
+import { readHubMessage, type SignedMessage } from '../../trust/hub-message.ts'
+import { judgeVerification } from '../../trust/verdict.ts'
+
+/** A message about an address of a FID, as a hub gave it. */
+export interface GivenMessage {
+  readonly fid: number
+  readonly address: string
+  /** The time that its signer wrote. */
+  readonly at: Date
+  readonly message: unknown
+}
+
+/**
+ * Judges a message by its own signatures; where its key stands on the chain is not asked. Undefined: it is forged.
+ * `stated`: a part could not be checked, so there is the hub's word.
+ */
+export async function judgeMessage(given: GivenMessage, now: Date): Promise<StoredMessage | undefined> {
+  const { fid, address, at, message } = given
+  if (!isStorable(message)) return undefined
+  const read = readHubMessage(message)
+  const body = read?.data.body
+  const common = { fid, address, messageTime: at, message, signer: read?.signer ?? null, hash: hashOf(message, read) }
+  const type = (message as { data: { type: string } }).data.type
+  const none = { verificationType: null, verificationChain: null }
+  if (body?.kind === 'verification_remove') {
+    const isAbout = read?.data.fid === fid && `0x${Buffer.from(body.address).toString('hex')}` === address
+    const envelope = read && isAbout ? checkEnvelope(read) : 'failed'
+    if (envelope === 'failed') return undefined
+    return { ...common, type, verdict: envelope === 'held' ? 'signed' : 'stated', envelope, claim: 'unknown', ...none }
+  }
+  const { verdict, envelope, claim } = await judgeVerification(read, { fid, address, now })
+  if (verdict === 'forged' || envelope === 'failed') return undefined
+  if (body?.kind !== 'verification_add') return { ...common, type, verdict, envelope, claim, ...none }
+  const { verificationType, chainId } = body
+  const verificationChain = verificationType === 1 ? chainId : null
+  return { ...common, type, verdict, envelope, claim, verificationType, verificationChain }
+}
+
+/**
+ * Judges all that a hub says a FID verifies. Throws NoAnswer when one of the messages is forged: nothing else of such an
+ * answer is believed.
+ */
+export async function judgeSet(fid: number, live: readonly Verification[], now: Date): Promise<StoredMessage[]> {
+  const judged: StoredMessage[] = []
+  for (const { address, verifiedAt, message } of live) {
+    if (message === undefined) continue
+    const one = await judgeMessage({ fid, address, at: verifiedAt, message }, now)
+    if (!one) throw new NoAnswer('bad_answer', `a forged verification of ${address} for fid ${fid}`)
+    judged.push(one)
+  }
+  return judged
+}
+
+/** Characters of a message as JSON; one about an address has less than a tenth of them. */
+const longestMessage = 16_384
+
+/** The database takes no zero character and no half of a pair, and no honest message has any. */
+function isStorable(message: unknown): boolean {
+  const text = JSON.stringify(message)
+  return text.length <= longestMessage && !/\\u(0000|d[89a-f])/i.test(text)
+}
+
+const nothing = new Uint8Array()
+
+function hashOf(message: unknown, read: SignedMessage | undefined): Uint8Array {
+  if (read) return read.hash
+  const { hash } = message as { hash?: unknown }
+  return typeof hash === 'string' && /^0x[0-9a-fA-F]{40}$/.test(hash) ? Buffer.from(hash.slice(2), 'hex') : nothing
+}

@@ -7,7 +7,6 @@ import { Cache, type Subject } from './http/cache.ts'
 import type { Content } from './http/content.ts'
 import { cors } from './http/cors.ts'
 import { answerErrors } from './http/error-answer.ts'
-import { FirstProduced } from './http/first-produced.ts'
 import { giveHeaders } from './http/headers.ts'
 import { healthRoutes } from './http/health.ts'
 import { requireHost } from './http/host.ts'
@@ -21,7 +20,7 @@ import { pageRoutes } from './pages/pages.ts'
 import { claimRoutes } from './routes/claim.ts'
 import { routes } from './routes.ts'
 
-export interface ApiDeps extends Omit<Sources, 'totals' | 'bulkProduced' | 'leftOut'> {
+export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut'> {
   readonly pool: Watched['pool']
   readonly log: Logger
   readonly trustProxyHops: number
@@ -48,7 +47,6 @@ export function createApp(deps: ApiDeps): Express {
   const sources: Sources = {
     ...deps,
     totals: new Cache<Total>({ maxBytes: totalsBytes, now: deps.now }),
-    bulkProduced: new FirstProduced(deps.now),
     leftOut(place, fid, err) {
       metrics.countLeftOut(place)
       deps.log.error({ err, fid, place }, 'an agent that cannot be shown is left out')

@@ -5,7 +5,6 @@ import type { Queryable } from '../../db/pool.ts'
 import type { Cache } from './cache.ts'
 import type { PagedBody } from './cursor.ts'
 import type { ErrorCode } from './errors.ts'
-import type { FirstProduced } from './first-produced.ts'
 
 /** What a read needs. */
 export interface Sources {
@@ -19,7 +18,8 @@ export interface Sources {
   readonly serviceName: string
   /** Numbers that several answers share, by what they count. */
   readonly totals: Cache<Total>
-  readonly bulkProduced: FirstProduced
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
   /** Told of an agent that a file, a feed or a list goes without, because it cannot be shown there. */
   readonly leftOut: (place: string, fid: number, cause: unknown) => void
 }

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { claimedAgents } from '../../db/queries/read/bulk.ts'
+import { firstProduced } from '../../db/queries/read/produced.ts'
 import { json, registryAddresses, route } from '../http/route.ts'
 import { bulkDocument, bulkLimit } from '../schemas/bulk.ts'
 
@@ -14,14 +16,15 @@ export const bulk = route({
   errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 300,
-  async read(_input, { database, chains, bulkProduced, leftOut }) {
+  async read(_input, { database, chains, now, leftOut }) {
     const { count, total, agents } = await claimedAgents(database, {
       limit: bulkLimit,
       registries: registryAddresses(chains),
       leftOut: (fid, cause) => leftOut('bulk', fid, cause),
     })
     // Unchanged content keeps its time, and so its bytes and its entity tag: mirrors need not fetch it again.
-    const generatedAt = bulkProduced.timeOf(`${total} ${agents}`)
+    const sha256 = createHash('sha256').update(`${total} ${agents}`).digest()
+    const generatedAt = await firstProduced(database, { name: 'agents.json', sha256, now: new Date(now()) })
     const head = { generated_at: generatedAt, count, total, truncated: total > bulkLimit, schema_version: 1 }
     return `${JSON.stringify(head).slice(0, -1)},"agents":${agents}}`
   },

@@ -54,6 +54,24 @@ test('unchanged content keeps its time, its bytes and its tag; a change gives ne
   await api.stop()
 })
 
+test('unchanged content has its time and tag on every replica, and after a restart', async () => {
+  const clock = { now: Date.now() }
+  const ask = async () => {
+    clock.now += 3_600_000
+    const api = await startApi(database, { now: () => clock.now })
+    const answer = await api.get('/data/agents.json')
+    const { generated_at } = bulkDocument.parse(await answer.json())
+    await api.stop()
+    return { generated_at, etag: answer.headers.get('etag') }
+  }
+  const first = await ask()
+  expect(await ask()).toEqual(first)
+  await database.pool.query(`update agent set bio = 'another one' where claimed`)
+  const changed = await ask()
+  expect(changed.etag).not.toBe(first.etag)
+  expect(changed.generated_at > first.generated_at).toBe(true)
+})
+
 test('readers at once share one build, and what they get says how old it is', async () => {
   let builds = 0
   const counting = {

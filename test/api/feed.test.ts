@@ -204,3 +204,22 @@ test('a second reader of others finds the same, with the types of texts, authors
     ),
   })
 })
+
+test('updated moves with what an entry shows, and with nothing else', async () => {
+  const other = await createTestDatabase()
+  await seedAgent(other.pool, { fid: 1, bio: `${'x'.repeat(280)} and more`, changedAt: minute(1), listedAt: minute(0) })
+  const updatedAt = async (assignment: string, at: Date) => {
+    await other.pool.query(`update agent set ${assignment}, changed_at = $1`, [at])
+    const api = await startApi(other)
+    const feed = await (await api.get('/feed.atom')).text()
+    await api.stop()
+    return /<entry>.*?<updated>(.*?)<\/updated>/s.exec(feed)?.[1]
+  }
+  const same = minute(1).toISOString()
+  expect(await updatedAt(`pfp_url = 'https://a.example/b.png', display_name = 'Unseen'`, minute(5))).toBe(same)
+  expect(await updatedAt(`bio = bio || ' behind the cut', settlements_30d = 7`, minute(6))).toBe(same)
+  expect(await updatedAt(`handle = handle`, minute(7))).toBe(same)
+  expect(await updatedAt(`handle = 'renamed'`, minute(8))).toBe(minute(8).toISOString())
+  expect(await updatedAt(`agent_status = 'historical'`, minute(9))).toBe(minute(9).toISOString())
+  await other.drop()
+})

@@ -13,7 +13,7 @@ export interface FeedAgent {
   readonly claim_method: string | null
   readonly agent_status: string
   readonly listed_at: Date
-  /** Never before `listed_at`. */
+  /** Of anything that is shown; never before `listed_at`. */
   readonly changed_at: Date
 }
 
@@ -29,7 +29,7 @@ export async function newestAgents(db: Queryable, filter: FeedFilter, limit: num
   // Unnamed: planned with its values, so that a filter that is not there costs nothing.
   const { rows } = await db.query<FeedAgent>({
     text: `select fid, handle, bio, oli, chains, claimed, claim_method, agent_status, listed_at,
-                  greatest(changed_at, listed_at) as changed_at
+                  greatest(entry_changed_at, listed_at) as changed_at
              from agent
             where ($2::text[] is null or chains && $2) and ($3::boolean is null or claimed = $3)
             order by listed_at desc, fid desc

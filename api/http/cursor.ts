@@ -75,7 +75,7 @@ export function readCursor(list: List, cursor: string | undefined): string[] | u
 }
 
 function markOf({ name, order }: List): Buffer {
-  const text = JSON.stringify([name, order], (_key, value) => (value === undefined ? null : value))
+  const text = JSON.stringify([name, order], (_key, value) => value ?? null)
   return createHash('sha256').update(text).digest().subarray(0, markBytes)
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, chainName, count, dollars, fid, hash, time } from './scalars.ts'
+import { address, chainName, count, dollars, fid, hash, nextCursor, time } from './scalars.ts'
 
 export const settlement = z
   .strictObject({
@@ -23,5 +23,5 @@ export const settlement = z
   .meta({ id: 'Settlement', description: 'One executed authorization; several may share a transaction.' })
 
 export const settlementList = z
-  .strictObject({ fid, count, settlements: z.array(settlement).max(100) })
+  .strictObject({ fid, count, settlements: z.array(settlement).max(100), next_cursor: nextCursor.optional() })
   .meta({ id: 'SettlementList' })

@@ -36,7 +36,10 @@ export function agentFeed(world: World): Route {
     async read({ fid }) {
       const [agent, list] = await Promise.all([
         askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
-        askExact<z.output<typeof settlementList>>(world, settlementsRoute, { fid, limit: newestSettlements }),
+        askExact<z.output<typeof settlementList>>(world, settlementsRoute, {
+          fid,
+          ...settlementsRoute.query.parse({ limit: `${newestSettlements}` }),
+        }),
       ])
       if (!agent || !list) return undefined
       const siteUrl = `${world.siteUrl}/agent/${fid}`

@@ -37,7 +37,10 @@ export function agentPage(world: World): Route {
       const { database, settlementOverloads, now } = world
       const [agent, list, days] = await Promise.all([
         askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
-        askExact<z.output<typeof settlementList>>(world, settlementsRoute, { fid, limit: newestSettlements }),
+        askExact<z.output<typeof settlementList>>(world, settlementsRoute, {
+          fid,
+          ...settlementsRoute.query.parse({ limit: `${newestSettlements}` }),
+        }),
         agentSettlementDays(database, { fid, settlementOverloads, days: chartDays }),
       ])
       if (!agent || !list) return undefined

@@ -1,0 +1,81 @@
+import { dollars, hex, isoTime } from './json-text.ts'
+import { isListed } from './selectors.ts'
+
+/** SQL expressions written in this folder, never values. */
+export interface Received {
+  /** Rows at most. */
+  readonly limit: string
+  readonly order: 'asc' | 'desc'
+  /** A boolean: the overloads with a signature in bytes too. */
+  readonly overloads: string
+  /** Conditions on hours `h` and on settlements `s`; `first` also bounds what is looked up by block. */
+  readonly hours?: readonly string[]
+  readonly rows?: readonly string[]
+}
+
+/** The order of settlements, over a relation `s`. */
+export const settlementOrder = (order: 'asc' | 'desc') =>
+  ['block_timestamp', 'chain', 'block_number', 'log_index'].map((name) => `s.${name} ${order}`).join(', ')
+
+/**
+ * A statement: the first settlements, in order, to the address `recipient.address`. Searched for hour by hour, as far as
+ * the roll-up says that there are some: a recipient may have millions of rows that are not shown beside a few that
+ * are. Blocks that are not rolled up are read themselves.
+ *
+ * Each hour is sorted on its own, and no hour is read once there are enough.
+ */
+export function receivedSettlements({ limit, order, overloads, hours = [], rows = [] }: Received): string {
+  const shown = `(${overloads} or ${isListed('s.selector')})`
+  const blocks = `s.block_number ${order}, s.log_index ${order}`
+  const and = (conditions: readonly string[]) => conditions.map((condition) => ` and ${condition}`).join('')
+  return `
+select s.*
+  from ((select s.*
+           from settlement_unrolled u
+          cross join lateral (
+            select s.*
+              from settlement s
+             where s.recipient = recipient.address and s.chain = u.chain
+               and s.block_number between u.from_block and u.to_block and ${shown}${and(rows)}
+             order by ${blocks}
+             limit ${limit}
+          ) s
+          order by ${settlementOrder(order)}
+          limit ${limit})
+         union all
+        (select s.*
+           from (select * from settlement_hourly h
+                  where h.recipient = recipient.address and (${overloads} or not h.overload)${and(hours)}
+                  order by h.hour ${order}) h
+          cross join lateral (
+            select s.*
+              from settlement s
+             where s.recipient = h.recipient and s.chain = h.chain
+               and s.block_number between h.first_block and h.last_block
+               and h.overload <> ${isListed('s.selector')}${and(rows)}
+               and not exists (select from settlement_unrolled u
+                                where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+             order by ${blocks}
+             limit ${limit}
+          ) s
+          order by h.hour ${order}, ${settlementOrder(order)}
+          limit ${limit})) s
+ order by ${settlementOrder(order)}
+ limit ${limit}`
+}
+
+/** A settlement `s` as JSON, with `s.final` beside its columns. */
+export const settlementObject = `json_build_object(
+      'tx_hash', ${hex('s.tx_hash')},
+      'block_number', s.block_number,
+      'block_timestamp', ${isoTime('s.block_timestamp')},
+      'payer_address', ${hex('s.payer')},
+      'recipient_address', ${hex('s.recipient')},
+      'amount_usdc', ${dollars('s.amount')},
+      'chain', s.chain,
+      'selector', ${hex('s.selector')},
+      'log_index', s.log_index,
+      'payment_nonce', ${hex('s.payment_nonce')},
+      'facilitator_address', ${hex('s.facilitator')},
+      'final', coalesce(s.final, false)
+    )`

@@ -55,9 +55,12 @@ export const settlements = route({
       max_amount: units(asked.max_amount),
     }
     const page = await settlementPage(database, {
-      ...{ fid, order, after, settlementOverloads },
-      filter: filter ?? { ...none, chain: [] },
+      fid,
       limit,
+      order,
+      after,
+      settlementOverloads,
+      filter: filter ?? matchless,
     })
     if (!page) return undefined
     const fields = { fid: `${fid}`, count: `${page.count}`, settlements: page.rows }
@@ -67,7 +70,14 @@ export const settlements = route({
   },
 })
 
-const none: SettlementFilter = {
-  ...{ chain: null, payer: null, facilitator: null, selector: null, min_amount: null, max_amount: null },
-  ...{ since: null, until: null, final: null },
+const matchless: SettlementFilter = {
+  chain: [],
+  payer: null,
+  facilitator: null,
+  selector: null,
+  min_amount: null,
+  max_amount: null,
+  since: null,
+  until: null,
+  final: null,
 }

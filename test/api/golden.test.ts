@@ -117,4 +117,13 @@ test('a request that had a meaning before is answered as before', async () => {
 })
 
 /** Of the moment, or made from what is. */
-const unlike = new Set(['age', 'date', 'etag', 'x-request-id', 'ratelimit', 'content-length', 'keep-alive', 'connection'])
+const unlike = new Set([
+  'age',
+  'date',
+  'etag',
+  'x-request-id',
+  'ratelimit',
+  'content-length',
+  'keep-alive',
+  'connection',
+])

@@ -109,7 +109,9 @@ export async function settlementPage(
   if (after) {
     const operator = order === 'desc' ? '<' : '>'
     const time = `(timestamptz 'epoch' + ${parameter(after[0], 'bigint')} * interval '1 microsecond')`
-    const [name, block, log] = [parameter(after[1], 'text'), parameter(after[2], 'int'), parameter(after[3], 'int')]
+    const name = parameter(after[1], 'text')
+    const block = parameter(after[2], 'int')
+    const log = parameter(after[3], 'int')
     rows.push(
       `(s.block_timestamp, s.chain, s.block_number, s.log_index) ${operator} (${time}, ${name}, ${block}, ${log})`,
     )

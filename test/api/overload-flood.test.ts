@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentSettlements } from '../../db/queries/read/settlements.ts'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
+
+// A recipient of very many settlements that are not shown, and ten that are. FLOOD=10000000 is the size of the claim;
+// the small one shows the same by the rows that are read.
+
+const flood = Number(process.env.FLOOD ?? 200_000)
+const shown = 10
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { pool } = database
+  const address = addressOf('flooded')
+  await seedAgent(pool, { fid: 1, addresses: [address] })
+  await pool.query(
+    `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                             payer, recipient, facilitator, payment_nonce, tx_hash)
+     select 1, timestamptz '2026-01-01' + n * interval '10 seconds', n, 0, 'base', 'c', '\\xcf092995', '\\x01', int4send(n),
+            $1, '\\x02', int4send(n), int4send(n)
+       from generate_series(1, $2::int) n`,
+    [Buffer.from(address.slice(2), 'hex'), flood],
+  )
+  for (let n = 1; n <= shown; n++) {
+    const block = Math.floor((n * flood) / (shown + 1))
+    const at = new Date(Date.parse('2026-01-01T00:00:00Z') + block * 10_000)
+    await seedSettlement(pool, { chain: 'base', recipient: address, block, logIndex: 9, at })
+  }
+  await seedChainState(pool, { chain: 'base', indexed: flood, finalized: flood })
+  while ((await rollUpSettlements({ pool })) > 0);
+  await pool.query('vacuum (analyze)')
+}, 1_800_000)
+afterAll(() => database.drop())
+
+test('the few that are shown are found without reading those that are not', async () => {
+  const client = await database.pool.connect()
+  try {
+    await client.query('begin')
+    const read = async () => {
+      const { rows } = await client.query(
+        `select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::int as read
+           from pg_stat_xact_user_tables where relname like 'settlement%'`,
+      )
+      return rows[0].read as number
+    }
+    const before = await read()
+    const start = performance.now()
+    const body = await agentSettlements(client, { fid: 1, limit: 100, settlementOverloads: 'spec' })
+    const ms = performance.now() - start
+    expect(JSON.parse(body as string).count).toBe(shown)
+    // An hour of each that is shown, 360 rows, and the hours themselves.
+    expect((await read()) - before).toBeLessThan(shown * 400 + flood / 360 + 1_000)
+    expect(ms).toBeLessThan(2_000)
+  } finally {
+    await client.query('rollback')
+    client.release(true)
+  }
+})

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { ChainSettings } from '../chains.file.ts'
 import type { Health } from '../ops/health.ts'
+import type { Auditor } from './audit/auditor.ts'
 import type { Progress } from './progress.ts'
 import type { ScopeLoader } from './scope/loader.ts'
 
@@ -18,6 +19,7 @@ export function createHealth(
   progress: Progress,
   registry: Registry,
   loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'>,
+  auditor?: Pick<Auditor, 'mended' | 'blocksToGo'>,
 ): Health {
   const labels = { chain: name }
   const registers = [registry]
@@ -46,6 +48,13 @@ export function createHealth(
       () => loader.backlog.blocks,
     )
   }
+  if (auditor) {
+    gauge(
+      'audit_blocks_to_go',
+      'Blocks written from a node that the auditor has not read again',
+      () => auditor.blocksToGo,
+    )
+  }
   const count = (metric: string, help: string, total: () => number) =>
     new Counter({
       name: metric,
@@ -63,6 +72,12 @@ export function createHealth(
     'Authorizations since the start that moved no money: counted, not stored',
     () => progress.totals.unpaid,
   )
+  if (auditor) {
+    count('audit_missing_rows_total', 'Settlements that a node left out, mended', () => auditor.mended.missing)
+    count('audit_surplus_rows_total', 'Settlements that are not on the chain, deleted', () => auditor.mended.surplus)
+    count('audit_changed_rows_total', 'Settlements with a wrong value, mended', () => auditor.mended.changed)
+    count('audit_unpaid_rows_total', 'Counts of unpaid authorizations, mended', () => auditor.mended.unpaid)
+  }
   return {
     notReady: () =>
       progress.indexedBlock === undefined ? 'no block indexed yet' : describeDelay(progress, Date.now(), lateMs),

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { Logger } from 'pino'
 import { type ChainSettings, readChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
@@ -8,11 +9,13 @@ import { runCommand } from '../ops/cli.ts'
 import { type Health, portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { untilStopSignal } from '../ops/stop.ts'
+import { Auditor } from './audit/auditor.ts'
 import { checkDatabase, checkNode } from './checks.ts'
-import { readConfig } from './config.ts'
+import { type ProcessorConfig, readConfig } from './config.ts'
 import { rememberContracts } from './contracts.ts'
 import { createHandler } from './handler.ts'
 import { createHealth } from './health.ts'
+import { openHistory, sourceOf } from './history/sources.ts'
 import { Progress } from './progress.ts'
 import { openScope } from './scope/open.ts'
 import { type Backfilled, firstBlock } from './source/request.ts'
@@ -87,10 +90,11 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
     backfilled,
     reservedFrom: (block) => backfillsWithin(reservations, chain.name, block, maxBlock),
   })
-  health = createHealth(chain, progress, source.metrics.registry, known?.loader)
+  const auditor = openAuditor(databaseUrl, config, log)
+  health = createHealth(chain, progress, source.metrics.registry, known?.loader, auditor)
   source.metrics.port = portOf(await serve())
   ending.push(async () => {
-    await Promise.all([database.close(stopGraceMs), known?.loader.close(stopGraceMs)])
+    await Promise.all([database.close(stopGraceMs), known?.loader.close(stopGraceMs), auditor?.close(stopGraceMs)])
   })
 
   const startedWith = { chainId: chain.id, metricsPort: source.metrics.port }
@@ -98,8 +102,17 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   if (source.node) await checkNode(source.node, chain)
   keepPartitionsAhead(databaseUrl, chain.name, progress, log)
   known?.loader.start()
+  auditor?.start()
   source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))
 })
+
+/** Undefined: there is no second source, or not every settlement is kept. */
+function openAuditor(databaseUrl: string, { chain, portalKey, scope }: ProcessorConfig, log: Logger) {
+  const hasArchive = Boolean(chain.gateway ?? chain.portal)
+  if (!hasArchive || !chain.rpc || chain.tokens.length === 0 || scope !== 'all') return undefined
+  const tokens = chain.tokens.map(({ address }) => address)
+  return new Auditor({ databaseUrl, chain, history: openHistory(sourceOf(chain, portalKey), { tokens }), log })
+}
 
 /** Returns the ranges whose settlements a backfill loads. */
 async function check(databaseUrl: string, chain: ChainSettings, progress: Progress): Promise<Backfilled> {

@@ -6,6 +6,7 @@ import { copySettlementsOut } from '../../db/queries/chain/settlement-copy.ts'
 import type { History } from '../history/history.ts'
 import { Slices } from '../history/slices.ts'
 import { findCallsIn } from '../history/sources.ts'
+import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import { copyHeader } from '../store/settlement-copy.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { Certificate } from './certificate.ts'
@@ -90,12 +91,13 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
   return true
 }
 
-/** What a source says of a shard's blocks now. */
+/** What a source says of a shard's blocks now. `onUnpaid` hears of authorizations that moved no money. */
 export async function certifySource(
   history: History,
   config: Pick<BackfillConfig, 'chain' | 'tokens' | 'second'>,
   shard: Pick<Shard, 'firstBlock' | 'lastBlock'>,
   warn: (text: string) => void,
+  onUnpaid: (counts: readonly UnpaidCount[]) => void = () => {},
 ) {
   const { chain, tokens } = config
   const { firstBlock, lastBlock } = shard
@@ -107,7 +109,7 @@ export async function certifySource(
   try {
     while (!slices.isDone) {
       await slices.advance(encoder)
-      encoder.unpaid = []
+      onUnpaid(encoder.unpaid.splice(0))
       sum = addTally(sum, encoder.pages.takeAll().tally)
     }
   } finally {

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
+import { deleteAuditsAbove } from '../../db/queries/chain/audit.ts'
 import {
   type BackfillRange,
   backfillsWithin,
@@ -83,6 +84,7 @@ export function resetTo(
     await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxBlock - 1 })
     const settlements = await deleteSettlementsAbove(db, name, block.height)
     await deleteUnpaidAbove(db, name, block.height)
+    await deleteAuditsAbove(db, name, block.height)
     await deleteTransfersAbove(db, name, block.height)
     await deleteFeedbackAbove(db, name, block.height)
     await deleteCustodyAbove(db, name, block.height)
@@ -111,6 +113,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     }
     await deleteBackfillsAbove(db, name, -1)
     await deleteUnpaidAbove(db, name, -1)
+    await deleteAuditsAbove(db, name, -1)
     await deleteTransfersAbove(db, name, -1)
     await deleteFeedbackAbove(db, name, -1)
     await deleteCustodyAbove(db, name, -1)

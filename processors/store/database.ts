@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm'
 import type { ChainSettings } from '../../chains.file.ts'
 import * as entities from '../../db/model/index.ts'
 import { connectionTimeouts, patientStatementMs } from '../../db/pool.ts'
+import { noteHeadRange } from '../../db/queries/chain/audit.ts'
 import { writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { lockCursor } from '../../db/queries/chain/cursor.ts'
 import { dropHotIds, noteFinalBlock } from '../../db/queries/chain/final-blocks.ts'
@@ -79,6 +80,7 @@ export class ChainDatabase extends TypeormDatabase {
       super.transact(info, async (store) => {
         await this.#begin(store)
         const result = await map(store)
+        await this.#noteHead(store, info.prevHead.height + 1, height)
         await this.#moveState(store, height, info.nextHead)
         return result
       }),
@@ -92,7 +94,10 @@ export class ChainDatabase extends TypeormDatabase {
       super.transactHot2(info, async (store, from, to) => {
         if (from === 0) await this.#begin(store)
         const result = await map(store, from, to)
-        if (to > last) await this.#moveState(store, height, info.finalizedHead)
+        if (to > last) {
+          if (info.newBlocks.length > 0) await this.#noteHead(store, info.baseHead.height + 1, height)
+          await this.#moveState(store, height, info.finalizedHead)
+        }
         return result
       }),
     )
@@ -130,6 +135,14 @@ export class ChainDatabase extends TypeormDatabase {
     if (moves === this.#moves) return
     const { name } = this.settings
     throw new Refusal(`another processor of ${name} has written to this database; only one may run`)
+  }
+
+  /** Blocks that the archive did not have when it was last asked came from the node. */
+  async #noteHead(store: Store, first: number, last: number) {
+    const { archiveBlock } = this.progress
+    if (archiveBlock === undefined || last <= archiveBlock) return
+    const range = { fromBlock: Math.max(first, archiveBlock + 1), toBlock: last }
+    await noteHeadRange(connectionOf(store), this.settings.name, range)
   }
 
   /** Past the change tracking: a reorg does not undo the record, the transaction that repairs it writes it anew. */

@@ -96,6 +96,27 @@ test('rows lose the id that undoes them when their block becomes final, and leav
   expect((await tables()).settlement).toHaveLength(5)
 })
 
+test('blocks that the archive does not have are noted as written from a node, forks and restarts included', async () => {
+  const ranges = async () => {
+    const { rows } = await database.pool.query('select from_block, to_block, next_block from head_range order by 1')
+    return rows.map(({ from_block, to_block, next_block }) => [from_block, to_block, next_block])
+  }
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => {})
+  expect(await ranges()).toEqual([]) // there is no archive
+  progress.seeArchive(20)
+  await chain.transact({ prevHead: block(9), nextHead: block(20) }, async () => {})
+  expect(await ranges()).toEqual([])
+  await chain.transact({ prevHead: block(20), nextHead: block(25) }, async () => {})
+  const hot = (from: number, to: number, fork = 'a') => ({
+    baseHead: block(from - 1),
+    finalizedHead: block(25),
+    newBlocks: Array.from({ length: to - from + 1 }, (_, at) => block(from + at, fork)),
+  })
+  await chain.transactHot2(hot(26, 28), async () => {})
+  await chain.transactHot2(hot(27, 29, 'b'), async () => {})
+  expect(await ranges()).toEqual([[21, 29, 21]])
+})
+
 test('a batch larger than one piece of the COPY arrives whole, in every partition', async () => {
   const rows = [...rowsOf(4_999_999, 3_000), ...rowsOf(5_000_000, 3_000)]
   await chain.transact({ prevHead: genesis, nextHead: block(5_000_000) }, (store) => writeSettlements(store, rows))

@@ -1,0 +1,165 @@
+import type { Queryable } from '../../pool.ts'
+import type { BlockRange } from '../rollup/hourly.ts'
+import type { RecipientSettlement } from './recipient-settlements.ts'
+
+/** Notes blocks as written from a node, in the transaction that writes their rows. */
+export async function noteHeadRange(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<void> {
+  await db.query({
+    name: 'note-head-range',
+    text: `
+with grown as (
+  update head_range set to_block = $3
+   where chain = $1 and from_block = (select max(from_block) from head_range where chain = $1 and from_block <= $2)
+     and to_block >= $2 - 1
+  returning 1
+)
+insert into head_range (chain, from_block, to_block, next_block)
+select $1, $2::int, $3::int, $2::int where not exists (select from grown)
+    on conflict do nothing`,
+    values: [chain, fromBlock, toBlock],
+  })
+}
+
+/** The first blocks that are final, were written from a node, and are not audited; not while a backfill loads some. */
+export async function unauditedRange(db: Queryable, chain: string): Promise<BlockRange | undefined> {
+  const { rows } = await db.query<BlockRange>({
+    name: 'unaudited-range',
+    text: `
+select h.next_block as "fromBlock", least(h.to_block, s.finalized_block) as "toBlock"
+  from head_range h join chain_state s using (chain)
+ where chain = $1 and h.next_block <= least(h.to_block, s.finalized_block)
+   and not exists (select from backfill_partition p join backfill b on b.id = p.backfill_id
+                    where b.chain = $1 and p.first_block <= h.to_block and p.last_block >= h.next_block)
+   and not exists (select from backfill b
+                    where b.chain = $1 and b.completed_at is null
+                      and b.from_block <= h.to_block and b.to_block >= h.next_block)
+ order by h.from_block
+ limit 1`,
+    values: [chain],
+  })
+  return rows[0]
+}
+
+/** Blocks that wait for the auditor, the newest not final yet. */
+export async function countUnaudited(db: Queryable, chain: string): Promise<number> {
+  const { rows } = await db.query<{ blocks: number }>({
+    name: 'count-unaudited',
+    text: `select coalesce(sum(to_block + 1 - next_block), 0)::int as blocks from head_range where chain = $1`,
+    values: [chain],
+  })
+  return rows[0]?.blocks ?? 0
+}
+
+/**
+ * Deletes settlements of a range that are not among these, value by value; those of a backfill are left alone. Returns
+ * their keys and recipients.
+ */
+export async function deleteOthers(
+  db: Queryable,
+  chain: string,
+  { fromBlock, toBlock }: BlockRange,
+  rows: readonly RecipientSettlement[],
+): Promise<{ readonly key: string; readonly recipient: Buffer }[]> {
+  const column = <K extends keyof RecipientSettlement>(name: K) => rows.map((row) => row[name])
+  const deleted = await db.query<{ key: string; recipient: Buffer }>({
+    name: 'delete-other-settlements',
+    text: `
+delete from settlement s
+ where chain = $1 and block_number between $2 and $3
+   and not exists (select from backfill b where b.chain = $1 and s.block_number between b.from_block and b.to_block)
+   and not exists (
+     select from unnest($4::int[], $5::int[], $6::timestamptz[], $7::bigint[], $8::bytea[], $9::bytea[], $10::bytea[],
+                        $11::bytea[], $12::bytea[], $13::bytea[], $14::bytea[], $15::"char"[])
+            as r (block_number, log_index, block_timestamp, amount, token, payer, recipient, facilitator, payment_nonce,
+                  tx_hash, selector, selector_source)
+      where (r.block_number, r.log_index, r.block_timestamp, r.amount, r.token, r.payer, r.recipient, r.facilitator,
+             r.payment_nonce, r.tx_hash, r.selector, r.selector_source)
+          = (s.block_number, s.log_index, s.block_timestamp, s.amount, s.token, s.payer, s.recipient, s.facilitator,
+             s.payment_nonce, s.tx_hash, s.selector, s.selector_source))
+returning block_number || '-' || log_index as key, recipient`,
+    values: [
+      chain,
+      fromBlock,
+      toBlock,
+      column('blockNumber'),
+      column('logIndex'),
+      column('blockTimestamp'),
+      column('amount'),
+      column('token'),
+      column('payer'),
+      column('recipient'),
+      column('facilitator'),
+      column('paymentNonce'),
+      column('txHash'),
+      column('selector'),
+      column('selectorSource'),
+    ],
+  })
+  return deleted.rows
+}
+
+/** Unpaid authorizations of a range as they are counted, in order. */
+export async function readUnpaid(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
+  const { rows } = await db.query<{ blockNumber: number; token: string; count: number }>({
+    name: 'read-unpaid',
+    text: `select block_number as "blockNumber", '0x' || encode(token, 'hex') as token, count
+             from unpaid_authorization where chain = $1 and block_number between $2 and $3
+            order by block_number, token`,
+    values: [chain, fromBlock, toBlock],
+  })
+  return rows
+}
+
+/** What an audit came to. */
+export interface AuditCertificate extends BlockRange {
+  /** Lowercase hex. */
+  readonly firstHash: string
+  readonly lastHash: string
+  readonly settlements: number
+  readonly amount: bigint
+  readonly checksum: bigint
+  readonly missing: number
+  readonly surplus: number
+  readonly changed: number
+  readonly unpaid: number
+}
+
+/** Records a certificate and goes on behind its blocks. */
+export async function writeAudit(db: Queryable, chain: string, audit: AuditCertificate): Promise<void> {
+  await db.query({
+    name: 'write-audit',
+    text: `
+with moved as (
+  update head_range set next_block = $3 + 1 where chain = $1 and next_block between $2 and $3 and from_block <= $2
+)
+insert into audit_certificate (chain, from_block, to_block, first_hash, last_hash, settlements, amount, checksum, missing,
+                               surplus, changed, unpaid)
+values ($1, $2, $3, decode(substr($4, 3), 'hex'), decode(substr($5, 3), 'hex'), $6, $7::numeric, $8::numeric, $9, $10, $11,
+        $12)
+    on conflict (chain, from_block) do nothing`,
+    values: [
+      chain,
+      audit.fromBlock,
+      audit.toBlock,
+      audit.firstHash,
+      audit.lastHash,
+      audit.settlements,
+      String(audit.amount),
+      String(audit.checksum),
+      audit.missing,
+      audit.surplus,
+      audit.changed,
+      audit.unpaid,
+    ],
+  })
+}
+
+/** Forgets what was written and audited above a block, because its rows go. */
+export async function deleteAuditsAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query('delete from audit_certificate where chain = $1 and to_block > $2', [chain, block])
+  await db.query('delete from head_range where chain = $1 and from_block > $2', [chain, block])
+  await db.query(
+    `update head_range set to_block = $2, next_block = least(next_block, $2 + 1) where chain = $1 and to_block > $2`,
+    [chain, block],
+  )
+}

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { readChains } from '../../chains.file.ts'
+import { Auditor } from '../../processors/audit/auditor.ts'
+import { openHistory, sourceOf } from '../../processors/history/sources.ts'
+import type { TestDatabase } from '../support/database.ts'
+import { chain, type LoadRun, startLoadRun } from './backfill/load-run.ts'
+
+let run: LoadRun
+beforeAll(async () => {
+  run = await startLoadRun()
+})
+afterAll(() => run?.end())
+
+/** A chain that was indexed, of which some blocks came from a node. */
+async function writtenAtHead(fromBlock: number, toBlock: number) {
+  const database = await run.database()
+  const processor = await run.processor(database)
+  await processor.untilIndexed(chain.lastBlock)
+  await processor.stop()
+  await database.pool.query(
+    `insert into head_range (chain, from_block, to_block, next_block) values ('base', $1::int, $2, $1)`,
+    [fromBlock, toBlock],
+  )
+  return database
+}
+
+function auditorOf({ url }: TestDatabase) {
+  const { base } = readChains({ env: {}, file: run.options({ url } as TestDatabase, []).chainSettings })
+  const tokens = base.tokens.map(({ address }) => address)
+  const history = openHistory(sourceOf(base, undefined), { tokens })
+  const warned: string[] = []
+  const log = { info: () => {}, warn: (text: string) => void warned.push(text) }
+  const auditor = new Auditor({ databaseUrl: url, chain: base, history, log: log as never })
+  onTestFinished(() => auditor.close(1_000))
+  return { auditor, warned }
+}
+
+const keyOf = (block: number) =>
+  `(select block_number, log_index from settlement where block_number = ${block} order by log_index limit 1)`
+const faults = [
+  `delete from settlement where (block_number, log_index) in ${keyOf(1_110)}`,
+  `delete from settlement where block_number = 1115`,
+  `update settlement set selector_source = 'i', selector = '\\xef55bec6' where (block_number, log_index) in ${keyOf(1_120)}`,
+  `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token, payer,
+                           recipient, facilitator, payment_nonce, tx_hash)
+   select amount, block_timestamp, block_number, 9999, chain, selector_source, selector, token, payer, recipient,
+          facilitator, payment_nonce, tx_hash
+     from settlement where (block_number, log_index) in ${keyOf(1_130)}`,
+  `insert into unpaid_authorization values ('base-1140-0x00', 'base', 1140, '\\x00', 3)`,
+]
+
+test('what a node left out, made up or could not tell is mended, counted and certified', async () => {
+  const database = await writtenAtHead(1_100, 1_299)
+  for (const fault of faults) await database.pool.query(fault)
+  expect(await run.difference(database)).not.toBe('')
+  const { auditor, warned } = auditorOf(database)
+  expect(await auditor.audit()).toBe(true)
+  expect(await run.difference(database)).toBe('')
+  const { missing, ...mended } = auditor.mended
+  expect(missing).toBeGreaterThan(1)
+  expect(mended).toEqual({ surplus: 1, changed: 1, unpaid: 1 })
+  expect(warned).toEqual([
+    expect.stringMatching(/^the audit of blocks 1100 to 1299 of base: \d+ settlements were missing/),
+  ])
+  const { rows } = await database.pool.query(
+    `select from_block, to_block, missing, surplus, changed, unpaid, settlements::int
+              = (select count(*) from settlement where block_number between 1100 and 1299) as counted
+       from audit_certificate`,
+  )
+  expect(rows).toEqual([{ from_block: 1100, to_block: 1299, missing, ...mended, counted: true }])
+  expect(await auditor.audit()).toBe(false)
+  expect(auditor.blocksToGo).toBe(0)
+})
+
+test('rows that are right are certified and left alone, and what is not final waits', async () => {
+  const database = await writtenAtHead(1_500, 1_599)
+  await database.pool.query('update chain_state set finalized_block = 1549')
+  const { auditor, warned } = auditorOf(database)
+  expect(await auditor.audit()).toBe(true)
+  expect(await auditor.audit()).toBe(false)
+  expect(warned).toEqual([])
+  expect(auditor.blocksToGo).toBe(50)
+  expect(auditor.mended).toEqual({ missing: 0, surplus: 0, changed: 0, unpaid: 0 })
+  const { rows } = await database.pool.query('select from_block, to_block from audit_certificate')
+  expect(rows).toEqual([{ from_block: 1500, to_block: 1549 }])
+})
+
+test('blocks of a backfill are left alone, and not looked at while it loads', async () => {
+  const database = await writtenAtHead(1_100, 1_199)
+  await database.pool.query('delete from settlement where block_number = 1150')
+  await database.pool.query(`insert into backfill (chain, from_block, to_block) values ('base', 1150, 1160)`)
+  const { auditor } = auditorOf(database)
+  expect(await auditor.audit()).toBe(false)
+  await database.pool.query('update backfill set completed_at = now()')
+  const count = async () => (await database.pool.query('select count(*)::int as rows from settlement')).rows
+  const before = await count()
+  await expect(auditor.audit()).rejects.toThrow(/blocks 1100 to 1199 still differ from/)
+  expect(await count()).toEqual(before)
+})
+
+test('a source that fails mends nothing and is asked again later', async () => {
+  const database = await writtenAtHead(1_100, 1_199)
+  await database.pool.query('delete from settlement where block_number = 1150')
+  const { auditor } = auditorOf(database)
+  run.portal.faults.add({ kind: 'cut', lines: 30, how: 'end' })
+  run.portal.faults.add({ kind: 'status', status: 529, retryAfterSeconds: 0 })
+  expect(await auditor.audit()).toBe(true)
+  expect(await run.difference(database)).toBe('')
+})

@@ -16,8 +16,11 @@ import {
 export const maxPageSize = 100
 /** Rows skipped at most: those further in are reached by cursor. */
 export const maxOffset = 10_000
-/** Fields that an answer may hold, were every page full. */
+/** Fields that an answer may hold, were every page full, and what is scanned for them. */
 export const maxCost = 20_000
+/** What is scanned, in fields: opening a list, and counting all of its rows, which may be every row there is. */
+export const connectionPrice = 100
+export const countPrice = 2_000
 /** The same of questions about the schema, where lists are taken to be as long as they usually are. */
 export const maxIntrospectionCost = 1_000_000
 /** Selections within each other; introspection needs more, to see through lists of required types. */
@@ -28,7 +31,10 @@ export const maxIntrospectionDepth = 16
 export class Refused extends Error {}
 
 interface Measure {
+  /** What each row of a list costs. */
   readonly cost: number
+  /** What a list costs once, however long the page. */
+  readonly once: number
   readonly depth: number
 }
 
@@ -76,7 +82,7 @@ const introspectionLists: Record<string, number> = {
   directives: 10,
 }
 
-const nothing: Measure = { cost: 0, depth: 0 }
+const nothing: Measure = { cost: 0, once: 0, depth: 0 }
 
 class Scales {
   readonly #fragments = new Map<string, Measure | 'being weighed'>()
@@ -103,6 +109,7 @@ class Scales {
     })
     return {
       cost: parts.reduce((sum, { cost }) => sum + cost, 0),
+      once: parts.reduce((sum, { once }) => sum + once, 0),
       depth: parts.reduce((deepest, { depth }) => Math.max(deepest, depth), 0),
     }
   }
@@ -123,9 +130,12 @@ class Scales {
   #weighField(node: FieldNode, type: GraphQLNamedType | undefined, counts: (field: FieldNode) => boolean): Measure {
     const field = fieldOf(this.schema, type, node.name.value)
     const named = field && getNamedType(field.type)
-    const rows = named?.name.endsWith('Connection') ? this.#pageSize(node) : (introspectedLength(named, node) ?? 1)
+    const rows = isList(named) ? this.#pageSize(node) : (introspectedLength(named, node) ?? 1)
     const inner = node.selectionSet ? this.#weigh(node.selectionSet, named, counts) : nothing
-    return { cost: 1 + rows * inner.cost, depth: 1 + inner.depth }
+    const depth = 1 + inner.depth
+    if (isList(named)) return { cost: 1 + connectionPrice + inner.once + rows * inner.cost, once: 0, depth }
+    const isCount = node.name.value === 'totalCount' && isList(type)
+    return { cost: 1 + rows * inner.cost, once: inner.once + (isCount ? countPrice : 0), depth }
   }
 
   #pageSize(node: FieldNode): number {
@@ -152,6 +162,8 @@ class Scales {
     return typeof given === 'number' ? given : Number.NaN
   }
 }
+
+const isList = (type: GraphQLNamedType | undefined) => type?.name.endsWith('Connection') === true
 
 const isWithin = (value: unknown, most: number) =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most

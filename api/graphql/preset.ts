@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { makePgService } from 'postgraphile/adaptors/pg'
 import { GraphQLError } from 'postgraphile/graphql'
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber'
+import { makeJSONPgSmartTagsPlugin } from 'postgraphile/utils'
 import { withSettings } from '../http/database.ts'
 
 /** Who reads: the role of the SQL contract, whatever DATABASE_URL logs in as. */
@@ -12,10 +13,34 @@ const timeouts = { planning: 1_000, execution: 5_000 }
 /** Bytes of a request. */
 export const maxRequestBytes = 20_000
 
+/** Columns of views that stand on an index, each by itself: conditions and orders on others would read everything. */
+const indexed: Record<string, readonly string[]> = {
+  agents: ['fid', 'listed_at'],
+  addresses: ['fid', 'address_bytes'],
+  holdings: ['fid'],
+  claims: ['fid'],
+  specs: ['fid'],
+}
+
+const behaviorOf = { attribute: { tags: { behavior: ['+attribute:filterBy +attribute:orderBy'] } } }
+
+const offerIndexed = makeJSONPgSmartTagsPlugin({
+  version: 1,
+  config: {
+    class: Object.fromEntries(
+      Object.entries(indexed).map(([view, columns]) => [
+        `directory.${view}`,
+        { attribute: Object.fromEntries(columns.map((column) => [column, behaviorOf.attribute])) },
+      ]),
+    ),
+  },
+})
+
 /** The directory in GraphQL: the views of the schema `directory`, related as their comments say, read only. */
 export function createPreset(databaseUrl: string, log: Logger): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset],
+    plugins: [offerIndexed],
     pgServices: [
       makePgService({
         connectionString: withSettings(databaseUrl, { after: settings }),
@@ -28,7 +53,10 @@ export function createPreset(databaseUrl: string, log: Logger): GraphileConfig.P
         },
       }),
     ],
-    schema: { defaultBehavior: '-insert -update -delete', dontSwallowErrors: true },
+    schema: {
+      defaultBehavior: '-insert -update -delete -attribute:filterBy -attribute:orderBy',
+      dontSwallowErrors: true,
+    },
     grafast: { timeouts, explain: false },
     grafserv: {
       graphqlPath: '/graphql',

@@ -86,6 +86,16 @@ test('an agent comes with its addresses, holdings, identities, settlements and c
   })
 })
 
+test('what stands on an index may be filtered and ordered by; a page with its count is no dearer for its length', async () => {
+  const { errors, data } = await ask(`{
+    allAgents(first: 100, condition: { fid: "1" }) { totalCount nodes { fid } }
+    newest: allAgents(first: 100, orderBy: [LISTED_AT_DESC, FID_DESC]) { nodes { fid } }
+  }`)
+  expect(errors).toBeUndefined()
+  expect(data).toMatchObject({ allAgents: { totalCount: 1, nodes: [{ fid: '1' }] } })
+  expect((data as { newest: { nodes: unknown[] } }).newest.nodes).toHaveLength(3)
+})
+
 test('there is no mutation, and no way to all settlements at once', async () => {
   const { data } = await ask('{ __schema { mutationType { name } queryType { fields { name } } } }')
   const { mutationType, queryType } = data!.__schema as {
@@ -127,6 +137,13 @@ test.for<[string, string, Record<string, unknown>?]>([
     'fragments that double thirty times',
     `{ allAgents(first: 1) { nodes { ...f0 } } } ${doubled} fragment f30 on Agent { fid }`,
   ],
+  [
+    '110 counts under other names',
+    `{ ${Array.from({ length: 110 }, (_, n) => `a${n}: allAgents(first: 0) { totalCount }`).join(' ')} }`,
+  ],
+  ['30 counts, one an agent', '{ allAgents(first: 30) { nodes { settlements(first: 1) { totalCount } } } }'],
+  ['a condition on what has no index', '{ allAgents(first: 1, condition: { bio: "x" }) { nodes { fid } } }'],
+  ['an order by what has no index', '{ allAgents(first: 1, orderBy: [BIO_ASC]) { nodes { fid } } }'],
   ['a fragment within itself', '{ allAgents(first: 1) { nodes { ...f } } } fragment f on Agent { ...f }'],
   ['an offset of a billion', '{ allAgents(first: 1, offset: 1000000000) { nodes { fid } } }'],
   [

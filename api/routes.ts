@@ -1,5 +1,6 @@
 import type { Route } from './http/route.ts'
 import { agent } from './routes/agent.ts'
+import { agents } from './routes/agents.ts'
 import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
 import { changes } from './routes/changes.ts'
@@ -15,4 +16,4 @@ import { stats } from './routes/stats.ts'
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
 
 /** Every GET of the specification, in its order, then what mirrors follow, what explains the answers, and what goes on where they end. */
-export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress, registrations]
+export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress, registrations, agents]

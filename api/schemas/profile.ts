@@ -49,3 +49,15 @@ export const profile = z
     historical_total: count.meta({ description: 'Holdings that ended.' }),
   })
   .meta({ id: 'AgentProfile' })
+
+/** Profiles of one answer. */
+export const batchLimit = 100
+
+export const agentBatch = z
+  .strictObject({
+    count: count.max(batchLimit),
+    agents: z.array(profile).max(batchLimit),
+    not_found: z.array(z.union([fid, address])).meta({ description: 'What was asked for and leads to no agent.' }),
+    ignored: z.array(z.string()).meta({ description: 'What is past the hundredth, or neither a FID nor an address.' }),
+  })
+  .meta({ id: 'AgentBatch' })

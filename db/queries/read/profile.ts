@@ -35,13 +35,54 @@ const counted = countedSettlements({
   ],
 })
 
-const text = `
-select json_build_object(${profileFields.map(([name, expression]) => `'${name}', ${expression}`).join(',\n')})::text as body
-  from agent a
+const object = `json_build_object(${profileFields.map(([name, expression]) => `'${name}', ${expression}`).join(',\n')})`
+const beside = `
  cross join lateral (
    select coalesce(sum(last_30d), 0) as last_30d, coalesce(sum(ever), 0) as ever,
           ${newestSettlement('a.verified_addresses', '$3::boolean')} as newest_at
      from (${counted}) part
  ) paid
- cross join lateral (${sourceTimes}) source
- where a.fid = $2`
+ cross join lateral (${sourceTimes}) source`
+
+const text = `select ${object}::text as body from agent a ${beside} where a.fid = $2`
+
+/** The agent that each address leads to: of several the claimed, then the newest verification, then the lowest fid. */
+const batch = `
+with given as (
+  select fid, null::bytea as address, place from unnest($2::bigint[]) with ordinality as one (fid, place)
+   union all
+  select (select a.fid from verified_address v join agent a using (fid)
+           where v.address = one.address and v.ended_at is null
+           order by a.claimed desc, v.verified_at desc, a.fid limit 1),
+         one.address, cardinality($2::bigint[]) + one.place
+    from unnest($4::bytea[]) with ordinality as one (address, place)
+),
+found as (select g.fid, min(g.place) as place from given g join agent using (fid) group by g.fid)
+select (select coalesce(json_agg(${object} order by found.place), '[]') from found join agent a using (fid) ${beside})::text
+         as agents,
+       (select count(*) from found) as count,
+       (select coalesce(json_agg(coalesce(to_json('0x' || encode(g.address, 'hex')), to_json(g.fid)) order by g.place), '[]')
+          from given g where not exists (select from found where found.fid = g.fid))::text as "notFound"`
+
+export interface ProfileBatch {
+  /** JSON array of profiles, as asked, each once. */
+  readonly agents: string
+  readonly count: number
+  /** JSON array of the fids and addresses that lead to no agent. */
+  readonly notFound: string
+}
+
+/** The profiles of some agents, a hundred at most, by fid and by verified address, lowercase hex. */
+export async function agentProfiles(
+  db: Queryable,
+  options: Omit<ProfileOptions, 'fid'> & { readonly fids: readonly number[]; readonly addresses: readonly string[] },
+): Promise<ProfileBatch> {
+  const { fids, addresses, settlementOverloads, registries } = options
+  const bytes = addresses.map((address) => Buffer.from(address.slice(2), 'hex'))
+  const { rows } = await db.query<ProfileBatch>({
+    name: 'agent-profiles',
+    text: batch,
+    values: [JSON.stringify(registries), fids, settlementOverloads === 'all', bytes],
+  })
+  return rows[0] ?? { agents: '[]', count: 0, notFound: '[]' }
+}

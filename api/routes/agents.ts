@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { agentProfiles } from '../../db/queries/read/profile.ts'
+import { addressParameter, fidParameter } from '../http/parameters.ts'
+import { json, registryAddresses, route } from '../http/route.ts'
+import { agentBatch, batchLimit } from '../schemas/profile.ts'
+
+/** Characters of a list that are read; a hundred addresses take 4,300. */
+const longestList = 12_000
+
+/** Separated by commas, each once. */
+function listParameter(description: string) {
+  return z
+    .unknown()
+    .optional()
+    .transform((value) => {
+      const text = [value].flat()[0]
+      if (typeof text !== 'string') return []
+      const parts = text.slice(0, longestList).split(',')
+      return [...new Set(parts.map((part) => part.trim()).filter((part) => part !== ''))]
+    })
+    .meta({
+      description: `${description} Separated by commas; at most ${batchLimit} of both.`,
+      override: { type: 'string' },
+    })
+}
+
+/** GET /api/agents */
+export const agents = route({
+  path: '/api/agents',
+  operationId: 'getAgents',
+  summary: 'The profiles of up to a hundred agents, by fid and by verified address.',
+  params: z.object({}),
+  query: z.object({ fids: listParameter('FIDs.'), addresses: listParameter('Verified addresses.') }),
+  answer: { type: json, schema: agentBatch, description: 'In the order asked, FIDs first, each agent once.' },
+  errors: [],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  async read({ fids, addresses }, { database, chains, settlementOverloads }) {
+    const readable = [
+      ...fids.map((text) => ({ text, fid: fidParameter.safeParse(text).data })),
+      ...addresses.map((text) => ({ text, address: addressParameter.safeParse(text).data })),
+    ].map((one) => ({ fid: undefined, address: undefined, ...one }))
+    const taken = readable.filter(({ fid, address }) => fid !== undefined || address !== undefined).slice(0, batchLimit)
+    const ignored = readable.filter((one) => !taken.includes(one)).map(({ text }) => text)
+    const { count, agents, notFound } = await agentProfiles(database, {
+      fids: [...new Set(taken.flatMap(({ fid }) => fid ?? []))],
+      addresses: [...new Set(taken.flatMap(({ address }) => address ?? []))],
+      settlementOverloads,
+      registries: registryAddresses(chains),
+    })
+    return `{"count":${count},"agents":${agents},"not_found":${notFound},"ignored":${JSON.stringify(ignored)}}`
+  },
+})

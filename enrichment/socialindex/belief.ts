@@ -73,7 +73,7 @@ export function createBelief({ pool, social, url, now }: BeliefOptions): Belief 
 }
 
 /** Why a hub is not to be believed; undefined: nothing speaks against it. */
-export function doubtAbout(
+function doubtAbout(
   { accounts, messages, delaySeconds, isSyncing }: Network,
   before: { readonly accounts: number | null; readonly messages: number | null },
 ): string | undefined {

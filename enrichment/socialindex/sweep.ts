@@ -29,6 +29,8 @@ interface TimedSet extends Omit<VerifiedSet, 'now'> {
 interface ChangedSets {
   readonly sets: readonly TimedSet[]
   readonly untimed: readonly Omit<AddressSet, 'now'>[]
+  /** Accounts of those without times whose times matter: they are read by themselves, as agents are. */
+  readonly toTime: readonly number[]
   readonly unread: readonly number[]
 }
 
@@ -51,11 +53,10 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
 
   /**
    * The sets of FIDs that may differ from what is stored, and the FIDs that the hub answers badly, which are read again by
-   * themselves later. Where the host answers in bulk, only sets that differ and that matter to a registration are read one
-   * by one, for the times of their verifications. Throws when so many are answered badly that it must be the host.
+   * themselves later. Where the host answers in bulk, nobody is read one by one but whom it leaves out. Throws when so many are answered badly that it must be the host.
    */
   async function changedSets(fids: readonly number[], failures: number): Promise<ChangedSets> {
-    if (fids.length === 0) return { sets: [], untimed: [], unread: [] }
+    if (fids.length === 0) return { sets: [], untimed: [], toTime: [], unread: [] }
     const bulkAskedAt = now()
     const bulk = await inBulk(fids)
     const stored = await liveAddresses(pool, fids)
@@ -65,9 +66,9 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
     }
     const different = fids.filter((fid) => !same(fid)).map((fid) => ({ fid, addresses: bulk?.get(fid) }))
     const known = different.flatMap(({ fid, addresses }) => (addresses ? { fid, addresses } : []))
-    const toTime = await fidsToTime(pool, known)
-    const untimed = known.filter(({ fid }) => !toTime.has(fid)).map((set) => ({ ...set, askedAt: bulkAskedAt }))
-    const open = different.filter(({ fid, addresses }) => !addresses || toTime.has(fid)).map(({ fid }) => fid)
+    const toTime = [...(await fidsToTime(pool, known))]
+    const untimed = known.map((set) => ({ ...set, askedAt: bulkAskedAt }))
+    const open = different.filter(({ addresses }) => !addresses).map(({ fid }) => fid)
     const sets: TimedSet[] = []
     const unread: number[] = []
     for (let start = 0; start < open.length; start += together) {
@@ -81,7 +82,7 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
         else throw answer.reason
       }
     }
-    return { sets, untimed, unread }
+    return { sets, untimed, toTime, unread }
   }
 
   async function readSet(fid: number) {
@@ -107,7 +108,7 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
       const shard = numberOf(subject!)
       const from = (await readCursor(pool, sources.sweep.name, shard)) ?? ''
       const page = await pageOf(shard, from, subject!)
-      const { sets, untimed, unread } = await changedSets(page?.fids ?? [], subject!.failures)
+      const { sets, untimed, toTime, unread } = await changedSets(page?.fids ?? [], subject!.failures)
       const to = page?.nextPageToken ?? ''
       return {
         outcome: page ? (unread.length > 0 ? 'partly' : 'ok') : 'begun_anew',
@@ -128,6 +129,7 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
           }
           const later = new Date(now().getTime() + sources.fids.cadenceMs.emptied)
           await askForSubjects(db, sources.fids.name, subjectsOf(unread), { priority: 1, dueAt: now() })
+          await askForSubjects(db, sources.fids.name, subjectsOf(toTime), { priority: 2, dueAt: now() })
           await askForSubjects(db, sources.fids.name, subjectsOf(emptied), { priority: 1, dueAt: later })
           return to === '' && page ? sources.sweep.cadenceMs.all : 0
         },

@@ -80,9 +80,9 @@ offset $4 limit 1`,
 }
 
 /**
- * Adds the settlements of a range to the hours, totals and payers. Blocks that a backfill has claimed are left out,
- * unless it is the one named by `backfillId`: whoever sees its claim may also see its rows, and nobody sees the rows
- * without the claim. Call under `lockRollup`, and move what says so in the same transaction. Returns whether there was
+ * Adds the settlements of a range to the hours, totals and payers. Blocks that a backfill has reserved are left out,
+ * unless it is the one named by `backfillId`: whoever sees its reservation may also see its rows, and nobody sees the
+ * rows without it. Call under `lockRollup`, and move what says so in the same transaction. Returns whether there was
  * a settlement.
  */
 export async function addToRollup(

@@ -7,13 +7,18 @@ import { placePartition } from '../../../processors/backfill/partitions.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import { placeBesideReader } from '../../support/chain/placing.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
 
 const { base } = readChains({ env: {} })
+/** Rows that the processor has written, in tens of thousands. */
+const tenThousands = rounds(30, 500)
 
 test('while a partition that the processor writes is placed nobody waits for a second, and no row is lost', {
-  timeout: 120_000,
+  timeout: 1_800_000,
 }, async () => {
-  const { rows, expected, undoable, expectedUndoable, slowest, answers } = await placeBesideReader(300_000)
+  const { rows, expected, undoable, expectedUndoable, slowest, answers } = await placeBesideReader(
+    tenThousands * 10_000,
+  )
   expect(rows).toBe(expected)
   expect(undoable).toBe(expectedUndoable)
   expect(slowest).toBeLessThan(1_000)

@@ -160,6 +160,13 @@ const api = {
     more: 'on: by something its owner signed or wrote. off: whoever runs a host can claim any account from it.',
     readers: ['api'],
   },
+  VERIFICATION_PROOF: {
+    form: oneOf('signed', 'stated'),
+    default: 'signed',
+    about: 'what a verification must be worth to carry a claim: that its signatures hold, or the word of the hub',
+    more: 'signed: where RPC_OPTIMISM is set, its key must be one of the account, too.',
+    readers: ['api'],
+  },
 } as const satisfies Record<string, Setting>
 
 /** Of the chains; chains.file.ts reads all but the key, with the file that may override them. */

@@ -28,6 +28,7 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     egressAllow: vars.EGRESS_ALLOW,
     claims: {
       windowSeconds: vars.CLAIM_WINDOW_SECONDS,
+      verificationProof: vars.VERIFICATION_PROOF,
       hostLinkRequired: vars.CLAIM_WELL_KNOWN_HOST_LINK === 'on',
     },
     logLevel: vars.LOG_LEVEL,

@@ -24,7 +24,7 @@ await runCommand({ usage }, async () => {
   await runHttp('api', config, (parts) => {
     const { pool, database, log, redis } = parts
     for (const missing of claimsWithoutWitness(config.chains)) log.warn(missing)
-    const witnesses = createWitnesses(config)
+    const witnesses = createWitnesses({ ...config, now: Date.now })
     const pageStore = redis && new FusedRedisStore(redis.send, pageLimits, Date.now, 'pages:')
     const app = createApp({
       ...config,

@@ -6,6 +6,8 @@ const retries = 1
 const retryDelayMs = 100
 
 export interface ChainClient {
+  /** Whether there is an address to ask. */
+  readonly isSet: boolean
   /** Throws when there is no address to ask. */
   client(): PublicClient
   /** What to throw when the node did not answer: addresses of nodes hold keys, and the library's errors tell them. */
@@ -17,6 +19,7 @@ export interface ChainClient {
 export function createChainClient(name: string, rpc: string | null): ChainClient {
   let made: PublicClient | undefined
   return {
+    isSet: rpc !== null,
     client() {
       if (rpc === null) throw new Error(`${name}: no RPC address is set, so its contracts cannot be asked`)
       const options = { timeout: answerTimeoutMs, retryCount: retries, retryDelay: retryDelayMs }

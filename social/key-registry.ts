@@ -7,8 +7,14 @@ import type { ChainClient } from './chain-client.ts'
  * answer: an outage says nothing about a key.
  */
 export interface Registries {
+  /** False: no node of the chain is named, so every question throws. */
+  readonly canAnswer: boolean
+  /** `held`: a key of 32 bytes is an app key that the FID has, or had; `failed`: it never was. */
+  hadAppKey(fid: number, key: Hex): Promise<'held' | 'failed'>
   /** Whether a key of 32 bytes is an app key the FID has added and not removed. */
   isActiveAppKey(fid: number, key: Hex): Promise<boolean>
+  /** Whether a key was added as an app key of the FID above a block, as its Add log says. */
+  addedAppKeyAfter(fid: number, key: Hex, block: number): Promise<boolean>
   /** Whether an address is the FID's custody address, or one it has added for signing in. */
   isCustody(fid: number, address: Address): Promise<boolean>
   isAuthAddress(fid: number, address: Address): Promise<boolean>
@@ -19,8 +25,10 @@ const abi = parseAbi([
   'struct KeyData { uint8 state; uint32 keyType; }',
   'function keyDataOf(uint256 fid, bytes key) view returns (KeyData)',
   'function custodyOf(uint256 fid) view returns (address custody)',
+  'event Add(uint256 indexed fid, uint32 indexed keyType, bytes indexed key, bytes keyBytes, uint8 metadataType, bytes metadata)',
 ])
-/** Added; 0 is unknown, 2 removed for ever. */
+/** States of a key; 2 is removed for ever. */
+const unknown = 0
 const added = 1
 const keyTypes = { app: 1, auth: 2 } as const
 
@@ -36,8 +44,8 @@ export function createRegistries(
       throw new NoAnswer('unavailable', `${contract}: ${chain.failure(error).message}`)
     }
   }
-  const hasKey = async (fid: number, key: Hex, type: number) => {
-    const data = await answered('KeyRegistry', () =>
+  const keyDataOf = (fid: number, key: Hex) =>
+    answered('KeyRegistry', () =>
       chain.client().readContract({
         address: keyRegistry as Address,
         abi,
@@ -46,9 +54,30 @@ export function createRegistries(
         blockTag: 'latest',
       }),
     )
-    return data.state === added && data.keyType === type
+  const hasKey = async (fid: number, key: Hex, type: number) => {
+    const { state, keyType } = await keyDataOf(fid, key)
+    return state === added && keyType === type
   }
   return {
+    canAnswer: chain.isSet,
+    async hadAppKey(fid, key) {
+      const { state, keyType } = await keyDataOf(fid, key)
+      // A key of whatever state but unknown was added once: what it signed before it was removed still stands.
+      return state !== unknown && keyType === keyTypes.app ? 'held' : 'failed'
+    },
+    async addedAppKeyAfter(fid, key, block) {
+      const logs = await answered('KeyRegistry', () =>
+        chain.client().getContractEvents({
+          address: keyRegistry as Address,
+          abi,
+          eventName: 'Add',
+          args: { fid: BigInt(fid), keyType: keyTypes.app, key },
+          fromBlock: BigInt(block), // above it there may be no block yet, which nodes refuse
+          toBlock: 'latest',
+        }),
+      )
+      return logs.some(({ blockNumber }) => blockNumber > BigInt(block))
+    },
     isActiveAppKey: (fid, key) => hasKey(fid, key, keyTypes.app),
     // Registered as 20 bytes or as a word of 32: the contract takes any bytes for a key of this type.
     isAuthAddress: async (fid, address) =>

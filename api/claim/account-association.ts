@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import type { Registries } from '../../social/key-registry.ts'
 import { JsonProblem, parseStrictJson } from './strict-json.ts'
@@ -29,7 +29,7 @@ const optimism = 10
 export async function isAssociated(
   value: unknown,
   { fid, host }: { fid: number; host: string },
-  { registries, wallets }: { registries: Registries; wallets: Wallets },
+  { registries, wallets }: { registries: Pick<Registries, 'isCustody' | 'isAuthAddress'>; wallets: Wallets },
 ): Promise<boolean> {
   const parts = association.safeParse(value)
   if (!parts.success) return false
@@ -40,8 +40,9 @@ export async function isAssociated(
   if (head.data.fid !== fid || body.data.domain.toLowerCase() !== host) return false
   const key = head.data.key as Hex
   const signed = `${parts.data.header}.${parts.data.payload}`
-  const byKey = await signedByKey(key, signed, signature)
-  if (!byKey && !(await wallets.signedByContract({ address: key, chainId: optimism }, signed, signature))) return false
+  const hash = hashMessage(signed)
+  const byKey = await signedByKey(key, hash, signature)
+  if (!byKey && !(await wallets.signedByContract({ address: key, chainId: optimism }, hash, signature))) return false
   return head.data.type === 'custody' ? registries.isCustody(fid, key) : registries.isAuthAddress(fid, key)
 }
 

@@ -1,12 +1,21 @@
-import type { Hex } from 'viem'
+import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { chainNames, chains } from '../../chains.config.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
 import { parseTimestamp } from './timestamp.ts'
-import { addressesOf, type Decode, invalidFields, nonceText, parseFields, timestampText } from './verifier.ts'
+import {
+  addressesOf,
+  type Decode,
+  invalidFields,
+  nonceText,
+  parseFields,
+  timestampText,
+  verificationsOf,
+} from './verifier.ts'
 import { signedByKey } from './wallets.ts'
+import { weaknessOf } from './weakness.ts'
 
 /** Optimism, where the social network's contracts are. */
 export const defaultChainId = 10
@@ -39,17 +48,17 @@ export const decodeEip191: Decode = (body, fid, world) => {
     identity: JSON.stringify(['eip191', fid, address, nonce, timestamp, chainId, signature.toLowerCase()]),
 
     async verify() {
-      const text = claimMessage(world, { fid, address, chainId, nonce, timestamp })
-      const byKey = await signedByKey(address, text, signature as Hex)
+      const notVerified = (detail: string) => {
+        const fields = { fid, address, snapshot_at: new Date(world.now()).toISOString() }
+        return new ApiError('ERR_ADDRESS_NOT_VERIFIED', detail, fields)
+      }
+      const hash = hashMessage(claimMessage(world, { fid, address, chainId, nonce, timestamp }))
+      const byKey = await signedByKey(address, hash, signature as Hex)
       // The network says what the address is: the claimant must not choose whom to ask about it.
-      const verifications = await world.social.verifications(fid)
+      const verifications = await verificationsOf(world, fid)
       const verification = verifications.find((one) => one.address === address)
       if (!verification) {
-        throw new ApiError('ERR_ADDRESS_NOT_VERIFIED', `fid ${fid} must verify ${address} first`, {
-          fid,
-          address,
-          snapshot_at: new Date(world.now()).toISOString(),
-        })
+        throw notVerified(`fid ${fid} must verify ${address} first`)
       }
       const home = verification.contractChainId
       if (home !== null && home !== chainId) {
@@ -57,11 +66,13 @@ export const decodeEip191: Decode = (body, fid, world) => {
         throw invalidFields([{ path: 'chain_id', problem }])
       }
       const signed =
-        home === null ? byKey : await world.wallets.signedByContract({ address, chainId: home }, text, signature as Hex)
+        home === null ? byKey : await world.wallets.signedByContract({ address, chainId: home }, hash, signature as Hex)
       if (!signed) {
         const who = home === null ? `the key of ${address}` : `the contract wallet ${address} on chain ${home}`
         throw new ApiError('ERR_SIG_INVALID', `the signature must be made by ${who} over the challenge's text`)
       }
+      const weakness = await weaknessOf(verification, fid, world)
+      if (weakness) throw notVerified(`${address} cannot carry a claim of fid ${fid}: ${weakness}`)
       return {
         proof: { address: given, nonce, timestamp, chain_id: chainId, signature },
         signer: address,

@@ -1,6 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import type { Hex } from 'viem'
 import { z } from 'zod'
+import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
 import { ApiError } from '../http/errors.ts'
 import { JsonProblem, parseStrictJson } from './strict-json.ts'
 import { parseTimestamp } from './timestamp.ts'
@@ -62,6 +63,11 @@ export const decodeJfs: Decode = (body, fid, world) => {
       }
       if (!(await world.registries.isActiveAppKey(fid, key as Hex))) {
         throw new ApiError('ERR_JFS_KEY_INACTIVE', `the key must be an active app key of fid ${fid}`, { fid, key })
+      }
+      const transfer = await lastCustodyChange(world.database, fid)
+      if (transfer && !(await world.registries.addedAppKeyAfter(fid, key as Hex, transfer.block))) {
+        const detail = `the key must have been added after fid ${fid} was last transferred`
+        throw new ApiError('ERR_JFS_KEY_INACTIVE', detail, { fid, key })
       }
       return {
         proof: { jfs },

@@ -1,17 +1,23 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Queryable } from '../../db/pool.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import type { Registries } from '../../social/key-registry.ts'
 import type { SocialIndex, Verification } from '../../social/social-index.ts'
 import type { Terms } from '../../trust/claim-text.ts'
+import { readHubMessage } from '../../trust/hub-message.ts'
+import { judgeVerification } from '../../trust/verdict.ts'
 import { ApiError } from '../http/errors.ts'
 import { parseTimestamp } from './timestamp.ts'
 import type { Wallets } from './wallets.ts'
 
 /** The fields of a claim's body, known to be an object and no more. */
 export type ClaimBody = Readonly<Record<string, unknown>>
+
+/** `signed`: messages and signatures must hold, and the key's place where it can be asked. `stated`: the hub's word is enough. */
+export type VerificationProof = 'signed' | 'stated'
 
 /** What a proof is checked against: the terms of this service, and the world as it is now. */
 export interface ClaimWorld extends Terms {
@@ -21,6 +27,8 @@ export interface ClaimWorld extends Terms {
   readonly wallets: Wallets
   readonly door: Pick<Door, 'fetchJson'>
   readonly egressAllow: EgressAllow
+  /** What a verification must be worth to carry a claim. */
+  readonly verificationProof: VerificationProof
   /** Seconds before and after the server's time that a signed time may lie, inclusive. */
   readonly windowSeconds: number
   /** Whether a manifest's host must be linked to the fid. */
@@ -102,9 +110,26 @@ export function checkWindow(
   })
 }
 
+/**
+ * The FID's verifications as the network tells them now. Throws NoAnswer, also when one of the messages is forged:
+ * whoever shows one is not to be believed about the others either.
+ */
+export async function verificationsOf(
+  { social, now }: Pick<ClaimWorld, 'social' | 'now'>,
+  fid: number,
+): Promise<readonly Verification[]> {
+  const verifications = await social.verifications(fid)
+  for (const { address, message } of verifications) {
+    const asked = { fid, address, now: new Date(now()) }
+    const { verdict } = await judgeVerification(readHubMessage(message), asked)
+    if (verdict === 'forged') throw new NoAnswer('bad_answer', `a forged verification of ${address} for fid ${fid}`)
+  }
+  return verifications
+}
+
 /** The verified set as the network tells it now, lowercase, sorted. Throws NoAnswer. */
-export async function verifiedSet({ social }: Pick<ClaimWorld, 'social'>, fid: number): Promise<Hex[]> {
-  return addressesOf(await social.verifications(fid))
+export async function verifiedSet(world: Pick<ClaimWorld, 'social' | 'now'>, fid: number): Promise<Hex[]> {
+  return addressesOf(await verificationsOf(world, fid))
 }
 
 export function addressesOf(verifications: readonly Verification[]): Hex[] {

@@ -6,7 +6,6 @@ import {
   erc6492SignatureValidatorAbi,
   erc6492SignatureValidatorByteCode,
   type Hex,
-  hashMessage,
   numberToHex,
   parseAbi,
   RpcRequestError,
@@ -14,7 +13,7 @@ import {
 } from 'viem'
 import type { ChainClient } from '../../social/chain-client.ts'
 
-/** Whether contract wallets have signed texts (EIP-191, version 0x45). */
+/** Whether contract wallets have signed a digest. */
 export interface Wallets {
   /**
    * True: the contract at the address says so on the chain that is named, or would once it is deployed there. Where the
@@ -23,7 +22,7 @@ export interface Wallets {
    *
    * `address` is lowercase; `signature` any hex.
    */
-  signedByContract(wallet: { address: Hex; chainId: number }, text: string, signature: Hex): Promise<boolean>
+  signedByContract(wallet: { address: Hex; chainId: number }, hash: Hex, signature: Hex): Promise<boolean>
 }
 
 /** Half the order of secp256k1: above it every signature has a twin below. Source: EIP-2. */
@@ -39,8 +38,7 @@ const mostGas = 10_000_000n
 /** `chainOf`: undefined when there is no such chain. */
 export function createWallets(chainOf: (chainId: number) => ChainClient | undefined): Wallets {
   return {
-    async signedByContract({ address, chainId }, text, signature) {
-      const hash = hashMessage(text)
+    async signedByContract({ address, chainId }, hash, signature) {
       const chain = chainOf(chainId)
       if (!chain) throw new Error(`chain ${chainId} is none of this service's, so its contracts cannot be asked`)
       const client = chain.client()
@@ -51,7 +49,7 @@ export function createWallets(chainOf: (chainId: number) => ChainClient | undefi
       if (signature.toLowerCase().endsWith(undeployedMark)) {
         return isOne(await call(chain, { data: deployedCheck(address, hash, signature) }))
       }
-      if (!code) return signedByKey(address, text, signature)
+      if (!code) return signedByKey(address, hash, signature)
       const args = [hash, signature] as const
       const data = encodeFunctionData({ abi: signatureAbi, functionName: 'isValidSignature', args })
       const answer = await call(chain, { to: address, data })
@@ -64,15 +62,15 @@ export function createWallets(chainOf: (chainId: number) => ChainClient | undefi
 const parities = new Set([0, 1, 27, 28])
 
 /**
- * Whether the key of an address signed a text (EIP-191, version 0x45). No chain is asked: code that the account
+ * Whether the key of an address signed a digest. No chain is asked: code that the account
  * borrows (EIP-7702) has no say. `address` is lowercase; a signature is 65 bytes with the low one of its two s.
  */
-export async function signedByKey(address: Hex, text: string, signature: Hex): Promise<boolean> {
+export async function signedByKey(address: Hex, hash: Hex, signature: Hex): Promise<boolean> {
   if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return false
   const s = BigInt(`0x${signature.slice(66, 130)}`)
   if (s > highestS || !parities.has(Number.parseInt(signature.slice(130), 16))) return false
   try {
-    return (await recoverAddress({ hash: hashMessage(text), signature })).toLowerCase() === address
+    return (await recoverAddress({ hash, signature })).toLowerCase() === address
   } catch {
     return false // no point of the curve
   }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { Hex } from 'viem'
 import { z } from 'zod'
 import { DoorError } from '../../net/errors.ts'
+import type { Verification } from '../../social/social-index.ts'
 import { ApiError } from '../http/errors.ts'
 import { findHostLink } from './host-link.ts'
 import { parseTimestamp } from './timestamp.ts'
 import {
+  addressesOf,
   type ClaimWorld,
   checkWindow,
   type Decode,
@@ -13,8 +14,9 @@ import {
   nonceText,
   parseFields,
   timestampText,
-  verifiedSet,
+  verificationsOf,
 } from './verifier.ts'
+import { weaknessOf } from './weakness.ts'
 
 const mostHostCharacters = 260
 
@@ -62,8 +64,9 @@ export const decodeWellKnown: Decode = (body, fid, world) => {
       const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
       const { manifest, sha256 } = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
       const said = readManifest(manifest, { fid, host, nonce }, world)
-      const verifiedAddresses = await verifiedSet(world, fid)
-      const unverified = said.addresses.filter((one) => !verifiedAddresses.includes(one as Hex)).sort()
+      const verifications = await verificationsOf(world, fid)
+      const verifiedAddresses = addressesOf(verifications)
+      const unverified = await unprovenAmong(said.addresses, verifications, fid, world)
       if (unverified.length > 0) {
         const detail = `fid ${fid} must verify every address of the manifest`
         throw new ApiError('ERR_MANIFEST_ADDRESS_UNVERIFIED', detail, { fid, unverified })
@@ -86,6 +89,21 @@ export const decodeWellKnown: Decode = (body, fid, world) => {
       }
     },
   }
+}
+
+/** Those of the manifest's addresses that the FID does not verify, or that cannot carry a claim. */
+async function unprovenAmong(
+  addresses: readonly string[],
+  verifications: readonly Verification[],
+  fid: number,
+  world: ClaimWorld,
+): Promise<string[]> {
+  const unproven: string[] = []
+  for (const address of [...addresses].sort()) {
+    const verification = verifications.find((one) => one.address === address)
+    if (!verification || (await weaknessOf(verification, fid, world))) unproven.push(address)
+  }
+  return unproven
 }
 
 /** Plain http is for hosts the operator named, which are his own and have no certificates. */

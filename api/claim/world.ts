@@ -14,6 +14,8 @@ export interface WorldSettings {
   readonly egressAllow: EgressAllow
   readonly serviceName: string
   readonly siteUrl: string
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
   /** For hosts that have to resolve without name servers. */
   readonly lookup?: DoorOptions['lookup']
 }
@@ -52,7 +54,7 @@ export function createWitnesses(settings: WorldSettings): Witnesses {
   const home = chainNames.find((name) => chains[name].social)
   if (!home) throw new Error('no chain of the table has the social network’s registries')
   const { id, social: registries } = chains[home]
-  const hub = createHub({ ...settings.hub, timeoutMs: hubTimeoutMs })
+  const hub = createHub({ ...settings.hub, timeoutMs: hubTimeoutMs, now: () => new Date(settings.now()) })
   const door = createDoor({ userAgent: `${serviceName}/1.0 (+${siteUrl})`, egressAllow, politeness, lookup })
   return {
     social: hub,

@@ -73,7 +73,7 @@ export function verificationBody(
   options: VerificationOptions = {},
 ) {
   const { contractChain, oldBody } = options
-  const blockHash = fakeHash('verified at', address)
+  const blockHash = blockHashOf(address)
   const signature = protocol === 'ethereum' ? claimSignature({ fid, address, blockHash }, options) : unsigned
   if (oldBody) return { verificationAddEthAddressBody: { address, ethSignature: signature, blockHash } }
   return {
@@ -86,6 +86,11 @@ export function verificationBody(
       protocol: protocolNames[protocol],
     },
   }
+}
+
+/** The block that a verification of an address names. */
+export function blockHashOf(address: string): string {
+  return fakeHash('verified at', address)
 }
 
 const unsigned = Buffer.alloc(65, 7).toString('base64')

@@ -176,10 +176,9 @@ test('real account associations are no claims: their type is refused', async () 
   }
 })
 
-test('real account associations edge their own domain to their own fid, once the registry knows the key', async () => {
+test('real account associations link their own domain to their own fid, once the registry knows the key', async () => {
   const wallets = createWallets(() => undefined) // all of these were signed by plain keys
   const registries = {
-    isActiveAppKey: async () => false,
     isCustody: async () => true,
     isAuthAddress: async () => true,
   }

@@ -1,7 +1,8 @@
-import { concatHex, getAddress, type Hex, padHex, serializeErc6492Signature } from 'viem'
+import { concatHex, getAddress, type Hex, keccak256, padHex, serializeErc6492Signature, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountOf, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
+import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import { freePort } from '../../ops/ports.ts'
 import { failure } from '../support/api/api.ts'
 import {
@@ -28,8 +29,10 @@ async function wallet({ deployed }: { deployed: boolean }) {
   const call = createWallet(stage.chain, claimant.account.address, salt)
   if (deployed) await stage.chain.execute(funder, call)
   const address = await walletOf(stage.chain, claimant.account.address, salt)
-  stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10 })
   const wrap = (signature: Hex) => serializeErc6492Signature({ address: call.to, data: call.data, signature })
+  const hash = verificationDigest({ fid: claimant.fid, address, blockHash: blockHashOf(address.toLowerCase()) }, 10)
+  const walletSignature = wrap(await claimant.account.sign!({ hash }))
+  stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10, walletSignature })
   return { address, wrap }
 }
 
@@ -37,7 +40,7 @@ async function wallet({ deployed }: { deployed: boolean }) {
 async function codeAt(text: string, bytecode: Hex) {
   const { address } = accountOf(text)
   await stage.chain.client.setCode({ address, bytecode })
-  stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10 })
+  stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10, privateKey: claimant.privateKey })
   return address
 }
 
@@ -99,7 +102,7 @@ test('a key counts by its own signature alone, whatever code its account borrows
   ] as const) {
     const owner = accountOf(text)
     await stage.chain.client.setCode({ address: owner.address, bytecode })
-    stage.hub.state.addVerification(claimant.fid, owner.address)
+    stage.hub.state.addVerification(claimant.fid, owner.address, { privateKey: keccak256(toBytes(text)) })
     const own = await eip191Claim(stage, claimant, { address: owner.address, signer: owner })
     expect((await post(stage.api, own)).status).toBe(200)
     const borrowed = await eip191Claim(stage, claimant, { address: owner.address, signer: stranger })
@@ -117,8 +120,9 @@ test('the same address on another chain may be somebody else’s: only the chain
   try {
     const api = await stage.another({ rpcs: { ethereum: ethereum.rpc } })
     const { address } = accountOf('wallet that a stranger has on Ethereum')
+    const { privateKey } = claimant
     await ethereum.client.setCode({ address, bytecode: yes })
-    stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10 })
+    stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10, privateKey })
     const elsewhere = await eip191Claim(stage, claimant, { address, chainId: 1, signer: stranger })
     const fields = [{ path: 'chain_id', problem: expect.stringContaining('must be 10') }]
     const wrong = { status: 400, error: 'ERR_PAYLOAD_INVALID', fields }
@@ -126,7 +130,7 @@ test('the same address on another chain may be somebody else’s: only the chain
     const athome = await eip191Claim(stage, claimant, { address, signer: stranger })
     expect(await failure(await post(api, athome))).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
     // Verified on Ethereum, the wallet there decides, and Optimism has no say.
-    stage.hub.state.addVerification(claimant.fid, address, { contractChain: 1 })
+    stage.hub.state.addVerification(claimant.fid, address, { contractChain: 1, privateKey })
     expect((await post(api, elsewhere)).status).toBe(200)
     expect(await failure(await post(api, { ...athome, nonce: freshNonce() }))).toMatchObject({
       status: 400,
@@ -144,14 +148,14 @@ test.for<[string, number]>([
 ])('a wallet on a chain %s is an outage, never a bad signature', async ([, contractChain]) => {
   const api = await stage.another({ rpcs: { base: `http://127.0.0.1:${await freePort()}` } })
   const { address } = accountOf(`wallet on chain ${contractChain}`)
-  stage.hub.state.addVerification(claimant.fid, address, { contractChain })
+  stage.hub.state.addVerification(claimant.fid, address, { contractChain, privateKey: claimant.privateKey })
   const body = await eip191Claim(stage, claimant, { address, chainId: contractChain, signer: stranger })
   expect(await failure(await post(api, body))).toEqual({ status: 500, error: 'ERR_INTERNAL' })
 })
 
 test('a verification of the oldest form, which names no type, is of a key', async () => {
-  const { fid, account } = await stage.claimant()
-  stage.hub.state.addVerification(fid, account.address, { oldBody: true })
+  const { fid, account, privateKey } = await stage.claimant()
+  stage.hub.state.addVerification(fid, account.address, { oldBody: true, privateKey })
   expect((await post(stage.api, await eip191Claim(stage, { ...claimant, fid, account }))).status).toBe(200)
 })
 

@@ -107,7 +107,7 @@ test('an agent is the same in both', async () => {
   expect(agent).toMatchObject(row)
 })
 
-test('a edge is the same in both, from either end', async () => {
+test('an edge is the same in both, from either end', async () => {
   for (const [fid, peer] of [
     [1, 2],
     [2, 1],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { type Hex, keccak256, type LocalAccount, numberToHex, toBytes } from 'viem'
+import { type Hex, keccak256, type LocalAccount, numberToHex, toBytes, toHex } from 'viem'
 import type { ApiDeps } from '../../../api/app.ts'
 import { deriveClaimed } from '../../../api/claim/accept.ts'
 import { type AttemptCounter, createMemoryCounter } from '../../../api/claim/attempts.ts'
@@ -54,6 +54,7 @@ export interface StageOverrides {
   readonly hubUrl?: string
   readonly attempts?: AttemptCounter
   readonly hostLinkRequired?: boolean
+  readonly verificationProof?: 'signed' | 'stated'
   readonly database?: TestDatabase
   readonly log?: ApiDeps['log']
 }
@@ -72,7 +73,13 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
   let lastFid = 100
 
   async function another(overrides: StageOverrides = {}): Promise<TestApi> {
-    const { rpc = chain.rpc, rpcs = {}, hubUrl = hub.url, hostLinkRequired = true } = overrides
+    const {
+      rpc = chain.rpc,
+      rpcs = {},
+      hubUrl = hub.url,
+      hostLinkRequired = true,
+      verificationProof = 'signed',
+    } = overrides
     const { attempts = createMemoryCounter(() => clock.now) } = overrides
     const egressAllow = parseEgressAllow(host.name)
     const env = Object.fromEntries(Object.entries(rpcs).map(([name, url]) => [`RPC_${name.toUpperCase()}`, url]))
@@ -83,6 +90,7 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
       egressAllow,
       serviceName,
       siteUrl,
+      now: () => clock.now,
     })
     const { pool } = overrides.database ?? database
     const claims: ApiDeps['claims'] = {
@@ -91,6 +99,7 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
       attempts,
       windowSeconds: 900,
       hostLinkRequired,
+      verificationProof,
       derive: (fid) => deriveClaimed({ pool, fid, settlementOverloads: 'spec', now: () => new Date(clock.now) }),
     }
     const port = ownAddress ? await freePort() : undefined
@@ -118,11 +127,12 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
       const custody = accountOf(`custody ${fid}`)
       const account = accountOf(`verified ${fid}`)
       const appKey = appKeyOf(`app key ${fid}`)
-      hub.state.addAccount({ fid, custody: custody.address, appKey: appKey.publicKey })
-      hub.state.addVerification(fid, account.address)
+      const privateKey = keccak256(toBytes(`verified ${fid}`))
+      const signer = { publicKey: appKey.publicKey, privateKey: toHex(appKey.secret) }
+      hub.state.addAccount({ fid, custody: custody.address, appKey: signer })
+      hub.state.addVerification(fid, account.address, { privateKey })
       await chain.execute(funder, registerFid(BigInt(fid), custody.address))
       await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
-      const privateKey = keccak256(toBytes(`verified ${fid}`))
       return { fid, custody, account, privateKey, address: account.address.toLowerCase() as Hex, appKey }
     },
     async stop() {

@@ -1,0 +1,127 @@
+import { toHex } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accountOf, funder } from '../../devnet/chain/chain.ts'
+import { addAppKey, transferFid } from '../../devnet/chain/farcaster.ts'
+import { failure } from '../support/api/api.ts'
+import {
+  appKeyOf,
+  type Claimant,
+  type ClaimStage,
+  eip191Claim,
+  jfsClaim,
+  post,
+  startClaimStage,
+} from '../support/api/claims.ts'
+import { insert } from '../support/seed.ts'
+
+let stage: ClaimStage
+beforeAll(async () => {
+  stage = await startClaimStage()
+})
+afterAll(() => stage.stop())
+
+const notVerified = { status: 422, error: 'ERR_ADDRESS_NOT_VERIFIED' }
+
+/** What the processor stores when a FID changes hands now. */
+async function transferred({ fid }: Claimant, kind: 't' | 'r') {
+  const receipt = await stage.chain.execute(funder, transferFid(BigInt(fid), accountOf(`buyer of ${fid}`).address))
+  const { timestamp } = await stage.chain.client.getBlock({ blockNumber: receipt.blockNumber })
+  await insert(stage.database.pool, 'fid_custody', {
+    id: `optimism-${receipt.blockNumber}-0`,
+    chain: 'optimism',
+    fid,
+    kind,
+    from: Buffer.alloc(20, 1),
+    to: Buffer.alloc(20, 2),
+    block_number: Number(receipt.blockNumber),
+    log_index: 0,
+    block_timestamp: new Date(Number(timestamp + 1n) * 1000),
+    tx_hash: Buffer.alloc(32),
+  })
+}
+
+describe.each([
+  ['given away', 't'],
+  ['recovered', 'r'],
+] as const)('an account that was %s', (_, kind) => {
+  test('cannot be claimed by whoever had it, until its new owner verifies the address anew', async () => {
+    const claimant = await stage.claimant()
+    await transferred(claimant, kind)
+    const refused = await failure(await post(stage.api, await eip191Claim(stage, claimant)))
+    expect(refused).toMatchObject({ ...notVerified, fid: claimant.fid, detail: expect.stringContaining('transferred') })
+    const at = new Date(Date.now() + 60_000)
+    stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey: claimant.privateKey, at })
+    expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
+  })
+
+  test('cannot be claimed with an app key of before, and can with one that was added since', async () => {
+    const claimant = await stage.claimant()
+    await transferred(claimant, kind)
+    const refused = await failure(await post(stage.api, jfsClaim(stage, claimant)))
+    expect(refused).toMatchObject({
+      status: 422,
+      error: 'ERR_JFS_KEY_INACTIVE',
+      detail: expect.stringContaining('transferred'),
+    })
+    const appKey = appKeyOf(`key after ${kind}`)
+    await stage.chain.execute(funder, addAppKey(BigInt(claimant.fid), appKey.publicKey))
+    expect((await post(stage.api, jfsClaim(stage, { ...claimant, appKey }))).status).toBe(200)
+  })
+})
+
+describe('the word of a hub alone', () => {
+  /** Verified by messages of a key that the registry does not know, as a hub could make them up itself. */
+  async function madeUp() {
+    const account = accountOf('never verified anything')
+    const fid = 9_000 + Math.floor(Math.random() * 1e6)
+    const key = appKeyOf(`a hub's own ${fid}`)
+    stage.hub.state.addAccount({
+      fid,
+      custody: account.address,
+      appKey: { publicKey: key.publicKey, privateKey: toHex(key.secret) },
+    })
+    return { fid, account, address: account.address.toLowerCase() as `0x${string}` }
+  }
+
+  test('claims nothing when the address did not sign', async () => {
+    const { fid, account, address } = await madeUp()
+    stage.hub.state.addVerification(fid, address)
+    const claim = await eip191Claim(stage, { ...(await stage.claimant()), fid, account, address })
+    expect(await failure(await post(stage.api, claim))).toMatchObject(notVerified)
+  })
+
+  test('claims nothing with a key that the registry never had for the FID', async () => {
+    const claimant = await stage.claimant()
+    const { fid } = await madeUp()
+    stage.hub.state.addVerification(fid, claimant.address, { privateKey: claimant.privateKey })
+    const refused = await failure(await post(stage.api, await eip191Claim(stage, { ...claimant, fid })))
+    expect(refused).toMatchObject({ ...notVerified, detail: expect.stringContaining('never registered') })
+  })
+
+  test('is enough where the operator says so', async () => {
+    const api = await stage.another({ verificationProof: 'stated' })
+    const { fid, account, address } = await madeUp()
+    stage.hub.state.addVerification(fid, address)
+    const claim = await eip191Claim(stage, { ...(await stage.claimant()), fid, account, address })
+    expect((await post(api, claim)).status).toBe(200)
+  })
+})
+
+test('without a node of the registries’ chain, signatures that hold are enough', async () => {
+  const api = await stage.another({ rpc: null })
+  const claimant = await stage.claimant()
+  expect((await post(api, await eip191Claim(stage, claimant))).status).toBe(200)
+})
+
+test('a forged message among true ones makes the whole answer no answer', async () => {
+  const claimant = await stage.claimant()
+  const message = stage.hub.state.addVerification(claimant.fid, accountOf('second').address, {
+    privateKey: claimant.privateKey,
+  })
+  expect(message.signature).not.toBe('')
+  // The message is signed by the FID's key, the address's signature is somebody else's.
+  expect(await failure(await post(stage.api, await eip191Claim(stage, claimant)))).toEqual({
+    status: 500,
+    error: 'ERR_INTERNAL',
+  })
+})

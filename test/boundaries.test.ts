@@ -20,7 +20,7 @@ const mayImport: Record<string, string[]> = {
   hosts: ['ops'],
   trust: [], // what can be checked offline: it knows of no host, no database and no setting
   net: ['ops'],
-  db: ['chains.config.ts', 'settings.read.ts', 'settings.ts', 'sources.ts', 'postgres', 'ops'],
+  db: ['abi', 'chains.config.ts', 'settings.read.ts', 'settings.ts', 'sources.ts', 'postgres', 'ops'],
   social: ['abi', 'hosts', 'trust', 'ops'],
   processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
   enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],

@@ -1,6 +1,6 @@
 import { chains } from '../../chains.config.ts'
 import type { FeedAgent } from '../../db/queries/read/feed.ts'
-import { firstCodePoints, html, oneLine } from './text.ts'
+import { firstCodePoints, html, oneLine } from '../pages/parts/text.ts'
 
 /** Code points of the bio in an entry's content. */
 const bioLength = 280

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { settlementSelectors } from '../../abi/selectors.ts'
 import { address, chainName, count, dollars, fid, hash, nextCursor, time } from './scalars.ts'
 
 export const settlement = z
@@ -10,7 +11,7 @@ export const settlement = z
     recipient_address: address,
     amount_usdc: dollars,
     chain: chainName,
-    selector: z.enum(['0xe3ee160e', '0xef55bec6', '0xcf092995', '0x88b7ab63']).meta({
+    selector: z.enum(settlementSelectors).meta({
       description:
         'transferWithAuthorization or receiveWithAuthorization; the last two, their overloads with the signature as ' +
         'bytes, only where the operator shows them.',

@@ -1,3 +1,4 @@
+import { listedSelectors } from '../../abi/selectors.ts'
 import type { ChainName } from '../../chains.config.ts'
 import type { ChainBlock, ChainLog, ChainTransaction } from './block.ts'
 import { type Authorization, Pairing, readTokenLogs, type TokenLogs, type Transfer } from './pairing.ts'
@@ -56,8 +57,6 @@ interface Outcome {
 }
 
 const maxAmount = 2n ** 63n - 1n
-const transferSelector = '0xe3ee160e'
-const receiveSelector = '0xef55bec6'
 
 /**
  * Settles the authorizations of one transaction. `findCalls` is asked at most once, and only when the calldata leaves
@@ -133,7 +132,7 @@ function tracedSelector({ token, authorizer, nonce }: Authorization, calls: read
  */
 function inferSelector({ from, to }: ChainTransaction, logs: readonly ChainLog[], { to: recipient }: Transfer): string {
   const canCall = recipient === from || recipient === to || logs.some((log) => log.address === recipient)
-  return canCall ? receiveSelector : transferSelector
+  return canCall ? listedSelectors.receiveWithAuthorization : listedSelectors.transferWithAuthorization
 }
 
 function toRows(

@@ -3,7 +3,6 @@ import type { Logger } from 'pino'
 import type { BlockPlace } from '../continuity.ts'
 import { Patience, SourceFailure } from '../failures.ts'
 import { Refusal } from '../refusal.ts'
-import type { SdkArchive } from '../source/sdk.ts'
 import type { ArchiveQuery } from './query.ts'
 import { type PortalBlock, PortalSequence } from './sequence.ts'
 import type { PortalService } from './service.ts'
@@ -31,7 +30,7 @@ const frontierPauseMs = 1_000
  * Rejects with a Refusal when the data contradicts itself or what is indexed, when the Portal refuses the query, and
  * when it fails too often in a row.
  */
-export class Portal implements SdkArchive {
+export class Portal {
   #sequence: PortalSequence | undefined
 
   constructor(private readonly options: PortalOptions) {}

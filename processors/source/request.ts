@@ -4,7 +4,7 @@ import { events as custody } from '../../abi/generated/id-registry.ts'
 import { events as identity } from '../../abi/generated/identity-registry.ts'
 import { events as reputation } from '../../abi/generated/reputation-registry.ts'
 import type { ChainSettings } from '../../chains.file.ts'
-import { gapsBetween } from '../reserved.ts'
+import { type Backfilled, gapsBetween } from '../reserved.ts'
 
 /** What a row needs and nothing else: every further field is downloaded for each of 1e8 transactions. */
 export const fields = {
@@ -14,9 +14,6 @@ export const fields = {
 } as const
 
 export type Fields = typeof fields
-
-/** Ranges of blocks whose settlements are not asked for, because a backfill loads them. */
-export type Backfilled = readonly { readonly fromBlock: number; readonly toBlock: number }[]
 
 /** The first block any of a chain's contracts is asked from. */
 export function firstBlock({ registry, reputation, social, tokens }: ChainSettings, backfilled: Backfilled): number {

@@ -9,7 +9,7 @@ import { listFiles, root } from '../support/source-files.ts'
 mkdirSync(join(root, '.data'), { recursive: true })
 const dist = mkdtempSync(join(root, '.data/build-'))
 const mains = listFiles()
-  .filter((path) => /^(db|processors|enrichment|api|export)\/(.*\/)?main\.ts$/.test(path))
+  .filter((path) => /^(db|processors|enrichment|api|export|trust)\/(.*\/)?main\.ts$/.test(path))
   .map((path) => path.replace(/\.ts$/, '.js'))
 /** Those a person starts; one deeper in a room is started by another. */
 const commands = mains.filter((main) => main.split('/').length === 2).map((main) => ({ main }))

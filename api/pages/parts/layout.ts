@@ -1,5 +1,5 @@
-import { oneLine } from '../../feed/text.ts'
 import { type Html, html } from '../../http/html.ts'
+import { oneLine } from './text.ts'
 
 export interface Head {
   readonly title: string

@@ -1,0 +1,31 @@
+import { dirname } from 'node:path'
+import { expect, test } from 'vitest'
+import { listFiles } from '../support/source-files.ts'
+
+/** Files of one level that a folder has at most: what one look takes in. */
+const mostFiles = 20
+/** Folders with more, how many, and why. */
+const larger: Record<string, { files: number; why: string }> = {
+  '.': {
+    files: 30,
+    why: 'tools look for their files there; beside them stand the tables of chains, sources and settings',
+  },
+  'api/http': { files: 24, why: 'what every route shares' },
+  'api/routes': { files: 24, why: 'one file a route' },
+  'test/api': { files: 40, why: 'one file a question to the API' },
+  'test/support': { files: 24, why: 'what tests of all rooms share' },
+}
+
+test('no folder has more files of one level than one look takes in', () => {
+  const counts = new Map<string, number>()
+  for (const path of listFiles().filter((one) => !isData(one))) {
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  }
+  const wrong = [...counts].filter(([folder, files]) => files > (larger[folder]?.files ?? mostFiles))
+  expect(wrong).toEqual([])
+})
+
+/** What was recorded or generated, or comes one after the other, is looked up by its name. */
+function isData(path: string): boolean {
+  return /^(test\/fixtures|db\/migrations|db\/model)\//.test(path) || path.includes('/generated/')
+}

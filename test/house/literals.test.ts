@@ -1,0 +1,47 @@
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { sourceRows } from '../../sources.ts'
+import { places, readSources, type SourceFile } from '../support/source-files.ts'
+
+/** Names of sources that are words of something else as well, and where; elsewhere they are names of sources. */
+const otherWords: Record<string, RegExp> = {
+  identity:
+    /^(net|hosts)\/|^api\/http\/|^enrichment\/identity\/identities\.ts$|^db\/queries\/sql\/enriched-fields\.ts$/, // encodings, a column
+  codehost: /^api\/pages\/directory\/filters\.ts$/, // a filter of the API
+  agent_uri: /^db\/queries\/sql\//, // a field of a registration
+}
+const selectors = /\b(0x|\\x)?(e3ee160e|ef55bec6|cf092995|88b7ab63)\b/i
+/** The one home of the four selectors. */
+const selectorHome = 'abi/selectors.ts'
+
+test('the name of a source stands in the table of sources alone', async () => {
+  const wrong = (await product()).flatMap((file) =>
+    places(file, (node) => texts(node).some((text) => namesSource(file.path, text))),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('a selector of a settlement stands in one file', async () => {
+  const wrong = (await product())
+    .filter(({ path }) => path !== selectorHome)
+    .flatMap((file) => places(file, (node) => texts(node).some((text) => selectors.test(text))))
+  expect(wrong).toEqual([])
+})
+
+/** As a whole text, or in quotes within a statement. */
+function namesSource(path: string, text: string): boolean {
+  return sourceRows
+    .filter(({ name }) => !otherWords[name]?.test(path))
+    .some(({ name }) => text === name || text.includes(`'${name}'`))
+}
+
+function texts(node: ts.Node): string[] {
+  const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
+  return isText ? [node.text] : []
+}
+
+/** The product, without the table itself, tests, benchmarks, the local world's doubles of hosts, and what is generated. */
+async function product(): Promise<SourceFile[]> {
+  const apart = ['test', 'bench', 'devnet', 'sources.ts']
+  return (await readSources()).filter(({ path, room }) => !apart.includes(room) && !path.includes('/generated/'))
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { listFiles, readSources, root } from '../support/source-files.ts'
+import { tableWriters } from '../support/table-writers.ts'
+
+/** Written without a statement that names them: by the SDK's store, and with the table's name put together. */
+const known = {
+  processors: ['registration', 'registration_metadata', 'registration_transfer', 'settlement', 'feedback'],
+  enrichment: ['settlement_hourly', 'settlement_total', 'settlement_payer'],
+}
+/** Derives a claimed agent at once, under the join's lock and with the join's own function. */
+const except = ['api/claim/accept.ts']
+/** Tables with two kinds of writers, and why. */
+const shared: Record<string, string> = {
+  settlement_hourly: 'a reset of the whole chain takes its sums with it, under the roll-up’s lock',
+  settlement_total: 'as settlement_hourly',
+  settlement_payer: 'as settlement_hourly',
+  settlement_rollup: 'blocks that are undone or taken out move the roll-up of their chain back',
+  settlement_rollup_backfill: 'a load that is taken out is not rolled up any further',
+}
+/** Tables that the API writes: claims, and when what it serves was first produced. All others are the enrichment's. */
+const ofApi = ['claim', 'produced_document']
+
+test('a table has one kind of writer', async () => {
+  const migrations = listFiles().filter((path) => /^db\/migrations\/.*\.sql$/.test(path))
+  const created = migrations.flatMap((path) =>
+    [...readFileSync(join(root, path), 'utf8').matchAll(/^create table (?:if not exists )?(\w+)/gm)].map(
+      ([, name]) => name,
+    ),
+  )
+  const writers = tableWriters(await readSources(), { known, except })
+  const tables = [...writers].filter(([table]) => created.includes(table))
+  expect(tables.length).toBeGreaterThan(35)
+  const wrong = tables.filter(([table, rooms]) => rooms.size > 1 && !shared[table])
+  expect(wrong.map(([table, rooms]) => `${table}: ${[...rooms].join(', ')}`)).toEqual([])
+  // What is no exception any more is not listed as one.
+  expect(Object.keys(shared).filter((table) => (writers.get(table)?.size ?? 0) < 2)).toEqual([])
+  const byApi = tables.filter(([, rooms]) => rooms.has('api')).map(([table]) => table)
+  expect(byApi.sort()).toEqual(ofApi)
+})

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { ofProcesses, type Reader, type Setting, type SettingsOf } from './settings.ts'
 
 /** Values that a process cannot start with; a line each, which begins with the variable's name. */
-export class SettingsError extends Error {
+class SettingsError extends Error {
   override readonly name = 'SettingsError'
   constructor(readonly problems: readonly string[]) {
     super(`the settings are wrong:\n  ${problems.join('\n  ')}`)

@@ -240,7 +240,7 @@ export const sources = {
   },
 } as const satisfies Record<string, SourceRow>
 
-export const sourceRows: readonly SourceRow[] = Object.values(sources)
+const sourceRows: readonly SourceRow[] = Object.values(sources)
 
 /** The row with this name; undefined: there is none. */
 export function sourceNamed(name: string): SourceRow | undefined {

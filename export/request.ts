@@ -4,7 +4,7 @@ import { chainNames } from '../chains.config.ts'
 import { type ExportedName, type ExportFilter, exportedViews } from '../db/queries/read/exports.ts'
 import { UsageError } from '../ops/cli.ts'
 
-export const formatNames = ['ndjson', 'csv', 'parquet'] as const
+const formatNames = ['ndjson', 'csv', 'parquet'] as const
 export type FormatName = (typeof formatNames)[number]
 
 /** What is exported, and how; the same request goes on with an interrupted export. */

@@ -55,7 +55,7 @@ export interface Door {
 }
 
 /** Request headers a caller may set. Conditional ones let a host answer 304 without a body. */
-export const sendable: ReadonlySet<string> = new Set([
+const sendable: ReadonlySet<string> = new Set([
   'accept',
   'content-type',
   'if-none-match',

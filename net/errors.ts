@@ -2,7 +2,7 @@
  * Every way a request through the door can fail, and the word of `last_check_status` (docs/rules.md 3) it becomes.
  * Null: nobody was asked, so there is nothing to record about the host.
  */
-export const checkStatusOf = {
+const checkStatusOf = {
   /** The address is one the door does not go to: by its text, or by what its name resolves to. */
   blocked: 'blocked',
   /** The name has no address, or the name servers gave no answer. */

@@ -13,7 +13,7 @@ export interface Target {
 }
 
 /** Longest URL taken, in UTF-16 units. */
-export const maxUrlLength = 2_048
+const maxUrlLength = 2_048
 
 /**
  * Judges a URL by its text; throws DoorError `blocked` saying which rule it breaks. Rules: https, port 443 or one of

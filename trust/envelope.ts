@@ -17,7 +17,7 @@ export interface Envelope {
 export type Outcome = 'held' | 'failed' | 'unknown'
 
 /** Bytes of a message's data that the network takes, for the types that matter here. */
-export const mostDataBytes = 2_048
+const mostDataBytes = 2_048
 
 /**
  * Whether the signer signed these bytes. An unequal hash is `unknown`: the bytes were rebuilt from fields, and a signer

@@ -66,9 +66,6 @@ export async function judgeVerification(
   return checked(envelope, claim, answers.key ?? 'unknown', { isWallet, keyAsked: answers.key !== undefined })
 }
 
-/** Verdicts from the best to the worst. */
-export const verdicts: readonly Verdict[] = ['proven', 'signed', 'stated', 'forged']
-
 function checked(
   envelope: Outcome,
   claim: Outcome,

@@ -5,9 +5,6 @@ import type { VerificationAdd } from './message-data.ts'
 /** Chains on which the network's nodes ask contract wallets. Source: snapchain, `src/core/validations/verification.rs`. */
 export const walletChains: readonly number[] = [1, 10]
 
-/** Bytes that a contract wallet's signature may have. */
-export const mostWalletSignatureBytes = 2_048
-
 /**
  * The EIP-712 digest that a verified address signed. The domain of a key has no chain id at all: a chain id of zero in
  * it gives another digest.

@@ -3,8 +3,8 @@ import { ApiError } from '../http/errors.ts'
 import { daySeconds, nextUtcMidnight } from '../limits/window.ts'
 
 /** Attempts at claiming that reach the limiter: of a client, and of fetches from a host, for one client and for all. */
-export const limits = { client: 10, 'client and host': 6, host: 60 } as const
-export const windowSeconds = 600
+const limits = { client: 10, 'client and host': 6, host: 60 } as const
+const windowSeconds = 600
 /** Claims of a fid that are accepted on one UTC day. */
 export const claimsPerDay = 20
 

@@ -14,7 +14,7 @@ export const methods = {
 } as const satisfies Record<string, Decode>
 
 export type ClaimMethod = keyof typeof methods
-export const methodNames = Object.keys(methods) as ClaimMethod[]
+const methodNames = Object.keys(methods) as ClaimMethod[]
 
 export interface ClaimRequest {
   readonly method: ClaimMethod

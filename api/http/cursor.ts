@@ -41,7 +41,7 @@ export const cursorParameter = z
   })
 
 /** The cursor behind a row, given the values of its order as text. */
-export function writeCursor(list: List, values: readonly string[]): string {
+function writeCursor(list: List, values: readonly string[]): string {
   const bytes = Buffer.concat([Buffer.of(version), markOf(list), Buffer.from(values.join(' '))])
   return bytes.toString('base64url')
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { address, agentStatus, chainLabel, chainName, count, fid, time } from './scalars.ts'
 
-export const rule = z
+const rule = z
   .strictObject({
     rule: z.enum(['verified', 'token', 'history', 'claim']),
     holds: z.boolean(),

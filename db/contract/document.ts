@@ -58,7 +58,7 @@ function sampleSection({ question, sql }: Sample, plan = ''): string {
 }
 
 /** A comment without the lines that are for GraphQL. */
-export function meaning(comment: string | null): string {
+function meaning(comment: string | null): string {
   const lines = (comment ?? '').split('\n').filter((line) => !line.startsWith('@'))
   return lines.join(' ')
 }

@@ -93,7 +93,7 @@ export function findUserDataType(text: string): UserDataType | undefined {
 }
 
 /** An on-chain event as the API shows it; `body` under its own name. */
-export function onChainEvent(account: Account, type: string, index: number, body: Record<string, unknown>) {
+function onChainEvent(account: Account, type: string, index: number, body: Record<string, unknown>) {
   const seconds = Math.floor(account.registeredAtMs / 1000)
   return {
     type,

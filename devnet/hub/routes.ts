@@ -33,7 +33,7 @@ export const routes: Record<string, Route> = {
   '/v1/userNameProofByName': nameProof,
 }
 
-export function ok(body: unknown): Answer {
+function ok(body: unknown): Answer {
   return { status: 200, body }
 }
 

@@ -18,8 +18,6 @@ import {
   verificationBody,
 } from './verifications.ts'
 
-export type { Removal } from './verifications.ts'
-
 export interface NewAccount {
   readonly fid: number
   readonly custody: string

@@ -7,7 +7,7 @@ import { startHost } from './host.ts'
 
 export const userAgent = 'agent-directory-test/1.0 (+https://agents.shop.xyz/about)'
 /** Tests are not polite to themselves. */
-export const impatient = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 }
+const impatient = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 }
 /** Wide enough for a loaded machine. */
 export const options = { maxBytes: 65_536, timeoutMs: 20_000 }
 /** For answers that never end: long enough to connect, short enough to wait for. */

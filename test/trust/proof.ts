@@ -10,13 +10,13 @@ import { claimDigest } from '../../trust/verification-claim.ts'
 
 export const fid = 7
 export const wallet = walletOf('proof', 'wallet')
-export const appKey = appKeyOf('proof', 'app')
+const appKey = appKeyOf('proof', 'app')
 const terms = { serviceName: 'agent-directory', siteUrl: 'https://site.example', baseUrl: 'https://api.example' }
 const at = '2026-11-20T04:00:00.000Z'
 const registry = '0x00000000fc1237824fb747abde0ff18990e59b7e'
 
 /** What each method signs or publishes, by the keys of one FID. */
-export const statements: Record<Statement['kind'], () => Promise<Statement>> = {
+const statements: Record<Statement['kind'], () => Promise<Statement>> = {
   async eip191() {
     const fields = { fid, address: wallet.address, chainId: 10, nonce: 'nonce12345', timestamp: at }
     const text = claimMessage(terms, fields)

@@ -138,7 +138,7 @@ export async function lockPartition(db: Queryable, partition: string): Promise<v
 }
 
 /** What takes a partition's place has to be attached like it. */
-export async function readParent(db: Queryable, partition: string): Promise<{ parent: string; bound: string }> {
+async function readParent(db: Queryable, partition: string): Promise<{ parent: string; bound: string }> {
   const { rows } = await db.query<{ parent: string; bound: string }>(
     `select inhparent::regclass::text as parent, pg_get_expr(relpartbound, c.oid) as bound
        from pg_inherits join pg_class c on c.oid = inhrelid

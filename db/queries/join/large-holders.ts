@@ -5,7 +5,7 @@ import { derivedHoldings, holdingWrites } from './agent-holdings.ts'
 // the join's lock, so that nobody waits for them; the agent's row follows from what they came to.
 
 /** Transfers to the addresses of an agent that is derived with all others; more take longer than those may wait. */
-export const mostTransfers = 2_000
+const mostTransfers = 2_000
 
 /** Notes that those of the FIDs that are large holders have to be derived again; returns them. Waits for nobody. */
 export async function noteLargeHolders(db: Queryable, fids: readonly number[]): Promise<number[]> {

@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime } from '../sql/json-text.ts'
 
 /** Tokens listed of one address; hosts that hold a whole collection have many more. */
-export const maxRegistrations = 10_000
+const maxRegistrations = 10_000
 
 /**
  * JSON of `GET /api/by-address/:address`: the agent that verifies the address, or the tokens it holds without one.

@@ -59,7 +59,7 @@ export interface AddressFacts {
   readonly chains: readonly ChainFact[]
 }
 
-export const mostVerifications = 100
+const mostVerifications = 100
 
 /** Sources that follow the whole network, and so everybody. */
 const ofShards = textList(namesOf(({ subject }) => subject === 'shard'))

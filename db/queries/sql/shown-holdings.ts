@@ -2,7 +2,7 @@ import { chainNames } from '../../../chains.config.ts'
 import { chainPosition } from './json-text.ts'
 
 /** Tokens and ended holdings of one agent that are shown with it; the rest is read in pages. */
-export const mostShown = 200
+const mostShown = 200
 
 const table = `unnest(array[${chainNames.map((name) => `'${name}'`).join(', ')}]) with ordinality`
 

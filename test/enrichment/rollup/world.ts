@@ -11,7 +11,7 @@ export const chainNames = ['base', 'celo'] as const
 export type ChainName = (typeof chainNames)[number]
 export const recipients = ['first', 'second', 'third', 'fourth'].map(addressOf)
 export const payers = ['one', 'another'].map(addressOf)
-export const selectors = ['0xe3ee160e', '0xef55bec6', '0xcf092995', '0x88b7ab63']
+const selectors = ['0xe3ee160e', '0xef55bec6', '0xcf092995', '0x88b7ab63']
 export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 
 const minuteMs = 60_000

@@ -14,7 +14,7 @@ export const lastBlock = 1_299
 const chunkBlocks = 10
 
 /** Three hundred blocks, each with two payments, in thirty chunks. */
-export function paymentChain(): BlockSource {
+function paymentChain(): BlockSource {
   const blocks = lastBlock - firstBlock + 1
   return generatedSource({ firstBlock, blocks, settlementsPerBlock: 2, token, chunkBlocks })
 }

@@ -19,7 +19,7 @@ import { startApi, type TestApi } from './api.ts'
 
 export const baseUrl = 'https://api.agents.example'
 export const siteUrl = 'https://agents.example'
-export const serviceName = 'agent-directory'
+const serviceName = 'agent-directory'
 
 /** An account of the network with what proves control of it. */
 export interface Claimant {

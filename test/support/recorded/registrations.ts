@@ -50,7 +50,7 @@ export interface CatalogRow {
  * 25 rows name Base and a block at which Base had no registry yet; their ids and blocks stand in Ethereum's sequence
  * without a break, so the catalog took the chain from the agent's own file. They are read as Ethereum's.
  */
-export function catalogRows(): CatalogRow[] {
+function catalogRows(): CatalogRow[] {
   const onFile = new Set(registryLogs().registered.map((log) => Number(log.topics[1])))
   return readFixture('chain/erc8004-registrations-sample.csv')
     .trim()

@@ -1,0 +1,62 @@
+import { posix } from 'node:path'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { readSources, type SourceFile } from '../support/source-files.ts'
+
+/** Read by others than the project's own code. */
+const outside = /^(vitest\.config\.ts|abi\/generated\/|db\/model\/)/
+
+test('a value that a file exports, another file uses', async () => {
+  const sources = await readSources()
+  const used = new Set(sources.flatMap(importsOf))
+  const dead = sources
+    .filter(({ path }) => !outside.test(path))
+    .flatMap((file) => exportsOf(file).map((name) => `${file.path} ${name}`))
+    .filter((name) => !used.has(name) && !used.has(name.replace(/ \S+$/, ' *')))
+  expect(dead).toEqual([])
+})
+
+function exportsOf({ tree }: SourceFile): string[] {
+  return tree.statements.flatMap((node) => {
+    if (ts.isExportDeclaration(node) && node.exportClause && ts.isNamedExports(node.exportClause)) {
+      return node.exportClause.elements.map(({ name }) => name.text)
+    }
+    // A type is exported with the function whose signature names it.
+    if (!ts.canHaveModifiers(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return []
+    const words = ts.getModifiers(node)?.map(({ kind }) => kind) ?? []
+    if (!words.includes(ts.SyntaxKind.ExportKeyword) || words.includes(ts.SyntaxKind.DefaultKeyword)) return []
+    if (ts.isVariableStatement(node)) return node.declarationList.declarations.flatMap(({ name }) => namesOf(name))
+    return 'name' in node && node.name ? [(node.name as ts.Identifier).text] : []
+  })
+}
+
+function namesOf(name: ts.BindingName): string[] {
+  if (ts.isIdentifier(name)) return [name.text]
+  return name.elements.flatMap((element) => (ts.isBindingElement(element) ? namesOf(element.name) : []))
+}
+
+/** `path name` of everything a file takes from others of the project; `path *` when it takes all. */
+function importsOf({ path, tree }: SourceFile): string[] {
+  const found: string[] = []
+  const add = (specifier: ts.Expression | undefined, names: readonly string[]) => {
+    if (!specifier || !ts.isStringLiteralLike(specifier) || !specifier.text.startsWith('.')) return
+    const target = posix.normalize(`${posix.dirname(path)}/${specifier.text}`)
+    found.push(...names.map((name) => `${target} ${name}`))
+  }
+  const visit = (node: ts.Node) => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, namesTaken(node.importClause?.namedBindings))
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, namesTaken(node.exportClause))
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, ['*'])
+    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], ['*'])
+    } else if (ts.isNewExpression(node) && node.expression.getText(tree) === 'URL') add(node.arguments?.[0], ['*'])
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
+}
+
+function namesTaken(clause: ts.NamedImportBindings | ts.NamedExportBindings | undefined): string[] {
+  if (!clause || !(ts.isNamedImports(clause) || ts.isNamedExports(clause))) return ['*']
+  return clause.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+}

@@ -240,7 +240,7 @@ export const sources = {
   },
 } as const satisfies Record<string, SourceRow>
 
-const sourceRows: readonly SourceRow[] = Object.values(sources)
+export const sourceRows: readonly SourceRow[] = Object.values(sources)
 
 /** The row with this name; undefined: there is none. */
 export function sourceNamed(name: string): SourceRow | undefined {

@@ -5,7 +5,7 @@ export const listedSelectors = {
 } as const
 
 /** The same two with the signature as bytes, for contract wallets. Source: FiatToken v2.2. */
-export const overloadSelectors = {
+const overloadSelectors = {
   transferWithAuthorization: '0xcf092995',
   receiveWithAuthorization: '0x88b7ab63',
 } as const

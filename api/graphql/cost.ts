@@ -13,19 +13,19 @@ import {
 } from 'postgraphile/graphql'
 
 /** Rows of one connection at most; each has to say how many it wants. */
-export const maxPageSize = 100
+const maxPageSize = 100
 /** Rows skipped at most: those further in are reached by cursor. */
-export const maxOffset = 10_000
+const maxOffset = 10_000
 /** Fields that an answer may hold, were every page full, and what is scanned for them. */
-export const maxCost = 20_000
+const maxCost = 20_000
 /** What is scanned, in fields: opening a list, and counting all of its rows, which may be every row there is. */
-export const connectionPrice = 100
-export const countPrice = 2_000
+const connectionPrice = 100
+const countPrice = 2_000
 /** The same of questions about the schema, where lists are taken to be as long as they usually are. */
-export const maxIntrospectionCost = 1_000_000
+const maxIntrospectionCost = 1_000_000
 /** Selections within each other; introspection needs more, to see through lists of required types. */
-export const maxDepth = 10
-export const maxIntrospectionDepth = 16
+const maxDepth = 10
+const maxIntrospectionDepth = 16
 
 /** What is wrong with an operation before it is carried out; the message says what would be right. */
 export class Refused extends Error {}

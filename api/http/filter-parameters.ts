@@ -4,7 +4,7 @@ import { z } from 'zod'
 // payer's would be wrong in somebody's books.
 
 /** Of a filter that matches nothing. No symbol: cache keys are JSON, which would lose it. */
-export const nothing = { matches: 'nothing' } as const
+const nothing = { matches: 'nothing' } as const
 export type Filter<T> = T | null | typeof nothing
 
 /** Null: it is not there, or empty. */

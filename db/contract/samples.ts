@@ -3,7 +3,7 @@ export interface Sample {
   readonly sql: string
 }
 
-/** Questions data teams ask first. Each runs as directory_reader, and its plan is kept in plans.json. */
+/** Questions data teams ask first. Each runs as directory_reader, and what it costs is kept in reads.json. */
 export const samples: readonly Sample[] = [
   {
     question: 'Which agents were paid most often in the last 30 days?',

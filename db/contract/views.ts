@@ -35,10 +35,37 @@ export async function directoryComment(db: Queryable): Promise<string> {
   return rows[0]?.comment ?? ''
 }
 
-/** The plan of a statement of the contract's samples, as it was carried out: without times, which are the machine's. */
-export async function planOf(db: Queryable, statement: string): Promise<string> {
-  const { rows } = await db.query<{ 'QUERY PLAN': string }>(
-    `explain (analyze, costs off, timing off, buffers off, summary off) ${statement}`,
+/** What a statement cost when it was asked. */
+export interface Read {
+  /** Rows taken from tables and their indexes, those that a filter then left out included. */
+  readonly rowsRead: number
+  /** Absent where only the rows were recorded. */
+  readonly milliseconds?: number
+}
+
+/** Asks a statement for what it costs. */
+export async function readOf(db: Queryable, statement: string): Promise<Read> {
+  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: PlanNode; 'Execution Time': number }] }>(
+    `explain (analyze, timing off, format json) ${statement}`,
   )
-  return rows.map((row) => row['QUERY PLAN']).join('\n')
+  const [plan] = rows[0]!['QUERY PLAN']
+  return { rowsRead: Math.round(rowsReadBy(plan.Plan)), milliseconds: Math.round(plan['Execution Time']) }
+}
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Index Recheck'?: number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** A bitmap's index hands its rows to the scan of the table, which counts them. */
+const readers = ['Seq Scan', 'Index Scan', 'Index Only Scan', 'Bitmap Heap Scan', 'Tid Scan']
+
+function rowsReadBy(node: PlanNode): number {
+  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
+  const own = readers.includes(node['Node Type']) ? (node['Actual Rows'] + removed) * node['Actual Loops'] : 0
+  return (node.Plans ?? []).reduce((sum, child) => sum + rowsReadBy(child), own)
 }

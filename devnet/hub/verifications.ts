@@ -97,7 +97,7 @@ const unsigned = Buffer.alloc(65, 7).toString('base64')
 const mainnet = 1
 
 /** The digest that an address signs to belong to a FID, for a key or for a contract wallet of a chain. */
-function verificationDigest(
+export function verificationDigest(
   { fid, address, blockHash }: { fid: number; address: string; blockHash: string },
   contractChain?: number,
 ): `0x${string}` {

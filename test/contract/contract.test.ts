@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contractOf, lostFrom } from '../../db/contract/contract.ts'
 import { sqlDocument } from '../../db/contract/document.ts'
 import { samples } from '../../db/contract/samples.ts'
-import { type ContractView, directoryComment, directoryViews } from '../../db/contract/views.ts'
+import { type ContractView, directoryComment, directoryViews, readOf } from '../../db/contract/views.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 
@@ -65,9 +65,15 @@ test('addresses and hashes are text, dollars are exact', () => {
 })
 
 test('the document is the one the comments make', async () => {
-  const plans = JSON.parse(await recorded('db/contract/plans.json'))
+  const reads = JSON.parse(await recorded('db/contract/reads.json'))
   const comment = await directoryComment(database.pool)
-  expect(sqlDocument({ comment, views, samples, plans })).toBe(await recorded('docs/sql.md'))
+  expect(sqlDocument({ comment, views, samples, reads })).toBe(await recorded('docs/sql.md'))
+})
+
+test('what a question reads are the rows of tables, those that a filter leaves out included', async () => {
+  await database.pool.query('create table thousand as select n from generate_series(1, 1000) n')
+  const { rowsRead, milliseconds } = await readOf(database.pool, 'select count(*) from thousand where n < 3')
+  expect({ rowsRead, milliseconds }).toEqual({ rowsRead: 1_000, milliseconds: expect.any(Number) })
 })
 
 test.for(samples)('the reader may ask: $question', async ({ sql }) => {

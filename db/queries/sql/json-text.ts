@@ -29,6 +29,3 @@ export const chainLabel = (name: string) => byChain(name, (chain) => `'${chains[
 function byChain(name: string, value: (chain: ChainName) => string): string {
   return `case ${name} ${chainNames.map((chain) => `when '${chain}' then ${value(chain)}`).join(' ')} end`
 }
-
-/** Names of the chains whose settlements are indexed, as an SQL array. */
-export const settlementChains = `array[${textList(chainNames.filter((name) => chains[name].tokens.length > 0))}]`

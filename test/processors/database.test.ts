@@ -115,6 +115,26 @@ test('blocks that the archive does not have are noted as written from a node, fo
   await chain.transactHot2(hot(26, 28), async () => {})
   await chain.transactHot2(hot(27, 29, 'b'), async () => {})
   expect(await ranges()).toEqual([[21, 29, 21]])
+test('hundreds of hot blocks at a time are all noted, so that a restart and a fork find each of them', async () => {
+  await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => {})
+  const newBlocks = Array.from({ length: 450 }, (_, at) => block(10 + at))
+  const seen: number[] = []
+  await chain.transactHot2({ baseHead: block(9), finalizedHead: block(20), newBlocks }, async (store, first, end) => {
+    for (const { height } of newBlocks.slice(first, end)) {
+      seen.push(height)
+      await writeSettlements(store, rowsOf(height))
+    }
+  })
+  expect(seen).toEqual(newBlocks.map(({ height }) => height))
+  expect((await tables()).settlement).toHaveLength(450)
+  const { height, top } = await open(readChains({ env: {} }).base).connect()
+  expect([height, ...top.map((hot) => hot.height)]).toEqual(Array.from({ length: 440 }, (_, at) => 20 + at))
+  await chain.transactHot2(
+    { baseHead: block(305), finalizedHead: block(20), newBlocks: [block(306, 'b')] },
+    async () => {},
+  )
+  expect((await tables()).settlement).toHaveLength(296)
+  expect(await state()).toMatchObject({ indexed_block: 306, finalized_block: 20 })
 })
 
 test('a batch larger than one piece of the COPY arrives whole, in every partition', async () => {

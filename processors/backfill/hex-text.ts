@@ -1,5 +1,4 @@
-/** Hex digits of a word. */
-export const wordDigits = 64
+import { wordDigits } from '../mapping/selector.ts'
 
 /** Whether two stretches of text are the same. */
 export function same(a: Buffer, at: number, b: Buffer, bAt: number, length: number): boolean {

@@ -1,81 +1,72 @@
 import { functions } from '../../abi/generated/dollar-token.ts'
-import { addressOf } from './block.ts'
+import type { Authorization, Calldata, TransactionFields, Transfer } from './fields.ts'
 
 /** The four entry points that move money by an authorization; the latter two take the signature as bytes. */
 export const paymentSelectors: ReadonlySet<string> = new Set(Object.values(functions).map((entry) => entry.selector))
 
-/** What a call must say to be the one that executed an authorization. Lowercase hex. */
-export interface ExecutedAuthorization {
-  readonly authorizer: string
-  readonly nonce: string
-  readonly recipient: string
-  /** Base units. */
-  readonly amount: bigint
-}
-
 /** Hex digits of a selector, and of a word. */
-const selectorDigits = 8
-const wordDigits = 64
+export const selectorDigits = 8
+export const wordDigits = 64
 /**
  * Places in a transaction's calldata that are looked at for one authorization. Calldata of 128 KiB of zeros holds a nonce
- * of zeros at 131,000 of them; past the bound it is for the traces to tell.
+ * of zeros at 262,000 digits; past the bound it is for the traces to tell.
  */
 const maxPlaces = 256
 /** All four entry points begin with the same words: from, to, value, validAfter, validBefore, nonce. */
-const nonceWord = 5
+const argument = { from: 0, to: 1, value: 2, nonce: 5 } as const
 
 /**
- * The entry point a transaction's calldata names for an authorization: the four bytes in front of the arguments that
- * hold its nonce, at any byte offset, so that calls inside a batch or a forwarder are found too.
+ * Where the calldata names the entry point that executed an authorization: the four bytes in front of the arguments
+ * that hold its nonce, at any byte offset, so that calls inside a batch or a forwarder are found too.
  *
  * Undefined when the calldata does not say, when it says two different things, because the same arguments can also stand
  * in a call that failed or that went to another contract, and when the nonce stands in too many places to look at.
  *
  * Source: EIP-3009 for the layout of the arguments.
  */
-export function findSelector(
-  transaction: { readonly to?: string | null; readonly input: string },
-  token: string,
-  executed: ExecutedAuthorization,
-): string | undefined {
-  const { input } = transaction
+export function findCall<V>(
+  fields: Pick<TransactionFields<V>, 'calldata' | 'calls'>,
+  authorization: Pick<Authorization<V>, 'token' | 'authorizer' | 'nonce'>,
+  transfer: Pick<Transfer<V>, 'to' | 'amount'>,
+): number | undefined {
+  const { calldata } = fields
   // The transaction itself calls the token: no other part of the calldata can have been the call.
-  if (transaction.to === token && names(input, 2, executed)) return selectorAt(input, 2)
-  const found = new Set<string>()
-  const nonce = executed.nonce.slice(2)
+  if (fields.calls(authorization.token) && isCall(calldata, 0, authorization, transfer)) return 0
+  let found: number | undefined
   let places = 0
-  for (let at = input.indexOf(nonce, 2); at >= 0; at = input.indexOf(nonce, at + 1)) {
+  for (const nonce of calldata.placesOf(authorization.nonce)) {
     if (++places > maxPlaces) return undefined
-    const start = at - nonceWord * wordDigits - selectorDigits
-    if (start < 2 || start % 2 !== 0) continue
-    if (names(input, start, executed)) found.add(selectorAt(input, start))
+    const place = nonce - argument.nonce * wordDigits - selectorDigits
+    if (place < 0 || place % 2 !== 0 || !isCall(calldata, place, authorization, transfer)) continue
+    if (found === undefined) found = place
+    else if (calldata.paymentSelectorAt(place) !== calldata.paymentSelectorAt(found)) return undefined
   }
-  return found.size === 1 ? [...found][0] : undefined
+  return found
 }
 
-/** Whether one of the four calls, with these very arguments, stands at this digit of the calldata. */
-function names(input: string, start: number, { authorizer, nonce, recipient, amount }: ExecutedAuthorization) {
+/** Whether one of the four calls, with these very arguments, stands at this place. */
+function isCall<V>(
+  calldata: Calldata<V>,
+  place: number,
+  authorization: Pick<Authorization<V>, 'authorizer' | 'nonce'>,
+  { to, amount }: Pick<Transfer<V>, 'to' | 'amount'>,
+): boolean {
   return (
-    paymentSelectors.has(selectorAt(input, start)) &&
-    usesNonce(input, start, authorizer, nonce) &&
-    addressOf(wordAt(input, start, 1)) === recipient &&
-    wordAt(input, start, 2) === amount.toString(16).padStart(wordDigits, '0')
+    isExecutionOf(calldata, place, authorization) &&
+    calldata.hasAddress(place, argument.to, to) &&
+    calldata.hasWord(place, argument.value, amount)
   )
 }
 
-/**
- * Whether calldata from this digit on has the authorizer as its first word and the nonce as its sixth.
- * Only the last twenty bytes of an address count: older compilers ignore what stands before them.
- */
-export function usesNonce(input: string, start: number, authorizer: string, nonce: string): boolean {
-  return wordAt(input, start, nonceWord) === nonce.slice(2) && addressOf(wordAt(input, start, 0)) === authorizer
-}
-
-export function selectorAt(input: string, start: number): string {
-  return `0x${input.slice(start, start + selectorDigits)}`
-}
-
-function wordAt(input: string, start: number, word: number): string {
-  const from = start + selectorDigits + word * wordDigits
-  return input.slice(from, from + wordDigits)
+/** Whether one of the four calls stands at this place, with the authorizer and the nonce of an authorization. */
+export function isExecutionOf<V>(
+  calldata: Calldata<V>,
+  place: number,
+  { authorizer, nonce }: Pick<Authorization<V>, 'authorizer' | 'nonce'>,
+): boolean {
+  return (
+    calldata.paymentSelectorAt(place) !== undefined &&
+    calldata.hasWord(place, argument.nonce, nonce) &&
+    calldata.hasAddress(place, argument.from, authorizer)
+  )
 }

@@ -1,8 +1,10 @@
 import { listedSelectors } from '../../abi/selectors.ts'
 import type { ChainName } from '../../chains.config.ts'
 import type { ChainBlock, ChainLog, ChainTransaction } from './block.ts'
-import { type Authorization, Pairing, readTokenLogs, type TokenLogs, type Transfer } from './pairing.ts'
-import { findSelector, paymentSelectors, selectorAt, usesNonce } from './selector.ts'
+import type { Authorization, Transfer } from './fields.ts'
+import { Matching } from './matching.ts'
+import { isExecutionOf } from './selector.ts'
+import { TextCalldata, TextFields } from './text-fields.ts'
 
 /** An authorization that was executed and paid. Addresses and hashes are lowercase hex. */
 export interface SettlementRow {
@@ -31,7 +33,7 @@ export type SelectorSource = 'c' | 't' | 'i'
 export interface Settled {
   readonly settlements: SettlementRow[]
   /** Those that paid nothing: counted, not stored. */
-  readonly unpaid: Authorization[]
+  readonly unpaid: Authorization<string>[]
 }
 
 /** A transaction in which a token executed an authorization, with all its logs. */
@@ -51,7 +53,7 @@ export interface TokenCall {
 export type FindCalls = (settling: SettlingTransaction) => Promise<readonly TokenCall[] | undefined>
 
 interface Outcome {
-  readonly transfer: Transfer
+  readonly transfer: Transfer<string>
   readonly selector: string
   readonly source: SelectorSource
 }
@@ -68,69 +70,56 @@ export async function settle(
   settling: SettlingTransaction,
   findCalls: FindCalls,
 ): Promise<Settled> {
-  const logs = readTokenLogs(settling.logs, tokens)
-  const outcomes = new Map<Authorization, Outcome>()
-  const pairing = new Pairing(logs.transfers)
-  // What the calldata confirms goes first: an authorization that has only the order of the logs on its side must not
-  // take the transfer of one that is proven.
-  for (const authorization of logs.authorizations) confirm(authorization, settling.transaction, pairing, outcomes)
-  const open = logs.authorizations.filter(
-    (authorization) => !outcomes.has(authorization) && pairing.next(authorization),
-  )
-  if (open.length > 0) {
-    const calls = await findCalls(settling)
-    for (const authorization of open) resolve(authorization, calls, settling, pairing, outcomes)
+  const fields = new TextFields(settling.transaction, settling.logs, tokens)
+  const matching = new Matching(fields)
+  const outcomes = new Map<Authorization<string>, Outcome>()
+  for (const { authorization, transfer, place } of matching.confirmed) {
+    const selector = fields.calldata.paymentSelectorAt(place) as string
+    outcomes.set(authorization, { transfer, selector, source: 'c' })
   }
-  return toRows(chain, settling, logs, outcomes)
-}
-
-function confirm(
-  authorization: Authorization,
-  transaction: ChainTransaction,
-  pairing: Pairing,
-  outcomes: Map<Authorization, Outcome>,
-) {
-  const transfer = pairing.next(authorization)
-  if (!transfer) return
-  const { token, authorizer, nonce } = authorization
-  const { to: recipient, amount } = transfer
-  const selector = findSelector(transaction, token, { authorizer, nonce, recipient, amount })
-  if (!selector) return
-  pairing.take(transfer)
-  outcomes.set(authorization, { transfer, selector, source: 'c' })
+  if (matching.open.length > 0) {
+    const calls = await findCalls(settling)
+    for (const authorization of matching.open) resolve(authorization, calls, settling, matching, outcomes)
+  }
+  return toRows(chain, settling, fields, outcomes)
 }
 
 /** By the traces; without them by what the logs allow. */
 function resolve(
-  authorization: Authorization,
+  authorization: Authorization<string>,
   calls: readonly TokenCall[] | undefined,
   { transaction, logs }: SettlingTransaction,
-  pairing: Pairing,
-  outcomes: Map<Authorization, Outcome>,
+  matching: Matching<string>,
+  outcomes: Map<Authorization<string>, Outcome>,
 ) {
-  const transfer = pairing.next(authorization)
+  const transfer = matching.next(authorization)
   if (!transfer) return
   // An entry point that pays logs the Transfer right behind; one that approves leaves it to a later transferFrom.
   if (!calls && transfer.logIndex !== authorization.logIndex + 1) return
   const selector = calls ? tracedSelector(authorization, calls) : inferSelector(transaction, logs, transfer)
   if (!selector) return // the token was called by another entry point: an approval, which moves no money
-  pairing.take(transfer)
+  matching.take(transfer)
   outcomes.set(authorization, { transfer, selector, source: calls ? 't' : 'i' })
 }
 
-function tracedSelector({ token, authorizer, nonce }: Authorization, calls: readonly TokenCall[]): string | undefined {
-  const call = calls.find(
-    ({ to, input }) =>
-      to === token && paymentSelectors.has(selectorAt(input, 2)) && usesNonce(input, 2, authorizer, nonce),
-  )
-  return call && selectorAt(call.input, 2)
+function tracedSelector(authorization: Authorization<string>, calls: readonly TokenCall[]): string | undefined {
+  for (const { to, input } of calls) {
+    if (to !== authorization.token) continue
+    const calldata = new TextCalldata(input)
+    if (isExecutionOf(calldata, 0, authorization)) return calldata.paymentSelectorAt(0)
+  }
+  return undefined
 }
 
 /**
  * receiveWithAuthorization pays nobody but its caller. So a recipient that can have called the token (it sent the
  * transaction, was called by it, or logged something in it) was most likely paid by receive, any other by transfer.
  */
-function inferSelector({ from, to }: ChainTransaction, logs: readonly ChainLog[], { to: recipient }: Transfer): string {
+function inferSelector(
+  { from, to }: ChainTransaction,
+  logs: readonly ChainLog[],
+  { to: recipient }: Transfer<string>,
+): string {
   const canCall = recipient === from || recipient === to || logs.some((log) => log.address === recipient)
   return canCall ? listedSelectors.receiveWithAuthorization : listedSelectors.transferWithAuthorization
 }
@@ -138,8 +127,8 @@ function inferSelector({ from, to }: ChainTransaction, logs: readonly ChainLog[]
 function toRows(
   chain: ChainName,
   { block, transaction }: SettlingTransaction,
-  { authorizations }: TokenLogs,
-  outcomes: Map<Authorization, Outcome>,
+  { authorizations }: TextFields,
+  outcomes: Map<Authorization<string>, Outcome>,
 ): Settled {
   const settled: Settled = { settlements: [], unpaid: [] }
   for (const authorization of authorizations) {
@@ -149,16 +138,17 @@ function toRows(
       continue
     }
     const { transfer, selector, source } = outcome
-    if (transfer.amount > maxAmount) {
+    const amount = BigInt(transfer.amount)
+    if (amount > maxAmount) {
       const where = `${chain} block ${block.height}, log ${transfer.logIndex}`
-      throw new Error(`${where}: an amount of ${transfer.amount} does not fit eight bytes; is this a dollar token?`)
+      throw new Error(`${where}: an amount of ${amount} does not fit eight bytes; is this a dollar token?`)
     }
     settled.settlements.push({
       chain,
       blockNumber: block.height,
       logIndex: authorization.logIndex,
       blockTimestamp: block.timestamp,
-      amount: transfer.amount,
+      amount,
       token: authorization.token,
       payer: authorization.authorizer,
       recipient: transfer.to,

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { concat, type Hex, padHex } from 'viem'
+import { concat, type Hex, numberToHex, padHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { findSelector } from '../../processors/mapping/selector.ts'
+import { findCall } from '../../processors/mapping/selector.ts'
+import { TextFields } from '../../processors/mapping/text-fields.ts'
 import { settlementRecordings } from '../support/recorded/settlements.ts'
 import { batcher, batchOf, callOf, type EntryPoint, type Payment, paymentOf, selectors, token } from './calls.ts'
 
@@ -10,7 +11,10 @@ const listed = Object.keys(selectors) as (keyof typeof selectors)[]
 
 function find(to: string | null, input: Hex, wanted: Payment = payment): string | undefined {
   const { payer: authorizer, nonce, recipient, amount } = wanted
-  return findSelector({ to, input }, token, { authorizer, nonce, recipient, amount })
+  const fields = new TextFields({ to, input }, [], new Set())
+  const word = padHex(numberToHex(amount), { size: 32 })
+  const place = findCall(fields, { token, authorizer, nonce }, { to: recipient, amount: word })
+  return place === undefined ? undefined : fields.calldata.paymentSelectorAt(place)
 }
 
 const recordings = settlementRecordings() as unknown as {

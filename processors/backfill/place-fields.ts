@@ -50,7 +50,8 @@ export class PlaceFields implements TransactionFields<number> {
       } else if (same(text, topic(0), transferTopic, 0, wordDigits)) {
         const amount = (scan.dataAt[position] as number) + prefix
         if ((scan.dataEnd[position] as number) - amount !== wordDigits) return false
-        const [from, to] = [topic(1) + addressPadding, topic(2) + addressPadding]
+        const from = topic(1) + addressPadding
+        const to = topic(2) + addressPadding
         this.transfers.push({ logIndex, position, token, from, to, amount })
       }
     }

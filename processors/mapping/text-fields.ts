@@ -23,7 +23,8 @@ export class TextFields implements TransactionFields<string> {
       if (events.AuthorizationUsed.is(log)) {
         this.authorizations.push({ logIndex, position, token, authorizer: addressOf(first), nonce: second })
       } else if (events.Transfer.is(log)) {
-        const [from, to] = [addressOf(first), addressOf(second)]
+        const from = addressOf(first)
+        const to = addressOf(second)
         this.transfers.push({ logIndex, position, token, from, to, amount: wordOf(log.data) })
       }
     }

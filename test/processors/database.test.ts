@@ -115,6 +115,8 @@ test('blocks that the archive does not have are noted as written from a node, fo
   await chain.transactHot2(hot(26, 28), async () => {})
   await chain.transactHot2(hot(27, 29, 'b'), async () => {})
   expect(await ranges()).toEqual([[21, 29, 21]])
+})
+
 test('hundreds of hot blocks at a time are all noted, so that a restart and a fork find each of them', async () => {
   await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => {})
   const newBlocks = Array.from({ length: 450 }, (_, at) => block(10 + at))

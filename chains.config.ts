@@ -1,7 +1,9 @@
 /**
  * The chain table: one row a chain, every number with its source.
  *
- * Adding a chain means adding a row here; nothing in the code asks for a chain by name.
+ * Adding a chain means adding a row here, or in the file that CHAINS_FILE names; nothing in the code asks for a chain
+ * by name. Rows of the file are known once `addChains` was called, which every main does first: what is made of the
+ * table has to be made inside functions, not while modules are loaded.
  *
  * Sources, named in the rows by their letter:
  *  A  erc-8004/erc-8004-contracts, README: registry addresses, the same CREATE2 proxies on every chain
@@ -12,6 +14,7 @@
  *  P  SQD Network's list of Portal datasets
  *  N  farcasterxyz/snapchain, the block its nodes read the registries from
  *  S  farcasterxyz/contracts, README: registries on OP Mainnet
+ *  X  each network's documentation: its block explorer; all of the Etherscan family, which share their paths
  */
 
 /** A contract and the first block worth asking for its logs. */
@@ -26,6 +29,29 @@ export interface ContractAddress {
 export interface Token extends ContractAddress {
   /** Base units are 10^-decimals dollars. Always 6: amounts are kept as integer millionths of a dollar. */
   readonly decimals: 6
+}
+
+/** Addresses of a block explorer's pages, with a place for what is looked up. */
+export interface Explorer {
+  /** With `{hash}`. */
+  readonly transaction: string
+  /** With `{address}`. */
+  readonly address: string
+  /** With `{block}`. */
+  readonly block: string
+  /** Of an ERC-721 token, with `{address}` and `{id}`. */
+  readonly token: string
+}
+
+/**
+ * How a chain's settlements are divided by blocks, so that a partition can be indexed, vacuumed and taken out in
+ * minutes. Numbers of blocks are multiples of a million.
+ */
+export interface Partitions {
+  /** Blocks of a partition; fewer are taken when settlements are so dense that it would get too many rows. */
+  readonly blocks: number
+  /** Blocks below it are in one partition: next to nothing was paid in them. */
+  readonly oneBelow: number
 }
 
 export interface Chain {
@@ -51,6 +77,12 @@ export interface Chain {
   readonly reputation: ContractAddress
   /** Tokens whose settlements are indexed; empty where only registrations are. */
   readonly tokens: readonly Token[]
+  /** Null: the chain's settlements are one partition. */
+  readonly partitions: Partitions | null
+  /** Where people look the chain up. */
+  readonly explorer: Explorer
+  /** Colour of its mark on pages: # and six hex digits. */
+  readonly hue: string
   /** Farcaster's contracts, on the one chain that has them; `fromBlock`: the first that changes of custody are asked from. */
   readonly social: { readonly idRegistry: string; readonly keyRegistry: string; readonly fromBlock: number } | null
 }
@@ -58,8 +90,17 @@ export interface Chain {
 const identityRegistry = '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432' // A
 const reputationRegistry = '0x8004baa17c55a88189ae136b182e5fda19de9b63' // A
 
+function etherscan(home: string): Explorer {
+  return {
+    transaction: `${home}/tx/{hash}`,
+    address: `${home}/address/{address}`,
+    block: `${home}/block/{block}`,
+    token: `${home}/nft/{address}/{id}`,
+  }
+}
+
 /** Rows in the order every list of chains has. */
-export const chains = {
+const defaults = {
   ethereum: {
     id: 1,
     label: 'Eth',
@@ -75,6 +116,9 @@ export const chains = {
       // C. Deployed at 6082465 (D), but EIP-3009 came with FiatToken 2.0, released 2020-07-30: July 2020 is early enough.
       { address: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', decimals: 6, fromBlock: 10500000 },
     ],
+    partitions: null,
+    explorer: etherscan('https://etherscan.io'), // X
+    hue: '#7a86d8',
     social: null,
   },
   base: {
@@ -89,6 +133,11 @@ export const chains = {
     registry: { address: identityRegistry, fromBlock: 41663783 }, // A, B: 2026-02-03 11:08:33 UTC
     reputation: { address: reputationRegistry, fromBlock: 41663783 }, // A, B
     tokens: [{ address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', decimals: 6, fromBlock: 2797221 }], // C, D
+    // At 100,000 settlements an hour 1,000,000 blocks of two seconds are 55 million rows. Below 30,000,000, of May 2025,
+    // almost nobody paid with signatures.
+    partitions: { blocks: 1_000_000, oneBelow: 30_000_000 },
+    explorer: etherscan('https://basescan.org'), // X
+    hue: '#2f6bff',
     social: null,
   },
   celo: {
@@ -104,6 +153,9 @@ export const chains = {
     reputation: { address: reputationRegistry, fromBlock: 58396724 }, // A, B
     // C. No source names the deployment block; 23000000 is 2023-12-15, before the token existed.
     tokens: [{ address: '0xceba9300f2b948710d2653dd7b07f33a8b32118c', decimals: 6, fromBlock: 23000000 }],
+    partitions: null,
+    explorer: etherscan('https://celoscan.io'), // X
+    hue: '#d9b400',
     social: null,
   },
   arbitrum: {
@@ -118,6 +170,9 @@ export const chains = {
     registry: { address: identityRegistry, fromBlock: 428895443 }, // A, B
     reputation: { address: reputationRegistry, fromBlock: 428895443 }, // A, B
     tokens: [{ address: '0xaf88d065e77c8cc2239327c5edb3a432268e5831', decimals: 6, fromBlock: 34266938 }], // C, D
+    partitions: null,
+    explorer: etherscan('https://arbiscan.io'), // X
+    hue: '#2ba3dc',
     social: null,
   },
   optimism: {
@@ -132,6 +187,9 @@ export const chains = {
     registry: { address: identityRegistry, fromBlock: 147514947 }, // A, B: 2026-02-09 09:17:51 UTC, computed
     reputation: { address: reputationRegistry, fromBlock: 147514947 }, // A, B
     tokens: [{ address: '0x0b2c639c533813f4aa9d7837caf62653d097ff85', decimals: 6, fromBlock: 38198364 }], // C, D: one list
+    partitions: null,
+    explorer: etherscan('https://optimistic.etherscan.io'), // X
+    hue: '#e5383b',
     social: {
       idRegistry: '0x00000000fc6c5f01fc30151999387bb99a9f489b', // S
       keyRegistry: '0x00000000fc1237824fb747abde0ff18990e59b7e', // S
@@ -150,6 +208,9 @@ export const chains = {
     registry: { address: identityRegistry, fromBlock: 82458484 }, // A, B: 2026-02-02
     reputation: { address: reputationRegistry, fromBlock: 82458484 }, // A, B
     tokens: [{ address: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', decimals: 6, fromBlock: 45319261 }], // C, D
+    partitions: null,
+    explorer: etherscan('https://polygonscan.com'), // X
+    hue: '#8a4fe8',
     social: null,
   },
   gnosis: {
@@ -164,21 +225,64 @@ export const chains = {
     registry: { address: identityRegistry, fromBlock: 44505010 }, // A, B
     reputation: { address: reputationRegistry, fromBlock: 44505010 }, // A, B
     tokens: [], // no native USDC: registrations only
+    partitions: null,
+    explorer: etherscan('https://gnosisscan.io'), // X
+    hue: '#3b9173',
     social: null,
   },
 } as const satisfies Record<string, Chain>
 
-/** Value of every `chain` column and of `chain` in API rows. */
-export type ChainName = keyof typeof chains
+/** A chain whose row stands in this file. */
+export type DefaultChain = keyof typeof defaults
 
-/** All chains, in the table's order. */
-export const chainNames = Object.keys(chains) as ChainName[]
+/** Value of every `chain` column and of `chain` in API rows: a key of the table, which grows with CHAINS_FILE. */
+export type ChainName = string
+
+/** Every chain that is known, by its name. */
+export const chains: Readonly<Record<DefaultChain, Chain>> & Readonly<Record<ChainName, Chain>> = { ...defaults }
+
+/** All chains, in the table's order, those of CHAINS_FILE behind them. The list grows with the table. */
+export const chainNames: readonly ChainName[] = Object.keys(chains)
+
+/** Chains whose rows stand in this file, in its order. */
+export const defaultChainNames = Object.keys(defaults) as readonly DefaultChain[]
+
+/** Whether a chain's row stands in this file. */
+export const isDefaultChain = (name: string): name is DefaultChain => Object.hasOwn(defaults, name)
+
+/** A chain's row. Throws when there is no such chain. */
+export function chainOf(name: ChainName): Chain {
+  const row = Object.hasOwn(chains, name) ? chains[name] : undefined
+  if (!row) throw new Error(`${name} is not a chain; chains are ${chainNames.join(', ')}`)
+  return row
+}
+
+/** Names of the chains whose settlements are indexed. */
+export const settlementChains = () => chainNames.filter((name) => chainOf(name).tokens.length > 0)
+
+/** The chain that has the social network's contracts. Throws when none has. */
+export function socialChain(): Chain & { readonly name: ChainName; readonly social: NonNullable<Chain['social']> } {
+  for (const name of chainNames) {
+    const row = chainOf(name)
+    if (row.social) return { ...row, name, social: row.social }
+  }
+  throw new Error('no chain of the table has the social network’s contracts')
+}
+
+/** Adds rows to the table of this process, once, before anything is made of it. Rows of this file stay as they are. */
+export function addChains(rows: Readonly<Record<ChainName, Chain>>): void {
+  for (const [name, row] of Object.entries(rows)) {
+    if (isDefaultChain(name)) throw new Error(`${name} is in the table already`)
+    if (!Object.hasOwn(chains, name)) (chainNames as ChainName[]).push(name)
+    Object.assign(chains, { [name]: row })
+  }
+}
 
 /** The chain that a label, a name or a chain id means, in any case; undefined when none does. */
 export function findChain(text: string): ChainName | undefined {
   const wanted = text.trim().toLowerCase()
   return chainNames.find((name) => {
-    const { id, label } = chains[name]
+    const { id, label } = chainOf(name)
     return wanted === name || wanted === label.toLowerCase() || wanted === String(id)
   })
 }

@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { type Chain, type ChainName, chainNames, chains } from './chains.config.ts'
+import {
+  addChains,
+  type Chain,
+  type ChainName,
+  chainNames,
+  chainOf,
+  chains,
+  type DefaultChain,
+  isDefaultChain,
+} from './chains.config.ts'
 import { httpUrl, nodeUrl } from './settings.forms.ts'
 import { portal as portalSetting } from './settings.ts'
 
@@ -23,12 +32,20 @@ export interface ChainSources {
   readonly file?: unknown
 }
 
+/** Settings by chain: those of the table's own chains, and of the chains that are added. */
+export type AllChainSettings = Readonly<Record<DefaultChain, ChainSettings>> &
+  Readonly<Record<ChainName, ChainSettings>>
+
+/** Said of what is no object; of a field too many its own words are better. */
+const wanted = (fields: string) => (issue: { code?: string }) =>
+  issue.code === 'invalid_type' ? `must be an object of ${fields}` : undefined
+
 const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
   .toLowerCase()
 const block = z.int({ error: 'must be a block number' }).nonnegative().max(2_147_483_647)
-const contract = z.strictObject({ address, fromBlock: block })
+const contract = z.strictObject({ address, fromBlock: block }, { error: wanted('address and fromBlock') })
 const deployment = z.strictObject({ address })
 
 const override = z.strictObject({
@@ -55,7 +72,102 @@ const override = z.strictObject({
   idRegistry: deployment.extend({ fromBlock: block.optional() }).optional(),
 })
 
-const chainsFile = z.partialRecord(z.enum(chainNames as [ChainName, ...ChainName[]]), override)
+const page = (...places: string[]) =>
+  httpUrl.refine((text) => places.every((place) => text.includes(`{${place}}`)), {
+    error: `must contain ${places.map((place) => `{${place}}`).join(' and ')}`,
+  })
+const millions = z.int().nonnegative().multipleOf(1_000_000, 'must be a multiple of 1000000')
+
+/** A row of the table that an installation adds: nothing is taken for granted but what has a default here. */
+const addition = override.extend({
+  id: z.int({ error: 'must be the EIP-155 chain id' }).positive().max(2_147_483_647),
+  label: z
+    .string({ error: 'must be 1 to 20 letters, digits, blanks, dots and hyphens' })
+    .regex(/^[A-Za-z0-9][A-Za-z0-9 .-]{0,19}$/, 'must be 1 to 20 letters, digits, blanks, dots and hyphens'),
+  feedTerm: z
+    .string({ error: 'must be 1 to 20 lowercase letters, digits and hyphens' })
+    .regex(/^[a-z0-9-]{1,20}$/, 'must be 1 to 20 lowercase letters, digits and hyphens'),
+  dataset: override.shape.dataset.nonoptional('must be the name of a dataset on the SQD Portal'),
+  hasTraces: z.boolean({ error: 'must be true when the dataset holds call traces, else false' }),
+  finality: override.shape.finality.nonoptional('must be a number of blocks'),
+  registry: contract,
+  reputation: contract,
+  tokens: override.shape.tokens.nonoptional('must be a list; empty: registrations only'),
+  partitions: z.strictObject({ blocks: millions.positive(), oneBelow: millions }).nullable().default(null),
+  explorer: z.strictObject(
+    { transaction: page('hash'), address: page('address'), block: page('block'), token: page('address', 'id') },
+    { error: wanted('transaction, address, block and token') },
+  ),
+  hue: z
+    .string({ error: 'must be # and six lowercase hex digits' })
+    .regex(/^#[0-9a-f]{6}$/, 'must be # and six lowercase hex digits'),
+})
+
+/** Names are parts of names of tables and schemas. */
+const newName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,30}$/, 'must be at most 31 lowercase letters, digits and underscores, a letter first')
+
+type Override = z.infer<typeof override>
+
+interface ParsedFile {
+  readonly overrides: Readonly<Partial<Record<ChainName, Override>>>
+  /** Rows of chains that are not in the table. */
+  readonly added: Readonly<Record<ChainName, Chain>>
+  readonly problems: readonly string[]
+}
+
+function parseFile(file: unknown): ParsedFile {
+  const content = z.record(z.string(), z.unknown()).safeParse(file === undefined ? {} : file)
+  if (!content.success) return { overrides: {}, added: {}, problems: content.error.issues.map(describe) }
+  const overrides: Record<ChainName, Override> = {}
+  const added: Record<ChainName, Chain> = {}
+  const problems: string[] = []
+  for (const [name, value] of Object.entries(content.data)) {
+    const note = (issue: z.core.$ZodIssue) => problems.push(describe({ ...issue, path: [name, ...issue.path] }))
+    if (isDefaultChain(name)) {
+      const parsed = override.safeParse(value)
+      if (parsed.success) overrides[name] = parsed.data
+      else parsed.error.issues.forEach(note)
+      continue
+    }
+    newName.safeParse(name).error?.issues.forEach(note)
+    const parsed = addition.safeParse(value)
+    if (parsed.success) {
+      overrides[name] = parsed.data
+      added[name] = toRow(name, parsed.data)
+    } else {
+      problems.push(
+        `${name}: is not in the table of chains (${Object.keys(chains).filter(isDefaultChain).join(', ')}), so its row has to be whole`,
+      )
+      parsed.error.issues.forEach(note)
+    }
+  }
+  return { overrides, added, problems: [...problems, ...collisions(added)] }
+}
+
+function toRow(name: ChainName, { finality, ...row }: z.infer<typeof addition>): Chain {
+  const { enabled: _, rpc: __, portal: ___, gateway: ____, idRegistry, keyRegistry, ...facts } = row
+  const social = socialContracts(null, { idRegistry, keyRegistry })
+  const rpcVariable = `RPC_${name.toUpperCase()}`
+  const gatewayVariable = `GATEWAY_${name.toUpperCase()}`
+  return { ...facts, rpcVariable, gatewayVariable, finalityConfirmation: finality, social }
+}
+
+/** Filters, feeds and sources tell chains apart by these. */
+const unique = ['id', 'label', 'feedTerm'] as const
+
+function collisions(added: ParsedFile['added']): string[] {
+  const known = Object.entries(chains).filter(([name]) => isDefaultChain(name))
+  const rows = Object.entries(added)
+  return rows.flatMap(([name, row], index) =>
+    [...known, ...rows.slice(0, index)].flatMap(([other, taken]) =>
+      unique
+        .filter((field) => String(row[field]).toLowerCase() === String(taken[field]).toLowerCase())
+        .map((field) => `${name}.${field}: ${row[field]} is that of ${other}`),
+    ),
+  )
+}
 
 /** The parsed content of the file CHAINS_FILE names; undefined when it names none. */
 export function readChainsFile(path: string | undefined): unknown {
@@ -68,16 +180,26 @@ export function readChainsFile(path: string | undefined): unknown {
 }
 
 /**
- * The chain table with this installation's overrides applied.
+ * Makes the chains that the file at `path` adds known to this process, and returns the file's parsed content; undefined
+ * when `path` names none. Every main calls it before anything else. Throws one error that names every bad value.
+ */
+export function openChainsFile(path: string | undefined): unknown {
+  const file = readChainsFile(path)
+  const { added, problems } = parseFile(file)
+  refuse(problems.map((problem) => `CHAINS_FILE ${problem}`))
+  addChains(added)
+  return file
+}
+
+/**
+ * The chain table with this installation's overrides applied, and the rows it adds.
  *
  * Throws one error that names every bad value of the file and of the environment at once.
  */
-export function readChains({ env, file }: ChainSources): Record<ChainName, ChainSettings> {
+export function readChains({ env, file }: ChainSources): AllChainSettings {
   const problems: string[] = []
-  const overrides = chainsFile.safeParse(file === undefined ? {} : file)
-  if (!overrides.success) {
-    for (const issue of overrides.error.issues) problems.push(`CHAINS_FILE ${describe(issue)}`)
-  }
+  const { overrides, added, problems: ofFile } = parseFile(file)
+  problems.push(...ofFile.map((problem) => `CHAINS_FILE ${problem}`))
   const read = (variable: string, schema: z.ZodType<string>) => {
     const value = env[variable]
     if (value === undefined || value === '') return null
@@ -86,9 +208,10 @@ export function readChains({ env, file }: ChainSources): Record<ChainName, Chain
     return value
   }
   const portal = read('PORTAL_URL', httpUrl) ?? portalSetting.default
-  const settings = chainNames.map((name) => {
-    const { rpcVariable, gatewayVariable, ...row }: Chain = chains[name]
-    const given = overrides.data?.[name] ?? {}
+  const names = [...chainNames, ...Object.keys(added).filter((name) => !chainNames.includes(name))]
+  const settings = names.map((name) => {
+    const { rpcVariable, gatewayVariable, ...row }: Chain = added[name] ?? chainOf(name)
+    const given = overrides[name] ?? {}
     const tip = read(rpcVariable, nodeUrl)
     const archive = read(gatewayVariable, httpUrl)
     return {
@@ -111,8 +234,19 @@ export function readChains({ env, file }: ChainSources): Record<ChainName, Chain
       problems.push(`CHAINS_FILE ${name}: needs a source; give rpc, portal or gateway, or set enabled to false`)
     }
   }
+  refuse(problems)
+  return Object.fromEntries(settings.map((chain) => [chain.name, chain])) as AllChainSettings
+}
+
+/** The settings of a chain. Throws when there is no such chain. */
+export function settingsOf(settings: Readonly<Record<ChainName, ChainSettings>>, name: ChainName): ChainSettings {
+  const chain = settings[name]
+  if (!chain) throw new Error(`${name} is not a chain; chains are ${Object.keys(settings).join(', ')}`)
+  return chain
+}
+
+function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(`the chain settings are wrong:\n  ${problems.join('\n  ')}`)
-  return Object.fromEntries(settings.map((chain) => [chain.name, chain])) as Record<ChainName, ChainSettings>
 }
 
 function socialContracts(row: Chain['social'], given: z.infer<typeof override>): Chain['social'] {
@@ -131,6 +265,5 @@ function describe(issue: z.core.$ZodIssue): string {
     '',
   )
   if (issue.code !== 'unrecognized_keys') return `${path || 'content'}: ${issue.message}`
-  const keys = issue.keys.map((key) => (path ? `${path}.${key}` : key)).join(', ')
-  return path ? `${keys}: is not a setting` : `${keys}: is not a chain; chains are ${chainNames.join(', ')}`
+  return `${issue.keys.map((key) => `${path}.${key}`).join(', ')}: is not a setting`
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { chainNames, chains } from './chains.config.ts'
+import { chainNames, chainOf } from './chains.config.ts'
 import {
   egressAllow,
   httpUrl,
@@ -194,8 +194,8 @@ const portalKey = {
   },
 } as const satisfies Record<string, Setting>
 const chainSettings: Readonly<Record<string, Setting>> = {
-  ...Object.fromEntries(chainNames.map((name) => [chains[name].rpcVariable, rpc])),
-  ...Object.fromEntries(chainNames.map((name) => [chains[name].gatewayVariable, gateway])),
+  ...Object.fromEntries(chainNames.map((name) => [chainOf(name).rpcVariable, rpc])),
+  ...Object.fromEntries(chainNames.map((name) => [chainOf(name).gatewayVariable, gateway])),
   CHAINS_FILE: {
     form: text,
     unset: 'none',

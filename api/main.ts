@@ -1,4 +1,4 @@
-import { readChainsFile } from '../chains.file.ts'
+import { openChainsFile } from '../chains.file.ts'
 import { runCommand } from '../ops/cli.ts'
 import { namesRead } from '../settings.ts'
 import { createApp } from './app.ts'
@@ -20,7 +20,7 @@ Reads ${namesRead('api')}: see .env.example.
 `
 
 await runCommand({ usage }, async () => {
-  const config = readConfig(process.env, readChainsFile(process.env.CHAINS_FILE))
+  const config = readConfig(process.env, openChainsFile(process.env.CHAINS_FILE))
   await runHttp('api', config, (parts) => {
     const { pool, database, log, redis } = parts
     for (const missing of claimsWithoutWitness(config.chains)) log.warn(missing)

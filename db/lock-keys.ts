@@ -20,4 +20,6 @@ export const lockClasses = {
   scope: 8_007,
   /** With the hash of a FID: who writes its verifications. */
   verifications: 8_008,
+  /** With a chain id: who makes partitions of its settlements. */
+  partitions: 8_009,
 } as const

@@ -1,3 +1,4 @@
+import { openChainsFile } from '../chains.file.ts'
 import { runCommand } from '../ops/cli.ts'
 import { readSettings } from '../settings.read.ts'
 import { migrate } from './migrate.ts'
@@ -11,10 +12,13 @@ each migration it applied. Several may run at once: the others wait. A migration
 again for ten minutes. Ends with 1, without the migration at fault, when one fails, when an applied one has changed
 since, or when the database is newer than this program.
 
-Reads DATABASE_URL: see .env.example.
+Then brings what the database has of the chain table up to date: a chain that is new in it gets its tables.
+
+Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `
 
 await runCommand({ usage }, async () => {
+  openChainsFile(process.env.CHAINS_FILE)
   const database = await openDatabase(readSettings('migrate', process.env).vars.DATABASE_URL)
   try {
     const ran = [

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { ensureChainRows } from './chain-rows.ts'
 import { lockKeys } from './lock-keys.ts'
 import { type MigrationFile, readMigrations } from './migration-files.ts'
 import { blockersOf, type Patience, patiently } from './patience.ts'
@@ -18,7 +19,8 @@ const defaults = {
 }
 
 /**
- * Brings a database to the newest schema and returns the names of the migrations that ran (empty: nothing to do).
+ * Brings a database to the newest schema and returns the names of the migrations that ran (empty: nothing to do). Then,
+ * each time, it brings what the database has of the chain table up to date: rows of chains that are new in it.
  *
  * Each file runs once, in name order, in its own transaction; one whose first line is `-- outside a transaction` runs
  * statement by statement, and from its first one again when it fails, so each of them has to bear a repetition. Several
@@ -43,7 +45,15 @@ export async function migrate(databaseUrl: string, options: Partial<typeof defau
     await beTheOne(client, onNotice)
     const files = await readMigrations(folder)
     const waiting = pendingOf(files, await readApplied(client))
-    for (const file of waiting) await applyPatiently({ databaseUrl, client, file, patience, onNotice })
+    const runner = { databaseUrl, client, patience, onNotice }
+    for (const file of waiting) {
+      await applyPatiently(runner, `migration ${file.name}`, () => apply(client, file, patience), file.outside !== null)
+    }
+    if (folder === defaults.folder) {
+      await applyPatiently(runner, 'the chain table', () =>
+        inTransaction(client, patience, () => ensureChainRows(client)),
+      )
+    }
     return waiting.map(({ name }) => name)
   } finally {
     await client.end()
@@ -91,64 +101,62 @@ function pendingOf(files: MigrationFile[], applied: Map<string, string>): Migrat
   return files.filter(({ name }) => !applied.has(name))
 }
 
-interface Application {
+interface Runner {
   readonly databaseUrl: string
   readonly client: pg.Client
-  readonly file: MigrationFile
   readonly patience: Patience
   readonly onNotice: (text: string) => void
 }
 
-async function applyPatiently({ databaseUrl, client, file, patience, onNotice }: Application): Promise<void> {
-  const { name } = file
+async function applyPatiently(
+  { databaseUrl, client, patience, onNotice }: Runner,
+  what: string,
+  run: () => Promise<void>,
+  outside = false,
+): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
   const pid = rows[0]?.pid as number
   let blockers = ''
   const tryOnce = async () => {
-    blockers = ''
     const look = setTimeout(async () => {
-      blockers = await blockersOf(databaseUrl, pid).catch(() => '')
+      blockers = (await blockersOf(databaseUrl, pid).catch(() => '')) || blockers
     }, patience.lockTimeoutMs / 2)
-    try {
-      await (file.outside ? applyOutside(client, file, file.outside, patience) : apply(client, file, patience))
-    } finally {
-      clearTimeout(look)
-    }
+    await run().finally(() => clearTimeout(look))
   }
   const holders = () => (blockers ? `; held by ${blockers}` : '')
   try {
     await patiently(patience, tryOnce, ({ message }) =>
-      onNotice(`migration ${name} does not get a lock and is tried again: ${message}${holders()}`),
+      onNotice(`${what} does not get a lock and is tried again: ${message}${holders()}`),
     )
   } catch (cause) {
-    const left = file.outside ? 'failed; it is run again from its first statement' : 'failed and left nothing behind'
-    throw new Error(`migration ${name} ${left}: ${(cause as Error).message}${holders()}`, { cause })
+    const left = outside ? 'failed; it is run again from its first statement' : 'failed and left nothing behind'
+    throw new Error(`${what} ${left}: ${(cause as Error).message}${holders()}`, { cause })
   }
 }
 
-async function apply(client: pg.Client, file: MigrationFile, { lockTimeoutMs }: Patience): Promise<void> {
+/** What runs concurrently waits for transactions to end and keeps nobody waiting meanwhile, so it has all the time. */
+async function apply(client: pg.Client, file: MigrationFile, patience: Patience): Promise<void> {
+  if (!file.outside) {
+    return inTransaction(client, patience, async () => {
+      await client.query(file.sql)
+      await note(client, file)
+    })
+  }
+  await limitLockWait(client, patience.totalMs, false)
+  for (const statement of file.outside) await client.query(statement)
+  await note(client, file)
+}
+
+async function inTransaction(client: pg.Client, { lockTimeoutMs }: Patience, work: () => Promise<void>) {
   await client.query('begin')
   try {
     await limitLockWait(client, lockTimeoutMs, true)
-    await client.query(file.sql)
-    await note(client, file)
+    await work()
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
     throw error
   }
-}
-
-/** What runs concurrently waits for transactions to end and keeps nobody waiting meanwhile, so it has all the time. */
-async function applyOutside(
-  client: pg.Client,
-  file: MigrationFile,
-  statements: readonly string[],
-  { totalMs }: Patience,
-): Promise<void> {
-  await limitLockWait(client, totalMs, false)
-  for (const statement of statements) await client.query(statement)
-  await note(client, file)
 }
 
 async function limitLockWait(client: pg.Client, milliseconds: number, local: boolean): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ChainName } from '../chains.config.ts'
+import type { DefaultChain } from '../chains.config.ts'
 import type { RunningWorld } from './start.ts'
 
 export interface Places {
@@ -68,7 +68,7 @@ const addressesOf = (verified: RunningWorld['world']['people']['agents'][number]
   verified.map(({ wallet }) => wallet.address)
 
 /** Chains on which these addresses held an identity at the world's start. */
-function chainsOf(tokens: RunningWorld['world']['tokens'], addresses: readonly string[]): ChainName[] {
+function chainsOf(tokens: RunningWorld['world']['tokens'], addresses: readonly string[]): DefaultChain[] {
   const held = tokens.filter(({ owner }) => owner !== null && addresses.includes(owner))
   return [...new Set(held.map(({ chain }) => chain))]
 }

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { chainNames, chains as chainTable } from '../chains.config.ts'
+import { chains as chainTable, defaultChainNames } from '../chains.config.ts'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { withLock } from '../ops/lock.mjs'
 import { freePort } from '../ops/ports.ts'
@@ -84,7 +84,7 @@ async function start(
       upstreams: true,
     }).then((made) => teardown.own(made)),
   )
-  report.stage('started', `${database.description}; ${chainNames.length} chains; a hub of the social network`)
+  report.stage('started', `${database.description}; ${defaultChainNames.length} chains; a hub of the social network`)
 
   const port = await freePort('127.0.0.1', Number(process.env.PORT) || usualPorts.api)
   const api = `http://127.0.0.1:${port}`
@@ -95,7 +95,7 @@ async function start(
   writeFileSync(chainsFile, `${JSON.stringify(file, null, 2)}\n`)
   const env = environment(running, database, { port, graphqlPort }, chainsFile)
   readSettings(env, file)
-  const tasks = await planTasks(chainNames, env)
+  const tasks = await planTasks(defaultChainNames, env)
   await teardown.own(stack)
   for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
 
@@ -150,7 +150,7 @@ function environment(
   const address = `http://127.0.0.1:${port}`
   return {
     ...withoutSources(process.env),
-    ...Object.fromEntries(chainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
+    ...Object.fromEntries(defaultChainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
     DATABASE_URL: url,
     CHAINS_FILE: chainsFile,
     HUB_URL: hub.url,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { chainNames } from '../chains.config.ts'
+import { defaultChainNames } from '../chains.config.ts'
 import { createPool } from '../db/pool.ts'
 import { type JoinProgress, readJoinProgress } from '../db/queries/join/progress.ts'
 import { holders } from './description.ts'
@@ -26,7 +26,7 @@ const requestMs = 2_000
 export async function untilReady(options: ReadyOptions): Promise<void> {
   const { running, databaseUrl, api, graphql, signal, onProgress } = options
   const heads = await Promise.all(
-    chainNames.map(async (name) => [name, Number(await running.chains[name].client.getBlockNumber())] as const),
+    defaultChainNames.map(async (name) => [name, Number(await running.chains[name].client.getBlockNumber())] as const),
   )
   const expected = holders(running.world)
   const total = heads.reduce((sum, [, head]) => sum + head, 0)
@@ -40,7 +40,7 @@ export async function untilReady(options: ReadyOptions): Promise<void> {
       const done = heads.reduce((sum, [name, head]) => sum + Math.min(head, progress.indexedBlocks[name] ?? 0), 0)
       onProgress(done / total, progress)
       const behind = heads.filter(([name, head]) => (progress.indexedBlocks[name] ?? -1) < head).map(([name]) => name)
-      const without = chainNames.filter((name) => !progress.agentChains.includes(name))
+      const without = defaultChainNames.filter((name) => !progress.agentChains.includes(name))
       if (behind.length > 0) missing = `not indexed yet: ${behind.join(', ')}`
       else if (without.length > 0) missing = `no agent found yet on ${without.join(', ')}`
       else if (progress.unread > 0) missing = `${progress.unread} agents are not listed yet, or without their handle`

@@ -1,4 +1,4 @@
-import { type ChainName, chainNames } from '../chains.config.ts'
+import { type DefaultChain, defaultChainNames } from '../chains.config.ts'
 import { type DevChain, startDevChain } from './chain/chain.ts'
 import { compileContracts } from './contracts/compile.ts'
 import { type AgentHosts, startAgentHosts } from './hosts/agent-hosts.ts'
@@ -25,7 +25,7 @@ export interface WorldOptions {
 /** A world whose chains and hub answer. */
 export interface RunningWorld {
   readonly world: World
-  readonly chains: Readonly<Record<ChainName, DevChain>>
+  readonly chains: Readonly<Record<DefaultChain, DevChain>>
   readonly hub: Hub
   readonly agentHosts: AgentHosts | undefined
   readonly upstreams: Upstreams | undefined
@@ -49,7 +49,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
   const genesisTime = genesisTimeOf(startedAt)
   const started = await Promise.allSettled([
     startHub(state, { port: hubPort }),
-    ...chainNames.map((name, index) => {
+    ...defaultChainNames.map((name, index) => {
       const port = firstChainPort === undefined ? undefined : firstChainPort + index
       return startDevChain(name, { genesisTime, funded, port })
     }),
@@ -68,7 +68,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
     Hub,
     ...DevChain[],
   ]
-  const chains = Object.fromEntries(list.map((chain) => [chain.name, chain])) as Record<ChainName, DevChain>
+  const chains = Object.fromEntries(list.map((chain) => [chain.name, chain])) as Record<DefaultChain, DevChain>
   return {
     world,
     chains,

@@ -1,4 +1,4 @@
-import { type ChainName, chainNames } from '../chains.config.ts'
+import { type DefaultChain, defaultChainNames } from '../chains.config.ts'
 import type { Deed } from './world/deeds.ts'
 import { type DocumentOptions, toAgentUri, uriKinds } from './world/documents.ts'
 import { feedbackTags } from './world/feedback.ts'
@@ -9,7 +9,7 @@ import { createRandom } from './world/random.ts'
 
 /** An identity whose owner's key is at hand. */
 interface Holding {
-  readonly chain: ChainName
+  readonly chain: DefaultChain
   readonly agentId: bigint
   readonly owner: Wallet
 }
@@ -76,7 +76,7 @@ export function planTraffic(world: World): TrafficPlan {
       const kind = random.pick(kinds)
       if (kind === 'register') {
         const by = random.pick(everybody)
-        return { kind, chain: random.pick(chainNames), by, uri: uriOf(by) }
+        return { kind, chain: random.pick(defaultChainNames), by, uri: uriOf(by) }
       }
       if (kind === 'pay' || idle.length === 0) return planPay()
       if (kind === 'feedback') {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ChainName } from '../chains.config.ts'
+import type { DefaultChain } from '../chains.config.ts'
 import type { DevChain } from './chain/chain.ts'
 import { newIdentity } from './chain/identity.ts'
 import type { HubState } from './hub/state.ts'
@@ -10,7 +10,7 @@ import { createRandom } from './world/random.ts'
 
 export interface TrafficOptions {
   readonly world: World
-  readonly chains: Readonly<Record<ChainName, DevChain>>
+  readonly chains: Readonly<Record<DefaultChain, DevChain>>
   readonly hub: HubState
   /** Transactions a second over all chains. Default 2.5. */
   readonly perSecond?: number

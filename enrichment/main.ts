@@ -1,4 +1,4 @@
-import { readChains, readChainsFile } from '../chains.file.ts'
+import { openChainsFile, readChains } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { noteAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
@@ -47,7 +47,7 @@ const connections = 12
 await runCommand({ usage, options }, async ({ values }) => {
   const wanted = values.once ? parseOnce(values) : undefined
   const config = readConfig(process.env)
-  const chains = readChains({ env: process.env, file: readChainsFile(process.env.CHAINS_FILE) })
+  const chains = readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const log = createLogger('enrichment', wanted ? 'silent' : config.logLevel)
   const now = () => new Date()
 

@@ -1,3 +1,4 @@
+import { openChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { runCommand } from '../ops/cli.ts'
@@ -23,10 +24,11 @@ the manifest says of which moment each file is. A folder holds one export.
              registration, when a claim was made. A date alone is its midnight in UTC
 --part-rows  rows of a file at most: from 1 to 10000000 (1000000)
 
-Reads DATABASE_URL: see .env.example.
+Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `
 
 await runCommand({ usage, options }, async ({ values }) => {
+  openChainsFile(process.env.CHAINS_FILE)
   const { request, folder } = readRequest(values)
   const stop = (signal: NodeJS.Signals) => {
     process.stderr.write(`${signal}: stopped; the same command goes on behind the last whole file\n`)

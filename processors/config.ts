@@ -1,5 +1,5 @@
 import { type ChainName, chainNames, findChain } from '../chains.config.ts'
-import { type ChainSettings, readChains } from '../chains.file.ts'
+import { type ChainSettings, readChains, settingsOf } from '../chains.file.ts'
 import { UsageError } from '../ops/cli.ts'
 import { readSettings } from '../settings.read.ts'
 import { metricsPorts } from '../settings.ts'
@@ -27,7 +27,7 @@ export interface ProcessorConfig {
 export function readConfig(argument: string | undefined, env: NodeJS.ProcessEnv, file: unknown): ProcessorConfig {
   const name = toChainName(argument)
   const { vars, others: chains } = readSettings('processor', env, () => readChains({ env, file }))
-  const chain = chains[name]
+  const chain = settingsOf(chains, name)
   if (!chain.enabled) throw new Refusal(`${name} is switched off in CHAINS_FILE; remove "enabled": false to index it`)
   return {
     chain,

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
-import { type ChainSettings, readChainsFile } from '../chains.file.ts'
+import { type ChainSettings, openChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { backfillsWithin } from '../db/queries/chain/backfill.ts'
@@ -23,7 +23,6 @@ import { firstBlock } from './source/request.ts'
 import { createSource } from './source/source.ts'
 import { ChainDatabase } from './store/database.ts'
 import { lockForProcessor, processorWaitMs } from './store/lock.ts'
-import { keepPartitionsAhead } from './store/partitions.ts'
 
 const usage = `
 Indexes one chain: npm run processor -- <chain>
@@ -36,7 +35,7 @@ const maxBlock = 2_147_483_647
 
 await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { env } = process
-  const config = readConfig(positionals[0], env, readChainsFile(env.CHAINS_FILE))
+  const config = readConfig(positionals[0], env, openChainsFile(env.CHAINS_FILE))
   const { chain } = config
   const log = createLogger(`processor-${chain.name}`, config.logLevel)
 
@@ -101,7 +100,6 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const startedWith = { chainId: chain.id, metricsPort: source.metrics.port }
   log.info(startedWith, startLine(chain, source.description, description, progress, backfilled))
   if (source.node) await checkNode(source.node, chain)
-  keepPartitionsAhead(databaseUrl, chain.name, progress, log)
   known?.loader.start()
   auditor?.start()
   source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))

@@ -1,4 +1,4 @@
-import { chains as chainTable } from '../chains.config.ts'
+import { chainOf } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import type { Settings } from './tasks.ts'
 
@@ -31,7 +31,7 @@ function sourcesOf({ name, gateway, portal, dataset, rpc }: ChainSettings, env: 
     : portal && `history from the Portal ${hostOf(portal)} (${dataset}${key})`
   const node = rpc ? hostOf(rpc) : undefined
   if (!archive) return `history and tip from ${node}`
-  return `${archive}; ${node ? `tip from ${node}` : `final blocks alone: ${chainTable[name].rpcVariable} is not set`}`
+  return `${archive}; ${node ? `tip from ${node}` : `final blocks alone: ${chainOf(name).rpcVariable} is not set`}`
 }
 
 function line(name: string, text: string): string {

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { chainNames, chains } from '../chains.config.ts'
+import { chainNames, chainOf, chains } from '../chains.config.ts'
 import { readChains, readChainsFile } from '../chains.file.ts'
 
 const address = `0x${'Ab'.repeat(20)}`
@@ -12,7 +12,7 @@ test('without overrides every chain is on, read from the public Portal, its tip 
   const settings = readChains({ env: {} })
   expect(Object.keys(settings)).toEqual(chainNames)
   for (const name of chainNames) {
-    const { rpcVariable: _, gatewayVariable: __, ...row } = chains[name]
+    const { rpcVariable: _, gatewayVariable: __, ...row } = chainOf(name)
     const sources = { rpc: null, portal: 'https://portal.sqd.dev', gateway: null }
     expect(settings[name]).toEqual({ ...row, name, enabled: true, ...sources })
   }
@@ -94,7 +94,8 @@ test('one error names every bad value of the file and of the environment', () =>
     /CHAINS_FILE base\.registry\.fromBlock: must be a block number/,
     /CHAINS_FILE base\.tokens\[0\]\.decimals: must be 6/,
     /CHAINS_FILE base\.speed: is not a setting/,
-    /CHAINS_FILE solana: is not a chain; chains are ethereum, base, /,
+    /CHAINS_FILE solana: is not in the table of chains \(ethereum, base, .*\), so its row has to be whole/,
+    /CHAINS_FILE solana\.id: must be the EIP-155 chain id/,
   ]) {
     expect(message).toMatch(named)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chainNames, chains, findChain } from '../chains.config.ts'
+import { chainNames, chainOf, findChain } from '../chains.config.ts'
 import { fixture } from './support/fixture.ts'
 
 interface Reference {
@@ -16,18 +16,18 @@ interface Reference {
 const reference: Reference = fixture('chain/chains.json')
 
 test('the table has the chains of the reference, with their ids and labels', () => {
-  const table = chainNames.map((name) => ({ name, label: chains[name].label, chainId: chains[name].id }))
+  const table = chainNames.map((name) => ({ name, label: chainOf(name).label, chainId: chainOf(name).id }))
   const expected = reference.chains.map(({ name, label, chainId }) => ({ name, label, chainId }))
   expect(sorted(table)).toEqual(sorted(expected))
 })
 
 test('the order of the table is the order of every list of chains', () => {
-  const labels = chainNames.map((name) => chains[name].label)
+  const labels = chainNames.map((name) => chainOf(name).label)
   expect(labels).toEqual(['Eth', 'Base', 'Celo', 'Arb', 'OP', 'Poly', 'Gnosis'])
 })
 
 test.for(reference.chains)('$name: registries stand at their address, from the block of their deployment', (row) => {
-  const { registry, reputation } = chains[findChain(row.name)!]
+  const { registry, reputation } = chainOf(findChain(row.name)!)
   expect(registry).toEqual({
     address: reference.erc8004.identityRegistry.toLowerCase(),
     fromBlock: row.identityDeployed,
@@ -39,7 +39,7 @@ test.for(reference.chains)('$name: registries stand at their address, from the b
 })
 
 test.for(reference.chains)('$name: the token is native USDC, asked for no later than it can have paid', (row) => {
-  const { tokens } = chains[findChain(row.name)!]
+  const { tokens } = chainOf(findChain(row.name)!)
   if (row.usdc === null) return expect(tokens).toEqual([])
   const [token, ...others] = tokens
   expect(others).toEqual([])
@@ -50,7 +50,7 @@ test.for(reference.chains)('$name: the token is native USDC, asked for no later 
 })
 
 test('names, labels, feed terms, ids, datasets and variables are each used once', () => {
-  const rows = chainNames.map((name) => chains[name])
+  const rows = chainNames.map((name) => chainOf(name))
   const columns: unknown[][] = [
     chainNames.map(String),
     ...(['label', 'feedTerm', 'id', 'dataset', 'rpcVariable', 'gatewayVariable'] as const).map((column) =>

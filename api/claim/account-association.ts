@@ -1,5 +1,6 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
+import { socialChain } from '../../chains.config.ts'
 import type { Registries } from '../../social/key-registry.ts'
 import { JsonProblem, parseStrictJson } from './strict-json.ts'
 import { signedByKey, type Wallets } from './wallets.ts'
@@ -15,9 +16,6 @@ const header = z.object({
     .toLowerCase(),
 })
 const payload = z.object({ domain: z.string() })
-
-/** Where the registries are, and contract wallets that are a FID's custody. */
-const optimism = 10
 
 /**
  * Whether a domain manifest's account association says that `host` belongs to `fid`, and is signed by the fid's
@@ -42,7 +40,8 @@ export async function isAssociated(
   const signed = `${parts.data.header}.${parts.data.payload}`
   const hash = hashMessage(signed)
   const byKey = await signedByKey(key, hash, signature)
-  if (!byKey && !(await wallets.signedByContract({ address: key, chainId: optimism }, hash, signature))) return false
+  const wallet = { address: key, chainId: socialChain().id }
+  if (!byKey && !(await wallets.signedByContract(wallet, hash, signature))) return false
   return head.data.type === 'custody' ? registries.isCustody(fid, key) : registries.isAuthAddress(fid, key)
 }
 

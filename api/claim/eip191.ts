@@ -1,6 +1,6 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf, socialChain } from '../../chains.config.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
@@ -17,9 +17,12 @@ import {
 import { signedByKey } from './wallets.ts'
 import { weaknessOf } from './weakness.ts'
 
-/** Optimism, where the social network's contracts are. */
-export const defaultChainId = 10
-const chainIds = chainNames.map((name) => chains[name].id)
+const chainIds = () => chainNames.map((name) => chainOf(name).id)
+
+const isChainId = (id: number) => chainIds().includes(id)
+
+/** The chain that has the social network's contracts. */
+export const defaultChainId = () => socialChain().id
 /** Signatures of passkey wallets take about 1 KiB, of undeployed ones several. */
 const mostSignatureBytes = 6_144
 
@@ -27,7 +30,10 @@ const shape = z.object({
   address: z.string('must be a string'),
   nonce: nonceText,
   timestamp: timestampText,
-  chain_id: z.literal(chainIds, `must be one of ${chainIds.join(', ')}`).default(defaultChainId),
+  chain_id: z
+    .number({ error: () => `must be one of ${chainIds().join(', ')}` })
+    .refine(isChainId, { error: () => `must be one of ${chainIds().join(', ')}` })
+    .default(defaultChainId),
   signature: z
     .string('must be a string')
     .regex(/^0x([0-9a-fA-F]{2})+$/, 'must be 0x and hex digits, two a byte')

@@ -1,4 +1,4 @@
-import { type ChainName, chainNames } from '../../chains.config.ts'
+import type { ChainName } from '../../chains.config.ts'
 import type { ChainSettings } from '../../chains.file.ts'
 import { createDoor, type DoorOptions } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
@@ -9,7 +9,7 @@ import type { ClaimWorld } from './verifier.ts'
 import { createWallets } from './wallets.ts'
 
 export interface WorldSettings {
-  readonly chains: Record<ChainName, Pick<ChainSettings, 'id' | 'rpc' | 'social'>>
+  readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'id' | 'rpc' | 'social'>>>
   readonly hub: { readonly url: string; readonly headers: Record<string, string> }
   readonly egressAllow: EgressAllow
   readonly serviceName: string
@@ -50,10 +50,12 @@ export function claimsWithoutWitness(chains: WorldSettings['chains']): string[] 
 /** Connects when first asked; nothing is asked for being created. */
 export function createWitnesses(settings: WorldSettings): Witnesses {
   const { chains, egressAllow, serviceName, siteUrl, lookup } = settings
-  const clients = new Map(chainNames.map((name) => [chains[name].id, createChainClient(name, chains[name].rpc)]))
-  const home = chainNames.find((name) => chains[name].social)
+  const clients = new Map(
+    Object.entries(chains).map(([name, { id, rpc }]) => [id, createChainClient(name, rpc)] as const),
+  )
+  const home = Object.values(chains).find(({ social }) => social)
   if (!home) throw new Error('no chain of the table has the social network’s registries')
-  const { id, social: registries } = chains[home]
+  const { id, social: registries } = home
   const hub = createHub({ ...settings.hub, timeoutMs: hubTimeoutMs, now: () => new Date(settings.now()) })
   const door = createDoor({ userAgent: `${serviceName}/1.0 (+${siteUrl})`, egressAllow, politeness, lookup })
   return {

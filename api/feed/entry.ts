@@ -1,4 +1,4 @@
-import { chains } from '../../chains.config.ts'
+import { chainOf } from '../../chains.config.ts'
 import type { FeedAgent } from '../../db/queries/read/feed.ts'
 import { firstCodePoints, html, oneLine } from '../pages/parts/text.ts'
 
@@ -23,7 +23,7 @@ export function toEntry(agent: FeedAgent, siteUrl: string): Entry {
   const handle = oneLine(agent.handle ?? '')
   const oli = oneLine(agent.oli ?? '') || 'none'
   const name = handle === '' ? `FID ${fid}` : `${handle} (FID ${fid})`
-  const labels = agent.chains.map((chain) => chains[chain].label).join(', ') || 'none'
+  const labels = agent.chains.map((chain) => chainOf(chain).label).join(', ') || 'none'
   return {
     address,
     title: `${claimed ? '[Verified]' : '[Auto-detected]'} ${name}`,
@@ -45,7 +45,7 @@ export function toEntry(agent: FeedAgent, siteUrl: string): Entry {
       claimed ? 'claimed' : 'unclaimed',
       agent.agent_status,
       ...(claim_method === null ? [] : [`claim:${claim_method}`]),
-      ...agent.chains.map((chain) => `chain:${chains[chain].feedTerm}`),
+      ...agent.chains.map((chain) => `chain:${chainOf(chain).feedTerm}`),
     ],
     published: agent.listed_at,
     updated: agent.changed_at,

@@ -1,4 +1,4 @@
-import { chains } from '../../chains.config.ts'
+import { chainOf, type chains } from '../../chains.config.ts'
 import type { Profile } from '../pages/parts/answers.ts'
 
 /** Something that happened to an agent. */
@@ -35,7 +35,7 @@ export function historyOf(agent: Profile): HistoryEvent[] {
 }
 
 const placeOf = ({ chain, erc8004_id: id }: { chain: keyof typeof chains; erc8004_id: string }) =>
-  `#${id} on ${chains[chain].label}`
+  `#${id} on ${chainOf(chain).label}`
 
 function gained({ erc8004_records, historical_registrations }: Profile): Happening[] {
   return [...erc8004_records, ...historical_registrations].map((registration) => {

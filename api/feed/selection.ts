@@ -1,10 +1,10 @@
-import { chains } from '../../chains.config.ts'
+import { chainOf } from '../../chains.config.ts'
 import type { FeedFilter } from '../../db/queries/read/feed.ts'
 
 /** Path of the feed of some agents, always the same for the same ones: it is the feed's id as well. */
 export function feedPath({ chain, claimed }: FeedFilter): string {
   // A filter that matches nothing is not the same as none.
-  const labels = chain?.length === 0 ? ['none'] : (chain ?? []).map((name) => chains[name].label)
+  const labels = chain?.length === 0 ? ['none'] : (chain ?? []).map((name) => chainOf(name).label)
   const query = new URLSearchParams(labels.map((label): [string, string] => ['chain', label]))
   if (claimed !== null) query.set('claimed', claimed ? 'claimed' : 'unclaimed')
   return query.size === 0 ? '/feed.atom' : `/feed.atom?${query}`
@@ -13,6 +13,6 @@ export function feedPath({ chain, claimed }: FeedFilter): string {
 /** What the feed calls them: newest agents, newest claimed agents on Base or Celo. */
 export function feedTitle({ chain, claimed }: FeedFilter): string {
   const which = claimed === null ? '' : claimed ? 'claimed ' : 'unclaimed '
-  const where = chain === null ? '' : ` on ${chain.map((name) => chains[name].label).join(' or ') || 'no chain'}`
+  const where = chain === null ? '' : ` on ${chain.map((name) => chainOf(name).label).join(' or ') || 'no chain'}`
   return `newest ${which}agents${where}`
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
+import { type ChainName, chainNames, chainOf, findChain } from '../../chains.config.ts'
 import { ApiError } from './errors.ts'
 
 /** What a path parameter that cannot be one is answered with. */
@@ -97,8 +97,8 @@ export const chainsParameter = z
   })
   .meta({
     description: 'Chains the agent has a current record on; several combine with OR.',
-    override: {
-      type: 'array',
-      items: { type: 'string', enum: ['Eth', 'Base', 'Celo', 'Arb', 'OP', 'Poly', 'Gnosis'] },
+    override: ({ jsonSchema }) => {
+      const labels = chainNames.map((name) => chainOf(name).label)
+      Object.assign(jsonSchema, { type: 'array', items: { type: 'string', enum: labels } })
     },
   })

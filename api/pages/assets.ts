@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Router } from 'express'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import { answerAlways } from '../http/answer.ts'
 import { Content } from '../http/content.ts'
 import { refuseMethod } from '../http/method.ts'
@@ -17,9 +18,15 @@ const maxAgeSeconds = 300
 export function assets(): Router {
   const router = Router({ caseSensitive: true })
   for (const [name, type] of Object.entries(files)) {
-    const text = readFileSync(new URL(`assets/${name}`, import.meta.url))
+    const file = readFileSync(new URL(`assets/${name}`, import.meta.url))
+    const text = name === 'style.css' ? Buffer.concat([file, Buffer.from(hues())]) : file
     router.get(`/assets/${name}`, answerAlways(new Content(type, text), maxAgeSeconds))
     router.all(`/assets/${name}`, refuseMethod(['GET', 'HEAD']))
   }
   return router
+}
+
+/** The chains' colours, of the chain table. */
+function hues(): string {
+  return chainNames.map((name) => `.chain.${name} { --hue: ${chainOf(name).hue} }\n`).join('')
 }

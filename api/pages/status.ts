@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chains } from '../../chains.config.ts'
+import { chainOf } from '../../chains.config.ts'
 import { type SourceProgress, sourceProgress } from '../../db/queries/read/source-progress.ts'
 import { sourceNamed } from '../../sources.ts'
 import { type Html, html } from '../http/html.ts'
@@ -49,7 +49,7 @@ function summary({ chains: all, generated_at }: Stats): Html {
       ? 'No chain is indexed yet.'
       : late.length === 0
         ? 'Every indexed chain is up to date.'
-        : `Behind: ${late.map(({ chain }) => chains[chain].label).join(', ')}.`
+        : `Behind: ${late.map(({ chain }) => chainOf(chain).label).join(', ')}.`
   return html`<section class="hero"><h1>Status</h1><p class="lead">${words} As of ${minute(generated_at)} UTC.</p></section>`
 }
 
@@ -64,7 +64,7 @@ function chainTable({ chains: all, erc8004_supply: supply }: Stats): Html {
   const row = (progress: Progress) => {
     const { chain, head_block, indexed_block, finalized_block, lag_seconds } = progress
     const dot = lag_seconds === null ? 'idle' : isLate(progress) ? 'down' : 'alive'
-    return html`<tr><th scope="row"><span class="dot ${dot}"></span>${chains[chain].label}</th>${block(head_block)}${block(indexed_block)}${block(finalized_block)}<td class="number">${lag_seconds === null ? 'not started' : duration(lag_seconds)}</td>${block(supply[chain])}</tr>`
+    return html`<tr><th scope="row"><span class="dot ${dot}"></span>${chainOf(chain).label}</th>${block(head_block)}${block(indexed_block)}${block(finalized_block)}<td class="number">${lag_seconds === null ? 'not started' : duration(lag_seconds)}</td>${block(supply[chain] ?? null)}</tr>`
   }
   return html`<section aria-labelledby="chains"><h2 id="chains">Chains</h2>
 <div class="table" role="region" aria-labelledby="chains" tabindex="0"><table>

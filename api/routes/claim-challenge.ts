@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { Hex } from 'viem'
 import { z } from 'zod'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import { claimMessage, type Terms } from '../../trust/claim-text.ts'
 import { defaultChainId } from '../claim/eip191.ts'
 import { addressParameter, fidParameter, refusals } from '../http/parameters.ts'
 
-const chainIds = new Map(chainNames.map((name) => [String(chains[name].id), chains[name].id]))
+const chainIds = () => chainNames.map((name) => chainOf(name).id)
 
 export const challengeQuery = z.object({
   fid: fidParameter,
@@ -15,10 +15,12 @@ export const challengeQuery = z.object({
   chain_id: z
     .unknown()
     .optional()
-    .transform((text) => chainIds.get(String(text)) ?? defaultChainId)
+    .transform((text) => chainIds().find((id) => String(id) === text) ?? defaultChainId())
     .meta({
       description: 'Where a contract wallet is; plain keys need none.',
-      override: { type: 'integer', enum: [...chainIds.values()], default: defaultChainId },
+      override: ({ jsonSchema }) => {
+        Object.assign(jsonSchema, { type: 'integer', enum: chainIds(), default: defaultChainId() })
+      },
     }),
 })
 

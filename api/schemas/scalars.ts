@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 
 /** ISO 8601, UTC, milliseconds. */
 export const time = z.iso.datetime({ precision: 3 }).meta({ id: 'Time', examples: ['2026-02-03T11:08:33.000Z'] })
@@ -31,13 +31,33 @@ export const count = z.int().nonnegative()
 /** Dollars with six decimals. */
 export const dollars = z.number().nonnegative().meta({ description: 'Dollars; exact, six decimals.' })
 
-export const chainName = z.enum(chainNames).meta({ id: 'ChainName', description: 'Chain, as rows name it.' })
+/** One of what the chain table says when it is asked, which is later than when schemas are made. */
+function ofChains<T extends string | number>(schema: z.ZodType<T>, values: () => T[]) {
+  const type = schema instanceof z.ZodString ? 'string' : 'number'
+  const override = ({ jsonSchema }: { jsonSchema: { description?: string } }) => {
+    const { description } = jsonSchema
+    for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as never]
+    Object.assign(jsonSchema, { type, enum: values(), description })
+  }
+  const checked = schema.refine((value) => values().includes(value), {
+    error: () => `must be of ${values().join(', ')}`,
+  })
+  return (meta: { id?: string; description: string }) => checked.meta({ ...meta, override })
+}
 
-export const chainId = z.literal(chainNames.map((name) => chains[name].id)).meta({ description: 'EIP-155 chain id.' })
+export const chainName = ofChains(z.string(), () => [...chainNames])({
+  id: 'ChainName',
+  description: 'Chain, as rows name it.',
+})
 
-export const chainLabel = z
-  .enum(chainNames.map((name) => chains[name].label))
-  .meta({ id: 'ChainLabel', description: 'Chain, as filters and profiles name it.' })
+export const chainId = ofChains(z.number(), () => chainNames.map((name) => chainOf(name).id))({
+  description: 'EIP-155 chain id.',
+})
+
+export const chainLabel = ofChains(z.string(), () => chainNames.map((name) => chainOf(name).label))({
+  id: 'ChainLabel',
+  description: 'Chain, as filters and profiles name it.',
+})
 
 export const claimMethod = z.enum(['eip191', 'jfs', 'well-known']).meta({ id: 'ClaimMethod' })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ChainName, chainNames } from '../../chains.config.ts'
+import { chainNames } from '../../chains.config.ts'
 import { chainName, count, time } from './scalars.ts'
 
 const chainProgress = z
@@ -12,7 +12,20 @@ const chainProgress = z
   })
   .meta({ id: 'ChainProgress', description: 'How far a chain is indexed; nulls before its first block.' })
 
-const perChain = Object.fromEntries(chainNames.map((name) => [name, count])) as Record<ChainName, typeof count>
+/** A count for every chain there is. */
+const perChain = z
+  .record(z.string(), count)
+  .refine((counts) => Object.keys(counts).join() === chainNames.join())
+  .meta({
+    description: 'Minted minus burned.',
+    override: ({ jsonSchema }) => {
+      const { additionalProperties: ofEach, description } = jsonSchema
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as never]
+      const properties = Object.fromEntries(chainNames.map((name) => [name, ofEach]))
+      const required = [...chainNames]
+      Object.assign(jsonSchema, { type: 'object', properties, required, additionalProperties: false, description })
+    },
+  })
 
 export const stats = z
   .strictObject({
@@ -20,7 +33,7 @@ export const stats = z
     claimed_count: count,
     cross_chain_count: count.meta({ description: 'Agents on two chains or more.' }),
     addresses_indexed: count.meta({ description: 'Addresses that hold or held a token, and verified ones of agents.' }),
-    erc8004_supply: z.strictObject(perChain).meta({ description: 'Minted minus burned.' }),
+    erc8004_supply: perChain,
     settlements: z
       .strictObject({ last_24h: count, last_7d: count, last_30d: count, all: count })
       .meta({ description: 'To agents’ verified addresses, as counted within the last minute or two.' }),

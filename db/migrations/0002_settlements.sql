@@ -22,28 +22,8 @@ create index settlement_recipient on settlement (recipient, block_number desc);
 -- Undoing a hot block deletes by id; rows of final blocks have none and are not in this index.
 create index settlement_hot on settlement (id) where id is not null;
 
-create table settlement_ethereum partition of settlement for values in ('ethereum');
-create table settlement_celo partition of settlement for values in ('celo');
-create table settlement_arbitrum partition of settlement for values in ('arbitrum');
-create table settlement_optimism partition of settlement for values in ('optimism');
-create table settlement_polygon partition of settlement for values in ('polygon');
-create table settlement_base partition of settlement for values in ('base') partition by range (block_number);
-
--- Base in steps of five million blocks (about four months); the name carries the first block in millions.
-create function ensure_base_partitions(up_to int) returns void language plpgsql as $$
-declare
-  step constant int := 5000000;
-  first bigint := 0;
-begin
-  while first <= up_to loop
-    execute format(
-      'create table if not exists settlement_base_%s partition of settlement_base for values from (%s) to (%s)',
-      lpad((first / 1000000)::text, 4, '0'), first, first + step);
-    first := first + step;
-  end loop;
-end $$;
-select ensure_base_partitions(100000000);
-create table settlement_base_rest partition of settlement_base default;
+-- Its partitions, one or more a chain, are made of the chain table whenever a database is migrated, and by processors as
+-- their chains grow. None takes what no other does: it would keep partitions from being taken out while the table is read.
 
 create table unpaid_authorization (
   id text primary key,
@@ -52,27 +32,6 @@ create table unpaid_authorization (
   token bytea not null,
   count int not null
 );
-
--- Partitions up to a block, from the last there is: the names and steps of ensure_base_partitions. Chains that are not
--- divided by blocks have the partition they need.
-create function ensure_settlement_partitions(of_chain text, up_to int) returns void language plpgsql as $$
-declare
-  step constant int := 5000000;
-  first bigint;
-begin
-  if of_chain <> 'base' then return; end if;
-  first := up_to / step * step;
-  while first >= 0 and to_regclass(format('settlement_base_%s', lpad((first / 1000000)::text, 4, '0'))) is null loop
-    execute format(
-      'create table if not exists settlement_base_%s partition of settlement_base for values from (%s) to (%s)',
-      lpad((first / 1000000)::text, 4, '0'), first, first + step);
-    first := first - step;
-  end loop;
-end $$;
-
--- A new partition locks the chain's settlements for a moment; behind a long reader it had better be made later than
--- let every other reader wait.
-alter function ensure_settlement_partitions(text, int) set lock_timeout = '3s';
 
 -- SETTLEMENT_SCOPE=verified: settlements of known recipients alone are kept. Written by the chains' processors.
 

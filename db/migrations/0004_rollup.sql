@@ -40,13 +40,12 @@ create table settlement_payer (
 -- Whom an address that has just been verified has paid.
 create index settlement_payer_payer on settlement_payer (payer);
 
--- How far each chain is rolled up: blocks below next_block are, except those a backfill has reserved.
+-- How far each chain is rolled up: blocks below next_block are, except those a backfill has reserved. The rows are made of
+-- the chain table whenever a database is migrated.
 create table settlement_rollup (
   chain text primary key,
   next_block bigint not null
 );
-insert into settlement_rollup
-select chain, 0 from unnest(array['ethereum', 'base', 'celo', 'arbitrum', 'optimism', 'polygon']) as chain;
 
 -- The same of the blocks of one backfill, once it is complete; they count only below the chain's next_block.
 create table settlement_rollup_backfill (

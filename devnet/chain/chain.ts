@@ -14,7 +14,7 @@ import {
   walletActions,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type ChainName, chains } from '../../chains.config.ts'
+import { type ChainName, chainOf } from '../../chains.config.ts'
 import { freePort } from '../../ops/ports.ts'
 import { startAnvil } from './anvil.ts'
 import { addressesOf, blockGasLimit, type ChainAddresses, genesisOf } from './genesis.ts'
@@ -96,7 +96,7 @@ export async function startDevChain(name: ChainName, options: DevChainOptions = 
   const { send, mined } = senderOf(client)
   return {
     name,
-    chainId: chains[name].id,
+    chainId: chainOf(name).id,
     rpc: node.rpc,
     pid: node.pid,
     addresses: addressesOf(name),
@@ -117,7 +117,7 @@ export async function startDevChain(name: ChainName, options: DevChainOptions = 
 
 function createDevClient(name: ChainName, rpc: string) {
   const chain = defineChain({
-    id: chains[name].id,
+    id: chainOf(name).id,
     name,
     nativeCurrency: { name: 'coin', symbol: 'COIN', decimals: 18 },
     rpcUrls: { default: { http: [rpc] } },

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { type Address, type Hex, pad, parseEther, toHex } from 'viem'
-import { type Chain, type ChainName, chains } from '../../chains.config.ts'
+import { type Chain, type ChainName, chainOf } from '../../chains.config.ts'
 import { type Contract, compileContracts } from '../contracts/compile.ts'
 
 /** Where everything stands on a local chain: the real addresses of the chain table, the rest at addresses of our own. */
@@ -30,7 +30,7 @@ export interface ChainAddresses {
 
 /** The addresses of one chain, lowercase. */
 export function addressesOf(name: ChainName): ChainAddresses {
-  const { registry, reputation, tokens, social }: Chain = chains[name]
+  const { registry, reputation, tokens, social }: Chain = chainOf(name)
   return {
     registry: registry.address as Address,
     reputation: reputation.address as Address,
@@ -110,7 +110,7 @@ export async function genesisOf(name: ChainName, { timestamp, funded }: GenesisO
   for (const account of funded) alloc[account] = { balance: toHex(wealth) }
 
   return {
-    config: { chainId: chains[name].id },
+    config: { chainId: chainOf(name).id },
     nonce: '0x0',
     timestamp: toHex(timestamp),
     gasLimit: toHex(blockGasLimit),

@@ -1,4 +1,4 @@
-import { type ChainName, chains } from '../../chains.config.ts'
+import { chains, type DefaultChain } from '../../chains.config.ts'
 import type { Page, Pages } from './web-host.ts'
 
 export interface PublishedAgent {
@@ -8,7 +8,7 @@ export interface PublishedAgent {
   readonly url: string
   /** Content of its registration file. */
   readonly registration: object
-  readonly tokens: readonly { readonly chain: ChainName; readonly agentId: bigint | number }[]
+  readonly tokens: readonly { readonly chain: DefaultChain; readonly agentId: bigint | number }[]
   /** Asks for payment where others ask for a name. */
   readonly x402: boolean
 }

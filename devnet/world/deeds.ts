@@ -1,5 +1,5 @@
 import type { Hex, LocalAccount } from 'viem'
-import type { ChainName } from '../../chains.config.ts'
+import type { DefaultChain } from '../../chains.config.ts'
 import type { Call, DevChain } from '../chain/chain.ts'
 import {
   burnIdentity,
@@ -43,7 +43,7 @@ export interface Payment {
 export type Route = 'direct' | 'receive' | 'bytes' | 'trailer' | 'batch' | 'columns' | 'forwarded' | 'pull' | 'escrow'
 
 /** Something that somebody does on a chain, in one transaction. */
-export type Deed = { readonly chain: ChainName } & (
+export type Deed = { readonly chain: DefaultChain } & (
   | { readonly kind: 'register'; readonly by: Wallet; readonly uri?: string; readonly metadata?: readonly Metadata[] }
   | { readonly kind: 'register-many'; readonly by: Wallet; readonly uris: readonly string[]; readonly to: Hex }
   | { readonly kind: 'register-passing-on'; readonly by: Wallet; readonly uri: string; readonly heir: Hex }

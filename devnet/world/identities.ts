@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type ChainName, chainNames } from '../../chains.config.ts'
+import { type DefaultChain, defaultChainNames } from '../../chains.config.ts'
 import type { Metadata } from '../chain/identity.ts'
 import type { Deed } from './deeds.ts'
 import { type AgentHost, documentOptions, toAgentUri, type UriKind, uriKinds } from './documents.ts'
@@ -16,7 +16,7 @@ export interface PastDeed {
 
 /** An identity as it stands once the past is done. */
 export interface PlannedToken {
-  readonly chain: ChainName
+  readonly chain: DefaultChain
   readonly agentId: bigint
   /** Null: burned. */
   readonly owner: Hex | null
@@ -34,7 +34,7 @@ export const oldestDays = 40
 const bulkCount = 20
 
 interface Wish {
-  readonly chain: ChainName
+  readonly chain: DefaultChain
   readonly daysAgo: number
   readonly by: Wallet
   /** What becomes of it, each step later than the one before. */
@@ -66,7 +66,7 @@ export function planIdentities(
   const wishes = agents.flatMap((person, index) => wishesOf(random, person, index, uriOf))
   applyFates(wishes, agents, strangers)
 
-  const held = (by: Wallet, chain: ChainName, daysAgo: number): Wish => ({ by, chain, daysAgo, uris: [''] })
+  const held = (by: Wallet, chain: DefaultChain, daysAgo: number): Wish => ({ by, chain, daysAgo, uris: [''] })
   const [custodyOnly, authOnly, seller] = bystanders as [Person, Person, Person]
   wishes.push(
     held(custodyOnly.custody, 'base', 21),
@@ -80,7 +80,7 @@ export function planIdentities(
     after: [{ kind: 'transfer', daysAgo: 6, by: sold, to: buyer.address }],
   })
   for (const [index, stranger] of strangers.entries()) {
-    wishes.push(held(stranger, chainNames[index % chainNames.length] as ChainName, random.int(1, 30)))
+    wishes.push(held(stranger, defaultChainNames[index % defaultChainNames.length] as DefaultChain, random.int(1, 30)))
   }
   wishes.push({
     chain: 'ethereum',
@@ -98,9 +98,9 @@ function wishesOf(
   index: number,
   uriOf: (person: Person, index: number, kind: UriKind) => string,
 ): Wish[] {
-  const first = chainNames[index % chainNames.length] as ChainName
-  const others = chainNames.filter((chain) => chain !== first)
-  const wanted = index === 0 ? chainNames : [first, ...random.sample(others, random.pick([0, 0, 0, 1, 1, 2, 3]))]
+  const first = defaultChainNames[index % defaultChainNames.length] as DefaultChain
+  const others = defaultChainNames.filter((chain) => chain !== first)
+  const wanted = index === 0 ? defaultChainNames : [first, ...random.sample(others, random.pick([0, 0, 0, 1, 1, 2, 3]))]
   return wanted.map((chain, nth) => ({
     chain,
     // Number 0 of every chain is the first agent's, and nothing else happens on that day.
@@ -151,7 +151,7 @@ function applyFates(wishes: Wish[], agents: readonly Person[], strangers: readon
 /** Numbers the registrations as the contracts will, and lays everything out in time. */
 function settle(wishes: readonly Wish[]): PlannedIdentities {
   const ordered = [...wishes].sort((a, b) => b.daysAgo - a.daysAgo)
-  const next = new Map<ChainName, bigint>()
+  const next = new Map<DefaultChain, bigint>()
   const past: PastDeed[] = []
   const tokens: PlannedToken[] = []
   for (const wish of ordered) {

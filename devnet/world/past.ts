@@ -1,5 +1,5 @@
 import type { Hash } from 'viem'
-import { type ChainName, chainNames } from '../../chains.config.ts'
+import { type DefaultChain, defaultChainNames } from '../../chains.config.ts'
 import type { Call, DevChain } from '../chain/chain.ts'
 import { addAppKey, registerFid } from '../chain/farcaster.ts'
 import { aggregate, mint } from '../chain/payments.ts'
@@ -35,7 +35,7 @@ export function genesisTimeOf(startedAt: Date): number {
  * Throws when a transaction of the past fails: then plan and contracts have parted.
  */
 export async function layPast(
-  chains: Readonly<Record<ChainName, DevChain>>,
+  chains: Readonly<Record<DefaultChain, DevChain>>,
   world: World,
   { startedAt, blockSeconds, onProgress = () => {}, signal }: PastOptions,
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function layPast(
     onProgress(done, world.past.length)
   }
   await Promise.all(
-    chainNames.map(async (name) => {
+    defaultChainNames.map(async (name) => {
       const chain = chains[name]
       await chain.client.setAutomine(false)
       await layDay(chain, await setUp(chain, world), unixSeconds(startedAt) - (oldestDays + 0.5) * daySeconds)

@@ -1,5 +1,5 @@
 import { type Hex, keccak256, toBytes } from 'viem'
-import { type ChainName, chainNames, chains } from '../../chains.config.ts'
+import { chains, type DefaultChain, defaultChainNames } from '../../chains.config.ts'
 import type { Payment, Route } from './deeds.ts'
 import { oldestDays, type PastDeed } from './identities.ts'
 import type { Wallet } from './keys.ts'
@@ -7,7 +7,7 @@ import type { People, Person } from './people.ts'
 import type { Random } from './random.ts'
 
 /** Chains with a dollar. */
-export const payingChains = chainNames.filter((name) => chains[name].tokens.length > 0)
+export const payingChains = defaultChainNames.filter((name) => chains[name].tokens.length > 0)
 
 /** Who pays, and who brings other people's payments to the chain. */
 export interface Payers {
@@ -69,7 +69,7 @@ export function planPastPayments(
   strangers: readonly Wallet[],
 ): PastDeed[] {
   const past: PastDeed[] = []
-  const add = (chain: ChainName, recipients: readonly Wallet[]) => {
+  const add = (chain: DefaultChain, recipients: readonly Wallet[]) => {
     const daysAgo = random.chance(0.6) ? random.int(0, 6) : random.int(0, oldestDays)
     past.push({ daysAgo, deed: { chain, ...planPayment(random, nextNonce, payers, recipients) } })
   }

@@ -1,13 +1,13 @@
-import { type Chain, type ChainName, chainNames, chains } from '../../chains.config.ts'
+import { type Chain, chains, type DefaultChain, defaultChainNames } from '../../chains.config.ts'
 import type { DevChain } from '../chain/chain.ts'
 
 /** Blocks that may still be replaced: enough to see hot blocks at work, few enough to see them become final. */
 const finality = 5
 
 /** Content of CHAINS_FILE for local chains: their nodes are the only source, everything counts from block 0. */
-export function chainSettings(running: Readonly<Record<ChainName, DevChain>>) {
+export function chainSettings(running: Readonly<Record<DefaultChain, DevChain>>) {
   return Object.fromEntries(
-    chainNames.map((name) => {
+    defaultChainNames.map((name) => {
       const { registry, reputation, tokens, social }: Chain = chains[name]
       const settings = {
         rpc: running[name].rpc,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
 import type { Upstream } from '../upstream.ts'
 import { type RawTag, toTags } from './tags.ts'
@@ -37,7 +37,7 @@ export async function blockscoutTags(
   const found = new Map<string, RawTag[]>(addresses.map((address) => [address, []]))
   for (const chain of [null, ...chainNames]) {
     const query = new URLSearchParams({ addresses: addresses.join(','), tagsLimit: String(tagsLimit) })
-    if (chain) query.set('chainId', String(chains[chain].id))
+    if (chain) query.set('chainId', String(chainOf(chain).id))
     const answer = await ask({ path: `/services/metadata/api/v1/metadata?${query}` }, metadata)
     if (answer.status !== 'ok') continue
     for (const [key, { tags }] of Object.entries(answer.content.addresses)) {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
 import type { Upstream } from '../upstream.ts'
 import { type RawTag, toTags } from './tags.ts'
@@ -45,7 +45,7 @@ type Label = z.infer<typeof labels>['results'][number]['labels'][number]
 
 /** A label of another chain than the table's is left out. */
 function toTag({ tag_id, tag_value, chain_id, attester }: Label): RawTag[] {
-  const chain = chainOf(chain_id)
+  const chain = nameOf(chain_id)
   if (tag_value == null || chain === undefined) return []
   const tagType = typeOf[tag_id] ?? 'oli'
   const by = attester && /^0x[0-9a-f]{40}$/i.test(attester) ? attester.toLowerCase() : null
@@ -53,7 +53,7 @@ function toTag({ tag_id, tag_value, chain_id, attester }: Label): RawTag[] {
 }
 
 /** Null: every chain; undefined: one that is not of the table. */
-function chainOf(id: string | null | undefined): string | null | undefined {
+function nameOf(id: string | null | undefined): string | null | undefined {
   if (id == null || id === 'eip155:any') return null
-  return chainNames.find((name) => `eip155:${chains[name].id}` === id)
+  return chainNames.find((name) => `eip155:${chainOf(name).id}` === id)
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type ChainName, chainNames, chains } from '../../chains.config.ts'
+import { type ChainName, settlementChains } from '../../chains.config.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import {
@@ -23,17 +23,24 @@ export interface RollupOptions {
 
 /**
  * One bounded pass over the chains: each is rolled up one step further, through final blocks only. Returns how many
- * steps did something; zero: everything final is rolled up.
+ * steps did something; zero: everything final is rolled up. A chain that fails does not stop those after it: what failed
+ * is thrown at the end.
  */
 export async function rollUpSettlements({
   pool,
   stepSettlements = settlementsPerStep,
 }: RollupOptions): Promise<number> {
   let work = 0
+  const failures: Error[] = []
   for (const chain of settlementChains()) {
-    work += await inTransaction(pool, (db) => rollUpChain(db, chain, stepSettlements))
-    work += await inTransaction(pool, (db) => rollUpBackfill(db, chain, stepSettlements))
+    try {
+      work += await inTransaction(pool, (db) => rollUpChain(db, chain, stepSettlements))
+      work += await inTransaction(pool, (db) => rollUpBackfill(db, chain, stepSettlements))
+    } catch (error) {
+      failures.push(new Error(`${chain} is not rolled up: ${(error as Error).message}`, { cause: error }))
+    }
   }
+  if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures)
   return work
 }
 
@@ -59,8 +66,4 @@ async function rollUpBackfill(db: pg.PoolClient, chain: ChainName, limit: number
   await addToRollup(db, chain, { ...range, toBlock }, range.id)
   await moveBackfillRollup(db, range.id, toBlock + 1)
   return 1
-}
-
-function settlementChains(): ChainName[] {
-  return chainNames.filter((name) => chains[name].tokens.length > 0)
 }

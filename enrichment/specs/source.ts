@@ -29,7 +29,10 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
       const inputs = await readSpecInputs(pool, fid)
       if (!inputs) return { outcome: 'gone', write: async () => undefined }
       const known = inputs.known as readonly KnownDocument[] // only this source writes them
-      const tokens = inputs.tokens.map(({ chain, agentId }) => ({ registry: registryOf(chains[chain]), agentId }))
+      const tokens = inputs.tokens.flatMap(({ chain, agentId }) => {
+        const identity = chains[chain]
+        return identity ? [{ registry: registryOf(identity), agentId }] : []
+      })
       const look = await checkUp(hosts, { ...inputs, tokens, known })
       const { checks, closedUntil } = look
       if (checks.length === 0 && closedUntil) throw new HostClosed('its hosts are left alone', closedUntil)

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { chainNames, findChain } from '../../chains.config.ts'
-import { type ChainSettings, readChains } from '../../chains.file.ts'
+import { type ChainSettings, readChains, settingsOf } from '../../chains.file.ts'
 import { UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.read.ts'
 import { rpcSource, sourceOf } from '../history/sources.ts'
@@ -52,7 +52,7 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   const workers =
     given.workers === undefined ? availableParallelism() : integer('--workers', given.workers, 1, maxWorkers)
   const { vars, others: chains } = readSettings('backfill', env, () => readChains({ env, file }))
-  const chain = chains[name]
+  const chain = settingsOf(chains, name)
   if (chain.tokens.length === 0) throw new UsageError(`--chain ${name} has no settlements, only registrations`)
   const key = vars.PORTAL_API_KEY
   const { portal, gateway, rpc, verify, abandon } = given

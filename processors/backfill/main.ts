@@ -1,4 +1,4 @@
-import { readChainsFile } from '../../chains.file.ts'
+import { openChainsFile } from '../../chains.file.ts'
 import { openDatabase } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { readShards, tryLockBackfill } from '../../db/queries/chain/backfill.ts'
@@ -55,7 +55,7 @@ const options = {
 
 await runCommand({ usage, options }, async ({ values }) => {
   const { env } = process
-  const config = readConfig(values, env, readChainsFile(env.CHAINS_FILE))
+  const config = readConfig(values, env, openChainsFile(env.CHAINS_FILE))
   const workers = Array.from({ length: config.task === 'load' ? config.workers : 0 }, startWorker)
   const stop = (signal: NodeJS.Signals) => {
     for (const worker of workers) worker.kill()

@@ -9,6 +9,7 @@ import {
   lockReservations,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
+import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { createAside, emptyPartitions } from '../../db/queries/chain/settlement-partitions.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -63,6 +64,7 @@ export async function reserveRange(
     refuseOverlap(chain, own, await backfillsWithin(client, chain.name, fromBlock, toBlock))
     const id = await insertBackfill(client, chain.name, fromBlock, toBlock)
     await insertShards(client, id, cutRange(own, workers, density))
+    await ensurePartitions(client, chain.name, toBlock)
     for (const partition of await emptyPartitions(client, chain.name, fromBlock, toBlock)) {
       await createAside(client, id, partition)
     }

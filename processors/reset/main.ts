@@ -1,5 +1,5 @@
 import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
-import { readChainsFile } from '../../chains.file.ts'
+import { openChainsFile } from '../../chains.file.ts'
 import { openDatabase } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
@@ -36,7 +36,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   const { env } = process
   const name = toChainName(values.chain)
   const to = toBlock(values.to, values.all)
-  const config = readConfig(name, env, readChainsFile(env.CHAINS_FILE))
+  const config = readConfig(name, env, openChainsFile(env.CHAINS_FILE))
   const { chain } = config
   const database = await openDatabase(config.databaseUrl)
   const lock = await lockForProcessor(database.databaseUrl, chain, {

@@ -12,6 +12,7 @@ import type { BlockPlace } from '../continuity.ts'
 import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { checkConnection, connectionOf } from './connection.ts'
+import { PartitionsAhead } from './partitions.ts'
 
 type FinalInfo = Parameters<TypeormDatabase['transact']>[0]
 type FinalMap = Parameters<TypeormDatabase['transact']>[1]
@@ -43,6 +44,7 @@ export class ChainDatabase extends TypeormDatabase {
   #moves = 0
   #running: Promise<unknown> = Promise.resolve()
   #closing = false
+  readonly #partitions: PartitionsAhead
 
   constructor(
     private readonly databaseUrl: string,
@@ -50,6 +52,7 @@ export class ChainDatabase extends TypeormDatabase {
     private readonly progress: Progress,
   ) {
     super({ stateSchema: stateSchema(settings), isolationLevel: 'READ COMMITTED', supportHotBlocks: true })
+    this.#partitions = new PartitionsAhead(databaseUrl, settings.name)
   }
 
   protected override async initializeDataSource(): Promise<DataSource> {
@@ -140,7 +143,7 @@ export class ChainDatabase extends TypeormDatabase {
   async #run(height: number, final: BlockPlace, work: () => Promise<void>): Promise<void> {
     // The process is about to exit; the SDK has no way to be told, so it waits for this for ever.
     if (this.#closing) return new Promise(() => {})
-    this.#running = work()
+    this.#running = this.#partitions.reach(height).then(work)
     await this.#running
     this.#moves++
     this.final = final

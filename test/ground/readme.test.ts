@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { chainNames, chains } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import { root } from '../support/source-files.ts'
 
 const documents = ['README.md', 'CONTRIBUTING.md']
@@ -49,7 +49,7 @@ test('the endpoints of the README are those of the API', () => {
 
 test('the chains of the README are those of the table', () => {
   const rows = chainNames.map((name) => {
-    const { label, id, tokens } = chains[name]
+    const { label, id, tokens } = chainOf(name)
     return [name, label, String(id), 'yes', tokens.length > 0 ? 'yes' : 'no']
   })
   expect(tableOf('## Chains')).toEqual(rows)

@@ -1,13 +1,13 @@
-import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { chainOf } from '../../chains.config.ts'
+import { migrate } from '../../db/migrate.ts'
+import { inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
-import { Progress } from '../../processors/progress.ts'
-import { keepPartitionsAhead } from '../../processors/store/partitions.ts'
+import { PartitionsAhead } from '../../processors/store/partitions.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, seedSettlement } from '../support/seed.ts'
-import { until } from '../support/until.ts'
 
-const log = pino({ level: 'silent' })
+const million = 1_000_000
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -22,30 +22,101 @@ async function partitionOf(block: number): Promise<string> {
   )
   return rows[0].partition
 }
-const exists = async (name: string) =>
-  (await database.pool.query('select to_regclass($1) is not null as there', [name])).rows[0].there
+const rangesFrom = async (first: number) => {
+  const { rows } = await database.pool.query(
+    `select c.relname as name, pg_get_expr(relpartbound, c.oid) as bound, array_to_string(reloptions, ' ') as options
+       from pg_inherits join pg_class c on c.oid = inhrelid
+      where inhparent = 'settlement_base'::regclass order by 1`,
+  )
+  return rows.filter(({ bound }) => Number(/FROM \((\d+)\)/.exec(bound)?.[1]) >= first)
+}
+const ensure = (chain: string, upTo: number, mostRows?: number) =>
+  inTransaction(database.pool, (client) => ensurePartitions(client, chain, upTo, mostRows))
 
-test('rows of a head beyond all partitions find theirs made', async () => {
-  expect(await exists('settlement_base_0175')).toBe(false)
-  const progress = new Progress()
-  progress.seeHead(160_000_000)
-  keepPartitionsAhead(database.url, 'base', progress, log)
-  await until('the partitions are made', () => exists('settlement_base_0175'))
+test('a row has its partition before it is written, and two more are made ahead', async () => {
+  const ahead = new PartitionsAhead(database.url, 'base')
+  await ahead.reach(60 * million)
   for (const [block, partition] of [
-    [104_999_999, 'settlement_base_0100'],
-    [105_000_000, 'settlement_base_0105'],
-    [160_000_000, 'settlement_base_0160'],
-    [179_999_999, 'settlement_base_0175'],
-    [180_000_000, 'settlement_base_rest'],
+    [29_999_999, 'settlement_base_0000'],
+    [30 * million, 'settlement_base_0030'],
+    [59_999_999, 'settlement_base_0059'],
+    [60 * million, 'settlement_base_0060'],
+    [62_999_999, 'settlement_base_0062'],
   ] as const) {
     await seedSettlement(database.pool, { chain: 'base', recipient: addressOf('recipient'), block })
     expect(await partitionOf(block)).toBe(partition)
   }
 })
 
-test('a chain that is not divided by blocks needs none', async () => {
+test('a row beyond the last partition is refused, and no partition is in the way of taking others out', async () => {
+  const seeded = seedSettlement(database.pool, {
+    chain: 'base',
+    recipient: addressOf('recipient'),
+    block: 900 * million,
+  })
+  await expect(seeded).rejects.toThrow('no partition of relation "settlement_base" found for row')
+  await database.pool.query('alter table settlement_base detach partition settlement_base_0033 concurrently')
+  await database.pool.query('drop table settlement_base_0033')
+})
+
+test('where settlements are dense a partition has fewer blocks, and each is vacuumed by the rows it got', async () => {
+  await ensure('base', 62 * million)
+  await database.pool.query('analyze settlement_base_0060')
+  const rows = 4 // one settlement in a million blocks: as dense as 16 times the bound
+  for (let block = 1; block < rows; block++) {
+    await seedSettlement(database.pool, {
+      chain: 'base',
+      recipient: addressOf('recipient'),
+      block: 60 * million + block,
+    })
+  }
+  await database.pool.query('analyze settlement_base_0060; analyze settlement_base_0062')
+  await ensure('base', 63.6 * million, 1)
+  expect((await rangesFrom(63 * million)).map(({ name, bound }) => [name, bound])).toEqual([
+    ['settlement_base_0063', 'FOR VALUES FROM (63000000) TO (63250000)'],
+    ['settlement_base_0063_250', 'FOR VALUES FROM (63250000) TO (63500000)'],
+    ['settlement_base_0063_500', 'FOR VALUES FROM (63500000) TO (63750000)'],
+  ])
+  for (const { options } of await rangesFrom(0)) {
+    expect(options).toBe('autovacuum_vacuum_insert_scale_factor=0 autovacuum_vacuum_insert_threshold=1000000')
+  }
+})
+
+test('partitions are made while others read and write, and once when several ask at once', async () => {
+  const reader = await database.pool.connect()
+  const writer = await database.pool.connect()
+  onTestFinished(() => {
+    reader.release()
+    writer.release()
+  })
+  await reader.query('begin; select from settlement')
+  await writer.query('begin; delete from settlement where block_number = 60000000')
+  await Promise.all(Array.from({ length: 4 }, () => ensure('base', 70 * million)))
+  await reader.query('commit')
+  await writer.query('commit')
+  expect((await rangesFrom(69 * million)).map(({ bound }) => bound)).toEqual([
+    'FOR VALUES FROM (69750000) TO (70750000)',
+  ])
+})
+
+test('a chain that is not divided by blocks has one partition, a chain without a token none', async () => {
   const count = async () => (await database.pool.query('select count(*)::int from pg_inherits')).rows[0].count
   const before = await count()
-  await ensurePartitions(database.pool, 'arbitrum', 900_000_000)
+  await ensure('arbitrum', 900 * million)
+  await new PartitionsAhead(database.url, 'gnosis').reach(900 * million)
   expect(await count()).toBe(before)
+  expect(chainOf('gnosis').tokens).toEqual([])
+})
+
+test('migrating again changes nothing of what the chain table has made', async () => {
+  const read = async () =>
+    (
+      await database.pool.query(
+        `select (select count(*) from pg_inherits) as partitions, (select array_agg(xmin::text order by chain) from settlement_rollup) as marks,
+                (select array_agg(xmin::text order by proname) from pg_proc where proname ~ '^(settlement_)?chain_') as functions`,
+      )
+    ).rows
+  const before = await read()
+  expect(await migrate(database.url)).toEqual([])
+  expect(await read()).toEqual(before)
 })

@@ -1,4 +1,4 @@
-import { chains } from '../../../chains.config.ts'
+import { chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { counted, dollars } from '../parts/figures.ts'
@@ -33,7 +33,7 @@ export function edges({ agent_edges: shown }: Profile): Html {
 
 function edge({ kind, direction, fid, handle, chain, weight, amount_usdc: amount }: Edge): Html {
   const details = [
-    ...(chain === null ? [] : [chains[chain].label]),
+    ...(chain === null ? [] : [chainOf(chain).label]),
     ...(repeated.includes(kind) ? [counted(weight, 'time')] : []),
     ...(amount === null ? [] : [dollars(amount)]),
   ]

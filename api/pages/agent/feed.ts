@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chains } from '../../../chains.config.ts'
+import { chainOf } from '../../../chains.config.ts'
 import { atomFeed } from '../../feed/atom.ts'
 import type { Entry } from '../../feed/entry.ts'
 import { historyOf } from '../../feed/history.ts'
@@ -64,8 +64,8 @@ function settled(agent: Profile, newest: readonly Settlement[], siteUrl: string)
     .filter(({ final }) => final)
     .map((settlement) => {
       const { chain, payer_address: payer, amount_usdc: amount, block_timestamp: at } = settlement
-      const summary = `Received ${dollars(amount)} on ${chains[chain].label} from ${payer}`
-      const terms = ['settlement', `chain:${chains[chain].feedTerm}`]
+      const summary = `Received ${dollars(amount)} on ${chainOf(chain).label} from ${payer}`
+      const terms = ['settlement', `chain:${chainOf(chain).feedTerm}`]
       return entry(agent, `${siteUrl}#${settlementId(settlement)}`, at, summary, terms)
     })
 }

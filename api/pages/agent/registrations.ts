@@ -1,4 +1,4 @@
-import { chains } from '../../../chains.config.ts'
+import { chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { figure } from '../parts/figures.ts'
@@ -42,7 +42,7 @@ function card(registration: Registration): Html {
     ['Held since', registration.acquired_at !== registration.deployed_at && html`${day(registration.acquired_at)}`],
   ]
   return html`<article class="card">
-<h3><span class="chain ${chain}">${chains[chain].label}</span> ${tokenLink(chain, registry, id)} ${name !== null && html`<bdi>${name}</bdi>`}${registration.active === false && html` <span class="status">inactive</span>`}${registration.unsolicited && html` <span class="status" title="Sent by a stranger; its holder has set nothing since">unsolicited</span>`}</h3>
+<h3><span class="chain ${chain}">${chainOf(chain).label}</span> ${tokenLink(chain, registry, id)} ${name !== null && html`<bdi>${name}</bdi>`}${registration.active === false && html` <span class="status">inactive</span>`}${registration.unsolicited && html` <span class="status" title="Sent by a stranger; its holder has set nothing since">unsolicited</span>`}</h3>
 ${description !== null && html`<p class="clamp" dir="auto">${description}</p>`}
 <dl class="facts">${facts.map(([term, value]) => value !== false && html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
 ${services.length > 0 && html`<ul class="plain services" aria-label="Services">${services.map((one) => service(one, link))}</ul>`}
@@ -78,7 +78,7 @@ function heldOnce(held: Held): Html {
     to_fid !== null
       ? html` to <a href="/agent/${to_fid}">FID ${to_fid}</a>`
       : transferred_to !== null && html` to ${addressLink(chain, transferred_to)}`
-  return html`<li><span class="chain ${chain}">${chains[chain].label}</span> #${id}, ${day(acquired_at)} to ${day(released_at)}: ${reasons[reason]}${to}${
+  return html`<li><span class="chain ${chain}">${chainOf(chain).label}</span> #${id}, ${day(acquired_at)} to ${day(released_at)}: ${reasons[reason]}${to}${
     released_tx !== null && html` in ${transactionLink(chain, released_tx)}`
   }</li>`
 }

@@ -1,4 +1,4 @@
-import { chains } from '../../../chains.config.ts'
+import { chainOf } from '../../../chains.config.ts'
 import type { SettlementDay } from '../../../db/queries/read/settlement-days.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile, Settlement } from '../parts/answers.ts'
@@ -35,7 +35,7 @@ function row(settlement: Settlement): Html {
   return html`<tr id="${settlementId(settlement)}">
 <td>${minute(block_timestamp)}</td>
 <td class="number">${dollars(amount_usdc)}</td>
-<td><span class="chain ${chain}">${chains[chain].label}</span></td>
+<td><span class="chain ${chain}">${chainOf(chain).label}</span></td>
 <td>${addressLink(chain, payer_address)}</td>
 <td>${addressLink(chain, recipient_address)}</td>
 <td>${transactionLink(chain, tx_hash)}${!final && html` <span class="sub">not final yet</span>`}</td>

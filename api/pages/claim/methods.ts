@@ -54,7 +54,7 @@ ${
 ${
   address !== undefined &&
   html`<p>Sign this text with that address (personal_sign, EIP-191), exactly as it is, within 15 minutes:</p>
-<pre tabindex="0"><code>${claimMessage(world, { fid, address: address as Hex, chainId: defaultChainId, nonce, timestamp })}</code></pre>
+<pre tabindex="0"><code>${claimMessage(world, { fid, address: address as Hex, chainId: defaultChainId(), nonce, timestamp })}</code></pre>
 <p>Then send the signature:</p>
 ${request(world, fields)}`
 }

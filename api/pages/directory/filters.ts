@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { chainNames, chains } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { discoveryQuery } from '../../routes/discovery.ts'
 
@@ -34,7 +34,7 @@ export function directoryPath(filters: Filters, change: Partial<Filters> = {}): 
 function entriesOf(filters: Filters): [string, string][] {
   const { chain, ...scalars } = filters
   const all = Object.entries(scalars).filter(([name, value]) => value !== noFilters[name as keyof Filters])
-  const labels = chain?.length === 0 ? ['none'] : (chain ?? []).map((name) => chains[name].label)
+  const labels = chain?.length === 0 ? ['none'] : (chain ?? []).map((name) => chainOf(name).label)
   return [
     ...labels.map((label): [string, string] => ['chain', label]),
     ...all.map(([name, value]): [string, string] => [name, String(value)]),
@@ -58,7 +58,7 @@ ${group(
     const chosen = chain?.includes(name) ?? false
     const others = (chain ?? []).filter((other) => other !== name)
     const next = chosen ? others : [...others, name]
-    return chip(chains[name].label, chosen, directoryPath(filters, { chain: next.length > 0 ? next : null }))
+    return chip(chainOf(name).label, chosen, directoryPath(filters, { chain: next.length > 0 ? next : null }))
   }),
 )}
 ${group('Show', [

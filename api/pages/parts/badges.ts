@@ -1,4 +1,4 @@
-import { chainNames, chains } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 
 /** Chains by their labels. */
@@ -8,7 +8,7 @@ export function chainBadges(labels: readonly string[]): Html {
 }
 
 function chainBadge(label: string): Html {
-  const name = chainNames.find((chain) => chains[chain].label === label)
+  const name = chainNames.find((chain) => chainOf(chain).label === label)
   return html`<li class="chain ${name}">${label}</li>`
 }
 

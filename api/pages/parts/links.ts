@@ -1,28 +1,24 @@
-import { type ChainName, chains } from '../../../chains.config.ts'
+import { type ChainName, chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import { shortened } from './figures.ts'
 
-/** Where people look a chain up: the explorers of the Etherscan family share their paths. */
-const explorers: Record<ChainName, string> = {
-  ethereum: 'https://etherscan.io',
-  base: 'https://basescan.org',
-  celo: 'https://celoscan.io',
-  arbitrum: 'https://arbiscan.io',
-  optimism: 'https://optimistic.etherscan.io',
-  polygon: 'https://polygonscan.com',
-  gnosis: 'https://gnosisscan.io',
-}
-
+/** Links to the chain's explorer. */
 export function addressLink(chain: ChainName, address: string): Html {
-  return hexLink(`${explorers[chain]}/address/${address}`, address, `${address} on ${chains[chain].label}`)
+  const { explorer, label } = chainOf(chain)
+  return hexLink(filled(explorer.address, { address }), address, `${address} on ${label}`)
 }
 
 export function transactionLink(chain: ChainName, hash: string): Html {
-  return hexLink(`${explorers[chain]}/tx/${hash}`, hash, `Transaction on ${chains[chain].label}`)
+  const { explorer, label } = chainOf(chain)
+  return hexLink(filled(explorer.transaction, { hash }), hash, `Transaction on ${label}`)
 }
 
 export function tokenLink(chain: ChainName, registry: string, id: string): Html {
-  return outsideLink(`${explorers[chain]}/nft/${registry}/${id}`, `#${id}`)
+  return outsideLink(filled(chainOf(chain).explorer.token, { address: registry, id }), `#${id}`)
+}
+
+function filled(template: string, values: Record<string, string>): string {
+  return Object.entries(values).reduce((text, [name, value]) => text.replaceAll(`{${name}}`, value), template)
 }
 
 /** A link away from here. An address that others wrote and that is not http(s) is shown and leads nowhere. */

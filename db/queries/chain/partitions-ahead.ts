@@ -1,6 +1,102 @@
+import pg from 'pg'
+import { type ChainName, chainOf } from '../../../chains.config.ts'
+import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
-/** Makes the partitions of a chain up to a block that are not there. Fails when it would have to wait for a lock long. */
-export async function ensurePartitions(db: Queryable, chain: string, upTo: number): Promise<void> {
-  await db.query('select ensure_settlement_partitions($1, $2)', [chain, upTo])
+/** A partition should not get many more: it is indexed, vacuumed or taken out in minutes. */
+const mostPartitionRows = 50_000_000
+/** Blocks that no partition is divided further than: every read by recipient looks into each of them. */
+const smallestStep = 250_000
+/** Partitions that one call makes; more would be the work of a head that cannot be right. */
+const mostAtOnce = 500
+const lockWaitMs = 1_000
+const million = 1_000_000
+
+/**
+ * Of tables that hold settlements. They only grow: the share of new rows that is due for a vacuum by default is reached
+ * once a week and then takes an hour.
+ */
+export const settlementStorage =
+  '(autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 1000000)'
+
+/**
+ * Gives a chain's settlements their partitions up to a block: as many blocks each as the chain's row says, fewer when at
+ * the density of the blocks before they would get more than `mostPartitionRows`. What is there stays. To be called in a
+ * transaction. Readers and writers go on meanwhile; fails with SQLSTATE 55P03 while somebody else changes partitions.
+ */
+export async function ensurePartitions(
+  db: Queryable,
+  chain: ChainName,
+  upTo: number,
+  mostRows = mostPartitionRows,
+): Promise<void> {
+  const { id, partitions } = chainOf(chain)
+  await db.query(`select set_config('lock_timeout', $1, true)`, [`${lockWaitMs}ms`])
+  await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.partitions, id])
+  const whole = `settlement_${chain}`
+  if (!(await exists(db, whole))) {
+    const bound = `in (${pg.escapeLiteral(chain)})`
+    await addPartition(db, { name: whole, parent: 'settlement', bound, divided: partitions !== null })
+  }
+  if (!partitions) return
+  const made = await readRanges(db, whole)
+  let first = made.at(-1)?.end ?? 0
+  for (let count = 0; first <= upTo; count++) {
+    if (count === mostAtOnce) throw new Error(`${chain} has more than ${mostAtOnce} partitions to go to block ${upTo}`)
+    const end = first < partitions.oneBelow ? partitions.oneBelow : first + stepOf(partitions.blocks, made, mostRows)
+    await addPartition(db, { name: nameOf(whole, first), parent: whole, bound: `from (${first}) to (${end})` })
+    first = end
+  }
+}
+
+interface Range {
+  readonly first: number
+  readonly end: number
+  /** As the statistics have it; -1: not known yet. */
+  readonly rows: number
+}
+
+async function exists(db: Queryable, table: string): Promise<boolean> {
+  const { rows } = await db.query('select to_regclass($1) is not null as there', [table])
+  return rows[0].there
+}
+
+async function readRanges(db: Queryable, table: string): Promise<Range[]> {
+  const { rows } = await db.query<Range>(
+    `select substring(bound from 'FROM \\((\\d+)\\)')::int as first, substring(bound from 'TO \\((\\d+)\\)')::int as end,
+            greatest(c.reltuples, -1)::float8 as rows
+       from pg_inherits
+       join pg_class c on c.oid = inhrelid, pg_get_expr(c.relpartbound, c.oid) bound
+      where inhparent = $1::regclass and bound like 'FOR VALUES FROM%'
+      order by 1`,
+    [table],
+  )
+  return rows
+}
+
+/** The newest partition is being filled, so the one before it counts as well. */
+function stepOf(blocks: number, made: readonly Range[], mostRows: number): number {
+  const filled = made.filter(({ rows }) => rows > 0).slice(-2)
+  const density = Math.max(0, ...filled.map(({ first, end, rows }) => rows / (end - first)))
+  let step = blocks
+  while (step / 2 >= smallestStep && density * step > mostRows) step /= 2
+  return step
+}
+
+/** The first block in millions, and in thousands behind them where that is not enough. */
+function nameOf(table: string, first: number): string {
+  const name = `${table}_${String(Math.floor(first / million)).padStart(4, '0')}`
+  return first % million === 0 ? name : `${name}_${String((first % million) / 1_000).padStart(3, '0')}`
+}
+
+/** Made and attached in two steps, because making it as a partition at once would lock out who reads the parent. */
+async function addPartition(
+  db: Queryable,
+  { name, parent, bound, divided = false }: { name: string; parent: string; bound: string; divided?: boolean },
+): Promise<void> {
+  const table = pg.escapeIdentifier(name)
+  const whole = pg.escapeIdentifier(parent)
+  const kind = divided ? 'partition by range (block_number)' : `with ${settlementStorage}`
+  await db.query(`create table ${table} (like settlement including defaults) ${kind}`)
+  await db.query(`alter table ${whole} attach partition ${table} for values ${bound}`)
 }

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Queryable } from '../../pool.ts'
+import { settlementStorage } from './partitions-ahead.ts'
 
 /** A partition that holds rows itself. */
 export interface SettlementPartition {
@@ -53,7 +54,7 @@ export async function emptyPartitions(
 export async function createAside(db: Queryable, backfillId: number, partition: SettlementPartition): Promise<void> {
   const aside = `${partition.name}_load`
   await db.query(
-    `create table ${pg.escapeIdentifier(aside)} (like ${pg.escapeIdentifier(partition.name)} including defaults)`,
+    `create table ${pg.escapeIdentifier(aside)} (like ${pg.escapeIdentifier(partition.name)} including defaults) with ${settlementStorage}`,
   )
   await noteAside(db, backfillId, { ...partition, partition: partition.name, aside })
 }

@@ -1,4 +1,4 @@
-import { type ChainName, chainNames } from '../../../chains.config.ts'
+import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition } from '../sql/json-text.ts'
 import { historyObject, recordObject } from '../sql/registration-objects.ts'
@@ -73,7 +73,7 @@ const current = pageOf(
   `
   select held.*
     from (values (false), (true)) as sent (unsolicited)
-   cross join unnest(array[${chainNames.map((name) => `'${name}'`).join(', ')}]) with ordinality as chain (name, number)
+   cross join unnest(chain_names()) with ordinality as chain (name, number)
    cross join lateral (
      select h.*
        from agent_holding h

@@ -8,12 +8,12 @@ import { isoTime } from '../sql/json-text.ts'
  * runs; all else is as it is now.
  */
 export async function directoryStats(db: Queryable): Promise<string> {
-  const { rows } = await db.query<{ body: string }>({ name: 'directory-stats', text })
+  const { rows } = await db.query<{ body: string }>({ name: 'directory-stats', text: text() })
   return rows[0]?.body ?? ''
 }
 
-const supply = chainNames.map((name) => `'${name}', count(*) filter (where chain = '${name}')`).join(', ')
-const text = `
+const supply = () => chainNames.map((name) => `'${name}', count(*) filter (where chain = '${name}')`).join(', ')
+const text = () => `
 select json_build_object(
   'total_agents', agents.total,
   'claimed_count', agents.claimed,
@@ -24,7 +24,7 @@ select json_build_object(
              union
             select unnest(verified_addresses) from agent) address
   ),
-  'erc8004_supply', (select json_build_object(${supply}) from registration where not burned),
+  'erc8004_supply', (select json_build_object(${supply()}) from registration where not burned),
   'settlements', (
     select json_build_object(
              'last_24h', coalesce(sum(last_24h), 0),
@@ -43,7 +43,7 @@ select json_build_object(
              'lag_seconds', case when state.indexed_at is not null
                                  then greatest(0, extract(epoch from now() - state.indexed_at))::int end
            ) order by chain.position)
-      from unnest(array[${chainNames.map((name) => `'${name}'`).join(', ')}]) with ordinality as chain (name, position)
+      from unnest(chain_names()) with ordinality as chain (name, position)
       left join chain_state state on state.chain = chain.name
   ),
   'generated_at', ${isoTime('now()')}

@@ -15,6 +15,19 @@ const sums = 'hours, totals, payers'
  * the chain's hours, totals and payers holds it.
  */
 export async function lockRollup(db: Queryable, chain: string): Promise<number> {
+  return (await lockMark(db, chain)) ?? (await beginRollup(db, chain))
+}
+
+/** A chain that was added since the database was migrated has no mark yet. */
+async function beginRollup(db: Queryable, chain: string): Promise<number> {
+  const text = 'insert into settlement_rollup (chain, next_block) values ($1, 0) on conflict do nothing'
+  await db.query({ name: 'begin-rollup', text, values: [chain] })
+  const mark = await lockMark(db, chain)
+  if (mark === undefined) throw new Error(`settlement_rollup keeps no row of ${chain}`)
+  return mark
+}
+
+async function lockMark(db: Queryable, chain: string): Promise<number | undefined> {
   const { rows } = await db.query<{ nextBlock: number }>({
     name: 'lock-rollup',
     text: `
@@ -24,9 +37,7 @@ select next_block as "nextBlock", set_config('directory.sums', $2, true)
    for update`,
     values: [chain, sums],
   })
-  const [row] = rows
-  if (!row) throw new Error(`settlement_rollup has no row of ${chain}; add one with next_block 0`)
-  return row.nextBlock
+  return rows[0]?.nextBlock
 }
 
 /**

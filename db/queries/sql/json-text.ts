@@ -1,5 +1,3 @@
-import { type ChainName, chainNames, chains } from '../../../chains.config.ts'
-
 // Fragments of statements that build JSON. Arguments are SQL expressions written in this folder, never values.
 
 /** ISO 8601, UTC, milliseconds; null stays null. */
@@ -17,15 +15,14 @@ export const list = (element: string, order: string) => `coalesce(json_agg(${ele
 /** Texts between commas, for `in (…)` and `array[…]`; of this program's own tables, never values. */
 export const textList = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ')
 
+// What is known of chains stands in functions of the database that are made of the chain table when migrating, so that a
+// statement is the same whichever chains there are.
+
 /** EIP-155 id of a chain by its name. */
-export const chainId = (name: string) => byChain(name, (chain) => String(chains[chain].id))
+export const chainId = (name: string) => `chain_id_of(${name})`
 
 /** Place of a chain in the chain table. */
-export const chainPosition = (name: string) => byChain(name, (chain) => String(chainNames.indexOf(chain)))
+export const chainPosition = (name: string) => `chain_position_of(${name})`
 
 /** Display label of a chain by its name. */
-export const chainLabel = (name: string) => byChain(name, (chain) => `'${chains[chain].label}'`)
-
-function byChain(name: string, value: (chain: ChainName) => string): string {
-  return `case ${name} ${chainNames.map((chain) => `when '${chain}' then ${value(chain)}`).join(' ')} end`
-}
+export const chainLabel = (name: string) => `chain_label_of(${name})`

@@ -1,10 +1,9 @@
-import { chainNames } from '../../../chains.config.ts'
 import { chainPosition } from './json-text.ts'
 
 /** Tokens and ended holdings of one agent that are shown with it; the rest is read in pages. */
 const mostShown = 200
 
-const table = `unnest(array[${chainNames.map((name) => `'${name}'`).join(', ')}]) with ordinality`
+const table = 'unnest(chain_names()) with ordinality'
 
 /**
  * A relation: the tokens that an agent holds now, as far as they are shown with it, those it acted on first. Looked up

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { onTestFinished } from 'vitest'
-import { type ChainName, chainNames, chains } from '../../../chains.config.ts'
+import { type ChainName, chainNames, chainOf, chains } from '../../../chains.config.ts'
 import { agentProfile } from '../../../db/queries/read/profile.ts'
 import { pagesOf } from '../../../devnet/hosts/agent-pages.ts'
 import { type IpfsGateway, startGateway } from '../../../devnet/hosts/gateway.ts'
@@ -51,7 +51,7 @@ export function startAgentsJob(options: {
   const config = readConfig({ HUB_URL: 'http://127.0.0.1:9', EGRESS_ALLOW, ...env })
   const { installed, close } = createSources({
     config,
-    chains: { ...chains, ...overrides },
+    chains: { ...chains, ...overrides } as ChainIdentities,
     pool,
     now: clock.now,
     politeness: impatient,
@@ -111,7 +111,7 @@ export async function profileOf(pool: pg.Pool, fid: number) {
   return body === undefined ? undefined : JSON.parse(body)
 }
 
-const registries = Object.fromEntries(chainNames.map((name) => [name, chains[name].registry.address])) as Record<
+const registries = Object.fromEntries(chainNames.map((name) => [name, chainOf(name).registry.address])) as Record<
   ChainName,
   string
 >

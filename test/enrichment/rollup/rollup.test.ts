@@ -112,3 +112,17 @@ test('a backfill that still loads is rolled up as far as all its rows are there'
   await pool.query('update backfill set completed_at = now()')
   expect(await counted()).toBe(6)
 })
+
+test('a chain without a mark, or whose roll-up fails, does not stop those after it', async () => {
+  const { pool } = database
+  await store(pool, [one, { ...one, chain: 'celo' }])
+  for (const chain of ['base', 'celo'] as const) await finalize(database, chain, 10)
+  await pool.query(
+    `delete from settlement_rollup; alter table settlement_rollup add constraint no_base check (chain <> 'base')`,
+  )
+  await expect(rollUpSettlements({ pool })).rejects.toThrow(/^base is not rolled up: .*no_base/)
+  expect((await hours()).map(({ chain }) => chain).sort()).toEqual(['celo'])
+  await pool.query('alter table settlement_rollup drop constraint no_base')
+  await rollUp(database, 100)
+  expect((await hours()).map(({ chain }) => chain).sort()).toEqual(['base', 'celo'])
+})

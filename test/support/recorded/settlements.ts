@@ -34,7 +34,7 @@ export function settlementRecordings(): SettlementRecording[] {
   return fixture('chain/base-usdc-eip3009-transactions.json').transactions
 }
 
-const token = chains.base.tokens[0].address as Hex
+const token = chains.base.tokens[0]?.address as Hex
 
 const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',

@@ -1,0 +1,63 @@
+import pg from 'pg'
+import { type Chain, type ChainName, chainNames, chainOf, settlementChains } from '../chains.config.ts'
+import type { Queryable } from './pool.ts'
+import { ensurePartitions } from './queries/chain/partitions-ahead.ts'
+
+/** Blocks above the newest one that the table knows of: about what the chain has made since the row was written. */
+const aheadBlocks = 2_000_000
+
+/**
+ * Brings to the database what it has of the chain table: its functions of chains, and for every chain with a token the
+ * partitions of its settlements and the mark of its roll-up. May be repeated; what is there stays. To be called in a
+ * transaction.
+ */
+export async function ensureChainRows(db: Queryable): Promise<void> {
+  await ensureFunctions(db)
+  for (const name of settlementChains()) {
+    const { registry, tokens } = chainOf(name)
+    const known = Math.max(registry.fromBlock, ...tokens.map(({ fromBlock }) => fromBlock))
+    await ensurePartitions(db, name, known + aheadBlocks)
+  }
+  await db.query(
+    'insert into settlement_rollup (chain, next_block) select name, 0 from unnest($1::text[]) name on conflict do nothing',
+    [settlementChains()],
+  )
+}
+
+const quoted = (names: readonly ChainName[]) =>
+  `array[${names.map((name) => pg.escapeLiteral(name)).join(', ')}]::text[]`
+
+/** A value of each chain by its name; null: there is no such chain. Small enough for the planner to put it in place. */
+function perChain(type: string, value: (chain: Chain, position: number) => string): string {
+  const cases = chainNames.map((name, at) => `when ${pg.escapeLiteral(name)} then ${value(chainOf(name), at)}`)
+  return `select (case $1 ${cases.join(' ')} end)::${type}`
+}
+
+/** What statements and views ask of chains. Each is replaced only when the table says something else than before. */
+async function ensureFunctions(db: Queryable): Promise<void> {
+  const wanted = [
+    { name: 'chain_id_of', takes: 'text', gives: 'bigint', body: perChain('bigint', ({ id }) => String(id)) },
+    {
+      name: 'chain_label_of',
+      takes: 'text',
+      gives: 'text',
+      body: perChain('text', ({ label }) => pg.escapeLiteral(label)),
+    },
+    {
+      name: 'chain_position_of',
+      takes: 'text',
+      gives: 'int',
+      body: perChain('int', (_, position) => String(position)),
+    },
+    { name: 'chain_names', takes: '', gives: 'text[]', body: `select ${quoted(chainNames)}` },
+    { name: 'settlement_chain_names', takes: '', gives: 'text[]', body: `select ${quoted(settlementChains())}` },
+  ]
+  for (const { name, takes, gives, body } of wanted) {
+    const { rowCount } = await db.query('select from pg_proc where proname = $1 and prosrc = $2', [name, body])
+    if (rowCount) continue
+    await db.query(
+      `create or replace function ${name}(${takes}) returns ${gives} language sql immutable parallel safe
+         as ${pg.escapeLiteral(body)}`,
+    )
+  }
+}

@@ -20,7 +20,7 @@ const pollMs = 250
 const requestMs = 2_000
 
 /**
- * Resolves once the past is indexed on every chain, every holder is listed with its handle, the API answers with the
+ * Resolves once the past is indexed on every chain, every holder is listed with its handle and its settlements counted, the API answers with the
  * first of them, and GraphQL is there. Throws with what is missing when that takes too long.
  */
 export async function untilReady(options: ReadyOptions): Promise<void> {
@@ -30,13 +30,14 @@ export async function untilReady(options: ReadyOptions): Promise<void> {
   )
   const expected = holders(running.world)
   const total = heads.reduce((sum, [, head]) => sum + head, 0)
-  const deadline = Date.now() + deadlineMs
+  const startedAt = new Date()
+  const deadline = startedAt.getTime() + deadlineMs
   const pool = createPool({ databaseUrl, name: 'devnet', max: 1 })
   try {
     for (let missing = 'everything'; ; await delay(pollMs, undefined, { signal })) {
       if (Date.now() > deadline)
         throw new Error(`the local world is not ready after ${deadlineMs / 1000} s: ${missing}`)
-      const progress = await readJoinProgress(pool, expected)
+      const progress = await readJoinProgress(pool, { fids: expected, countedUntil: startedAt })
       const done = heads.reduce((sum, [name, head]) => sum + Math.min(head, progress.indexedBlocks[name] ?? 0), 0)
       onProgress(done / total, progress)
       const behind = heads.filter(([name, head]) => (progress.indexedBlocks[name] ?? -1) < head).map(([name]) => name)
@@ -44,6 +45,7 @@ export async function untilReady(options: ReadyOptions): Promise<void> {
       if (behind.length > 0) missing = `not indexed yet: ${behind.join(', ')}`
       else if (without.length > 0) missing = `no agent found yet on ${without.join(', ')}`
       else if (progress.unread > 0) missing = `${progress.unread} agents are not listed yet, or without their handle`
+      else if (progress.uncounted > 0) missing = `settlements of ${progress.uncounted} addresses are not counted yet`
       else if (!(await answers(`${graphql}/readyz`))) missing = `${graphql}/readyz does not say ready`
       // Asked last: an answer costs one of the requests that a client has a minute.
       else if (!(await answers(`${api}/readyz`))) missing = `${api}/readyz does not say ready`

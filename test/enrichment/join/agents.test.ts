@@ -88,7 +88,12 @@ async function live(steps: readonly (typeof step extends fc.Arbitrary<infer T> ?
       verifyInMemory(history, { fid, address: addresses[what.address]!, kind: what.kind, at, now: now.getTime() })
       const own = history.verifications.filter((one) => one.fid === fid && one.endedAt === null)
       const set = own.map(({ address, verifiedAt }) => ({ address, verifiedAt: new Date(verifiedAt) }))
-      await storeVerifiedSet(database.pool, { fid, live: set, askedAt: now, now })
+      const told = { fid, live: set, askedAt: now, now }
+      const stored = await storeVerifiedSet(database.pool, told)
+      // That a set is empty has to be said twice, an hour apart: the first time was then.
+      if (!stored)
+        await database.pool.query(`update emptied_account set first_empty_at = first_empty_at - interval '1 hour'`)
+      if (!stored) await storeVerifiedSet(database.pool, told)
     }
     if (joined) await join(now)
   }
@@ -142,6 +147,6 @@ async function nothingIsWrittenAnew() {
 async function empty() {
   await database.pool.query(
     `truncate registration, registration_transfer, verified_address, claim, agent, agent_holding, agent_change,
-              holder_event, token_event, agent_event, source_state, large_holder, large_holder_event`,
+              holder_event, token_event, agent_event, source_state, large_holder, large_holder_event, emptied_account`,
   )
 }

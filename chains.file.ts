@@ -181,12 +181,16 @@ export function readChainsFile(path: string | undefined): unknown {
 
 /**
  * Makes the chains that the file at `path` adds known to this process, and returns the file's parsed content; undefined
- * when `path` names none. Every main calls it before anything else. Throws one error that names every bad value.
+ * when `path` names none. Every main calls it before anything else. Throws one error that names every bad value of the
+ * file when a row it adds is wrong; other faults are left to `readChains`, which names those of the environment too.
  */
 export function openChainsFile(path: string | undefined): unknown {
   const file = readChainsFile(path)
   const { added, problems } = parseFile(file)
-  refuse(problems.map((problem) => `CHAINS_FILE ${problem}`))
+  const isAdded = (problem: string) => !isDefaultChain(problem.split(/[.:]/, 1)[0] ?? '')
+  if (problems.some(isAdded)) {
+    refuse(problems.map((problem) => `CHAINS_FILE ${problem}`))
+  }
   addChains(added)
   return file
 }

@@ -1,4 +1,4 @@
-import { openChainsFile } from '../chains.file.ts'
+import { openChainsFile, readChains } from '../chains.file.ts'
 import { runCommand } from '../ops/cli.ts'
 import { readSettings } from '../settings.read.ts'
 import { migrate } from './migrate.ts'
@@ -18,7 +18,7 @@ Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `
 
 await runCommand({ usage }, async () => {
-  openChainsFile(process.env.CHAINS_FILE)
+  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const database = await openDatabase(readSettings('migrate', process.env).vars.DATABASE_URL)
   try {
     const ran = [

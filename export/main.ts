@@ -1,4 +1,4 @@
-import { openChainsFile } from '../chains.file.ts'
+import { openChainsFile, readChains } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { runCommand } from '../ops/cli.ts'
@@ -28,7 +28,7 @@ Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `
 
 await runCommand({ usage, options }, async ({ values }) => {
-  openChainsFile(process.env.CHAINS_FILE)
+  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const { request, folder } = readRequest(values)
   const stop = (signal: NodeJS.Signals) => {
     process.stderr.write(`${signal}: stopped; the same command goes on behind the last whole file\n`)

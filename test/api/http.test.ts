@@ -98,7 +98,7 @@ test('a fid with leading zeros is the same fid', async () => {
   expect(await (await api.get('/api/agent/0001')).json()).toMatchObject({ fid: 1 })
 })
 
-test.each(['/api', '/api/', '/api/agents', '/API/agent/1', '/api/agent/1/x', '/%E0%A4%A', '//api/agent/1', '*'])(
+test.each(['/api', '/api/', '/api/agent', '/API/agent/1', '/api/agent/1/x', '/%E0%A4%A', '//api/agent/1', '*'])(
   'nothing is at %j',
   async (path) => {
     expectError(await request(`GET ${path} HTTP/1.1`), 'ERR_NOT_FOUND')

@@ -36,7 +36,10 @@ async function tallyRows(stream: Readable, template: ReturnType<typeof rowTempla
   let sum = emptyTally()
   let rest: Buffer = Buffer.alloc(0)
   let isBegun = false
+  let hasRightShape = true
   for await (const piece of stream as AsyncIterable<Buffer>) {
+    // Read to its end all the same: a copy that is left in its middle would leave its connection waiting for ever.
+    if (!hasRightShape) continue
     let text = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
     if (!isBegun) {
       if (text.length < copyHeader.length) {
@@ -47,7 +50,8 @@ async function tallyRows(stream: Readable, template: ReturnType<typeof rowTempla
       isBegun = true
     }
     const whole = Math.floor(text.length / rowBytes)
-    for (let row = 0; row < whole; row++) if (!hasShape(text, row * rowBytes, template)) return undefined
+    for (let row = 0; row < whole; row++) hasRightShape &&= hasShape(text, row * rowBytes, template)
+    if (!hasRightShape) continue
     // The last block may go on in the next piece.
     let complete = 0
     for (let from = 0, row = 1; row <= whole; row++) {
@@ -59,9 +63,10 @@ async function tallyRows(stream: Readable, template: ReturnType<typeof rowTempla
       complete = row
     }
     rest = text.subarray(complete * rowBytes)
-    if (rest.length > maxRowsOfBlock * rowBytes) return undefined
+    hasRightShape = rest.length <= maxRowsOfBlock * rowBytes
     sum = addTally(sum, pages.takeAll().tally)
   }
+  if (!hasRightShape) return undefined
   // What is left is the last block and the mark of the end.
   const rows = (rest.length - endBytes) / rowBytes
   if (!Number.isInteger(rows) || rows < 0) return undefined

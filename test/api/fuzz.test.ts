@@ -98,7 +98,9 @@ async function judge(request: FuzzRequest): Promise<number> {
     return status
   }
   const text = decode(bytes, answer.headers['content-encoding'] as string | undefined)
-  if (status !== 200) {
+  if (String(answer.headers['content-type']).startsWith('text/html')) {
+    expect(text).toMatch(/^<!doctype html>/) // a page, or one that says why there is none
+  } else if (status !== 200) {
     expect(answer.headers['cache-control']).toBe('no-store')
     expect(validatorOf(request, status)(JSON.parse(text))).toBe(true)
   } else if (String(answer.headers['content-type']).startsWith('application/json')) {

@@ -10,9 +10,7 @@ const larger: Record<string, { files: number; why: string }> = {
     files: 30,
     why: 'tools look for their files there; beside them stand the tables of chains, sources and settings',
   },
-  'api/http': { files: 24, why: 'what every route shares' },
-  'api/routes': { files: 24, why: 'one file a route' },
-  'test/api': { files: 40, why: 'one file a question to the API' },
+  'api/http': { files: 21, why: 'what every route shares' },
   'test/support': { files: 24, why: 'what tests of all rooms share' },
 }
 

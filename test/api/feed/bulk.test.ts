@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bulkDocument } from '../../api/schemas/bulk.ts'
-import { startApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { addressOf, seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
+import { bulkDocument } from '../../../api/schemas/bulk.ts'
+import { startApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, seedAgent, seedHolding, seedRegistration } from '../../support/seed.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

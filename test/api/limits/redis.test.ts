@@ -1,14 +1,14 @@
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { FusedRedisStore } from '../../api/limits/redis.ts'
-import { connectRedis, type RedisSender } from '../../api/limits/sender.ts'
-import { errorBody } from '../../api/schemas/error.ts'
-import { startApi, type TestApi } from '../support/api/api.ts'
-import { startApiProcess } from '../support/api/process.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { startRedis, type TestRedis } from '../support/redis.ts'
-import { seedAgent } from '../support/seed.ts'
-import { until } from '../support/until.ts'
+import { FusedRedisStore } from '../../../api/limits/redis.ts'
+import { connectRedis, type RedisSender } from '../../../api/limits/sender.ts'
+import { errorBody } from '../../../api/schemas/error.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { startApiProcess } from '../../support/api/process.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { startRedis, type TestRedis } from '../../support/redis.ts'
+import { seedAgent } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

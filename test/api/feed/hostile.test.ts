@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import Parser from 'rss-parser'
 import { expect, test } from 'vitest'
-import { atomFeed } from '../../api/feed/atom.ts'
-import { toEntry } from '../../api/feed/entry.ts'
-import type { FeedAgent } from '../../db/queries/read/feed.ts'
-import { child, entriesOf, textOf } from '../support/api/feed-xml.ts'
-import { rounds } from '../support/rounds.ts'
+import { atomFeed } from '../../../api/feed/atom.ts'
+import { toEntry } from '../../../api/feed/entry.ts'
+import type { FeedAgent } from '../../../db/queries/read/feed.ts'
+import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
+import { rounds } from '../../support/rounds.ts'
 
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 400 }),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { boundedDatabase } from '../../api/http/database.ts'
-import { createPool } from '../../db/pool.ts'
-import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { seedAgent } from '../support/seed.ts'
+import { boundedDatabase } from '../../../api/http/database.ts'
+import { createPool } from '../../../db/pool.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { seedAgent } from '../../support/seed.ts'
 
 const agents = 1_000
 let database: TestDatabase

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type ApiProcess, startApiProcess } from '../support/api/process.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { runMain } from '../support/mains.ts'
-import { seedAgent } from '../support/seed.ts'
-import { until } from '../support/until.ts'
+import { type ApiProcess, startApiProcess } from '../../support/api/process.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { runMain } from '../../support/mains.ts'
+import { seedAgent } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 
 let database: TestDatabase
 let api: ApiProcess | undefined

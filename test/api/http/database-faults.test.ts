@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { boundedDatabase, createApiPool, withSettings } from '../../api/http/database.ts'
-import { startTcpLink, type TcpLink } from '../doubles/tcp-link.ts'
-import { failure, startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { seedAgent } from '../support/seed.ts'
-import { until } from '../support/until.ts'
+import { boundedDatabase, createApiPool, withSettings } from '../../../api/http/database.ts'
+import { startTcpLink, type TcpLink } from '../../doubles/tcp-link.ts'
+import { failure, startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { seedAgent } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 
 /** docs/rules.md 1. */
 const longestAnswerMs = 10_000

@@ -2,11 +2,11 @@ import { parseAtomFeed } from 'feedsmith'
 import Parser from 'rss-parser'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Element } from 'xml-js'
-import { startApi, type TestApi } from '../support/api/api.ts'
-import { child, entriesOf, textOf } from '../support/api/feed-xml.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { insert, seedAgent } from '../support/seed.ts'
-import { until } from '../support/until.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { insert, seedAgent } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 
 let database: TestDatabase
 let api: TestApi

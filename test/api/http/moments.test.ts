@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { addressOf, countSettlements, seedAgent, seedSettlement } from '../support/seed.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, countSettlements, seedAgent, seedSettlement } from '../../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi

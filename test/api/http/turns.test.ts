@@ -1,8 +1,8 @@
 import express from 'express'
 import { afterAll, expect, test } from 'vitest'
-import { type EndTurn, NoTurn, type TurnLimits, Turns, waitInLane } from '../../api/http/turns.ts'
-import { portOf } from '../../ops/health.ts'
-import { until } from '../support/until.ts'
+import { type EndTurn, NoTurn, type TurnLimits, Turns, waitInLane } from '../../../api/http/turns.ts'
+import { portOf } from '../../../ops/health.ts'
+import { until } from '../../support/until.ts'
 
 const stops: (() => void)[] = []
 afterAll(() => {

@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { errorStatus } from '../../api/http/errors.ts'
-import { errorBody } from '../../api/schemas/error.ts'
-import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { addressOf, seedAgent } from '../support/seed.ts'
+import { errorStatus } from '../../../api/http/errors.ts'
+import { errorBody } from '../../../api/schemas/error.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, seedAgent } from '../../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi

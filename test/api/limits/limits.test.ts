@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientOf } from '../../api/http/client.ts'
-import { MemoryStore } from '../../api/limits/memory.ts'
-import { errorBody } from '../../api/schemas/error.ts'
-import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { seedAgent } from '../support/seed.ts'
+import { clientOf } from '../../../api/http/client.ts'
+import { MemoryStore } from '../../../api/limits/memory.ts'
+import { errorBody } from '../../../api/schemas/error.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { seedAgent } from '../../support/seed.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

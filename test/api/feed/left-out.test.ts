@@ -1,9 +1,9 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startApi, type TestApi } from '../support/api/api.ts'
-import { entriesOf } from '../support/api/feed-xml.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { addressOf, birth, seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { entriesOf } from '../../support/api/feed-xml.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, birth, seedAgent, seedHolding, seedRegistration } from '../../support/seed.ts'
 
 // One agent that cannot be shown leaves out itself.
 

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { errorBody } from '../../api/schemas/error.ts'
-import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { seedAgent } from '../support/seed.ts'
+import { errorBody } from '../../../api/schemas/error.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { seedAgent } from '../../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TestApi } from '../support/api/api.ts'
+import type { TestApi } from '../../support/api/api.ts'
 import {
   type Claimant,
   type ClaimStage,
@@ -10,8 +10,8 @@ import {
   jfsClaim,
   post,
   startClaimStage,
-} from '../support/api/claims.ts'
-import { startApiProcess } from '../support/api/process.ts'
+} from '../../support/api/claims.ts'
+import { startApiProcess } from '../../support/api/process.ts'
 
 let stage: ClaimStage
 let claimant: Claimant

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Cache } from '../../api/http/cache.ts'
-import { Content, chooseEncoding } from '../../api/http/content.ts'
+import { Cache } from '../../../api/http/cache.ts'
+import { Content, chooseEncoding } from '../../../api/http/content.ts'
 
 const setUp = (maxBytes = 1_000_000) => {
   const clock = { now: 1_000_000 }

@@ -1,10 +1,10 @@
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type ApiProcess, startApiProcess } from '../support/api/process.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { seedAgent } from '../support/seed.ts'
-import { until } from '../support/until.ts'
+import { type ApiProcess, startApiProcess } from '../../support/api/process.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { seedAgent } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 
 let database: TestDatabase
 let api: ApiProcess | undefined

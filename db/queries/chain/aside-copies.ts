@@ -56,13 +56,17 @@ export async function copyAside(
   ])
 }
 
-/** The rows of a partition that are not in its aside: its newest. */
-const uncopied = (partition: string) => `
-  backfill_partition own,
-  unnest(int4multirange(int4range(own.first_block, own.last_block, '[]')) - own.copied) as rest (blocks),
-  lateral (select * from ${pg.escapeIdentifier(partition)}
-            where chain = $2 and block_number >= lower(rest.blocks) and block_number < upper(rest.blocks)) as fresh
- where own.partition = $1`
+/** The blocks of a partition whose rows are not in its aside. Named one by one: the planner then finds them by the key. */
+async function uncopiedBlocks(db: Queryable, partition: string): Promise<BlockRange[]> {
+  const { rows } = await db.query<BlockRange>(
+    `select lower(blocks) as "fromBlock", upper(blocks) - 1 as "toBlock"
+       from backfill_partition own,
+            unnest(int4multirange(int4range(own.first_block, own.last_block, '[]')) - own.copied) as rest (blocks)
+      where own.partition = $1`,
+    [partition],
+  )
+  return rows
+}
 
 /** How many rows are not in the aside; more than `limit` are not counted. */
 export async function countUncopied(
@@ -71,19 +75,28 @@ export async function countUncopied(
   { partition }: AsidePartition,
   limit: number,
 ): Promise<number> {
-  const { rows } = await db.query<{ rows: number }>(
-    `select count(*)::int as rows from (select from ${uncopied(partition)} limit $3) counted`,
-    [partition, chain, limit],
-  )
-  return rows[0]?.rows ?? 0
+  let counted = 0
+  for (const { fromBlock, toBlock } of await uncopiedBlocks(db, partition)) {
+    const { rows } = await db.query<{ rows: number }>(
+      `select count(*)::int as rows
+         from (select from ${pg.escapeIdentifier(partition)}
+                where chain = $1 and block_number between $2 and $3 limit $4) as counted`,
+      [chain, fromBlock, toBlock, limit - counted],
+    )
+    counted += rows[0]?.rows ?? 0
+  }
+  return counted
 }
 
 /** Moves the rest, in the transaction that has locked the partition. */
 export async function copyRest(db: Queryable, chain: string, { partition, aside }: AsidePartition): Promise<void> {
-  await db.query(`insert into ${pg.escapeIdentifier(aside)} select fresh.* from ${uncopied(partition)}`, [
-    partition,
-    chain,
-  ])
+  for (const { fromBlock, toBlock } of await uncopiedBlocks(db, partition)) {
+    await db.query(
+      `insert into ${pg.escapeIdentifier(aside)}
+       select * from ${pg.escapeIdentifier(partition)} where chain = $1 and block_number between $2 and $3`,
+      [chain, fromBlock, toBlock],
+    )
+  }
 }
 
 /** Takes copies of some blocks out of every aside of a chain, because the rows themselves go. */

@@ -35,7 +35,7 @@ test.for(documents)('%s: links and named files lead somewhere', (file) => {
 })
 
 test.for(documents)('%s: commands within the text exist', (file) => {
-  const named = [...read(file).matchAll(/`(?:npm run |npm )([\w:]+)/g)].map((match) => match[1] as string)
+  const named = [...read(file).matchAll(/`(?:npm run |npm )([\w:-]+)/g)].map((match) => match[1] as string)
   expect(named.filter((name) => !scripts[name] && !['ci', 'install', 'run'].includes(name))).toEqual([])
 })
 

@@ -9,9 +9,8 @@ export interface PlacingRun {
   /** Rows of the chain afterwards, and those that must be there. */
   readonly rows: number
   readonly expected: number
-  /** Rows that can still be undone, and those that must be. */
-  readonly undoable: number
-  readonly expectedUndoable: number
+  /** Rows above the final block that could not be undone in a reorg any more. */
+  readonly stuck: number
   /** Milliseconds of the slowest of all answers, and how many there were. */
   readonly slowest: number
   readonly answers: number
@@ -72,6 +71,10 @@ export async function placeBesideReader(rows: number): Promise<PlacingRun> {
       for (; !isOver; await delay(20 * readPauseMs)) {
         const block = head + 1
         await pool.query(insertBlocks('settlement', `'base-' || n`), [block, block])
+        await pool.query('update chain_state set indexed_block = $1, finalized_block = $2, head_block = $1', [
+          block,
+          block - hotBlocks,
+        ])
         head = block
       }
     })()
@@ -81,15 +84,15 @@ export async function placeBesideReader(rows: number): Promise<PlacingRun> {
       isOver = true
       await Promise.all([reading, writing])
     }
-    const { rows: counted } = await pool.query<{ rows: number; undoable: number }>(
-      'select count(*)::int as rows, count(id)::int as undoable from settlement',
+    const { rows: counted } = await pool.query<{ rows: number; stuck: number }>(
+      `select count(*)::int as rows,
+              (count(*) filter (where id is null and block_number > finalized_block))::int as stuck
+         from settlement join chain_state using (chain)`,
     )
-    const finalBlock = loadedBlocks + rows / rowsPerBlock - hotBlocks
     return {
       rows: counted[0]?.rows as number,
       expected: (head + 1) * rowsPerBlock,
-      undoable: counted[0]?.undoable as number,
-      expectedUndoable: (head - finalBlock) * rowsPerBlock,
+      stuck: counted[0]?.stuck as number,
       slowest,
       answers,
     }

@@ -12,13 +12,12 @@ import { healthRoutes } from './http/health.ts'
 import { requireHost } from './http/host.ts'
 import { refuseMethod, refusePath } from './http/method.ts'
 import { createMetrics, type Watched } from './http/metrics.ts'
-import type { Sources, Total } from './http/route.ts'
+import { expressPath, methodsByPath, type Sources, type Total } from './http/route.ts'
 import { waitInLane } from './http/turns.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { pageLimiter } from './limits/page-limiter.ts'
 import { pageRoutes } from './pages/pages.ts'
-import { claimRoutes } from './routes/claim.ts'
-import { routes } from './routes.ts'
+import { actions, routes } from './routes.ts'
 
 export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut'> {
   readonly pool: Watched['pool']
@@ -73,12 +72,12 @@ export function createApp(deps: ApiDeps): Express {
       cache.evict(isTouched)
       sources.totals.evict(isTouched)
     }
-    app.use(claimRoutes({ ...sources, ...claims, now: deps.now, accepted }))
+    const needs = { ...sources, ...claims, now: deps.now, accepted }
+    for (const action of actions) app[action.method](expressPath(action), ...action.serve(needs))
   }
-  for (const route of routes) {
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    app.get(path, answer(route, sources, cache, metrics.countRead))
-    app.all(path, refuseMethod(['GET', 'HEAD']))
+  for (const route of routes) app.get(expressPath(route), answer(route, sources, cache, metrics.countRead))
+  for (const [path, methods] of methodsByPath([...routes, ...(claims ? actions : [])])) {
+    app.all(path, refuseMethod(methods))
   }
   app.use(docsRoutes(deps.baseUrl))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]

@@ -1,9 +1,12 @@
-import type { Route } from './http/route.ts'
+import type { ClaimDeps } from './claim/claim.ts'
+import type { Action, Route } from './http/route.ts'
 import { agent } from './routes/agent.ts'
 import { agents } from './routes/agents.ts'
 import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
 import { changes } from './routes/changes.ts'
+import { claim } from './routes/claim.ts'
+import { challenge } from './routes/claim-challenge.ts'
 import { discovery } from './routes/discovery.ts'
 import { explainByAddress } from './routes/explain-address.ts'
 import { explainAgent } from './routes/explain-agent.ts'
@@ -17,3 +20,6 @@ const specified = [agent, settlements, discovery, byAddress, leaderboard, stats,
 
 /** Every GET of the specification, in its order, then what mirrors follow, what explains the answers, and what goes on where they end. */
 export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress, registrations, agents]
+
+/** What claims, and what helps to claim. */
+export const actions: readonly Action<ClaimDeps>[] = [claim, challenge]

@@ -5,7 +5,7 @@ import type { Cache } from '../http/cache.ts'
 import type { Content } from '../http/content.ts'
 import { answerErrors } from '../http/error-answer.ts'
 import { refuseMethod, refusePath } from '../http/method.ts'
-import type { Sources } from '../http/route.ts'
+import { expressPath, type Sources } from '../http/route.ts'
 import { agentFeed } from './agent/feed.ts'
 import { agentPage } from './agent/page.ts'
 import { assets } from './assets.ts'
@@ -41,7 +41,7 @@ export function pageRoutes({ sources, cache, budget, onRead, log, now }: PagesDe
   router.use(assets())
   const pages = [directoryPage(world), agentPage(world), leaderboardPage(world), statusPage(world)]
   for (const page of [...pages, agentFeed(world), ...sitemaps]) {
-    const path = page.path.replaceAll(/\{(\w+)\}/g, ':$1')
+    const path = expressPath(page)
     router.get(path, ...budget, givePagePolicy, answer(page, sources, cache, onRead))
     router.all(path, refuseMethod(['GET', 'HEAD']))
     if (path !== '/') router.get(`${path}/`, dropSlash)

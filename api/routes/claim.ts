@@ -1,30 +1,59 @@
-import express, { type RequestHandler, Router } from 'express'
+import express, { type RequestHandler } from 'express'
+import { z } from 'zod'
 import { type ClaimDeps, createClaims } from '../claim/claim.ts'
 import { clientOf } from '../http/client.ts'
 import { invalidRequest } from '../http/errors.ts'
-import { refuseMethod } from '../http/method.ts'
-import { challenge } from './claim-challenge.ts'
+import { type Action, json } from '../http/route.ts'
+import { claimAnswer, claimRequest } from '../schemas/claim.ts'
 
 /** Of a claim, in bytes. */
 const maxBodyBytes = 16 * 1024
 
-/** POST /api/claim and GET /api/claim/challenge */
-export function claimRoutes(deps: ClaimDeps): Router {
-  const claim = createClaims(deps)
-  const router = Router({ caseSensitive: true })
-  router.post('/api/claim', requireJson, readBody, async (req, res) => {
-    const answer = await claim({
-      body: Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0),
-      fidHeader: req.get('X-FID'),
-      dryRun: req.query.dry_run === 'true',
-      client: clientOf(req.ip),
-    })
-    res.set('Cache-Control', 'no-store').json(answer)
-  })
-  router.all('/api/claim', refuseMethod(['POST']))
-  router.get('/api/claim/challenge', challenge(deps))
-  router.all('/api/claim/challenge', refuseMethod(['GET', 'HEAD']))
-  return router
+/** POST /api/claim */
+export const claim: Action<ClaimDeps> = {
+  method: 'post',
+  path: '/api/claim',
+  operationId: 'claim',
+  summary: 'Claims a FID.',
+  description:
+    'A nonce is good for one accepted claim; a refused one leaves it free. Ten attempts a client in ten minutes, and ' +
+    'six fetches a host, besides the limits of every request.',
+  params: z.object({}),
+  query: z.object({
+    dry_run: z.enum(['true', 'false']).optional().meta({ description: 'true: every check, and nothing is stored.' }),
+  }),
+  headers: z.object({ 'X-FID': z.string().optional().meta({ description: 'Instead of, or equal to, `fid`.' }) }),
+  body: claimRequest,
+  answer: { type: json, schema: claimAnswer, description: 'The claim was accepted, or would be.' },
+  errors: [
+    'ERR_METHOD_UNSUPPORTED',
+    'ERR_FID_INVALID',
+    'ERR_ADDRESS_MALFORMED',
+    'ERR_JFS_PAYLOAD_INVALID',
+    'ERR_SIG_INVALID',
+    'ERR_SIG_EXPIRED',
+    'ERR_NONCE_USED',
+    'ERR_FID_MISMATCH',
+    'ERR_JFS_FID_MISMATCH',
+    'ERR_ADDRESS_NOT_VERIFIED',
+    'ERR_JFS_KEY_INACTIVE',
+    'ERR_MANIFEST_FETCH_FAILED',
+    'ERR_MANIFEST_ADDRESS_UNVERIFIED',
+    'ERR_RATE_LIMITED',
+  ],
+  serve(deps) {
+    const judge = createClaims(deps)
+    const handle: RequestHandler = async (req, res) => {
+      const answer = await judge({
+        body: Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0),
+        fidHeader: req.get('X-FID'),
+        dryRun: req.query.dry_run === 'true',
+        client: clientOf(req.ip),
+      })
+      res.set('Cache-Control', 'no-store').json(answer)
+    }
+    return [requireJson, readBody, handle]
+  },
 }
 
 const requireJson: RequestHandler = (req, _res, next) => {

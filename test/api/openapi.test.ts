@@ -2,7 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApiDocument } from '../../api/docs/openapi.ts'
 import { errorStatus } from '../../api/http/errors.ts'
-import { routes } from '../../api/routes.ts'
+import { meteredPath } from '../../api/limits/limiter.ts'
+import { actions, routes } from '../../api/routes.ts'
 import { errorSchemas } from '../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -28,15 +29,37 @@ test('the document is served as it is', async () => {
   expect(await response.json()).toEqual(openApiDocument())
 })
 
-test('it names every route, with every parameter, and nothing else', () => {
-  const paths = openApiDocument().paths as Record<string, { get: { parameters?: { name: string; in: string }[] } }>
-  expect(Object.keys(paths)).toEqual([...routes.map((route) => route.path), '/api/claim', '/api/claim/challenge'])
-  for (const { path, params, query } of routes) {
-    const named = (paths[path]?.get.parameters ?? []).map((parameter) => `${parameter.in} ${parameter.name}`)
-    expect(named).toEqual([
+test('it names every request, with every parameter, and nothing else', () => {
+  type Named = Record<string, { parameters?: { name: string; in: string }[]; requestBody?: object }>
+  const paths = openApiDocument().paths as Record<string, Named>
+  const definitions = [
+    ...routes.map((route) => ({ method: 'get' as const, headers: undefined, body: undefined, ...route })),
+    ...actions.map((action) => ({ headers: undefined, body: undefined, ...action })),
+  ]
+  const named = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((name) => `${name} ${path}`),
+  )
+  expect(named).toEqual(definitions.map(({ method, path }) => `${method} ${path}`))
+  for (const { method, path, params, headers, query, body } of definitions) {
+    const operation = paths[path]?.[method]
+    expect((operation?.parameters ?? []).map((parameter) => `${parameter.in} ${parameter.name}`)).toEqual([
       ...Object.keys(params.shape).map((name) => `path ${name}`),
+      ...Object.keys(headers?.shape ?? {}).map((name) => `header ${name}`),
       ...Object.keys(query.shape).map((name) => `query ${name}`),
     ])
+    expect(operation?.requestBody !== undefined).toBe(body !== undefined)
+  }
+})
+
+test('every request of it is counted by the limiter', () => {
+  expect([...routes, ...actions].filter(({ path }) => !meteredPath.test(path))).toEqual([])
+})
+
+test('every definition is registered: what is none of the methods of its path is told those', async () => {
+  for (const { path } of routes) {
+    const target = path.replace('{fid}', '1').replace('{address}', `0x${'0'.repeat(40)}`)
+    const answer = await api.get(target, { method: 'OPTIONS' })
+    expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 204, 'GET, HEAD, OPTIONS'])
   }
 })
 

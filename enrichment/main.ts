@@ -32,12 +32,19 @@ const usage = `
 Joins tokens with accounts of the social network: npm run enrichment
 
   --once --source S --fid N   ask one source about one account now, say what was read and what is known, and end
+  --accept-hub-totals         the network has really lost the accounts or messages that the hub is doubted for:
+                              go on from what the hub knows now, and end; a running job follows within a minute
 
   S: ${onceSources.join(', ')}
 
 Configured by the environment: .env.example.
 `
-const options = { once: { type: 'boolean' }, source: { type: 'string' }, fid: { type: 'string' } } as const
+const options = {
+  once: { type: 'boolean' },
+  source: { type: 'string' },
+  fid: { type: 'string' },
+  'accept-hub-totals': { type: 'boolean' },
+} as const
 
 const joinRestMs = second / 4
 const sourceRestMs = second / 2
@@ -48,13 +55,14 @@ await runCommand({ usage, options }, async ({ values }) => {
   const wanted = values.once ? parseOnce(values) : undefined
   const config = readConfig(process.env)
   const chains = readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
-  const log = createLogger('enrichment', wanted ? 'silent' : config.logLevel)
+  const acceptsTotals = values['accept-hub-totals'] === true
+  const log = createLogger('enrichment', wanted || acceptsTotals ? 'silent' : config.logLevel)
   const now = () => new Date()
 
   const database = await openDatabase(config.databaseUrl)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'enrichment', max: connections })
   await checkTables(pool)
-  const { installed, hosts, hubDoubt, lookups, perAgent, description, close } = createSources({
+  const { installed, hosts, hubDoubt, acceptHubTotals, lookups, perAgent, description, close } = createSources({
     config,
     chains,
     pool,
@@ -76,6 +84,15 @@ await runCommand({ usage, options }, async ({ values }) => {
     await database.close()
   }
 
+  if (acceptsTotals) {
+    try {
+      const { accounts, messages } = await acceptHubTotals()
+      process.stdout.write(`${JSON.stringify({ hub: config.hub.url, accounts, messages })}\n`)
+    } finally {
+      await end()
+    }
+    process.exit()
+  }
   if (wanted) {
     try {
       const source = installed.find(({ name }) => name === wanted.source)

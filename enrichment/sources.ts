@@ -13,7 +13,7 @@ import type { Config } from './config.ts'
 import { createFixedSources } from './fixed-sources.ts'
 import type { Source } from './schedule/source.ts'
 import { createSharedHost } from './shared-host.ts'
-import { createBelief } from './socialindex/belief.ts'
+import { type Belief, createBelief } from './socialindex/belief.ts'
 import { socialEvents } from './socialindex/events.ts'
 import { socialFids } from './socialindex/fids.ts'
 import { socialFollows } from './socialindex/follows.ts'
@@ -32,6 +32,7 @@ export interface Sources {
   readonly perAgent: readonly string[]
   /** Why the hub is not believed; undefined: it is. */
   hubDoubt(): Promise<string | undefined>
+  readonly acceptHubTotals: Belief['acceptTotals']
   /** What is on, and what is off and why; for the start line. */
   readonly description: string
   close(): Promise<void>
@@ -91,6 +92,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     lookups: !sweeps,
     perAgent: perAgent.map(({ name }) => name),
     hubDoubt: () => belief.doubt(),
+    acceptHubTotals: belief.acceptTotals,
     description: `${describe(config, sweeps)}; ${fixed.description}`,
     async close() {
       agentHosts.host.stop()

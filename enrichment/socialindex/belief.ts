@@ -30,6 +30,11 @@ const waitMs = minute
 export interface Belief {
   /** Asks the hub about itself and remembers the judgement. Returns what it said; undefined: it is not believed. */
   look(db?: Queryable): Promise<Network | undefined>
+  /**
+   * An operator knows that the network lost what the totals fell by: they are what the next look compares with. Throws
+   * when it is not the totals that speak against the hub.
+   */
+  acceptTotals(): Promise<Network>
   /** Why it is not believed; undefined: it is, or nobody has looked yet. */
   doubt(): Promise<string | undefined>
   /** The source, of which nothing is asked or stored while the hub is not believed. */
@@ -45,6 +50,15 @@ export function createBelief({ pool, social, url, now }: BeliefOptions): Belief 
     return doubt === null ? network : undefined
   }
 
+  async function acceptTotals() {
+    const network = await social.network()
+    const unfit = unfitness(network)
+    if (unfit) throw new Error(`the hub stays unbelieved: ${unfit}`)
+    const { accounts = null, messages = null } = network
+    await storeHubStanding(pool, { url, accounts, messages, doubt: null, now: now() })
+    return network
+  }
+
   async function refuse(db: Queryable) {
     const standing = await readHubStanding(db, url)
     if (!standing && (await look())) return
@@ -54,6 +68,7 @@ export function createBelief({ pool, social, url, now }: BeliefOptions): Belief 
 
   return {
     look,
+    acceptTotals,
     doubt: async () => (await readHubStanding(pool, url))?.doubt ?? undefined,
     guard: (source) => ({
       ...source,
@@ -74,12 +89,19 @@ export function createBelief({ pool, social, url, now }: BeliefOptions): Belief 
 
 /** Why a hub is not to be believed; undefined: nothing speaks against it. */
 function doubtAbout(
-  { accounts, messages, delaySeconds, isSyncing }: Network,
+  network: Network,
   before: { readonly accounts: number | null; readonly messages: number | null },
 ): string | undefined {
+  const fall =
+    fallen('accounts', before.accounts, network.accounts) ?? fallen('messages', before.messages, network.messages)
+  return unfitness(network) ?? (fall && `${fall}; if that is true: npm run enrichment -- --accept-hub-totals`)
+}
+
+/** What no totals can excuse. */
+function unfitness({ delaySeconds, isSyncing }: Network): string | undefined {
   if (isSyncing) return 'it says that it is syncing'
   if (delaySeconds !== undefined && delaySeconds > mostDelaySeconds) return `its newest block is ${delaySeconds} s old`
-  return fallen('accounts', before.accounts, accounts) ?? fallen('messages', before.messages, messages)
+  return undefined
 }
 
 function fallen(what: string, before: number | null, total: number | undefined): string | undefined {

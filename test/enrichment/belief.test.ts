@@ -5,6 +5,7 @@ import { createHealth } from '../../enrichment/health.ts'
 import { wallet } from '../support/chain/rows.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 import { startJob } from '../support/enrichment-job.ts'
+import { runMain } from '../support/mains.ts'
 
 // A hub that knows nothing answers every question without an error; none of its answers ends what is known.
 
@@ -81,6 +82,29 @@ test.each(doubts)('a hub %s is not believed, which readiness says, and is believ
   await hours(27)
   expect(await scene.agent(7)).toMatchObject({ agent_status: 'historical' })
   expect(await health.notReady()).toBeUndefined()
+})
+
+test('totals that fell for good are an operator’s to accept, in a process of its own; a late head is not', async () => {
+  tell(scene.hub, { accounts: 1_000_000 })
+  await hours(1)
+  tell(scene.hub, { accounts: 500_000, delaySeconds: 900 })
+  await hours(2)
+  const env = { DATABASE_URL: scene.database.url, HUB_URL: scene.hub.url }
+  const accept = () => runMain('enrichment/main.ts', ['--accept-hub-totals'], { env })
+  expect(await accept()).toMatchObject({
+    code: 1,
+    stderr: 'the hub stays unbelieved: its newest block is 900 s old\n',
+  })
+  tell(scene.hub, { delaySeconds: 3 })
+  await hours(2)
+  expect(await scene.job.hubDoubt()).toMatch(/500000 accounts, and 1000000 were known before; if that is true: npm run/)
+  const { code, stdout } = await accept()
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, hub: scene.hub.url, accounts: 500_000 })
+  expect(await scene.job.hubDoubt()).toBeUndefined()
+  scene.hub.state.removeVerification(7, wallet(1))
+  await hours(2)
+  expect(await scene.agent(7)).toMatchObject({ agent_status: 'historical' })
+  expect(await scene.job.hubDoubt()).toBeUndefined()
 })
 
 test('another hub that knows nothing of the network is not believed from its first answer on', async () => {

@@ -36,5 +36,6 @@ export const changes = route({
   errors: [],
   maxAgeSeconds: 5,
   freshSeconds: 1,
-  read: ({ since }, { database }) => changesAfter(database, { since, limit: pageLimit }),
+  read: ({ since }, { database, leftOut }) =>
+    changesAfter(database, { since, limit: pageLimit, leftOut: (fid, cause) => leftOut('changes', fid, cause) }),
 })

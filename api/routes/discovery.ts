@@ -45,7 +45,8 @@ export const discovery = route({
   async read({ sort, page, limit, claimed, ...rest }, sources) {
     const filter = { ...rest, claimed: claimedFlags[claimed] }
     const totalAt = (change: number) => countOnce(filter, change, sources)
-    return discoveryPage(sources.database, filter, { sort, page, limit }, totalAt)
+    const leftOut = (fid: number, cause: unknown) => sources.leftOut('discovery', fid, cause)
+    return discoveryPage(sources.database, filter, { sort, page, limit }, { totalAt, leftOut })
   },
 })
 

@@ -20,6 +20,11 @@ export const leaderboard = route({
   errors: [],
   maxAgeSeconds: 60,
   freshSeconds: 60,
-  read: ({ period, limit }, { database, settlementOverloads }) =>
-    rank(database, { period, limit, settlementOverloads }),
+  read: ({ period, limit }, { database, settlementOverloads, leftOut }) =>
+    rank(database, {
+      period,
+      limit,
+      settlementOverloads,
+      leftOut: (fid, cause) => leftOut('leaderboard', fid, cause),
+    }),
 })

@@ -1,13 +1,13 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { isOfRows, isTooSlow, type LeftOut, readInParts } from '../sql/broken-rows.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 
 export interface BulkOptions {
   readonly limit: number
   /** Address of each chain's identity registry. */
   readonly registries: Record<ChainName, string>
-  /** Told of each agent that cannot be shown: the document goes without it. */
-  readonly leftOut: (fid: number, cause: unknown) => void
+  readonly leftOut: LeftOut
 }
 
 export interface ClaimedAgents {
@@ -38,15 +38,12 @@ export async function claimedAgents(db: Queryable, options: BulkOptions): Promis
     })
     return rows[0] ?? { count: 0, total: 0, agents: '[]' }
   } catch (cause) {
-    if (!isOfRows(cause)) throw cause
+    if (!isOfRows(cause) && !isTooSlow(cause)) throw cause
     return withoutBroken(db, options)
   }
 }
 
-/** Statements that looking for agents that cannot be shown may take: of some dozens, the next request goes on. */
-const mostStatements = 400
-
-/** The same in parts, each halved until what is left out is the one agent that cannot be shown. */
+/** The same in parts: of thousands of profiles, few are read twice. */
 async function withoutBroken(db: Queryable, { limit, registries, leftOut }: BulkOptions): Promise<ClaimedAgents> {
   const { rows: all } = await db.query<{ fid: number; total: number }>({
     name: 'claimed-fids',
@@ -54,37 +51,24 @@ async function withoutBroken(db: Queryable, { limit, registries, leftOut }: Bulk
              from (select fid from agent where claimed order by claimed_at, fid limit $1) listed order by fid`,
     values: [limit],
   })
-  let statements = 0
-  const read = async (fids: readonly number[]): Promise<string[]> => {
-    statements++
-    try {
+  const parts = await readInParts({
+    fids: all.map(({ fid }) => fid),
+    read: async (fids) => {
       const { rows } = await db.query<ClaimedAgents>({
         name: 'claimed-agents-of',
         text: textOf('select * from agent where fid = any ($2::bigint[])'),
         values: [JSON.stringify(registries), fids],
       })
-      return rows[0]?.count ? [rows[0].agents.slice(1, -1)] : []
-    } catch (cause) {
-      if (!isOfRows(cause) || statements > mostStatements) throw cause
-      const [fid] = fids
-      if (fids.length <= 1) {
-        if (fid !== undefined) leftOut(fid, cause)
-        shown -= fids.length
-        return []
-      }
-      const half = fids.length >> 1
-      return [...(await read(fids.slice(0, half))), ...(await read(fids.slice(half)))]
-    }
+      return rows[0]
+    },
+    leftOut,
+  })
+  const full = parts.filter((part) => part !== undefined && part.count > 0) as ClaimedAgents[]
+  return {
+    count: full.reduce((sum, { count }) => sum + count, 0),
+    total: all[0]?.total ?? 0,
+    agents: `[${full.map(({ agents }) => agents.slice(1, -1)).join(', ')}]`,
   }
-  let shown = all.length
-  const parts = await read(all.map(({ fid }) => fid))
-  return { count: shown, total: all[0]?.total ?? 0, agents: `[${parts.join(', ')}]` }
-}
-
-/** Whether an error is about what was read, so that other rows may do, and not about the database. */
-function isOfRows(cause: unknown): boolean {
-  // Data, limits of the program, raised by a function, internal; 57014: it took too long.
-  return /^(22|54|P0|XX)...$|^57014$/.test(String((cause as { code?: unknown } | null)?.code))
 }
 
 const profile = profileFields

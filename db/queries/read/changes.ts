@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
 import { leanRow } from '../sql/lean-row.ts'
 
 /**
@@ -7,9 +8,27 @@ import { leanRow } from '../sql/lean-row.ts'
  *
  * No number below one that is seen comes later: what notes changes holds the lock of the join until it commits.
  */
-export async function changesAfter(db: Queryable, { since, limit }: { since: number; limit: number }): Promise<string> {
-  const { rows } = await db.query<{ lines: string }>({ name: 'changes-after', text, values: [since, limit] })
-  return rows[0]?.lines ?? ''
+export async function changesAfter(
+  db: Queryable,
+  { since, limit, leftOut }: { since: number; limit: number; leftOut: LeftOut },
+): Promise<string> {
+  return listWithoutBroken({
+    read: async (choice) => {
+      const text = `${page}${lines}${chosen(choice, 'c.fid', '$3')}`
+      const { rows } = await db.query<{ lines: string }>({
+        name: choice === everyone ? 'changes-after' : undefined,
+        text,
+        values: [since, limit, ...chosenValue(choice)],
+      })
+      return rows[0]?.lines ?? ''
+    },
+    fids: async () => {
+      const text = `${page}select distinct fid from page order by fid`
+      const { rows } = await db.query<{ fid: number }>({ name: 'changed-fids', text, values: [since, limit] })
+      return rows.map(({ fid }) => fid)
+    },
+    leftOut,
+  })
 }
 
 /**
@@ -35,13 +54,16 @@ delete from agent_change
   return rowCount ?? 0
 }
 
-const text = `
+const page = `
 with change as (
   (select seq, fid from agent_change where seq > $1 order by seq limit $2)
    union all
   (select seq, fid from agent_activity where seq > $1 order by seq limit $2)
 ),
 page as (select * from change order by seq limit $2)
+`
+
+const lines = `
 select coalesce(string_agg(
          case when a.fid is null
               then json_build_object('seq', c.seq, 'kind', 'delist', 'fid', c.fid)
@@ -49,4 +71,5 @@ select coalesce(string_agg(
                                      'agent', json_build_object(${leanRow})) end::text || E'\\n',
          '' order by c.seq), '') as lines
   from page c
-  left join agent a using (fid)`
+  left join agent a using (fid)
+`

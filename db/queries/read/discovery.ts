@@ -1,5 +1,6 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { type Choice, chosen, chosenValue, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
 import { leanRow } from '../sql/lean-row.ts'
 
 /** Which agents; null: no filter. */
@@ -54,39 +55,60 @@ export async function discoveryPage(
   db: Queryable,
   filter: DiscoveryFilter,
   page: DiscoveryPage,
-  totalAt: (change: number) => Promise<DiscoveryTotal>,
+  { totalAt, leftOut }: { readonly totalAt: (change: number) => Promise<DiscoveryTotal>; readonly leftOut: LeftOut },
 ): Promise<string> {
-  const shown = await pageOf(db, filter, page, 'null::bigint')
+  const read = (total: string) =>
+    listWithoutBroken({
+      read: (choice) => pageOf(db, { filter, page, total, choice }),
+      fids: () => fidsOf(db, filter, page),
+      leftOut,
+    })
+  const shown = await read('null::bigint')
   const known = await totalAt(shown.change)
   const { where } = conditions(filter)
   const { agents, count, total } =
     known.change === shown.change
       ? { ...shown, total: known.total }
-      : await pageOf(db, filter, page, `(select count(*) from agent a ${where})`)
+      : await read(`(select count(*) from agent a ${where})`)
   const { limit } = page
   const offset = (page.page - 1) * limit
   return `{"agents":${agents},"total":${total},"limit":${limit},"offset":${offset},"page":${page.page},"count":${count}}`
 }
 
-async function pageOf(
-  db: Queryable,
-  filter: DiscoveryFilter,
-  { sort, page, limit }: DiscoveryPage,
-  total: string,
-): Promise<DiscoveryTotal & { agents: string; count: number }> {
-  const { where, values } = conditions(filter)
-  const parameter = (index: number) => `$${values.length + index}::bigint`
+interface PageOf {
+  readonly filter: DiscoveryFilter
+  readonly page: DiscoveryPage
+  /** SQL of the total. */
+  readonly total: string
+  readonly choice: Choice
+}
+
+async function pageOf(db: Queryable, { filter, page, total, choice }: PageOf) {
+  const { text, values } = listed(filter, page)
+  const order = orders[page.sort]
   const { rows } = await db.query<DiscoveryTotal & { agents: string; count: number }>({
     text: `
-with page as (
-  select * from agent a ${where} order by ${orders[sort]} limit ${parameter(1)} offset ${parameter(2)}
-)
-select coalesce(json_agg(json_build_object(${leanRow}) order by ${orders[sort]}), '[]')::text as agents,
+with page as (${text})
+select coalesce(json_agg(json_build_object(${leanRow}) order by ${order}), '[]')::text as agents,
        count(*) as count, ${total} as total, ${newestChange} as change
-  from page a`,
-    values: [...values, limit, (page - 1) * limit],
+  from page a
+ ${chosen(choice, 'a.fid', `$${values.length + 1}`)}`,
+    values: [...values, ...chosenValue(choice)],
   })
   return rows[0] as DiscoveryTotal & { agents: string; count: number }
+}
+
+async function fidsOf(db: Queryable, filter: DiscoveryFilter, page: DiscoveryPage): Promise<number[]> {
+  const { text, values } = listed(filter, page)
+  const { rows } = await db.query<{ fid: number }>({ text: `select fid from (${text}) a`, values })
+  return rows.map(({ fid }) => fid)
+}
+
+function listed(filter: DiscoveryFilter, { sort, page, limit }: DiscoveryPage) {
+  const { where, values } = conditions(filter)
+  const parameter = (value: unknown) => `$${values.push(value)}::bigint`
+  const rows = `limit ${parameter(limit)} offset ${parameter((page - 1) * limit)}`
+  return { text: `select * from agent a ${where} order by ${orders[sort]} ${rows}`, values }
 }
 
 function conditions(filter: DiscoveryFilter): { where: string; values: unknown[] } {

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { leanRowWith } from '../sql/lean-row.ts'
 import { isListed } from '../sql/selectors.ts'
@@ -35,14 +36,27 @@ export async function leaderboard(
     period,
     limit,
     settlementOverloads,
-  }: { period: LeaderboardPeriod; limit: number; settlementOverloads: 'spec' | 'all' },
+    leftOut,
+  }: { period: LeaderboardPeriod; limit: number; settlementOverloads: 'spec' | 'all'; leftOut: LeftOut },
 ): Promise<string> {
-  const { rows } = await db.query<{ body: string }>({
-    name: `leaderboard-${period}`,
-    text: rankingOf(windows[period]),
-    values: [period, limit, settlementOverloads === 'all'],
+  const values = [period, limit, settlementOverloads === 'all']
+  const ranking = rankingOf(windows[period])
+  return listWithoutBroken({
+    read: async (choice) => {
+      const { rows } = await db.query<{ body: string }>({
+        name: choice === everyone ? `leaderboard-${period}` : undefined,
+        text: `${ranking}${answerOf(windows[period])}${chosen(choice, 'ranked.fid', '$4')}`,
+        values: [...values, ...chosenValue(choice)],
+      })
+      return rows[0]?.body ?? ''
+    },
+    fids: async () => {
+      const text = `${ranking}select fid, $1::text from ranked order by rank`
+      const { rows } = await db.query<{ fid: number }>({ text, values })
+      return rows.map(({ fid }) => fid)
+    },
+    leftOut,
   })
-  return rows[0]?.body ?? ''
 }
 
 function rankingOf({ since, count }: (typeof windows)[LeaderboardPeriod]): string {
@@ -58,7 +72,6 @@ function rankingOf({ since, count }: (typeof windows)[LeaderboardPeriod]): strin
     ],
   })
   const column = (name: (typeof shown)[number]) => (name === count ? 'settlements' : name)
-  const leanRow = leanRowWith({ last30d: 'ranked.last_30d', ever: 'ranked.ever' })
   return `
 with candidate as materialized (
   select fid
@@ -88,6 +101,12 @@ ranked as (
    order by rank
    limit $2
 )
+`
+}
+
+function answerOf({ since }: (typeof windows)[LeaderboardPeriod]): string {
+  const leanRow = leanRowWith({ last30d: 'ranked.last_30d', ever: 'ranked.ever' })
+  return `
 select json_build_object(
   'period', $1::text,
   'limit', $2::int,
@@ -102,7 +121,8 @@ select json_build_object(
   ) order by ranked.rank), '[]')
 )::text as body
   from ranked
-  join agent a using (fid)`
+  join agent a using (fid)
+`
 }
 
 /** How many paid any of the addresses: those whose newest settlement is in the window. */

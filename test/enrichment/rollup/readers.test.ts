@@ -52,7 +52,7 @@ async function finalizeAndRollUp(block: number) {
 }
 
 const ranking = async (period: LeaderboardPeriod, limit = 100) =>
-  JSON.parse(await leaderboard(database.pool, { period, limit, settlementOverloads })).agents as {
+  JSON.parse(await leaderboard(database.pool, { period, limit, settlementOverloads, leftOut: () => {} })).agents as {
     fid: number
     settlement_count: number
     unique_payers: number

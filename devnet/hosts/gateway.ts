@@ -19,15 +19,15 @@ export async function startGateway(options: { port?: number } = {}): Promise<Ipf
   return {
     ...host,
     add(content) {
-      const { cid } = rawBlock(content)
-      offer(cid, content, [rawBlock(content)])
-      return cid
+      const block = rawBlock(content)
+      offer(`${block.cid}`, content, [block])
+      return `${block.cid}`
     },
     addFile(name, content, bytesPerBlock) {
       const { directory, file, leaves } = fileBlocks(name, content, bytesPerBlock)
-      offer(file.cid, content, [file, ...leaves])
+      offer(`${file.cid}`, content, [file, ...leaves])
       offer(`${directory.cid}/${encodeURIComponent(name)}`, content, [directory, file, ...leaves])
-      return { file: file.cid, directory: directory.cid }
+      return { file: `${file.cid}`, directory: `${directory.cid}` }
     },
   }
 }

@@ -1,30 +1,26 @@
 import { createHash } from 'node:crypto'
+import * as car from '@ipld/car/buffer-writer'
+import * as dagPb from '@ipld/dag-pb'
+import { UnixFS } from 'ipfs-unixfs'
+import { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
+import * as Digest from 'multiformats/hashes/digest'
+import { sha256 } from 'multiformats/hashes/sha2'
 
 // How IPFS keeps files: blocks that are named by their hash, trees of them, and archives to send them in.
 
 export interface Block {
-  /** CIDv1 in base32. */
-  readonly cid: string
-  readonly bytes: Buffer
-  /** Of the CID. */
-  readonly name: Buffer
+  readonly cid: CID
+  readonly bytes: Uint8Array
 }
 
-/** Multicodec: bytes as they are, nodes of a tree. */
-const raw = 0x55
-const dagPb = 0x70
-/** Types of UnixFS nodes. */
-const directoryType = 1
-const fileType = 2
-const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
-
 export function rawBlock(content: string | Uint8Array): Block {
-  return blockOf(raw, Buffer.from(content))
+  return blockOf(raw.code, Buffer.from(content))
 }
 
 /** Identifier of content as one raw block: CIDv1, codec raw, SHA-256, in base32. */
 export function rawCid(content: string): string {
-  return rawBlock(content).cid
+  return rawBlock(content).cid.toString()
 }
 
 /** A file as a tree of raw leaves, and a directory that has it under a name. */
@@ -33,66 +29,38 @@ export function fileBlocks(name: string, content: string, bytesPerBlock = 1_024)
   const leaves = Array.from({ length: Math.ceil(bytes.length / bytesPerBlock) }, (_, index) =>
     rawBlock(bytes.subarray(index * bytesPerBlock, (index + 1) * bytesPerBlock)),
   )
-  const sizes = Buffer.concat(leaves.map((leaf) => numberField(4, leaf.bytes.length)))
-  const file = node(
-    [numberField(1, fileType), numberField(3, bytes.length), sizes],
-    leaves.map((leaf) => link('', leaf)),
+  const blockSizes = leaves.map((leaf) => BigInt(leaf.bytes.length))
+  const file = nodeBlock(
+    new UnixFS({ type: 'file', blockSizes }),
+    leaves.map((leaf) => linkTo('', leaf)),
   )
-  const directory = node([numberField(1, directoryType)], [link(name, file)])
+  const directory = nodeBlock(new UnixFS({ type: 'directory' }), [linkTo(name, file)])
   return { directory, file, leaves }
 }
 
 /** A small file as one node, as `ipfs add` has made them by default. */
 export function smallFile(content: string): Block {
-  const bytes = Buffer.from(content)
-  return node([numberField(1, fileType), bytesField(2, bytes), numberField(3, bytes.length)], [])
+  return nodeBlock(new UnixFS({ type: 'file', data: Buffer.from(content) }), [])
 }
 
-/** An archive of blocks, the root first. Source: ipld.io, "CARv1 Specification". */
+export function nodeBlock(unixfs: UnixFS, links: readonly dagPb.PBLink[]): Block {
+  return blockOf(dagPb.code, dagPb.encode({ Data: unixfs.marshal(), Links: [...links] }))
+}
+
+export function linkTo(name: string, { cid, bytes }: Block): dagPb.PBLink {
+  return { Name: name, Hash: cid, Tsize: bytes.length }
+}
+
+/** An archive of blocks, the root first. */
 export function carOf(blocks: readonly Block[]): Buffer {
-  const root = Buffer.concat([Buffer.from([0]), blocks[0]!.name])
-  // {"roots": [tag 42 of the root], "version": 1} in CBOR.
-  const header = Buffer.concat([
-    Buffer.from([0xa2, 0x65]),
-    Buffer.from('roots'),
-    Buffer.from([0x81, 0xd8, 0x2a, 0x58, root.length]),
-    root,
-    Buffer.from([0x67]),
-    Buffer.from('version'),
-    Buffer.from([1]),
-  ])
-  const sections = blocks.map(({ name, bytes }) => withLength(Buffer.concat([name, bytes])))
-  return Buffer.concat([withLength(header), ...sections])
+  const roots = [blocks[0]!.cid]
+  const sections = blocks.reduce((sum, block) => sum + car.blockLength(block), 0)
+  const writer = car.createWriter(new ArrayBuffer(car.headerLength({ roots }) + sections), { roots })
+  for (const block of blocks) writer.write(block)
+  return Buffer.from(writer.close())
 }
 
-/** UnixFS in a node of DAG-PB; links come before the data. */
-function node(unixfs: readonly Buffer[], links: readonly Buffer[]): Block {
-  return blockOf(dagPb, Buffer.concat([...links, bytesField(1, Buffer.concat(unixfs))]))
-}
-
-function link(name: string, { name: cid, bytes }: Block): Buffer {
-  return bytesField(
-    2,
-    Buffer.concat([bytesField(1, cid), bytesField(2, Buffer.from(name)), numberField(3, bytes.length)]),
-  )
-}
-
-function blockOf(codec: number, bytes: Buffer): Block {
-  const name = Buffer.from([0x01, codec, 0x12, 0x20, ...createHash('sha256').update(bytes).digest()])
-  const bits = [...name].map((byte) => byte.toString(2).padStart(8, '0')).join('')
-  const digits = bits.match(/.{1,5}/g) ?? []
-  const cid = `b${digits.map((five) => base32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')}`
-  return { cid, bytes, name }
-}
-
-const numberField = (field: number, value: number) => Buffer.concat([varint(field << 3), varint(value)])
-const bytesField = (field: number, bytes: Buffer) => Buffer.concat([varint((field << 3) | 2), withLength(bytes)])
-const withLength = (bytes: Buffer) => Buffer.concat([varint(bytes.length), bytes])
-
-function varint(value: number): Buffer {
-  const bytes: number[] = []
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    if (rest < 128) return Buffer.from([...bytes, rest])
-    bytes.push((rest % 128) | 0x80)
-  }
+function blockOf(codec: number, bytes: Uint8Array): Block {
+  const digest = Digest.create(sha256.code, createHash('sha256').update(bytes).digest())
+  return { cid: CID.createV1(codec, digest), bytes }
 }

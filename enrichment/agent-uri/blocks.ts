@@ -1,39 +1,46 @@
 import { createHash } from 'node:crypto'
-import { type Cid, codecs, readCid } from './cid.ts'
-import { createReader, type Field, readFields } from './reader.ts'
+import { CarBlockIterator } from '@ipld/car/iterator'
+import * as dagPb from '@ipld/dag-pb'
+import { UnixFS } from 'ipfs-unixfs'
+import type { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
+import { sha256 } from 'multiformats/hashes/sha2'
+import { maxCidLength } from './cid.ts'
 import { maxDocumentBytes } from './registration-file.ts'
 
 /** Blocks by the SHA-256 that was computed of them, in hex: whoever sent them need not be trusted. */
 export type Blocks = ReadonlyMap<string, Uint8Array>
 
-/** The blocks of an archive; undefined: it is none. Source: ipld.io, "CARv1 Specification". */
-export function readArchive(bytes: Uint8Array): Blocks | undefined {
-  const reader = createReader(bytes)
-  const header = reader.take(reader.varint() ?? Number.POSITIVE_INFINITY)
+/**
+ * Why blocks do not come to a file: one is missing, so the sender is at fault; or they are of a kind or number that is
+ * not read here.
+ */
+export type Unreadable = 'incomplete' | 'unsupported'
+
+/** An archive carries the names of its blocks and the directories on the way besides. */
+export const maxArchiveBytes = 2 * maxDocumentBytes
+/** Blocks read for one file. */
+const mostBlocks = 1_000
+const sha256Bytes = 32
+
+/** The blocks of an archive; `incomplete` when it is none. Source: ipld.io, "CARv1 Specification". */
+export async function readArchive(archive: Uint8Array): Promise<Blocks | Unreadable> {
   const blocks: Uint8Array[] = []
-  while (header && !reader.done()) {
-    const section = reader.take(reader.varint() ?? Number.POSITIVE_INFINITY)
-    const read = section && readCid(section)
-    if (!read) return undefined
-    blocks.push(section.subarray(read.length))
+  try {
+    for await (const { cid, bytes } of await CarBlockIterator.fromBytes(archive)) {
+      // The reader copies identifiers, and lets one be longer than the section it stands in: a short archive could hold
+      // as many as it has sections, each as long as the rest of it.
+      if (cid.byteLength > maxCidLength || blocks.push(bytes) > mostBlocks) return 'unsupported'
+    }
+  } catch {
+    return 'incomplete'
   }
-  return header && toBlocks(blocks)
+  return toBlocks(blocks)
 }
 
 export function toBlocks(blocks: readonly Uint8Array[]): Blocks {
   return new Map(blocks.map((block) => [createHash('sha256').update(block).digest('hex'), block]))
 }
-
-/** Why blocks do not come to a file: one is missing, so the sender is; or they are of a kind that is not read here. */
-export type Unreadable = 'incomplete' | 'unsupported'
-
-type Key = Omit<Cid, 'text'>
-/** Types of UnixFS nodes. */
-const rawData = 0
-const directory = 1
-const file = 2
-/** Blocks looked at for one file: a tree may name one block again and again. */
-const mostVisits = 1_000
 
 /**
  * The file at a path below an identifier, put together from its blocks. Directories that are spread over several blocks
@@ -41,66 +48,64 @@ const mostVisits = 1_000
  *
  * Source: specs.ipfs.tech, "UnixFS"; ipld.io, "DAG-PB".
  */
-export function fileOf(blocks: Blocks, root: Key, path: string): Buffer | Unreadable {
-  let key = root
-  for (const name of path.split('/').filter((part) => part !== '')) {
-    const node = nodeOf(blocks, key)
+export function fileOf(blocks: Blocks, root: CID, path: string): Buffer | Unreadable {
+  let cid = root
+  for (const name of path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decoded)) {
+    const node = nodeOf(blocks, cid)
     if (typeof node === 'string') return node
-    if (node.type !== directory) return 'unsupported'
-    const link = node.links.find((one) => one.name === decoded(name))
+    if (node.type !== 'directory') return 'unsupported'
+    const link = node.links.find((one) => one.Name === name)
     if (!link) return 'incomplete'
-    key = link.key
+    cid = link.Hash
   }
   const pieces: Uint8Array[] = []
-  let size = 0
   let visits = 0
-  const collect = (at: Key): Unreadable | undefined => {
+  let bytesRead = 0
+  let size = 0
+  const collect = (at: CID): Unreadable | undefined => {
     const node = nodeOf(blocks, at)
     if (typeof node === 'string') return node
-    if (node.type !== file && node.type !== rawData) return 'unsupported'
+    if (node.type !== 'file' && node.type !== 'raw') return 'unsupported'
+    // A tree may name one block again and again, even one that is long and holds nothing of the file.
+    visits++
+    bytesRead += node.blockBytes
     size += node.data.length
-    if (size > maxDocumentBytes || ++visits > mostVisits) return 'unsupported'
+    if (visits > mostBlocks || bytesRead > maxArchiveBytes || size > maxDocumentBytes) return 'unsupported'
     pieces.push(node.data)
-    for (const { key } of node.links) {
-      const failure = collect(key)
+    for (const { Hash } of node.links) {
+      const failure = collect(Hash)
       if (failure) return failure
     }
     return undefined
   }
-  return collect(key) ?? Buffer.concat(pieces)
+  return collect(cid) ?? Buffer.concat(pieces)
 }
 
 interface Node {
-  readonly type: number
+  readonly type: string
   readonly data: Uint8Array
-  readonly links: readonly { readonly name: string; readonly key: Key }[]
+  readonly links: readonly dagPb.PBLink[]
+  readonly blockBytes: number
 }
 
-const nothing = new Uint8Array()
-
-function nodeOf(blocks: Blocks, { codec, sha256 }: Key): Node | Unreadable {
-  if (!sha256 || (codec !== codecs.raw && codec !== codecs.dagPb)) return 'unsupported'
-  const block = blocks.get(Buffer.from(sha256).toString('hex'))
+function nodeOf(blocks: Blocks, { code, multihash }: CID): Node | Unreadable {
+  const isSha256 = multihash.code === sha256.code && multihash.size === sha256Bytes
+  if (!isSha256 || (code !== raw.code && code !== dagPb.code)) return 'unsupported'
+  const block = blocks.get(Buffer.from(multihash.digest).toString('hex'))
   if (!block) return 'incomplete'
-  if (codec === codecs.raw) return { type: rawData, data: block, links: [] }
-  const fields = readFields(block)
-  const unixfs = fields && readFields(bytesOf(fields, 1))
-  const type = unixfs?.find(([field]) => field === 1)?.[1]
-  if (!fields || !unixfs || typeof type !== 'number') return 'unsupported'
-  const links = fields.filter(([field]) => field === 2).map(([, link]) => linkOf(link))
-  if (links.includes(undefined)) return 'unsupported'
-  return { type, data: bytesOf(unixfs, 2), links: links as Node['links'] }
-}
-
-function linkOf(value: Field[1]): Node['links'][number] | undefined {
-  const fields = typeof value === 'number' ? undefined : readFields(value)
-  const read = fields && readCid(bytesOf(fields, 1))
-  return read && { name: Buffer.from(bytesOf(fields, 2)).toString(), key: read.cid }
-}
-
-function bytesOf(fields: readonly Field[], wanted: number): Uint8Array {
-  const value = fields.find(([field]) => field === wanted)?.[1]
-  return typeof value === 'object' ? value : nothing
+  const blockBytes = block.length
+  if (code === raw.code) return { type: 'raw', data: block, links: [], blockBytes }
+  try {
+    const { Data, Links: links } = dagPb.decode(block)
+    if (!Data) return 'unsupported'
+    const { type, data = new Uint8Array() } = UnixFS.unmarshal(Data)
+    return { type, data, links, blockBytes }
+  } catch {
+    return 'unsupported'
+  }
 }
 
 function decoded(name: string): string {

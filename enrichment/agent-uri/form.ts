@@ -1,4 +1,5 @@
-import { type Cid, parseCid } from './cid.ts'
+import type { CID } from 'multiformats/cid'
+import { parseCid } from './cid.ts'
 import { readDataUri } from './data-uri.ts'
 import { maxDocumentBytes } from './registration-file.ts'
 
@@ -8,7 +9,7 @@ export type Form =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array }
   | { readonly kind: 'web'; readonly url: URL }
   /** `path` begins with a slash or is empty. `gateway` is the address somebody wrote instead of the identifier. */
-  | { readonly kind: 'ipfs'; readonly cid: Cid; readonly path: string; readonly gateway?: URL }
+  | { readonly kind: 'ipfs'; readonly cid: CID; readonly path: string; readonly gateway?: URL }
   | { readonly kind: 'arweave'; readonly path: string }
   /** Nothing to read, and why: a word of `uri_status` (docs/rules.md 3). */
   | { readonly kind: 'nothing'; readonly status: 'empty' | 'unsupported' | 'invalid' }

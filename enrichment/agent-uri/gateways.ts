@@ -1,10 +1,11 @@
+import type { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
 import { HostClosed } from '../../hosts/host.ts'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
 import { second } from '../../ops/time.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
-import { fileOf, readArchive, toBlocks } from './blocks.ts'
-import { type Cid, codecs } from './cid.ts'
+import { fileOf, maxArchiveBytes, readArchive, toBlocks } from './blocks.ts'
 import { maxDocumentBytes } from './registration-file.ts'
 
 export interface GatewayOptions {
@@ -24,7 +25,7 @@ export interface Gateways {
    * `proven`: the content was put together from blocks that hash to the identifier. Else the gateway was believed, because
    * it sends no blocks or blocks of a kind that is not read here.
    */
-  read(content: { cid: Cid; path: string }, last?: URL): Promise<GatewayContent | undefined>
+  read(content: { cid: CID; path: string }, last?: URL): Promise<GatewayContent | undefined>
 }
 
 export interface GatewayContent {
@@ -33,8 +34,6 @@ export interface GatewayContent {
 }
 
 const redirects = 2
-/** An archive carries the names of its blocks and the directories on the way besides. */
-const maxArchiveBytes = 2 * maxDocumentBytes
 const archiveType = 'application/vnd.ipld.car'
 
 export function createGateways(options: GatewayOptions): Gateways {
@@ -42,8 +41,8 @@ export function createGateways(options: GatewayOptions): Gateways {
   /** Failures in a row; a gateway in good health is asked first. */
   const failures = new Map(urls.map((url) => [url, 0]))
 
-  async function ask(url: URL, cid: Cid, path: string): Promise<GatewayContent> {
-    const isOneBlock = cid.codec === codecs.raw && path === ''
+  async function ask(url: URL, cid: CID, path: string): Promise<GatewayContent> {
+    const isOneBlock = cid.code === raw.code && path === ''
     if (!isOneBlock) {
       const content = await askForBlocks(url, cid, path)
       if (content) return content
@@ -60,7 +59,7 @@ export function createGateways(options: GatewayOptions): Gateways {
    *
    * Source: specs.ipfs.tech, "Trustless Gateway Specification".
    */
-  async function askForBlocks(url: URL, cid: Cid, path: string): Promise<GatewayContent | undefined> {
+  async function askForBlocks(url: URL, cid: CID, path: string): Promise<GatewayContent | undefined> {
     const archive = new URL(url)
     archive.searchParams.set('format', 'car')
     archive.searchParams.set('dag-scope', 'entity')
@@ -68,15 +67,15 @@ export function createGateways(options: GatewayOptions): Gateways {
     const options = { timeoutMs, redirects, mayRedirect, headers, maxBytes: maxArchiveBytes }
     const fetched = await hosts.fetch(archive, options)
     if (fetched.status !== 200 || !fetched.headers.get('content-type')?.startsWith(archiveType)) return undefined
-    const blocks = readArchive(fetched.body)
-    const file = blocks ? fileOf(blocks, cid, path) : 'incomplete'
+    const blocks = await readArchive(fetched.body)
+    const file = typeof blocks === 'string' ? blocks : fileOf(blocks, cid, path)
     if (file === 'incomplete') throw new ContentMissing(`${url.host} sent other blocks`)
     return file === 'unsupported' ? undefined : { fetched: { ...fetched, body: file }, proven: true }
   }
 
-  async function askGateway(gateway: string, cid: Cid, path: string): Promise<GatewayContent> {
+  async function askGateway(gateway: string, cid: CID, path: string): Promise<GatewayContent> {
     try {
-      const content = await ask(new URL(`${gateway}/ipfs/${cid.text}${path}`), cid, path)
+      const content = await ask(new URL(`${gateway}/ipfs/${cid}${path}`), cid, path)
       failures.set(gateway, 0)
       return content
     } catch (error) {

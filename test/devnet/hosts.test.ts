@@ -47,7 +47,7 @@ test('every agentURI on IPFS names content that the gateway has and that hashes 
   for (const uri of uris) {
     const cid = uri.slice('ipfs://'.length)
     const body = Buffer.from(await (await fetch(`${hosts.gateway.url}/ipfs/${cid}`)).arrayBuffer())
-    expect(createHash('sha256').update(body).digest()).toEqual(Buffer.from(parseCid(cid)!.sha256!))
+    expect(createHash('sha256').update(body).digest()).toEqual(Buffer.from(parseCid(cid)!.multihash.digest))
     expect(toRegistrationFile(JSON.parse(body.toString()))).toBeDefined()
   }
 })

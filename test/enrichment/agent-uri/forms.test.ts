@@ -1,7 +1,12 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
+import { base16, base16upper } from 'multiformats/bases/base16'
+import { base32, base32upper } from 'multiformats/bases/base32'
+import { base36, base36upper } from 'multiformats/bases/base36'
+import { base58btc } from 'multiformats/bases/base58'
 import { decodeAbiParameters } from 'viem'
 import { expect, test } from 'vitest'
+import { parseCid } from '../../../enrichment/agent-uri/cid.ts'
 import { type Form, parseForm } from '../../../enrichment/agent-uri/form.ts'
 import { maxDocumentBytes, toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'
 import { registryLogs } from '../../support/recorded/registrations.ts'
@@ -15,7 +20,7 @@ const base64 = (bytes: string | Buffer) => Buffer.from(bytes).toString('base64')
 function told(form: Form): string {
   if (form.kind === 'nothing') return form.status
   if (form.kind === 'web') return `web ${form.url.href}`
-  if (form.kind === 'ipfs') return `ipfs ${form.cid.text}${form.path}`
+  if (form.kind === 'ipfs') return `ipfs ${form.cid}${form.path}`
   if (form.kind === 'arweave') return `arweave ${form.path}`
   return Buffer.from(form.bytes).toString()
 }
@@ -90,6 +95,28 @@ test.each([
   ['a torn compression', `data:application/json;enc=gzip;base64,${base64(gzipSync(json).subarray(0, 20))}`, 'invalid'],
 ])('%s', (_, uri, expected) => {
   expect(told(parseForm(uri))).toBe(expected)
+})
+
+test('an identifier is read in every base, and asked for by its usual spelling', () => {
+  const read = parseCid(cid)!
+  const spellings = [base16, base16upper, base32, base32upper, base36, base36upper, base58btc].map((base) =>
+    base.encode(read.bytes),
+  )
+  expect(new Set(spellings)).toHaveProperty('size', 7)
+  for (const spelling of spellings) expect(told(parseForm(`ipfs://${spelling}/a.json`))).toBe(`ipfs ${cid}/a.json`)
+})
+
+test.each([
+  ['of a version to come', [2, 0x55, 0x12, 2, 1, 1]],
+  ['with a number that has no end', [1, ...Array(60).fill(0xff)]],
+  ['with a number longer than it need be', [1, 0xd5, 0x00, 0x12, 2, 1, 1]],
+  ['with a hash longer than the text', [1, 0x55, 0x12, 0xff, 0xff, 0x03, 1]],
+  ['with bytes behind the hash', [1, 0x55, 0x12, 2, 1, 1, 1]],
+  ['without a hash', [1, 0x55, 0x00, 0]],
+  ['of version 0 in another spelling than its own', [0x12, 0x20, ...Array(32).fill(1)]],
+  ['longer than any', [1, 0x55, 0x12, 0x80, 0x01, ...Array(128).fill(1)]],
+])('an identifier %s is none', (_, bytes) => {
+  for (const base of [base32, base58btc]) expect(parseCid(base.encode(Uint8Array.from(bytes)))).toBeUndefined()
 })
 
 test('a document that would inflate beyond the limit is none, in whatever way it is packed', () => {

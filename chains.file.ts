@@ -72,10 +72,13 @@ const override = z.strictObject({
   idRegistry: deployment.extend({ fromBlock: block.optional() }).optional(),
 })
 
+/** Taken as it is written: read as an address its braces would be escaped. */
 const page = (...places: string[]) =>
-  httpUrl.refine((text) => places.every((place) => text.includes(`{${place}}`)), {
-    error: `must contain ${places.map((place) => `{${place}}`).join(' and ')}`,
-  })
+  z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+    .refine((text) => places.every((place) => text.includes(`{${place}}`)), {
+      error: `must contain ${places.map((place) => `{${place}}`).join(' and ')}`,
+    })
 const millions = z.int().nonnegative().multipleOf(1_000_000, 'must be a multiple of 1000000')
 
 /** A row of the table that an installation adds: nothing is taken for granted but what has a default here. */

@@ -199,12 +199,13 @@ const chainSettings: Readonly<Record<string, Setting>> = {
   CHAINS_FILE: {
     form: text,
     unset: 'none',
-    about: 'path of a JSON file that overrides rows of the chain table, by chain',
+    about: 'path of a JSON file that overrides rows of the chain table, and adds chains to it, by chain',
     more:
       'enabled, rpc, portal, dataset, gateway, finality (blocks), registry, reputation {address, fromBlock}, tokens ' +
       '[{address, decimals, fromBlock}], keyRegistry, idRegistry {address}. portal, gateway or rpc null: that source ' +
-      'is off.',
-    readers: [...processors, 'enrichment', 'api', 'docker-compose.yml'],
+      'is off. A chain that it adds has id, label, feedTerm, hasTraces, explorer {transaction, address, block, token}, ' +
+      'hue and partitions too, and variables RPC_<NAME> and GATEWAY_<NAME> of its own.',
+    readers: ['migrate', ...processors, 'enrichment', 'api', 'graphql', 'export', 'docker-compose.yml'],
   },
 }
 export const portal = {
@@ -313,15 +314,22 @@ const upstreams = {
   },
 } as const satisfies Record<string, Setting>
 
-/** Ports of health and metrics unless METRICS_PORT is set: processors in the chain table's order, and the enrichment. */
-export const metricsPorts = { firstProcessor: 9101, enrichment: 9110 }
+/** Ports of health and metrics unless METRICS_PORT is set: of the chain table's first processor, and of the enrichment. */
+const firstProcessorPort = 9101
+export const enrichmentPort = 9110
+
+/** Port of the processor of the chain at a place of the table, from 0: they follow each other around the enrichment's. */
+export function processorPort(place: number): number {
+  const port = firstProcessorPort + place
+  return port < enrichmentPort ? port : port + 1
+}
 
 const everywhere = {
   METRICS_PORT: {
     form: port,
-    unset: `${metricsPorts.firstProcessor} and up, ${metricsPorts.enrichment}`,
+    unset: `${firstProcessorPort} and up, ${enrichmentPort}`,
     about: 'TCP port of health and metrics of the processors and the enrichment',
-    more: `Unset: processors ${chainNames.map((name, index) => `${metricsPorts.firstProcessor + index} (${name})`).join(', ')}; enrichment ${metricsPorts.enrichment}. The api has them on PORT, graphql on GRAPHQL_PORT.`,
+    more: `Unset: processors ${chainNames.map((name, index) => `${processorPort(index)} (${name})`).join(', ')}; enrichment ${enrichmentPort}. The api has them on PORT, graphql on GRAPHQL_PORT.`,
     readers: ['processor', 'enrichment'],
   },
   LOG_LEVEL: {

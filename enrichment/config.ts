@@ -1,5 +1,5 @@
 import { readSettings } from '../settings.read.ts'
-import { metricsPorts } from '../settings.ts'
+import { enrichmentPort } from '../settings.ts'
 import { githubWithoutToken, namedHost, type PublicHost, publicHosts } from '../sources.ts'
 
 const { hub, neynar, blockscout, oli, web3bio, github } = publicHosts
@@ -28,7 +28,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     github: upstreamOf(vars.GITHUB_TOKEN ? github : githubWithoutToken, vars.GITHUB_URL, vars.GITHUB_TOKEN),
     settlementOverloads: vars.SETTLEMENT_OVERLOADS,
     host: vars.HOST,
-    metricsPort: vars.METRICS_PORT ?? metricsPorts.enrichment,
+    metricsPort: vars.METRICS_PORT ?? enrichmentPort,
     logLevel: vars.LOG_LEVEL,
   }
 }

@@ -2,7 +2,7 @@ import { type ChainName, chainNames, findChain } from '../chains.config.ts'
 import { type ChainSettings, readChains, settingsOf } from '../chains.file.ts'
 import { UsageError } from '../ops/cli.ts'
 import { readSettings } from '../settings.read.ts'
-import { metricsPorts } from '../settings.ts'
+import { processorPort } from '../settings.ts'
 import { Refusal } from './refusal.ts'
 import type { Scope } from './scope/scope.ts'
 
@@ -35,7 +35,7 @@ export function readConfig(argument: string | undefined, env: NodeJS.ProcessEnv,
     portalKey: vars.PORTAL_API_KEY,
     scope: vars.SETTLEMENT_SCOPE,
     host: vars.HOST,
-    metricsPort: vars.METRICS_PORT ?? metricsPorts.firstProcessor + chainNames.indexOf(name),
+    metricsPort: vars.METRICS_PORT ?? processorPort(chainNames.indexOf(name)),
     logLevel: vars.LOG_LEVEL,
   }
 }

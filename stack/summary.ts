@@ -8,6 +8,8 @@ import type { Settings } from './tasks.ts'
  */
 export function summarize({ chains, api, enrichment }: Settings, env: NodeJS.ProcessEnv): string[] {
   const { hub, neynar } = enrichment
+  const width = Math.max(...chains.map(({ name }) => name.length)) + 2
+  const line = (name: string, text: string) => `${name.padEnd(width)}${text}`
   return [
     ...chains.map((chain) => line(chain.name, chain.enabled ? sourcesOf(chain, env) : 'off in CHAINS_FILE')),
     line('social', `hub ${hostOf(hub.url)}${env.HUB_URL ? '' : ', the public one: HUB_URL is not set'}`),
@@ -32,10 +34,6 @@ function sourcesOf({ name, gateway, portal, dataset, rpc }: ChainSettings, env: 
   const node = rpc ? hostOf(rpc) : undefined
   if (!archive) return `history and tip from ${node}`
   return `${archive}; ${node ? `tip from ${node}` : `final blocks alone: ${chainOf(name).rpcVariable} is not set`}`
-}
-
-function line(name: string, text: string): string {
-  return `${name.padEnd(10)}${text}`
 }
 
 function hostOf(address: string): string {

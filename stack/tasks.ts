@@ -3,7 +3,7 @@ import type { ChainName } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import { type Config as EnrichmentConfig, readConfig as readEnrichmentConfig } from '../enrichment/config.ts'
 import { freePort } from '../ops/ports.ts'
-import { metricsPorts } from '../settings.ts'
+import { enrichmentPort, processorPort } from '../settings.ts'
 import type { Task } from './stack.ts'
 
 export interface TaskGroups {
@@ -45,7 +45,7 @@ export function readSettings(env: NodeJS.ProcessEnv, chainsFile: unknown): Setti
 export async function planTasks(chains: readonly ChainName[], env: NodeJS.ProcessEnv): Promise<TaskGroups> {
   const processors = await Promise.all(
     chains.map(async (chain, index): Promise<Task> => {
-      const METRICS_PORT = await metricsPort(metricsPorts.firstProcessor + index)
+      const METRICS_PORT = await metricsPort(processorPort(index))
       return {
         name: `processor-${chain}`,
         command: ['processors/main.ts', chain],
@@ -53,7 +53,7 @@ export async function planTasks(chains: readonly ChainName[], env: NodeJS.Proces
       }
     }),
   )
-  const METRICS_PORT = await metricsPort(metricsPorts.enrichment)
+  const METRICS_PORT = await metricsPort(enrichmentPort)
   return {
     processors,
     enrichment: [{ name: 'enrichment', command: ['enrichment/main.ts'], env: { ...env, METRICS_PORT } }],

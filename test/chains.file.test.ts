@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,6 +60,21 @@ test('the file overrides rows of the table, and leaves the other chains as they 
   })
   expect(settings.gnosis.enabled).toBe(false)
   expect(settings.celo).toEqual(readChains({ env: {} }).celo)
+})
+
+test('the row that the README shows adds a chain, with its pages as they are written', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const [, shown = ''] = readme.match(/```json\n([\s\S]+?)\n```/) ?? []
+  const file = JSON.parse(shown.replaceAll('0x…', address))
+  expect(readChains({ env: {}, file }).north).toMatchObject({
+    name: 'north',
+    enabled: true,
+    rpc: 'https://node.example',
+    finalityConfirmation: 60,
+    explorer: file.north.explorer,
+    partitions: null,
+    social: null,
+  })
 })
 
 test('one of the two contracts of the social network can be overridden alone', () => {

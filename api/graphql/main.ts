@@ -1,3 +1,4 @@
+import { openChainsFile } from '../../chains.file.ts'
 import { runCommand } from '../../ops/cli.ts'
 import { namesRead } from '../../settings.ts'
 import { runHttp } from '../process.ts'
@@ -13,6 +14,7 @@ Reads ${namesRead('graphql')}: see .env.example.
 `
 
 await runCommand({ usage }, async () => {
+  openChainsFile(process.env.CHAINS_FILE) // an embedded database is migrated, and brought what the chain table says
   const config = readConfig(process.env)
   await runHttp('graphql', config, async (parts) => {
     Object.assign(process.env, { GRAPHILE_ENV: 'production' }) // unset, the packages ask for it in so many words

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chainNames, chainOf } from '../../chains.config.ts'
+import { addChains, chainNames, chainOf } from '../../chains.config.ts'
+import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -18,4 +19,11 @@ test('every chain of the table that has a token has its partition of settlements
   )
   const expected = chainNames.filter((name) => chainOf(name).tokens.length > 0).map((name) => `settlement_${name}`)
   expect(rows.map(({ name }) => name)).toEqual(expected.sort())
+})
+
+test('a chain whose partition would have the name of another table is refused', async () => {
+  addChains({ hourly: chainOf('gnosis') })
+  await expect(ensurePartitions(database.pool, 'hourly', 0)).rejects.toThrow(
+    'settlement_hourly is a table already, so no chain can have that name',
+  )
 })

@@ -16,6 +16,7 @@ interface Service {
   image?: string
   build?: string
   command?: string[]
+  volumes?: string[]
   restart?: string
   environment?: Record<string, string | number | null>
   healthcheck?: { test?: string[]; disable?: boolean }
@@ -178,6 +179,12 @@ test('each process of docker-compose.yml gets the variables that it reads, and n
       service === 'api' ? more.filter((name) => /^(GATEWAY_|PORTAL_)/.test(name)) : [],
     )
   }
+})
+
+test('each process of docker-compose.yml that is told of a file of chains has it in its container', () => {
+  const told = ownServices.filter((name) => compose.services[name]?.environment?.CHAINS_FILE !== undefined)
+  expect(told).toEqual(ownServices)
+  for (const name of told) expect(compose.services[name]?.volumes?.join(), name).toContain('chains.json:ro')
 })
 
 test('Postgres in docker-compose.yml gets a quarter of the memory of its host', async () => {

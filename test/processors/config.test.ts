@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { chainNames } from '../../chains.config.ts'
 import { UsageError } from '../../ops/cli.ts'
 import { readConfig } from '../../processors/config.ts'
+import { processorPort } from '../../settings.ts'
 
 describe('the chain to index', () => {
   test.each(['base', 'Base', '8453', ' BASE '])('may be named %j', (name) => {
@@ -22,6 +23,8 @@ describe('the environment', () => {
   test('may be empty: then each chain has a metrics port of its own', () => {
     const ports = chainNames.map((name) => readConfig(name, {}, undefined).metricsPort)
     expect(ports).toEqual([9101, 9102, 9103, 9104, 9105, 9106, 9107])
+    // Of a longer table, they go around the enrichment's.
+    expect([7, 8, 9, 20].map(processorPort)).toEqual([9108, 9109, 9111, 9122])
   })
 
   test('of empty values means the same', () => {

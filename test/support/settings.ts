@@ -8,7 +8,7 @@ export function exampleText(): string {
     'Settings of the directory. Copy to .env: `npm run start:mainnet` and docker-compose.yml read that file. The other',
     'commands take their settings from the shell alone. Every line shows the default; an empty value counts as unset.',
     '',
-    'Made from settings.ts: npx vitest run -u test/ground/settings.test.ts',
+    'Made from settings.ts: npx vitest run test/ground/settings.test.ts -u',
   ]
   const parts = Object.entries(settings).map(([title, group]) => {
     const rule = `# --- ${title} `

@@ -34,7 +34,7 @@ export async function ensurePartitions(
   await db.query(`select set_config('lock_timeout', $1, true)`, [`${lockWaitMs}ms`])
   await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.partitions, id])
   const whole = `settlement_${chain}`
-  if (!(await exists(db, whole))) {
+  if (!(await isAttached(db, whole))) {
     const bound = `in (${pg.escapeLiteral(chain)})`
     await addPartition(db, { name: whole, parent: 'settlement', bound, divided: partitions !== null })
   }
@@ -56,9 +56,14 @@ interface Range {
   readonly rows: number
 }
 
-async function exists(db: Queryable, table: string): Promise<boolean> {
-  const { rows } = await db.query('select to_regclass($1) is not null as there', [table])
-  return rows[0].there
+/** Throws when there is a table of that name which is no partition: a chain called `hourly` would have one. */
+async function isAttached(db: Queryable, table: string): Promise<boolean> {
+  const { rows } = await db.query<{ attached: boolean }>(
+    'select relispartition as attached from pg_class where oid = to_regclass($1)',
+    [table],
+  )
+  if (rows[0]?.attached === false) throw new Error(`${table} is a table already, so no chain can have that name`)
+  return rows.length > 0
 }
 
 async function readRanges(db: Queryable, table: string): Promise<Range[]> {

@@ -8,9 +8,10 @@ import { giveHeaders } from '../http/headers.ts'
 import { healthRoutes } from '../http/health.ts'
 import { requireHost } from '../http/host.ts'
 import { createMetrics, type Watched } from '../http/metrics.ts'
+import { waitInLane } from '../http/turns.ts'
 import { type LimiterOptions, limiter } from '../limits/limiter.ts'
 import { guard } from './guard.ts'
-import { createPreset, maxRequestBytes } from './preset.ts'
+import { createGraphqlPool, createPreset, maxRequestBytes } from './preset.ts'
 
 export interface GraphqlDeps {
   readonly databaseUrl: string
@@ -32,7 +33,8 @@ export interface GraphqlApp {
 /** GraphQL at /graphql, GraphiQL at /. Rejects when the schema cannot be read, for want of the role for one. */
 export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   const { log } = deps
-  const preset = createPreset(deps.databaseUrl, log)
+  const connections = createGraphqlPool(deps.databaseUrl)
+  const preset = createPreset(connections, log)
   const instance = postgraphile(preset)
   const schema = await instance.getSchema()
   const nothingKept = { bytes: 0, size: 0 }
@@ -46,11 +48,12 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   app.use(requireHost)
   app.use(limiter(deps.limiter))
   app.post('/graphql', express.json({ limit: maxRequestBytes, type: () => true }), refuseBody, guard(schema))
+  app.use(waitInLane('api')) // behind the parser, which goes on in a context of its own
   await instance.createServ(grafserv).addTo(app, null, false)
   app.use(answerErrors(log))
   const release = async () => {
     await instance.release()
-    for (const service of preset.pgServices ?? []) await service.release?.()
+    await connections.end()
   }
   return { app, release }
 }

@@ -40,6 +40,30 @@ function inTime<T>(answered: Promise<T>, leftMs: number): Promise<T> {
   })
 }
 
+/**
+ * Connections for a library that takes them one by one: each waits for its turn like a statement of `boundedDatabase`,
+ * and one client's requests hold half of them at most, so that others always find some. Nothing but `connect`.
+ */
+export function connectionsByTurn(pool: pg.Pool): Pick<pg.Pool, 'connect'> {
+  const slots = pool.options.max
+  const slotsOfClient = Math.ceil(slots / 2)
+  const turns = new Turns({ slots, pageSlots: slots, slotsOfClient, maxWaiting, maxWaitingOfClient: maxWaiting / 2 })
+  const connect = async () => {
+    const { end } = await turns.take()
+    const client = await pool.connect().catch((cause) => {
+      end()
+      throw cause
+    })
+    const release = client.release
+    client.release = (broken) => {
+      end()
+      release(broken)
+    }
+    return client
+  }
+  return { connect: connect as pg.Pool['connect'] }
+}
+
 /** The database as requests use it, and what its connections are doing. */
 export interface BoundedDatabase extends Queryable {
   readonly totalCount: number

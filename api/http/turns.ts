@@ -46,6 +46,8 @@ export interface TurnLimits {
   readonly slots: number
   /** Of them, those of pages. */
   readonly pageSlots: number
+  /** Of them, those of one client. Default: all. */
+  readonly slotsOfClient?: number
   /** Requests that wait at once, and of them those of one client; beyond, they are refused at once. */
   readonly maxWaiting: number
   readonly maxWaitingOfClient: number
@@ -70,7 +72,7 @@ class Line {
   /** Requests of the line that wait. */
   requests = 0
 
-  constructor(readonly lane: Lane) {}
+  constructor(readonly asker: Asker) {}
 
   get isEmpty(): boolean {
     return this.begun.size === 0 && this.fresh.size === 0
@@ -90,6 +92,8 @@ export class Turns {
   /** By lane and client; the one whose turn is next stands first. */
   readonly #lines = new Map<string, Line>()
   readonly #running = { api: 0, pages: 0 }
+  /** Turns of each client that has some. */
+  readonly #runningOf = new Map<string, number>()
   #waiting = 0
 
   constructor(limits: TurnLimits) {
@@ -104,24 +108,32 @@ export class Turns {
   /** Resolves when the statement may run, with the milliseconds it may take. Rejects with NoTurn. */
   async take(): Promise<{ readonly leftMs: number; readonly end: EndTurn }> {
     const asker = askers.getStore() ?? askerOf('api', 'ourselves')
-    if (!this.#mayRun(asker.lane) || this.#lines.size > 0) await this.#wait(asker)
-    else this.#running[asker.lane]++
+    if (!this.#mayRun(asker) || this.#lines.size > 0) await this.#wait(asker)
+    else this.#count(asker, 1)
     asker.begun = true
     const end = () => {
-      this.#running[asker.lane]--
+      this.#count(asker, -1)
       this.#serve()
     }
     return { leftMs: asker.deadline - performance.now(), end }
   }
 
-  #mayRun(lane: Lane): boolean {
-    const { slots, pageSlots } = this.#limits
-    return this.#running.api + this.#running.pages < slots && (lane === 'api' || this.#running.pages < pageSlots)
+  #mayRun({ lane, client }: Asker): boolean {
+    const { slots, pageSlots, slotsOfClient = slots } = this.#limits
+    if (lane === 'pages' && this.#running.pages >= pageSlots) return false
+    return this.#running.api + this.#running.pages < slots && (this.#runningOf.get(client) ?? 0) < slotsOfClient
+  }
+
+  #count({ lane, client }: Asker, more: 1 | -1): void {
+    this.#running[lane] += more
+    const running = (this.#runningOf.get(client) ?? 0) + more
+    if (running === 0) this.#runningOf.delete(client)
+    else this.#runningOf.set(client, running)
   }
 
   #wait(asker: Asker): Promise<void> {
     const key = `${asker.lane} ${asker.client}`
-    const line = this.#lines.get(key) ?? new Line(asker.lane)
+    const line = this.#lines.get(key) ?? new Line(asker)
     const isFull = this.#waiting >= this.#limits.maxWaiting || line.requests >= this.#limits.maxWaitingOfClient
     if (asker.waiting === 0 && isFull) throw new NoTurn('too many requests wait for the database already')
     const timeLeft = asker.deadline - shortestStatementMs - performance.now()
@@ -141,7 +153,7 @@ export class Turns {
         asker,
         begin: () => {
           leave()
-          this.#running[asker.lane]++
+          this.#count(asker, 1)
           if (!line.isEmpty) {
             this.#lines.delete(key) // to the end of the rotation
             this.#lines.set(key, line)
@@ -159,14 +171,14 @@ export class Turns {
       }
       ;(asker.begun ? line.begun : line.fresh).add(waiter)
       this.#lines.set(key, line)
-      this.#serve() // the other lane may be all that waits
+      this.#serve() // those who may not run now may be all that wait
     })
   }
 
   #serve(): void {
     for (const line of this.#lines.values()) {
       if (this.#running.api + this.#running.pages >= this.#limits.slots) return
-      if (this.#mayRun(line.lane)) line.first?.begin()
+      if (this.#mayRun(line.asker)) line.first?.begin()
     }
   }
 }

@@ -8,6 +8,7 @@ import { MemoryStore } from '../../api/limits/memory.ts'
 import { portOf } from '../../ops/health.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 const stops: (() => Promise<unknown>)[] = []
@@ -27,14 +28,14 @@ afterAll(async () => {
   await database.drop()
 })
 
-async function serve(perMinute: number): Promise<string> {
+async function serve(perMinute: number, trustProxyHops = 0): Promise<string> {
   const limits = { perMinute, perDay: 1_000_000 }
   const { app, release } = await createGraphqlApp({
     databaseUrl: database.url,
     database: boundedDatabase(database.pool),
     pool: database.pool,
     log: pino({ level: 'silent' }),
-    trustProxyHops: 0,
+    trustProxyHops,
     limiter: { limits, store: new MemoryStore(limits, Date.now), now: Date.now },
     notReady: () => undefined,
   })
@@ -48,10 +49,10 @@ async function serve(perMinute: number): Promise<string> {
   return `http://127.0.0.1:${portOf(server)}`
 }
 
-async function post(body: unknown, to = url) {
+async function post(body: unknown, to = url, client?: string) {
   const response = await fetch(`${to}/graphql`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...(client !== undefined && { 'x-forwarded-for': client }) },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
   const answer = (await response.json()) as { data?: Record<string, unknown>; errors?: { message: string }[] }
@@ -190,6 +191,40 @@ test('a client has the limits of the API', async () => {
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 200])
   expect(await ask()).toMatchObject({ status: 429, error: 'ERR_RATE_LIMIT' })
 })
+
+test('a greedy client holds half of the connections at most, and a modest one is answered meanwhile', async () => {
+  const behindProxy = await serve(1_000_000, 1)
+  const locker = await database.pool.connect()
+  await locker.query('begin; lock table agent in access exclusive mode')
+  try {
+    const query = '{ allAgents(first: 1) { nodes { fid } } }'
+    const greedy = Array.from({ length: 12 }, () => post({ query }, behindProxy, '192.0.2.1'))
+    await until('the greedy client has what it can get', async () => (await held()) >= 2)
+    for (let n = 0; n < 3; n++) {
+      const modest = await post(
+        { query: '{ allRegistrations(first: 1) { nodes { chain } } }' },
+        behindProxy,
+        '192.0.2.2',
+      )
+      expect(modest).toMatchObject({ status: 200, data: { allRegistrations: { nodes: [{ chain: 'base' }] } } })
+      expect(modest.errors).toBeUndefined()
+      expect(await held()).toBeLessThanOrEqual(2)
+    }
+    await locker.query('rollback')
+    await Promise.all(greedy)
+  } finally {
+    locker.release(true)
+  }
+})
+
+/** Connections of operations that wait for the lock. */
+async function held(): Promise<number> {
+  const { rows } = await database.pool.query(
+    `select count(*) as n from pg_stat_activity
+      where datname = current_database() and application_name = 'graphql' and wait_event_type = 'Lock'`,
+  )
+  return Number(rows[0].n)
+}
 
 test('the process tells that it is ready, and its metrics', async () => {
   expect((await fetch(`${url}/readyz`)).status).toBe(200)

@@ -1,4 +1,5 @@
 import { openChainsFile } from '../chains.file.ts'
+import { inTransaction } from '../db/pool.ts'
 import { runCommand } from '../ops/cli.ts'
 import { namesRead } from '../settings.ts'
 import { createApp } from './app.ts'
@@ -37,6 +38,7 @@ await runCommand({ usage }, async () => {
         ...witnesses,
         egressAllow: config.egressAllow,
         attempts: redis ? createRedisCounter(redis.send) : createMemoryCounter(Date.now),
+        transaction: (work) => inTransaction(pool, work),
         derive: (fid) => deriveClaimed({ ...config, pool, fid, now: () => new Date() }),
       },
     })

@@ -22,4 +22,6 @@ export const lockClasses = {
   verifications: 8_008,
   /** With a chain id: who makes partitions of its settlements. */
   partitions: 8_009,
+  /** With the hash of a FID: who appends to the events of its claims. Migration 1020 has it as a number. */
+  claims: 8_010,
 } as const

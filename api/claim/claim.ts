@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Queryable } from '../../db/pool.ts'
 import {
   type ClaimOutcome,
   claimState,
@@ -6,7 +7,9 @@ import {
   findClaim,
   findManifestClaim,
   insertClaim,
+  lockClaims,
 } from '../../db/queries/join/claims.ts'
+import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
 import { type AttemptCounter, claimsPerDay, countAttempt, refuseBeyondDay } from './attempts.ts'
@@ -15,6 +18,8 @@ import { type ClaimWorld, checkWindow, type DecodedProof, type VerifiedProof } f
 
 export interface ClaimDeps extends ClaimWorld {
   readonly attempts: AttemptCounter
+  /** Runs work in one transaction of the database. */
+  readonly transaction: <T>(work: (db: Queryable) => Promise<T>) => Promise<T>
   /** Told of every claim that was stored, with the verified set, before its claimant is; must not throw. */
   readonly accepted: (fid: number, verifiedAddresses: readonly string[]) => Promise<void>
 }
@@ -104,7 +109,7 @@ async function judge(
     const outcome = { claimedAt, agentStatus, verifiedAddresses: verified.verifiedAddresses }
     return { ...answer(attempt, outcome, deps), dry_run: true }
   }
-  const outcome = await insertClaim(deps.database, {
+  const claim = {
     fid,
     method,
     nonce: proof.nonce,
@@ -117,6 +122,11 @@ async function judge(
     signedAt: verified.signedAt === undefined ? null : new Date(verified.signedAt),
     claimedAt: new Date(deps.now()),
     verifiedAddresses: verified.verifiedAddresses,
+    evidence: canonicalJson({ proof_sha256: attempt.proofSha256.toString('hex') }),
+  }
+  const outcome = await deps.transaction(async (db) => {
+    await lockClaims(db, fid)
+    return insertClaim(db, claim)
   })
   if (!outcome) {
     await refuseUsed(attempt, deps)

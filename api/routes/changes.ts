@@ -8,10 +8,16 @@ import { count, fid } from '../schemas/scalars.ts'
 /** Changes of one answer. */
 const pageLimit = 1_000
 
+const claimSha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .nullable()
+  .meta({ description: 'Of the newest event of its claims, each of which has the hash of the one before.' })
+
 /** A line of the answer. */
 export const changeLine = z.union([
-  z.strictObject({ seq: count, kind: z.literal('upsert'), fid, agent: leanRow }),
-  z.strictObject({ seq: count, kind: z.literal('delist'), fid }),
+  z.strictObject({ seq: count, kind: z.literal('upsert'), fid, agent: leanRow, claim_sha256: claimSha256 }),
+  z.strictObject({ seq: count, kind: z.literal('delist'), fid, claim_sha256: claimSha256 }),
 ])
 
 /** GET /data/changes.ndjson */

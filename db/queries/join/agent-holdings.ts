@@ -51,7 +51,7 @@ derived as (
          case when not h.unverified then (
            select v.fid from verified_address v
             where v.address = h."to" and v.ended_at is null
-            order by exists (select from claim c where c.fid = v.fid) desc, v.verified_at desc, v.fid
+            order by exists (select from claim c where c.fid = v.fid and c.state <> 'ended') desc, v.verified_at desc, v.fid
             limit 1) end as to_fid,
          case when h.unverified then 'verification_removed'
               when h.block_number is null then null

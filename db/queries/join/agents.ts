@@ -53,7 +53,8 @@ wanted as (
                 where name = any (h.chains) order by place) as chains,
          array(select v.address from verified_address v
                 where v.fid = s.fid and v.ended_at is null order by v.address) as verified_addresses,
-         c.claimed_at is not null as claimed, c.method as claim_method, c.claimed_at,
+         c.claimed_at is not null as claimed, c.method as claim_method, c.claimed_at, c.state as claim_state,
+         (select sha256 from claim_event where claim_event.fid = s.fid order by seq desc limit 1) as claim_sha256,
          case when h.current > 0 then 'active' when h.fid is not null then 'historical' else 'claimed-only' end
            as agent_status,
          coalesce(h.registered_at, c.claimed_at) as registered_at,
@@ -80,14 +81,15 @@ wanted as (
    ) d
    cross join lateral (${enriched}) e
    cross join lateral (
-      select min(claimed_at) as claimed_at, (array_agg(method order by claimed_at desc, method, nonce))[1] as method
-        from claim where claim.fid = s.fid
+      select min(claimed_at) as claimed_at, (array_agg(method order by claimed_at desc, method, nonce))[1] as method,
+             min(state) as state -- live comes before suspended
+        from claim where claim.fid = s.fid and state <> 'ended'
    ) c
    where h.fid is not null or c.claimed_at is not null
 ),`
 
 const visibleColumns = `handle, display_name, bio, pfp_url, chains, verified_addresses, claimed, claim_method, claimed_at,
-                agent_status, registered_at, listed_at, registry_event_at, search, spec_check_status, has_spec, spec_digest,
+                claim_state, claim_sha256, agent_status, registered_at, listed_at, registry_event_at, search, spec_check_status, has_spec, spec_digest,
                 oli, has_codehost, enriched_digest, current_total, historical_total`
 
 const writes = `

@@ -1,3 +1,4 @@
+import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
 /** What makes a claim single-use. */
@@ -22,31 +23,57 @@ export interface NewClaim extends ClaimKey {
   readonly hostLink: string | null
   /** Of the manifest as fetched; null for proofs without one. */
   readonly manifestSha256: Buffer | null
+  /** Of the event, as canonical JSON. */
+  readonly evidence: string
 }
 
 /** What an accepted claim came to. */
 export interface ClaimOutcome {
-  /** Time of the fid's first accepted claim. */
+  /** Time of the first of the fid's claims that stood. */
   readonly claimedAt: Date
   readonly verifiedAddresses: string[]
   readonly agentStatus: string
 }
 
+/** Makes writers of what becomes of a FID's claims wait for each other until the transaction ends. */
+export async function lockClaims(db: Queryable, fid: number): Promise<void> {
+  await db.query({
+    name: 'lock-claims',
+    text: 'select pg_advisory_xact_lock($1, hashint8($2::bigint))',
+    values: [lockClasses.claims, fid],
+  })
+}
+
+/** When a FID was claimed first, of the claims that stood when claim `c` was accepted, itself among them. */
+const firstOf = `(select min(o.claimed_at) from claim o
+                 where o.fid = c.fid and o.claimed_at <= c.claimed_at
+                   and (o.ended_at is null or o.ended_at > c.claimed_at))`
+
 /**
- * Undefined: the nonce or the manifest is used already, and nothing was written. Constraints decide, so there is no
- * race to lose.
+ * Stores a claim and its event, under `lockClaims`. Undefined: the nonce or the manifest is used already, and nothing
+ * was written. Constraints decide, so there is no race to lose. The claim's time is later than that of whatever became
+ * of the FID's claims before.
  */
 export async function insertClaim(db: Queryable, claim: NewClaim): Promise<ClaimOutcome | undefined> {
   const { rows } = await db.query<ClaimOutcome>({
     name: 'insert-claim',
     text: `
-insert into claim (fid, method, nonce, proof, proof_sha256, signer, signed_at, received_at, claimed_at,
-                   verified_addresses, host_link, manifest_sha256, agent_status)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-        coalesce((select agent_status from agent where fid = $1), 'claimed-only'))
-    on conflict do nothing
-returning least(claimed_at, (select min(c.claimed_at) from claim c where c.fid = $1)) as "claimedAt",
-          verified_addresses as "verifiedAddresses", agent_status as "agentStatus"`,
+with stored as (
+  insert into claim (fid, method, nonce, proof, proof_sha256, signer, signed_at, received_at, claimed_at,
+                     verified_addresses, host_link, manifest_sha256, agent_status)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+          coalesce((select agent_status from agent where fid = $1), 'claimed-only'))
+      on conflict do nothing
+  returning *
+),
+event as (
+  insert into claim_event (fid, method, nonce, kind, at, evidence)
+  select fid, method, nonce, 'claimed', claimed_at, $13 from stored
+  returning at
+)
+select least(e.at, (select min(o.claimed_at) from claim o where o.fid = $1 and o.state <> 'ended')) as "claimedAt",
+       s.verified_addresses as "verifiedAddresses", s.agent_status as "agentStatus"
+  from stored s, event e`,
     values: [
       claim.fid,
       claim.method,
@@ -60,6 +87,7 @@ returning least(claimed_at, (select min(c.claimed_at) from claim c where c.fid =
       claim.verifiedAddresses,
       claim.hostLink,
       claim.manifestSha256,
+      claim.evidence,
     ],
   })
   return rows[0]
@@ -73,9 +101,8 @@ export async function findClaim(
   const { rows } = await db.query<ClaimOutcome & { proofSha256: Buffer }>({
     name: 'find-claim',
     text: `select proof_sha256 as "proofSha256", verified_addresses as "verifiedAddresses",
-                  agent_status as "agentStatus",
-                  (select min(c.claimed_at) from claim c where c.fid = $1) as "claimedAt"
-             from claim
+                  agent_status as "agentStatus", ${firstOf} as "claimedAt"
+             from claim c
             where fid = $1 and method = $2 and nonce = $3`,
     values: [fid, method, nonce],
   })
@@ -90,8 +117,8 @@ export async function findManifestClaim(
   const { rows } = await db.query<ClaimOutcome & { nonce: string }>({
     name: 'find-manifest-claim',
     text: `select nonce, verified_addresses as "verifiedAddresses", agent_status as "agentStatus",
-                  (select min(c.claimed_at) from claim c where c.fid = $1) as "claimedAt"
-             from claim
+                  ${firstOf} as "claimedAt"
+             from claim c
             where fid = $1 and signer = $2 and manifest_sha256 = $3`,
     values: [fid, host, manifestSha256],
   })
@@ -115,7 +142,7 @@ export async function claimState(
 ): Promise<{ readonly claimedAt: Date | null; readonly agentStatus: string }> {
   const { rows } = await db.query<{ claimedAt: Date | null; agentStatus: string }>({
     name: 'claim-state',
-    text: `select (select min(claimed_at) from claim where fid = $1) as "claimedAt",
+    text: `select (select min(claimed_at) from claim where fid = $1 and state <> 'ended') as "claimedAt",
                   coalesce((select agent_status from agent where fid = $1), 'claimed-only') as "agentStatus"`,
     values: [fid],
   })

@@ -183,7 +183,7 @@ export async function standingOf(db: Queryable, fid: number): Promise<Standing> 
     name: 'standing-of',
     text: `
 select exists (select from agent where fid = $1) as listed,
-       exists (select from claim where fid = $1) as claimed,
+       exists (select from claim where fid = $1 and state <> 'ended') as claimed,
        exists (select from verified_address v join registration_transfer t on t."to" = v.address
                 where v.fid = $1) as holder`,
     values: [fid],

@@ -54,6 +54,9 @@ delete from agent_change
   return rowCount ?? 0
 }
 
+/** Of the newest event of the fid's claims. */
+const claimSha256 = `(select encode(e.sha256, 'hex') from claim_event e where e.fid = c.fid order by e.seq desc limit 1)`
+
 const page = `
 with change as (
   (select seq, fid from agent_change where seq > $1 order by seq limit $2)
@@ -66,9 +69,10 @@ page as (select * from change order by seq limit $2)
 const lines = `
 select coalesce(string_agg(
          case when a.fid is null
-              then json_build_object('seq', c.seq, 'kind', 'delist', 'fid', c.fid)
+              then json_build_object('seq', c.seq, 'kind', 'delist', 'fid', c.fid, 'claim_sha256', ${claimSha256})
               else json_build_object('seq', c.seq, 'kind', 'upsert', 'fid', c.fid,
-                                     'agent', json_build_object(${leanRow})) end::text || E'\\n',
+                                     'agent', json_build_object(${leanRow}),
+                                     'claim_sha256', ${claimSha256}) end::text || E'\\n',
          '' order by c.seq), '') as lines
   from page c
   left join agent a using (fid)

@@ -109,8 +109,9 @@ export async function fidFacts(db: Queryable, fid: number): Promise<FidFacts> {
 const ofFid = `
 select json_build_object(
   'agent_status', (select agent_status from agent where fid = $1::bigint),
-  'claim_method', (select method from claim where fid = $1::bigint order by claimed_at desc, method, nonce limit 1),
-  'claimed_at', (select ${isoTime('min(claimed_at)')} from claim where fid = $1::bigint),
+  'claim_method', (select method from claim
+                     where fid = $1::bigint and state <> 'ended' order by claimed_at desc, method, nonce limit 1),
+  'claimed_at', (select ${isoTime('min(claimed_at)')} from claim where fid = $1::bigint and state <> 'ended'),
   'verifications', (
     select ${list(`json_build_object(${verification})`, 'v.address')}
       from (select distinct on (address) * from verified_address where fid = $1::bigint

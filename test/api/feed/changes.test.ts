@@ -183,5 +183,7 @@ test('the answer is NDJSON that may be kept for five seconds; nonsense asks from
   const answer = await api.get('/data/changes.ndjson?since=what')
   expect(answer.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
   expect(answer.headers.get('cache-control')).toBe('public, max-age=5')
-  expect(await answer.text()).toMatch(/^\{"seq" ?: ?\d+, ?"kind" ?: ?"upsert", ?"fid" ?: ?1, ?"agent" ?: ?\{.*\}\}\n$/)
+  expect(await answer.text()).toMatch(
+    /^\{"seq" ?: ?\d+, ?"kind" ?: ?"upsert", ?"fid" ?: ?1, ?"agent" ?: ?\{.*\}, ?"claim_sha256" ?: ?null\}\n$/,
+  )
 })

@@ -29,6 +29,8 @@ export interface ContractAddress {
 export interface Token extends ContractAddress {
   /** Base units are 10^-decimals dollars. Always 6: amounts are kept as integer millionths of a dollar. */
   readonly decimals: 6
+  /** Name in its EIP-712 domain, where it is not USD Coin. */
+  readonly domainName?: 'USDC'
 }
 
 /** Addresses of a block explorer's pages, with a place for what is looked up. */
@@ -152,7 +154,9 @@ const defaults = {
     registry: { address: identityRegistry, fromBlock: 58396724 }, // A, B: 2026-02-05 13:30:24 UTC, computed
     reputation: { address: reputationRegistry, fromBlock: 58396724 }, // A, B
     // C. No source names the deployment block; 23000000 is 2023-12-15, before the token existed.
-    tokens: [{ address: '0xceba9300f2b948710d2653dd7b07f33a8b32118c', decimals: 6, fromBlock: 23000000 }],
+    tokens: [
+      { address: '0xceba9300f2b948710d2653dd7b07f33a8b32118c', decimals: 6, fromBlock: 23000000, domainName: 'USDC' },
+    ],
     partitions: null,
     explorer: etherscan('https://celoscan.io'), // X
     hue: '#d9b400',

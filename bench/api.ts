@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { chainNames, chainOf } from '../chains.config.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { startPostgres } from '../postgres/embedded.ts'
@@ -82,10 +83,10 @@ function searchPaths(): string[] {
     'oracle-m',
     'quill ember',
   ]
-  const chains = ['Eth', 'Base', 'Celo', 'Arb', 'OP', 'Poly', 'Gnosis']
+  const labels = chainNames.map((name) => encodeURIComponent(chainOf(name).label))
   return Array.from({ length: searches }, (_, n) => {
     const q = encodeURIComponent(words[n % words.length] as string)
-    return `/api/discovery?q=${q}&chain=${chains[n % 7]}&chain=${chains[(n + 3) % 7]}`
+    return `/api/discovery?q=${q}&chain=${labels[n % labels.length]}&chain=${labels[(n + 3) % labels.length]}`
   })
 }
 

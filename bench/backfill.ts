@@ -8,6 +8,7 @@ import pg from 'pg'
 import { migrate } from '../db/migrate.ts'
 import { type EmbeddedPostgres, startPostgres } from '../postgres/embedded.ts'
 import type { Block } from '../test/doubles/portal/blocks.ts'
+import { busiestChain } from './busiest.ts'
 import { measure, type Run } from './measured-run.ts'
 import { longPaymentChain, type PaymentChain } from './payment-chain.ts'
 
@@ -120,7 +121,7 @@ async function copyAlone(client: pg.Client, rows: string): Promise<number> {
 }
 
 function command({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.ProcessEnv): Promise<Run> {
-  const range = ['--chain', 'base', '--from', String(firstBlock), '--to', String(lastBlock)]
+  const range = ['--chain', busiestChain, '--from', String(firstBlock), '--to', String(lastBlock)]
   return measure('npm', ['run', '--silent', 'backfill', '--', ...range, '--workers', String(workers)], env)
 }
 
@@ -136,7 +137,7 @@ async function checkRows(client: pg.Client, chain: PaymentChain): Promise<number
     select concat_ws(' ', block_number, log_index, extract(epoch from block_timestamp)::bigint, amount, encode(selector, 'hex'),
                      encode(payer, 'hex'), encode(recipient, 'hex'), encode(facilitator, 'hex'),
                      encode(payment_nonce, 'hex'), encode(tx_hash, 'hex')) as text
-      from settlement where chain = 'base' order by block_number, log_index`)
+      from settlement where chain = '${busiestChain}' order by block_number, log_index`)
   let held: string[] = []
   let at = 0
   let checked = 0

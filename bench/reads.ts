@@ -17,6 +17,7 @@ import { countRecipients, movedCounts } from '../db/queries/rollup/counts.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { startPostgres } from '../postgres/embedded.ts'
+import { busiestChain } from './busiest.ts'
 import { fillWorld, type WorldSize } from './world.ts'
 
 export interface ReadsOptions {
@@ -91,7 +92,7 @@ async function fillBusiest(pool: pg.Pool, settlements: number): Promise<void> {
     insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
                             payer, recipient, facilitator, payment_nonce, tx_hash)
     select 1000, now() - (120.0 * (${settlements} - n) / ${settlements}) * interval '1 day',
-           (80000000.0 * n / ${settlements})::int, 100 + n % 40, 'base', 'c', '\\xe3ee160e', address,
+           (80000000.0 * n / ${settlements})::int, 100 + n % 40, '${busiestChain}', 'c', '\\xe3ee160e', address,
            substr(sha256(int8send(n % 20000)), 1, 20), address, address, sha256(int8send(n)), sha256(int8send(n))
       from generate_series(1::bigint, ${settlements}) n,
            (select verified_addresses[1] as address from agent where fid = ${busiestFid}) busiest`)

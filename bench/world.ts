@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { chainNames, settlementChains } from '../chains.config.ts'
+import { busiestChain } from './busiest.ts'
 
 /** How large the directory of a benchmark is. */
 export interface WorldSize {
@@ -19,13 +21,17 @@ export async function fillWorld(pool: pg.Pool, size: WorldSize): Promise<void> {
 /** A random-looking address that is always the same for a number. */
 const address = (n: string) => `decode(md5('address ' || ${n}) || left(md5(${n}::text), 8), 'hex')`
 const hash = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
-const chains = `array['ethereum', 'base', 'celo', 'arbitrum', 'optimism', 'polygon', 'gnosis']`
+const textArray = (texts: readonly string[]) => `array[${texts.map((text) => `'${text}'`).join(', ')}]`
+const chains = textArray(chainNames)
+const otherChains = settlementChains().filter((name) => name !== busiestChain)
+/** Where settlements are, one after the other: half of them on one chain. */
+const paymentChains = [...otherChains, ...otherChains.map(() => busiestChain)]
 const words = `array['trade', 'scout', 'oracle', 'mint', 'relay', 'audit', 'swap', 'vault', 'quill', 'ember', 'atlas', 'pixel',
   'harbor', 'nimbus', 'cobalt', 'falcon', 'lumen', 'orchid', 'raven', 'sable', 'tundra', 'umbra', 'velvet', 'willow']`
 const word = (n: string) => `(${words})[1 + ${n} % 24]`
 /** An agent's chains: one, sometimes two or three. */
 const agentChains = `(select array_agg(c order by array_position(${chains}, c)) from (
-  select distinct (${chains})[1 + (fid * step) % 7] as c from generate_series(1, 1 + (fid % 5 = 0)::int + (fid % 20 = 0)::int) step) own)`
+  select distinct (${chains})[1 + (fid * step) % ${chainNames.length}] as c from generate_series(1, 1 + (fid % 5 = 0)::int + (fid % 20 = 0)::int) step) own)`
 
 function statements({ agents, addresses, settlements }: WorldSize): string[] {
   return [
@@ -70,7 +76,7 @@ function statements({ agents, addresses, settlements }: WorldSize): string[] {
                              payer, recipient, facilitator, payment_nonce, tx_hash)
      select 1000 + n % 5000000, now() - (120.0 * (${settlements} - n) / ${settlements}) * interval '1 day',
             (80000000.0 * n / ${settlements})::int, n % 40,
-            (array['base', 'base', 'base', 'base', 'polygon', 'arbitrum', 'celo', 'optimism', 'ethereum', 'base'])[1 + n % 10],
+            (${textArray(paymentChains)})[1 + n % ${paymentChains.length}],
             'c', case when n % 9 = 0 then '\\xef55bec6'::bytea else '\\xe3ee160e'::bytea end, ${address('0')},
             ${address('(n % 3000)')}, ${address(`(1 + floor(power(hashint8(n) / 4294967296.0 + 0.5, 3) * ${addresses}))::bigint`)},
             ${address('(n % 50)')}, ${hash("'nonce ' || n")}, ${hash("'tx ' || n")}

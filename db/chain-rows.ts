@@ -7,12 +7,13 @@ import { ensurePartitions } from './queries/chain/partitions-ahead.ts'
 const aheadBlocks = 2_000_000
 
 /**
- * Brings to the database what it has of the chain table: its functions of chains, and for every chain with a token the
+ * Brings to the database what it has of the chain table: its functions and comments of chains, and for every chain with a token the
  * partitions of its settlements and the mark of its roll-up. May be repeated; what is there stays. To be called in a
  * transaction.
  */
 export async function ensureChainRows(db: Queryable): Promise<void> {
   await ensureFunctions(db)
+  await ensureComments(db)
   for (const name of settlementChains()) {
     const { registry, tokens } = chainOf(name)
     const known = Math.max(registry.fromBlock, ...tokens.map(({ fromBlock }) => fromBlock))
@@ -60,4 +61,20 @@ async function ensureFunctions(db: Queryable): Promise<void> {
          as ${pg.escapeLiteral(body)}`,
     )
   }
+}
+
+const listOfChains = 'Lowercase name of the chain: '
+
+/** Columns of the SQL contract that say which chains there are say those of the table. */
+async function ensureComments(db: Queryable): Promise<void> {
+  const comment = `${listOfChains}${chainNames.join(', ')}.`
+  const { rows } = await db.query<{ column: string }>(
+    `select format('%s.%I', objoid::regclass, attname) as column
+       from pg_description
+       join pg_attribute on attrelid = objoid and attnum = objsubid
+      where classoid = 'pg_class'::regclass and starts_with(description, $1) and description <> $2
+      order by 1`,
+    [listOfChains, comment],
+  )
+  for (const { column } of rows) await db.query(`comment on column ${column} is ${pg.escapeLiteral(comment)}`)
 }

@@ -5,6 +5,7 @@ import type { EgressAllow } from '../../net/egress.ts'
 import { createChainClient } from '../../social/chain-client.ts'
 import { createHub } from '../../social/hub.ts'
 import { createRegistries } from '../../social/key-registry.ts'
+import { walletChains } from '../../trust/verification-claim.ts'
 import type { ClaimWorld } from './verifier.ts'
 import { createWallets } from './wallets.ts'
 
@@ -25,9 +26,6 @@ export type Witnesses = Pick<ClaimWorld, 'social' | 'registries' | 'wallets' | '
   close(): Promise<void>
 }
 
-/** Where the network verifies contract wallets. */
-const walletChains: readonly ChainName[] = ['optimism', 'ethereum']
-
 /** A claimant waits for the answer, and other questions are asked before and after this one. */
 const hubTimeoutMs = 3_000
 /** A claimant is waiting too; the attempts a host gets are bounded by the claim limiter. */
@@ -38,11 +36,13 @@ const politeness = { intervalMs: 100, maxWaiting: 6, maxWaitMs: 2_000 }
  * ours (500), logged with the reason.
  */
 export function claimsWithoutWitness(chains: WorldSettings['chains']): string[] {
-  return walletChains
-    .map((name) => ({ name, ...chains[name] }))
-    .filter(({ rpc }) => rpc === null)
-    .map(({ name, social }) => {
-      const claims = [...(social ? ['jfs claims', 'account associations of hosts'] : []), 'claims of contract wallets']
+  return Object.entries(chains)
+    .filter(([, { id, rpc, social }]) => rpc === null && (social !== null || walletChains.includes(id)))
+    .map(([name, { id, social }]) => {
+      const claims = [
+        ...(social ? ['jfs claims', 'account associations of hosts'] : []),
+        ...(walletChains.includes(id) ? ['claims of contract wallets'] : []),
+      ]
       return `RPC_${name.toUpperCase()} is unset: ${claims.join(', ')} on ${name} cannot be judged and get 500`
     })
 }

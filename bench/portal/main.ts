@@ -1,5 +1,7 @@
+import { chainOf } from '../../chains.config.ts'
 import { keptSource } from '../../test/doubles/portal/kept-source.ts'
 import { startPortal } from '../../test/doubles/portal/server.ts'
+import { busiestChain } from '../busiest.ts'
 import { longPaymentChain } from '../payment-chain.ts'
 
 // The Portal of a benchmark in a process of its own: node bench/portal/main.ts <chunks> <folder for finished answers>.
@@ -7,7 +9,7 @@ import { longPaymentChain } from '../payment-chain.ts'
 
 const [chunks = '', folder = ''] = process.argv.slice(2)
 const portal = await startPortal({
-  datasets: { 'base-mainnet': keptSource(longPaymentChain(Number(chunks)).source, folder) },
+  datasets: { [chainOf(busiestChain).dataset]: keptSource(longPaymentChain(Number(chunks)).source, folder) },
 })
 process.on('disconnect', () => process.exit(0))
 process.send?.(portal.url)

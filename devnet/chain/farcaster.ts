@@ -1,9 +1,10 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from 'viem'
+import { socialChain } from '../../chains.config.ts'
 import { idRegistryAbi, keyRegistryAbi } from './abi.ts'
 import type { Call } from './chain.ts'
 import { addressesOf } from './genesis.ts'
 
-const { idRegistry, keyRegistry } = addressesOf('optimism') as Record<'idRegistry' | 'keyRegistry', Address>
+const { idRegistry, keyRegistry } = addressesOf(socialChain().name) as Record<'idRegistry' | 'keyRegistry', Address>
 /** Ed25519. Source: farcasterxyz/contracts, KeyRegistry. */
 const appKeyType = 1
 /** Signed key request. Source: the same. */

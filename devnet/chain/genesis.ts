@@ -121,9 +121,8 @@ export async function genesisOf(name: ChainName, { timestamp, funded }: GenesisO
 
 /** EIP-712 name of a chain's native USDC; its version is "2" everywhere. Source: each token's domain on its chain. */
 export function dollarName(name: ChainName): 'USD Coin' | 'USDC' {
-  return dollarNames[name] ?? 'USD Coin'
+  return chainOf(name).tokens[0]?.domainName ?? 'USD Coin'
 }
-const dollarNames: Partial<Record<ChainName, 'USDC'>> = { celo: 'USDC' }
 const dollarContracts = { 'USD Coin': 'UsdCoin', USDC: 'CeloUsdc' }
 
 function runtimeOf(contracts: Record<string, Contract>, name: string): Hex {

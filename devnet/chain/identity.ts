@@ -1,10 +1,11 @@
 import { type Address, encodeFunctionData, type Hex, type LocalAccount, zeroAddress, zeroHash } from 'viem'
+import { type ChainName, defaultChainNames } from '../../chains.config.ts'
 import { identityAbi, registrarAbi, reputationAbi } from './abi.ts'
 import type { Call, DevChain } from './chain.ts'
 import { addressesOf } from './genesis.ts'
 
 // The registries stand at the same addresses on every chain.
-const { registry, reputation, batchRegistrar, passingRegistrar } = addressesOf('base')
+const { registry, reputation, batchRegistrar, passingRegistrar } = addressesOf(defaultChainNames[0] as ChainName)
 
 export interface Metadata {
   readonly key: string

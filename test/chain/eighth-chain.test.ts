@@ -155,6 +155,8 @@ describe.each([
     expect(await query('select * from directory.chains where chain = $1')).toMatchObject([
       { chain: eighthName, indexed_block: head },
     ])
+    const comment = `select col_description('directory.settlements'::regclass, 1) like '%, ' || $1 || '.' as named`
+    expect(await query(comment)).toEqual([{ named: true }])
     expect(await query('select * from directory.registrations where chain = $1')).toHaveLength(2)
     expect(await query('select * from directory.holdings where chain = $1')).toHaveLength(2)
     expect(await query('select sum(amount_usdc)::text as sum from directory.settlements where chain = $1')).toEqual([

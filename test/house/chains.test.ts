@@ -1,5 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { readSources } from '../support/source-files.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
+import { listFiles, places, readSources, root, textsOf } from '../support/source-files.ts'
+
+const words = chainNames.flatMap((name) => {
+  const { label, feedTerm, dataset } = chainOf(name)
+  return [name, label, feedTerm, dataset]
+})
+
+/** Where such words stand apart from the table, and why; a pattern: that word alone. */
+const exceptions: { in: RegExp; word?: RegExp; why: string }[] = [
+  { in: /^devnet\/hub\//, word: /^ethereum$/, why: 'a protocol of verifications, whatever the chain' },
+  { in: /^ops\/logger\.ts$/, word: /^base$/, why: 'an option of pino' },
+  { in: /^devnet\/world\/identities\.ts$/, why: 'where the people of a made-up world hold what they hold' },
+  { in: /^db\/contract\/samples\.ts$/, why: 'a question that somebody asks of one chain, for an example' },
+]
+
+test('the name, the label, the feed’s term and the dataset of a chain stand in the table of chains alone', async () => {
+  const files = (await readSources()).filter(
+    ({ path, room }) => room !== 'test' && path !== 'chains.config.ts' && !path.includes('/generated/'),
+  )
+  const used = new Set<string>()
+  const isExcepted = (path: string, word: string) => {
+    const found = exceptions.find((one) => one.in.test(path) && (one.word?.test(word) ?? true))
+    if (found) used.add(found.why)
+    return found !== undefined
+  }
+  const wrong = files.flatMap((file) =>
+    places(file, (node) => {
+      const texts = isKey(node) ? [node.text] : textsOf(node)
+      const named = texts.flatMap((text) => words.filter((word) => names(text, word)))
+      return named.some((word) => !isExcepted(file.path, word))
+    }),
+  )
+  expect(wrong).toEqual([])
+  // What is no exception any more is not listed as one.
+  expect(exceptions.map(({ why }) => why).filter((why) => !used.has(why))).toEqual([])
+})
+
+/** Written before what lists chains was made of the table. */
+const before = 'db/migrations/0009'
+
+test('no migration and no style sheet names a chain', () => {
+  const sheets = listFiles().filter((path) => path.endsWith('.css'))
+  const migrations = listFiles().filter((path) => /^db\/migrations\/.*\.sql$/.test(path) && path > before)
+  expect(sheets.length).toBeGreaterThan(0)
+  const wrong = [...sheets, ...migrations].filter((path) => {
+    const text = readFileSync(join(root, path), 'utf8')
+    return (
+      words.some((word) => names(text, word) || text.includes(`.${word} `)) ||
+      chainNames.slice(1).some((name, index) => text.includes(`${chainNames[index]}, ${name}`))
+    )
+  })
+  expect(wrong).toEqual([])
+})
+
+/** `{ celo: … }`: what is said of chains by their names is a field of their rows. */
+function isKey(node: ts.Node): node is ts.Identifier {
+  return ts.isIdentifier(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node
+}
+
+/** As a whole text, or in quotes within a text. */
+function names(text: string, word: string): boolean {
+  return text === word || text.includes(`'${word}'`) || text.includes(`"${word}"`)
+}
 
 /** Makes pages of docs/ of the table alone. */
 const exceptFor = ['db/contract/main.ts']

@@ -1,7 +1,6 @@
-import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { sourceRows } from '../../sources.ts'
-import { places, readSources, type SourceFile } from '../support/source-files.ts'
+import { places, readSources, type SourceFile, textsOf } from '../support/source-files.ts'
 
 /** Names of sources that are words of something else as well, and where; elsewhere they are names of sources. */
 const otherWords: Record<string, RegExp> = {
@@ -16,7 +15,7 @@ const selectorHome = 'abi/selectors.ts'
 
 test('the name of a source stands in the table of sources alone', async () => {
   const wrong = (await product()).flatMap((file) =>
-    places(file, (node) => texts(node).some((text) => namesSource(file.path, text))),
+    places(file, (node) => textsOf(node).some((text) => namesSource(file.path, text))),
   )
   expect(wrong).toEqual([])
 })
@@ -24,7 +23,7 @@ test('the name of a source stands in the table of sources alone', async () => {
 test('a selector of a settlement stands in one file', async () => {
   const wrong = (await product())
     .filter(({ path }) => path !== selectorHome)
-    .flatMap((file) => places(file, (node) => texts(node).some((text) => selectors.test(text))))
+    .flatMap((file) => places(file, (node) => textsOf(node).some((text) => selectors.test(text))))
   expect(wrong).toEqual([])
 })
 
@@ -33,11 +32,6 @@ function namesSource(path: string, text: string): boolean {
   return sourceRows
     .filter(({ name }) => !otherWords[name]?.test(path))
     .some(({ name }) => text === name || text.includes(`'${name}'`))
-}
-
-function texts(node: ts.Node): string[] {
-  const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
-  return isText ? [node.text] : []
 }
 
 /** The product, without the table itself, tests, benchmarks, the local world's doubles of hosts, and what is generated. */

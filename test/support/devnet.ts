@@ -9,6 +9,7 @@ import {
   parseSignature,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { dollarName } from '../../devnet/chain/genesis.ts'
 
 /** What `devnet.json` holds, as far as tests use it. */
 export interface Devnet {
@@ -46,7 +47,7 @@ export async function payByHand(
   const message = { from: account.address, to, value, validAfter: 0n, validBefore: 4_102_444_800n, nonce }
   const signature = await account.signTypedData({
     domain: {
-      name: name === 'celo' ? 'USDC' : 'USD Coin',
+      name: dollarName(name),
       version: '2',
       chainId: chain_id,
       verifyingContract: token as Hex,

@@ -61,3 +61,9 @@ export function places({ path, tree }: SourceFile, asks: (node: ts.Node) => bool
   visit(tree)
   return found
 }
+
+/** The text of a literal, or of a part of a template; empty for other nodes. */
+export function textsOf(node: ts.Node): string[] {
+  const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
+  return isText ? [node.text] : []
+}

@@ -44,4 +44,5 @@ await runCommand({ usage }, async () => {
     })
     return { app, release: () => witnesses.close() }
   })
+  process.exit(0) // left to itself Node gives up its signal handlers first, and a late SIGTERM would be the end it tells
 })

@@ -2,6 +2,7 @@ import { openChainsFile, readChains } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { runCommand } from '../ops/cli.ts'
+import { untilStopSignal } from '../ops/stop.ts'
 import { readSettings } from '../settings.read.ts'
 import { openDisplay } from './display.ts'
 import { options, readRequest } from './request.ts'
@@ -30,12 +31,10 @@ Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 await runCommand({ usage, options }, async ({ values }) => {
   readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const { request, folder } = readRequest(values)
-  const stop = (signal: NodeJS.Signals) => {
+  untilStopSignal().then((signal) => {
     process.stderr.write(`${signal}: stopped; the same command goes on behind the last whole file\n`)
     process.exit(signal === 'SIGINT' ? 130 : 143)
-  }
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  })
   const database = await openDatabase(readSettings('export', process.env).vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'export', max: 1, statementTimeoutMs: 0 })
   try {

@@ -84,11 +84,12 @@ export interface Serving {
 
 /** Serves the app until SIGTERM or SIGINT; then it is not ready, and after the pause it answers what is open and ends. */
 export async function serve(app: Express, { host, port, log, database, onStop, stopPauseMs }: Serving): Promise<void> {
+  const stopSignal = untilStopSignal()
   const server = createHttpServer(app)
   const drain = drainOf(server)
   await listen(server, host, port)
   log.info({ host, port: portOf(server), database }, 'listening')
-  const signal = await untilStopSignal()
+  const signal = await stopSignal
   onStop()
   log.info(`${signal}: stopping`)
   await delay(stopPauseMs)

@@ -4,6 +4,7 @@ import { createPool, inTransaction } from '../../db/pool.ts'
 import { readShards, tryLockBackfill } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { describeError, runCommand, UsageError } from '../../ops/cli.ts'
+import { untilStopSignal } from '../../ops/stop.ts'
 import { checkDatabase } from '../checks.ts'
 import { rememberContracts } from '../contracts.ts'
 import { openHistory } from '../history/sources.ts'
@@ -57,13 +58,11 @@ await runCommand({ usage, options }, async ({ values }) => {
   const { env } = process
   const config = readConfig(values, env, openChainsFile(env.CHAINS_FILE))
   const workers = Array.from({ length: config.task === 'load' ? config.workers : 0 }, startWorker)
-  const stop = (signal: NodeJS.Signals) => {
+  untilStopSignal().then((signal) => {
     for (const worker of workers) worker.kill()
     process.stderr.write(`${signal}: stopped; the same command goes on behind the last batch\n`)
     process.exit(signal === 'SIGINT' ? 130 : 143)
-  }
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  })
   try {
     const database = await openDatabase(config.databaseUrl)
     const pool = createPool({

@@ -9,7 +9,7 @@ import { type RunningWorld, startWorld } from '../../devnet/start.ts'
 import { chainSettings } from '../../devnet/world/settings.ts'
 import { freePort } from '../../ops/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { startMain } from '../support/mains.ts'
+import { signalUntilEnded, startMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mainnet-test-'))
@@ -59,7 +59,7 @@ test('settings that cannot work are named, all at once, and nothing is started',
   expect(output()).not.toContain('    at ')
 })
 
-test('the chains that are switched on are indexed, agents answer, and Ctrl-C leaves no process', async () => {
+test('the chains that are switched on are indexed, agents answer, and Ctrl-C, with however many SIGTERMs, leaves no process', async () => {
   const all = chainSettings(running.chains)
   const file = Object.fromEntries(
     chainNames.map((name) => [name, name === 'base' ? all.base : { ...all[name], enabled: false }]),
@@ -85,8 +85,7 @@ test('the chains that are switched on are indexed, agents answer, and Ctrl-C lea
   const processes = descendantsOf(started.pid as number)
   expect(processes.filter(({ command }) => command.includes('processors/main.ts'))).toHaveLength(1)
   started.kill('SIGINT')
-  await once(started, 'exit')
-  expect(started.exitCode).toBe(0)
+  expect(await signalUntilEnded(started, 'SIGTERM')).toBe(0)
   expect(stillRunning(processes)).toEqual([])
   expect(readFileSync(join(folder, '.data', 'logs', 'processor-base.log'), 'utf8')).toContain('indexing base')
 })

@@ -1,6 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { root } from './source-files.ts'
 
@@ -33,6 +34,15 @@ export function startMain(
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
   })
+}
+
+/** Sends a signal every millisecond until the process has ended; its exit code, or the signal that ended it. */
+export async function signalUntilEnded(child: ChildProcess, signal: NodeJS.Signals) {
+  while (child.exitCode === null && child.signalCode === null) {
+    child.kill(signal)
+    await delay(1)
+  }
+  return child.exitCode ?? child.signalCode
 }
 
 export interface Ended {

@@ -16,6 +16,7 @@ import { expressPath, methodsByPath, type Sources, type Total } from './http/rou
 import { waitInLane } from './http/turns.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { pageLimiter } from './limits/page-limiter.ts'
+import { hearRefused, mcpPath, mcpRoutes } from './mcp/routes.ts'
 import { pageRoutes } from './pages/pages.ts'
 import { actions, routes } from './routes.ts'
 
@@ -64,6 +65,8 @@ export function createApp(deps: ApiDeps): Express {
   app.use(requireHost)
   app.use(limiter(deps.limiter))
   app.use(waitInLane('api'))
+  app.use(mcpPath, hearRefused)
+  app.use(mcpRoutes({ sources, cache, onRead: metrics.countRead, log: deps.log }))
   const { claims } = deps
   if (claims) {
     const accepted = async (fid: number, addresses: readonly string[]) => {

@@ -12,7 +12,7 @@ export type CacheObserver = (path: string, hit: boolean) => void
 export function answer(route: Route, sources: Sources, cache: Cache<Content>, onRead: CacheObserver): RequestHandler {
   const { maxAgeSeconds, missing = 'there is nothing at this path' } = route
   return async (req, res) => {
-    const { key, value, hit, ageSeconds } = await readThrough(route, parse(route, req), sources, cache)
+    const { key, value, hit, ageSeconds } = await readThrough(route, parseRequest(route, req), sources, cache)
     onRead(route.path, hit)
     if (!value) throw new ApiError('ERR_NOT_FOUND', missing)
     if (hit) res.setHeader('Age', String(ageSeconds))
@@ -76,7 +76,10 @@ function holds(header: string | undefined, etag: string): boolean {
 }
 
 /** Path parameters refuse what they cannot be; query parameters take everything. */
-function parse({ params, query }: Route, req: Request): Record<string, unknown> {
+export function parseRequest(
+  { params, query }: Route,
+  req: { readonly params: object; readonly query: object },
+): Record<string, unknown> {
   const path = params.safeParse(req.params)
   if (!path.success) {
     const name = path.error.issues[0]?.path[0] as keyof typeof refusals

@@ -27,6 +27,9 @@ import type { ErrorCode } from './errors.ts'
  * A page, a feed or a sitemap is a `Route` as well, mounted by api/pages/pages.ts and not listed in openapi.json.
  * Whoever needs an answer without HTTP (a page, a tool of another protocol) asks `readThrough` of api/http/answer.ts.
  *
+ * With `tool` it is a tool of MCP as well, with the same parameters and the same answer; with `resource` one can be
+ * read there by its URI.
+ *
  * To add a request that writes, or whose answer nobody may keep (an `Action`): the same, with `action({ ... })` and
  * `actions` of api/routes.ts; it brings its own handler. A path may have several methods, each its own definition.
  */
@@ -81,6 +84,10 @@ export interface Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObjec
   readonly revision?: (sources: Sources) => Promise<number>
   /** `detail` of the 404, for routes that can have nothing to say. */
   readonly missing?: string
+  /** As a tool of the MCP server (api/mcp): its name, and in a sentence or two when to take it. */
+  readonly tool?: { readonly name: string; readonly use: string }
+  /** As a resource there: a URI template over its parameters. */
+  readonly resource?: string
   /** The body; undefined: 404. */
   readonly read: (input: z.output<P> & z.output<Q>, sources: Sources) => Promise<string | PagedBody | undefined>
 }

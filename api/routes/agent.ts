@@ -13,6 +13,8 @@ export const agent = route({
   query: z.object({}),
   answer: { type: json, schema: profile, description: 'The profile.' },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  tool: { name: 'get_agent', use: 'Everything known of one agent by its fid. Long: take search_agents for a list.' },
+  resource: 'agent://{fid}',
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'no agent with this fid',

@@ -33,6 +33,7 @@ export const agents = route({
   query: z.object({ fids: listParameter('FIDs.'), addresses: listParameter('Verified addresses.') }),
   answer: { type: json, schema: agentBatch, description: 'In the order asked, FIDs first, each agent once.' },
   errors: [],
+  tool: { name: 'get_agents', use: 'The whole profiles of several agents at once, by fid and by verified address.' },
   maxAgeSeconds: 30,
   freshSeconds: 5,
   async read({ fids, addresses }, { database, chains, settlementOverloads }) {

@@ -13,6 +13,8 @@ export const byAddress = route({
   query: z.object({}),
   answer: { type: json, schema: addressSubjectAnswer, description: 'The agent, or the tokens the address holds.' },
   errors: ['ERR_ADDRESS_MALFORMED', 'ERR_NOT_FOUND'],
+  tool: { name: 'find_by_address', use: 'Which agents verify an EVM address, and which identity tokens it holds.' },
+  resource: 'address://{address}',
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'this address is not verified by an agent and holds no token',

@@ -40,6 +40,10 @@ export const discovery = route({
   query: discoveryQuery,
   answer: { type: json, schema: discoveryList, description: 'One page.' },
   errors: [],
+  tool: {
+    name: 'search_agents',
+    use: 'Finds agents by name, chain, claim status, documents or code host, in pages. Start here when no fid or address is known.',
+  },
   maxAgeSeconds: 30,
   freshSeconds,
   async read({ sort, page, limit, claimed, ...rest }, sources) {

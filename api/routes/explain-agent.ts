@@ -14,6 +14,10 @@ export const explainAgent = route({
   query: z.object({}),
   answer: { type: json, schema: agentExplanation, description: 'Each rule with what was found; for any FID.' },
   errors: ['ERR_FID_INVALID'],
+  tool: {
+    name: 'explain_agent',
+    use: 'Why an agent is listed as it is: which verifications, transfers and claims its status follows from.',
+  },
   maxAgeSeconds: 30,
   freshSeconds: 5,
   read: async ({ fid }, { database }) => JSON.stringify(explainFid(fid, await fidFacts(database, fid))),

@@ -18,6 +18,7 @@ export const leaderboard = route({
   }),
   answer: { type: json, schema: leaderboardAnswer, description: 'The ranking.' },
   errors: [],
+  tool: { name: 'get_leaderboard', use: 'Agents ranked by settlements received in 7 days, 30 days, or ever.' },
   maxAgeSeconds: 60,
   freshSeconds: 60,
   read: ({ period, limit }, { database, settlementOverloads, leftOut }) =>

@@ -12,6 +12,10 @@ export const stats = route({
   query: z.object({}),
   answer: { type: json, schema: statsAnswer, description: 'The totals.' },
   errors: [],
+  tool: {
+    name: 'get_stats',
+    use: 'How many agents, claims, tokens and settlements there are, and how far each chain is indexed.',
+  },
   maxAgeSeconds: 60,
   freshSeconds: 60,
   read: (_input, { database }) => directoryStats(database),

@@ -5,7 +5,7 @@ import { escapeHtml } from '../../http/html.ts'
  * Text of others, fit for a feed: without what XML 1.0 has no place for (it is cleaned on its way in; a feed that one
  * bio can break is worth a second look), and without the controls that turn the direction of the text around it.
  */
-function plain(text: string): string {
+export function plain(text: string): string {
   return storableText(text).replace(directionControls, '')
 }
 

@@ -1,0 +1,130 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
+import type { Logger } from 'pino'
+import { type CacheObserver, readThrough } from '../http/answer.ts'
+import type { Cache } from '../http/cache.ts'
+import type { Content } from '../http/content.ts'
+import { isOwnOrigin } from '../http/cors.ts'
+import { ApiError } from '../http/errors.ts'
+import { requestId } from '../http/headers.ts'
+import type { Sources } from '../http/route.ts'
+import { waitInLane } from '../http/turns.ts'
+import { type Call, createServer } from './server.ts'
+import { createTools } from './tools.ts'
+
+export interface McpDeps {
+  readonly sources: Sources
+  /** Shared with the API: a tool and its route give the same answer. */
+  readonly cache: Cache<Content>
+  readonly onRead: CacheObserver
+  readonly log: Logger
+}
+
+export const mcpPath = '/mcp'
+/** Bytes of a request: one call, with arguments as long as an address may be. */
+const maxRequestBytes = 65_536
+
+/**
+ * The MCP server (Model Context Protocol, streamable HTTP): revision 2026-07-28 and, on the same path, those before.
+ * Nothing is kept between requests. It stands behind the limiter, which counts a request; one request is one call.
+ */
+export function mcpRoutes({ sources, cache, onRead, log }: McpDeps): Router {
+  const { baseUrl, siteUrl, serviceName } = sources
+  const tools = createTools()
+  const calls = new AsyncLocalStorage<Call>()
+  const handler = createMcpHandler(() => createServer(tools, serviceName, calls.getStore() as Call), {
+    maxSubscriptions: 0, // nothing here changes while it is listened to
+    maxRequestBodySize: maxRequestBytes,
+    onerror: (err) => log.debug({ err }, 'a request of MCP was refused'),
+  })
+  const serve = toNodeHandler(handler, { onerror: (err) => log.error({ err }, 'a request of MCP failed') })
+
+  const callOf = (res: Response): Call => ({
+    refusal: res.locals.refusal,
+    async ask(route, input) {
+      const { value, hit } = await readThrough(route, input, sources, cache)
+      onRead(route.path, hit)
+      return value?.text.toString()
+    },
+    tell(cause) {
+      const error = cause instanceof ApiError ? cause : new ApiError('ERR_INTERNAL')
+      res.locals.errorCode = error.code
+      if (error.status >= 500) log.error({ requestId: requestId(res), code: error.code, err: cause }, 'a call failed')
+      return error
+    },
+  })
+
+  const router = Router({ caseSensitive: true, strict: true })
+  router.use(mcpPath, judge(baseUrl, siteUrl))
+  router.options(mcpPath, preflight)
+  router.all(mcpPath, readBody, refuseBody, refuseList, waitInLane('api'), (req: Request, res: Response) => {
+    res.set('Cache-Control', 'no-store')
+    return calls.run(callOf(res), () => serve(req, res, req.body))
+  })
+  return router
+}
+
+/** An answer in the words of JSON-RPC, to a request that does not come as far as the protocol. */
+function refuse(res: Response, status: number, { code, message }: { code: number; message: string }): void {
+  res.status(status).set('Cache-Control', 'no-store').json({ jsonrpc: '2.0', id: null, error: { code, message } })
+}
+const invalidRequest = -32_600
+const parseError = -32_700
+
+/**
+ * A browser tells whose page asks, and by which name it found us: a page of elsewhere is refused, also one whose name
+ * was made to lead here (DNS rebinding). Programs send no Origin.
+ */
+function judge(baseUrl: string, siteUrl: string): RequestHandler {
+  const names = new Set([...[baseUrl, siteUrl].map((url) => new URL(url).hostname), 'localhost', '127.0.0.1', '[::1]'])
+  const isOwn = isOwnOrigin(siteUrl)
+  return (req, res, next) => {
+    const host = URL.parse(`http://${req.get('Host')}`)?.hostname
+    const origin = req.get('Origin')
+    if (host !== undefined && !names.has(host)) {
+      return refuse(res, 403, { code: invalidRequest, message: 'Host is not of this service' })
+    }
+    if (origin !== undefined && !isOwn(origin) && origin !== new URL(baseUrl).origin) {
+      return refuse(res, 403, { code: invalidRequest, message: 'Origin must be this service, localhost, or absent' })
+    }
+    next()
+  }
+}
+
+const preflight: RequestHandler = (_req, res) => {
+  res.set('Allow', 'POST, OPTIONS').set('Cache-Control', 'no-store')
+  if (res.hasHeader('Access-Control-Allow-Methods')) {
+    res.set('Access-Control-Allow-Headers', 'Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name')
+  }
+  res.status(204).end()
+}
+
+const readBody = express.json({ limit: maxRequestBytes, type: () => true })
+
+const refuseBody: ErrorRequestHandler = (error, _req, res, next) => {
+  if (!(error.status >= 400 && error.status < 500)) return next(error)
+  refuse(res, error.status, { code: parseError, message: `the body must be JSON of at most ${maxRequestBytes} bytes` })
+}
+
+/** Older revisions allow several calls in a list, of which the limiter would count one. */
+const refuseList: RequestHandler = (req, res, next) => {
+  if (!Array.isArray(req.body)) return next()
+  refuse(res, 400, { code: invalidRequest, message: 'one message a request: lists are not taken' })
+}
+
+const isToolCall = ({ body }: Request) => (body as { method?: unknown } | undefined)?.method === 'tools/call'
+
+/**
+ * To stand between the limiter and the routes: a call beyond the limit is answered by its tool, in words that a model
+ * reads and can wait by.
+ */
+export const hearRefused: ErrorRequestHandler = (error, req, res, next) => {
+  if (!(error instanceof ApiError) || error.status !== 429) return next(error)
+  readBody(req, res, (unread) => {
+    if (unread || !isToolCall(req)) return next(error)
+    res.locals.refusal = error
+    next()
+  })
+}

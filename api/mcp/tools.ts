@@ -1,0 +1,101 @@
+import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server'
+import { openApiDocument } from '../docs/openapi.ts'
+import type { Route } from '../http/route.ts'
+import { routes } from '../routes.ts'
+
+/** Rows of a list when the caller names no number, and at most: what a model reads costs its user by the word. */
+const rows = { fallback: 10, most: 50 }
+
+type Json = Record<string, unknown>
+
+/** A read as a tool: the same parameters by name, the same answer. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly route: Route
+  readonly input: StandardSchemaWithJSON<Json>
+  readonly output: StandardSchemaWithJSON<Json>
+}
+
+/** The tools, made from the definitions of routes that say so. */
+export function createTools(): Tool[] {
+  const { paths, components } = openApiDocument() as unknown as OpenApi
+  return routes.flatMap((route) => {
+    const operation = paths[route.path]?.get
+    if (!route.tool || !operation) return []
+    return {
+      name: route.tool.name,
+      description: route.tool.use,
+      route,
+      input: described(inputOf(operation)),
+      output: described(outputOf(operation, components)),
+    }
+  })
+}
+
+interface OpenApi {
+  readonly paths: Record<string, { readonly get?: OpenApiGet }>
+  readonly components: { readonly schemas: Record<string, Json> }
+}
+
+interface OpenApiGet {
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly schema: Json
+    readonly description?: string
+  }[]
+  readonly responses: { readonly '200': { readonly content: Record<string, { readonly schema: Json }> } }
+}
+
+function inputOf({ parameters = [] }: OpenApiGet): Json {
+  const properties = parameters.map(({ name, schema, description }) => {
+    const bounds = name === 'limit' ? { maximum: rows.most, default: rows.fallback } : {}
+    const [said] = String(description ?? schema.description).split('. ')
+    return [name, { ...schema, ...bounds, description: said }]
+  })
+  const required = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
+  return { type: 'object', properties: Object.fromEntries(properties), required }
+}
+
+/** Names of the fields that every answer has: whole schemas of all answers would fill a model's memory. */
+function outputOf({ responses }: OpenApiGet, { schemas }: OpenApi['components']): Json {
+  const resolved = (schema: Json): Json => {
+    const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined
+    return name === undefined ? schema : resolved(schemas[name] ?? {})
+  }
+  const [content] = Object.values(responses['200'].content)
+  const answer = resolved(content?.schema ?? {})
+  const [first = [], ...others] = ((answer.anyOf ?? [answer]) as Json[]).map(
+    (shape) => (resolved(shape).required ?? []) as string[],
+  )
+  return { type: 'object', required: first.filter((name) => others.every((names) => names.includes(name))) }
+}
+
+/** Told to clients alone: what arguments mean is for the route to say, which mends or refuses them as it always does. */
+function described(schema: Json): StandardSchemaWithJSON<Json> {
+  const tell = () => schema
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'agent-directory',
+      validate: (value) => ({ value: value as Json }),
+      jsonSchema: { input: tell, output: tell },
+    },
+  }
+}
+
+/** Arguments of a call as they would stand in an address: texts, a list where a parameter may be repeated. */
+export function asQuery({ route: { query }, input }: Tool, args: Json): Record<string, string | string[]> {
+  const { properties } = input['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as { properties: Json }
+  const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null)
+  const texts = given.map(([name, value]): [string, string | string[]] => {
+    const repeats = (properties[name] as Json | undefined)?.type === 'array'
+    if (!Array.isArray(value)) return [name, String(value)]
+    return [name, repeats ? value.map(String) : value.join(',')]
+  })
+  const asked = Object.fromEntries(texts)
+  if (!('limit' in query.shape)) return asked
+  const wanted = Number(asked.limit ?? rows.fallback)
+  return { ...asked, limit: String(Number.isInteger(wanted) ? Math.min(wanted, rows.most) : rows.fallback) }
+}

@@ -1,0 +1,255 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MemoryStore } from '../../../api/limits/memory.ts'
+import { createTools } from '../../../api/mcp/tools.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { richFid, seedShowcase } from '../../support/api/showcase.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, seedAgent } from '../../support/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+const clients: { close(): Promise<void> }[] = []
+const hidden = 66
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await seedShowcase(database.pool, Date.now())
+  await seedAgent(database.pool, { fid: hidden, addresses: [addressOf('own')] })
+  const bio = 'fine \u202egnilleps\u202c \u{e0069}\u{e0067}\u{e006e}ore "this" \\ \u{1f600}'
+  await database.pool.query('update agent set bio = $1 where fid = $2', [bio, hidden])
+  // Nothing is forgotten in between, so that a tool and its route are asked at one moment.
+  const now = Date.now()
+  api = await startApi(database, { now: () => now })
+})
+afterAll(async () => {
+  for (const client of clients) await client.close()
+  await api.stop()
+  await database.drop()
+})
+
+const about = { name: 'test', version: '1' }
+
+/** A client of the newest revision. */
+async function newer(url = api.url) {
+  const client = new Client(about, { versionNegotiation: { mode: 'auto' } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)))
+  clients.push(client)
+  return client
+}
+
+/** A client that is older than this revision, and of another code line. */
+async function older(url = api.url) {
+  const client = new OlderClient(about)
+  await client.connect(new OlderTransport(new URL(`${url}/mcp`)))
+  clients.push(client)
+  return client
+}
+
+interface Answer {
+  readonly content?: unknown
+  readonly structuredContent?: unknown
+  readonly isError?: unknown
+}
+
+const textOf = ({ content }: Answer) => (content as { text: string }[])[0]?.text ?? ''
+
+const eras = [
+  ['2026-07-28', newer],
+  ['2025', older],
+] as const
+
+/** A call of each tool, and the address of the same question. */
+const examples: Record<string, [args: Record<string, unknown>, path: string][]> = {
+  search_agents: [
+    [{}, '/api/discovery?limit=10'],
+    [
+      { q: 'parcel', chain: ['Base', 'celo'], claimed: 'unclaimed', sort: 'oldest', limit: 90 },
+      '/api/discovery?q=parcel&chain=Base&chain=celo&claimed=unclaimed&sort=oldest&limit=50',
+    ],
+  ],
+  get_agent: [
+    [{ fid: richFid }, `/api/agent/${richFid}`],
+    [{ fid: String(hidden) }, `/api/agent/${hidden}`],
+    [{ fid: 0 }, '/api/agent/0'],
+    [{ fid: 999_999 }, '/api/agent/999999'],
+    [{}, '/api/agent/x'],
+  ],
+  get_agents: [
+    [
+      { fids: [richFid, hidden], addresses: addressOf('own') },
+      `/api/agents?fids=${richFid},${hidden}&addresses=${addressOf('own')}`,
+    ],
+  ],
+  find_by_address: [
+    [{ address: addressOf('own') }, `/api/by-address/${addressOf('own')}`],
+    [{ address: '0x12' }, '/api/by-address/0x12'],
+  ],
+  list_settlements: [
+    [{ fid: richFid }, `/api/agent/${richFid}/settlements?limit=10`],
+    [
+      { fid: richFid, limit: 2, cursor: '', since: '2026-01-01T00:00:00Z', final: 'true' },
+      `/api/agent/${richFid}/settlements?limit=2&cursor=&since=2026-01-01T00:00:00Z&final=true`,
+    ],
+    [{ fid: richFid, cursor: 'nowhere' }, `/api/agent/${richFid}/settlements?limit=10&cursor=nowhere`],
+  ],
+  get_leaderboard: [[{ period: 'all', limit: 3 }, '/api/leaderboard?period=all&limit=3']],
+  get_stats: [[{}, '/api/stats']],
+  explain_agent: [[{ fid: richFid }, `/api/agent/${richFid}/explain`]],
+}
+
+describe.each(eras)('a client of %s', (era, connect) => {
+  test('is told what there is, in few words', async () => {
+    const client = await connect()
+    expect(client.getServerVersion()).toMatchObject({ name: 'agent-directory' })
+    expect(client.getInstructions()).toContain('strangers')
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(examples)))
+    expect(tools.length).toBeLessThanOrEqual(10)
+    expect(JSON.stringify(tools).length).toBeLessThan(8_192)
+    for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
+      expect(name).toMatch(/^[a-z_]{1,20}$/)
+      expect(description).toMatch(/\w/)
+      expect(annotations).toEqual({ readOnlyHint: true, idempotentHint: true, openWorldHint: false })
+      expect(outputSchema?.type).toBe('object')
+      for (const field of Object.values(inputSchema.properties ?? {})) {
+        expect(field).toMatchObject({ description: expect.any(String) })
+      }
+    }
+    const { resourceTemplates } = await client.listResourceTemplates()
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(
+      expect.arrayContaining(['agent://{fid}', 'address://{address}']),
+    )
+    if (era === '2025') return
+    const discovered = await ask({ method: 'server/discover' })
+    expect(discovered).toMatchObject({
+      result: { supportedVersions: ['2026-07-28'], ttlMs: 300_000, cacheScope: 'public' },
+    })
+  })
+
+  test.each(createTools().map(({ name }) => name))('%s answers as its route does', async (name) => {
+    const client = await connect()
+    expect(examples).toHaveProperty(name)
+    for (const [args, path] of examples[name] ?? []) {
+      const response = await api.get(path)
+      const body = (await response.text()).replace(/[\u202a-\u202e\u{e0000}-\u{e007f}]/gu, '')
+      const answer = (await client.callTool({ name, arguments: args })) as Answer
+      expect([args, answer.isError ?? false, textOf(answer)]).toEqual([args, !response.ok, body])
+      if (response.ok) expect(answer.structuredContent).toEqual(JSON.parse(body))
+    }
+  })
+
+  test('reads resources as the routes are read', async () => {
+    const client = await connect()
+    for (const [uri, path] of [
+      [`agent://${richFid}`, `/api/agent/${richFid}`],
+      [`address://${addressOf('own')}`, `/api/by-address/${addressOf('own')}`],
+    ] as const) {
+      const { contents } = await client.readResource({ uri })
+      expect(contents).toEqual([{ uri, mimeType: 'application/json', text: await (await api.get(path)).text() }])
+    }
+    for (const uri of ['agent://999999', 'agent://x', 'nothing://1']) {
+      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32_602 })
+    }
+  })
+
+  test('sees no text that people do not see, and everything else', async () => {
+    const client = await connect()
+    const { bio } = (await client.callTool({ name: 'get_agent', arguments: { fid: hidden } })).structuredContent as {
+      bio: string
+    }
+    expect(bio).toBe('fine gnilleps ore "this" \\ \u{1f600}')
+  })
+
+  test('is counted like everybody, a call a request, and told in words when to come back', async () => {
+    const limits = { perMinute: 12, perDay: 1_000 }
+    const limited = await startApi(database, {
+      limiter: { limits, store: new MemoryStore(limits, Date.now), now: Date.now },
+    })
+    const client = await connect(limited.url)
+    const call = () => client.callTool({ name: 'get_stats', arguments: {} }) as Promise<Answer>
+    let served = 0
+    let last = await call()
+    while (!last.isError && served < 20) {
+      served++
+      last = await call()
+    }
+    expect(served).toBeGreaterThan(5)
+    expect(served).toBeLessThan(12)
+    expect(JSON.parse(textOf(last))).toEqual({
+      error: 'ERR_RATE_LIMIT',
+      detail: 'at most 12 requests a minute',
+      limits,
+      retryAfterSeconds: 60,
+    })
+    expect((await limited.get('/api/stats')).status).toBe(429)
+    await expect(client.listResourceTemplates()).rejects.toThrow()
+    await limited.stop()
+  })
+})
+
+const envelope = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
+/** A request of the newest revision as it stands on the wire. */
+async function send(message: unknown, headers: Record<string, string> = {}) {
+  const { method } = message as { method?: string }
+  return api.get('/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      ...(method !== undefined && { 'mcp-method': method }),
+      ...headers,
+    },
+    body: typeof message === 'string' ? message : JSON.stringify(message),
+  })
+}
+const message = (request: { method: string; params?: object }) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  ...request,
+  params: { _meta: envelope, ...request.params },
+})
+const ask = async (request: { method: string; params?: object }) => (await send(message(request))).json()
+
+test('what is no call gets no further', async () => {
+  const listTools = message({ method: 'tools/list' })
+  for (const [status, code, response] of [
+    [400, -32_600, send([listTools, listTools])],
+    [400, -32_700, send('{"jsonrpc":')],
+    [413, -32_700, send(`"${'x'.repeat(70_000)}"`)],
+    [403, -32_600, send(listTools, { origin: 'https://elsewhere.example' })],
+    [400, -32_020, send(listTools, { 'mcp-method': 'tools/call' })],
+    [404, -32_601, send(message({ method: 'agents/list' }))],
+    [
+      200,
+      -32_603,
+      send(message({ method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } })),
+    ],
+  ] as const) {
+    const answer = await response
+    expect([answer.status, await answer.json()]).toMatchObject([status, { error: { code } }])
+  }
+  for (const method of ['GET', 'DELETE']) {
+    const answer = await api.get('/mcp', { method })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+  }
+})
+
+test('pages of the site and of localhost may ask, and are told so', async () => {
+  for (const origin of ['https://agents.example', 'http://localhost:5173']) {
+    const preflight = await api.get('/mcp', {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    })
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, origin])
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('Mcp-Method')
+    const answer = await send(message({ method: 'tools/list' }), { origin })
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  }
+})

@@ -3,6 +3,7 @@ import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { noteAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
 import { noteHoldersUnknownTo } from '../db/queries/join/events.ts'
+import { refreshPayers } from '../db/queries/rollup/payers.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
 import { askForSubjects } from '../db/queries/sources/source-state.ts'
@@ -143,6 +144,10 @@ await runCommand({ usage, options }, async ({ values }) => {
     await refreshCounts(join)
     return 0
   }
+  const payers = async () => {
+    await refreshPayers(join)
+    return 0
+  }
   const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), rollupRestMs)
   const edge = async () => (await runEdges(join)).work
   await Promise.all([
@@ -152,6 +157,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     loop('edges', edge, minute),
     rollupLoop,
     loop('settlement counts', refresh, minute),
+    loop('payers', payers, minute),
     loop('old changes', () => forgetOldChanges({ pool, now }), hour),
   ])
   server.close()

@@ -8,7 +8,10 @@ const rankedAgent = z
     ...leanFields,
     settlement_count: z.int().positive().meta({ description: 'In the window.' }),
     volume_usdc: dollars,
-    unique_payers: z.int().positive(),
+    unique_payers: z
+      .int()
+      .positive()
+      .meta({ description: 'In the window. Of agents with more than 10,000 settlements as of some minutes ago.' }),
     last_settlement_at: time,
   })
   .meta({ id: 'RankedAgent' })

@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { leanRowWith } from '../sql/lean-row.ts'
-import { isListed } from '../sql/selectors.ts'
+import { payersOf } from '../sql/payers.ts'
 import { countedSettlements, newestSettlement } from '../sql/settlement-windows.ts'
 
 /** Rolling windows: where each begins, as SQL (null: with the first block), and its columns of `recipient_counts`. */
@@ -28,7 +28,8 @@ const spareCandidates = 100
  *
  * What is shown of an agent is counted when asked, to the row, and so is the rank among those who are counted. Who is
  * counted follows from the job's last round, a minute ago: the first `limit` and a hundred more. An agent that was not
- * among them then and would be shown now has to wait for the next round.
+ * among them then and would be shown now has to wait for the next round. Payers of an agent with very many settlements
+ * are those of that round too.
  */
 export async function leaderboard(
   db: Queryable,
@@ -59,7 +60,8 @@ export async function leaderboard(
   })
 }
 
-function rankingOf({ since, count }: (typeof windows)[LeaderboardPeriod]): string {
+function rankingOf(window: (typeof windows)[LeaderboardPeriod]): string {
+  const { since, count } = window
   const counted = countedSettlements({
     recipients: 'recipient',
     few: true,
@@ -104,7 +106,7 @@ ranked as (
 `
 }
 
-function answerOf({ since }: (typeof windows)[LeaderboardPeriod]): string {
+function answerOf(window: (typeof windows)[LeaderboardPeriod]): string {
   const leanRow = leanRowWith({ last30d: 'ranked.last_30d', ever: 'ranked.ever' })
   return `
 select json_build_object(
@@ -116,7 +118,7 @@ select json_build_object(
     'rank', ranked.rank,${leanRow},
     'settlement_count', ranked.settlement_count,
     'volume_usdc', ${dollars('ranked.volume')},
-    'unique_payers', (${payersOf('a.verified_addresses', since)}),
+    'unique_payers', ${uniquePayers(window)},
     'last_settlement_at', ${isoTime(newestSettlement('a.verified_addresses', '$3::boolean'))}
   ) order by ranked.rank), '[]')
 )::text as body
@@ -125,24 +127,15 @@ select json_build_object(
 `
 }
 
-/** How many paid any of the addresses: those whose newest settlement is in the window. */
-function payersOf(addresses: string, since: string | null): string {
-  const after = (time: string) => (since === null ? 'true' : `${time} > ${since}`)
-  return `
-    select count(*)
-      from (select p.payer
-              from settlement_payer p
-             where p.recipient = any (${addresses}) and ($3::boolean or not p.overload) and ${after('p.last_at')}
-             union
-            select s.payer
-              from unnest(${addresses}) as recipient (address)
-             cross join settlement_unrolled u
-             cross join lateral (
-               select s.payer
-                 from settlement s
-                where s.recipient = recipient.address and s.chain = u.chain
-                  and s.block_number between u.from_block and u.to_block
-                  and ($3::boolean or ${isListed('s.selector')}) and ${after('s.block_timestamp')}
-               offset 0
-             ) s) payer`
+/**
+ * How many paid an agent `a` in the window. Of agents with very many settlements the job has counted it, up to some
+ * minutes ago; the others are few rows.
+ */
+function uniquePayers({ since, count }: (typeof windows)[LeaderboardPeriod]): string {
+  const payers = payersOf({ addresses: 'a.verified_addresses', overloads: '$3::boolean', since })
+  return `coalesce(
+      (select greatest(kept.${count}, 1)
+         from agent_payers kept
+        where kept.fid = a.fid and kept.addresses = a.verified_addresses and kept.overloads = $3::boolean),
+      (select count(*) from (${payers}) payer))`
 }

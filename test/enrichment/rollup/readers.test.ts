@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type LeaderboardPeriod, leaderboard, leaderboardPeriods } from '../../../db/queries/read/leaderboard.ts'
 import { agentSettlementDays } from '../../../db/queries/read/settlement-days.ts'
 import { directoryStats } from '../../../db/queries/read/stats.ts'
+import { refreshPayers } from '../../../db/queries/rollup/payers.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
 import { rollUp } from './world.ts'
@@ -140,3 +141,36 @@ test('addresses that no agent has any more are not counted, and those that did n
   expect(foreign).toEqual([])
   expect((await rows()).length).toBeLessThan(before.length)
 })
+
+test('the payers of agents with many settlements are kept, and are those of the settlements', async () => {
+  await seed()
+  await finalizeAndRollUp(hours - 20) // the newest are not rolled up
+  await round()
+  const keep = (mostCountedAtOnce = 0, now = () => new Date()) =>
+    refreshPayers({ pool: database.pool, now, settlementOverloads, mostCountedAtOnce })
+  const paid = (await counted(10_000)).length
+  expect(paid).toBeGreaterThan(1)
+  expect(await keep()).toBe(paid)
+  for (const [index, days] of [7, 30, 10_000].entries()) {
+    expect(await ranking(leaderboardPeriods[index] as LeaderboardPeriod)).toMatchObject(await counted(days))
+  }
+  // Answers come from what is kept, for the addresses it was counted of.
+  const firsts = async () => (await ranking('all')).map(({ fid, unique_payers }) => [fid, unique_payers])
+  const before = await firsts()
+  await database.pool.query('update agent_payers set ever = 77')
+  expect(await firsts()).toEqual(before.map(([fid]) => [fid, 77]))
+  await database.pool.query('update agent set verified_addresses = verified_addresses[1:1] where fid = 2')
+  expect(await ranking('all')).toContainEqual(expect.objectContaining({ fid: 2, unique_payers: await payersOf(2) }))
+
+  expect(await keep()).toBe(1)
+  const later = new Date(Date.now() + hourMs)
+  expect(await keep(0, () => later)).toBe(paid)
+  expect(await ranking('all')).toMatchObject(await counted(10_000))
+  expect(await keep(1_000_000, () => later)).toBe(0)
+  expect((await database.pool.query('select from agent_payers')).rowCount).toBe(0)
+})
+
+async function payersOf(wanted: number) {
+  const rows = (await counted(10_000)) as { fid: number; unique_payers: number }[]
+  return rows.find(({ fid }) => fid === wanted)?.unique_payers
+}

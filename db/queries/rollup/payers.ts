@@ -1,0 +1,90 @@
+import type pg from 'pg'
+import { inTransaction, type Queryable } from '../../pool.ts'
+import { payersOf } from '../sql/payers.ts'
+import { allowLargeSums } from './sums.ts'
+
+/** Settlements to an agent's addresses, of any kind, above which its payers are not counted while somebody waits. */
+const mostCountedAtOnce = 10_000
+/** A count is made again when it is so old. */
+const staleMs = 60_000
+/** A round begins no further count after so long. */
+const roundMs = 30_000
+
+export interface PayerOptions {
+  readonly pool: pg.Pool
+  readonly now: () => Date
+  readonly settlementOverloads: 'spec' | 'all'
+  /** For tests. */
+  readonly mostCountedAtOnce?: number
+}
+
+/**
+ * Counts the payers of the agents with very many settlements, those first that were never counted or longest ago.
+ * Returns how many agents were counted.
+ */
+export async function refreshPayers(options: PayerOptions): Promise<number> {
+  const { pool, now, settlementOverloads, mostCountedAtOnce: most = mostCountedAtOnce } = options
+  const overloads = settlementOverloads === 'all'
+  const deadline = performance.now() + roundMs
+  const stale = new Date(now().getTime() - staleMs)
+  const due = await largeAgents(pool, { most, overloads, stale })
+  let counted = 0
+  for (const fid of due) {
+    if (performance.now() > deadline) break
+    await inTransaction(pool, async (db) => {
+      await allowLargeSums(db)
+      await countPayers(db, { fid, overloads, now: now() })
+    })
+    counted++
+  }
+  return counted
+}
+
+/** Agents to be counted, in that order. What is kept of others that are not large any more is deleted. */
+async function largeAgents(
+  db: Queryable,
+  { most, overloads, stale }: { most: number; overloads: boolean; stale: Date },
+): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'large-agents',
+    text: `
+with large as materialized (
+  select a.fid, a.verified_addresses
+    from agent a
+   where (select sum(t.n) from settlement_total t where t.recipient = any (a.verified_addresses)) > $1
+),
+gone as (delete from agent_payers where fid not in (select fid from large))
+select large.fid::float8 as fid
+  from large
+  left join agent_payers kept on kept.fid = large.fid and kept.addresses = large.verified_addresses
+                             and kept.overloads = $2
+ where kept.fid is null or kept.counted_at <= $3
+ order by kept.counted_at nulls first, large.fid`,
+    values: [most, overloads, stale],
+  })
+  return rows.map(({ fid }) => fid)
+}
+
+async function countPayers(
+  db: Queryable,
+  { fid, overloads, now }: { fid: number; overloads: boolean; now: Date },
+): Promise<void> {
+  const payers = payersOf({ addresses: 'a.verified_addresses', overloads: '$2::boolean', since: null })
+  await db.query({
+    name: 'count-payers',
+    text: `
+insert into agent_payers as kept (fid, addresses, overloads, last_7d, last_30d, ever, counted_at)
+select a.fid, a.verified_addresses, $2, counted.last_7d, counted.last_30d, counted.ever, $3
+  from agent a
+ cross join lateral (
+   select count(*) filter (where last_at > $3::timestamptz - interval '7 days') as last_7d,
+          count(*) filter (where last_at > $3::timestamptz - interval '30 days') as last_30d,
+          count(*) as ever
+     from (${payers}) payer) counted
+ where a.fid = $1
+    on conflict (fid) do update
+   set (addresses, overloads, last_7d, last_30d, ever, counted_at)
+       = (excluded.addresses, excluded.overloads, excluded.last_7d, excluded.last_30d, excluded.ever, excluded.counted_at)`,
+    values: [fid, overloads, now],
+  })
+}

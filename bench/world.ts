@@ -1,5 +1,7 @@
 import type pg from 'pg'
 import { chainNames, settlementChains } from '../chains.config.ts'
+import { inTransaction } from '../db/pool.ts'
+import { ensurePartitions } from '../db/queries/chain/partitions-ahead.ts'
 import { busiestChain } from './busiest.ts'
 
 /** How large the directory of a benchmark is. */
@@ -15,8 +17,13 @@ export interface WorldSize {
  * days, most of them to few of the addresses, as payments are. The same size gives the same rows but for the clock.
  */
 export async function fillWorld(pool: pg.Pool, size: WorldSize): Promise<void> {
+  await inTransaction(pool, (db) => ensurePartitions(db, busiestChain, newestBlock))
   for (const statement of statements(size)) await pool.query(statement)
 }
+
+/** Of the newest settlement, and of the chain: both above the partitions that a new database has. */
+const newestBlock = 80_000_000
+const headBlock = 90_000_000
 
 /** A random-looking address that is always the same for a number. */
 const address = (n: string) => `decode(md5('address ' || ${n}) || left(md5(${n}::text), 8), 'hex')`
@@ -70,12 +77,12 @@ function statements({ agents, addresses, settlements }: WorldSize): string[] {
      select source, 'fid:' || fid, now(), now(), now()
        from agent, unnest(array['socialindex', 'explorer', 'identity']) source`,
     `insert into chain_state (chain, chain_id, indexed_block, indexed_at, finalized_block, head_block, updated_at)
-     select chain, 1, 90000000, now(), 89999000, 90000000, now() from unnest(${chains}) chain`,
+     select chain, 1, ${headBlock}, now(), ${headBlock} - 1000, ${headBlock}, now() from unnest(${chains}) chain`,
     'drop index settlement_recipient',
     `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
                              payer, recipient, facilitator, payment_nonce, tx_hash)
      select 1000 + n % 5000000, now() - (120.0 * (${settlements} - n) / ${settlements}) * interval '1 day',
-            (80000000.0 * n / ${settlements})::int, n % 40,
+            (${newestBlock}.0 * n / ${settlements})::int, n % 40,
             (${textArray(paymentChains)})[1 + n % ${paymentChains.length}],
             'c', case when n % 9 = 0 then '\\xef55bec6'::bytea else '\\xe3ee160e'::bytea end, ${address('0')},
             ${address('(n % 3000)')}, ${address(`(1 + floor(power(hashint8(n) / 4294967296.0 + 0.5, 3) * ${addresses}))::bigint`)},

@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { type Chain, type ChainName, chainNames, chainOf, settlementChains } from '../chains.config.ts'
+import { type ChainName, chainNames, chainOf, settlementChains } from '../chains.config.ts'
+import type { Chain } from '../chains.row.ts'
 import type { Queryable } from './pool.ts'
 import { ensurePartitions } from './queries/chain/partitions-ahead.ts'
 

@@ -77,6 +77,42 @@ test('the row that the README shows adds a chain, with its pages as they are wri
   })
 })
 
+test('a chain that is added is not asked for by what another one is called, and shares neither term nor dataset', () => {
+  const pages = ['transaction', 'address', 'block', 'token'].map((page) => [
+    page,
+    'https://x.example/{hash}{address}{block}{id}',
+  ])
+  const row = {
+    id: 8_004_008,
+    label: 'North',
+    feedTerm: 'north',
+    dataset: 'north-mainnet',
+    hasTraces: true,
+    finality: 1,
+    registry: { address, fromBlock: 0 },
+    reputation: { address, fromBlock: 0 },
+    tokens: [],
+    explorer: Object.fromEntries(pages),
+    hue: '#000000',
+  }
+  const problemsOf = (file: object) =>
+    errorOf(() => readChains({ env: {}, file }))
+      .split('\n')
+      .slice(1)
+  expect(problemsOf({ op: row })).toEqual(['  CHAINS_FILE op.name: op is that of optimism'])
+  expect(problemsOf({ north: { ...row, label: '137', feedTerm: 'eth', dataset: 'base-mainnet' } })).toEqual([
+    '  CHAINS_FILE north.feedTerm: eth is that of ethereum',
+    '  CHAINS_FILE north.dataset: base-mainnet is that of base',
+    '  CHAINS_FILE north.label: 137 is that of polygon',
+  ])
+  expect(problemsOf({ north: row, south: row })).toEqual([
+    '  CHAINS_FILE south.label: north is that of north',
+    '  CHAINS_FILE south.id: 8004008 is that of north',
+    '  CHAINS_FILE south.feedTerm: north is that of north',
+    '  CHAINS_FILE south.dataset: north-mainnet is that of north',
+  ])
+})
+
 test('one of the two contracts of the social network can be overridden alone', () => {
   const { social } = readChains({ env: {}, file: { optimism: { keyRegistry: { address } } } }).optimism
   expect(social).toEqual({ ...chains.optimism.social, keyRegistry: address.toLowerCase() })

@@ -1,4 +1,5 @@
-import { type Chain, chains, type DefaultChain, defaultChainNames } from '../../chains.config.ts'
+import { chains, type DefaultChain, defaultChainNames } from '../../chains.config.ts'
+import type { Chain } from '../../chains.row.ts'
 import type { DevChain } from '../chain/chain.ts'
 
 /** Blocks that may still be replaced: enough to see hot blocks at work, few enough to see them become final. */

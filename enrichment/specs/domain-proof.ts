@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Chain, ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../chains.config.ts'
+import type { Chain } from '../../chains.row.ts'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import { second } from '../../ops/time.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Chain } from '../../../chains.config.ts'
+import type { Chain } from '../../../chains.row.ts'
 import { root } from '../source-files.ts'
 
 /** A chain that no table has, under a name and a label that are not one word. */

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { httpUrl, nodeUrl } from './settings.forms.ts'
+
+// The forms of what CHAINS_FILE says of a chain.
+
+/** Said of what is no object; of a field too many its own words are better. */
+const wanted = (fields: string) => (issue: { code?: string }) =>
+  issue.code === 'invalid_type' ? `must be an object of ${fields}` : undefined
+
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
+  .toLowerCase()
+const block = z.int({ error: 'must be a block number' }).nonnegative().max(2_147_483_647)
+const contract = z.strictObject({ address, fromBlock: block }, { error: wanted('address and fromBlock') })
+const deployment = z.strictObject({ address })
+
+/** What may be said of a chain of the table. */
+export const override = z.strictObject({
+  enabled: z.boolean().optional(),
+  rpc: nodeUrl.nullable().optional(),
+  portal: httpUrl.nullable().optional(),
+  dataset: z
+    .string()
+    .regex(/^[a-z0-9-]+$/, 'must be a dataset name of lowercase letters, digits and hyphens')
+    .optional(),
+  gateway: httpUrl.nullable().optional(),
+  finality: z.int({ error: 'must be a number of blocks' }).min(0).max(100_000).optional(),
+  registry: contract.optional(),
+  reputation: contract.optional(),
+  tokens: z
+    .array(
+      contract.extend({
+        decimals: z.literal(6, { error: 'must be 6: amounts are kept as integer millionths of a dollar' }),
+      }),
+    )
+    .max(16)
+    .optional(),
+  keyRegistry: deployment.optional(),
+  idRegistry: deployment.extend({ fromBlock: block.optional() }).optional(),
+})
+
+/** Taken as it is written: read as an address its braces would be escaped. */
+const page = (...places: string[]) =>
+  z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+    .refine((text) => places.every((place) => text.includes(`{${place}}`)), {
+      error: `must contain ${places.map((place) => `{${place}}`).join(' and ')}`,
+    })
+const millions = z.int().nonnegative().multipleOf(1_000_000, 'must be a multiple of 1000000')
+
+/** A row of the table that an installation adds: nothing is taken for granted but what has a default here. */
+export const addition = override.extend({
+  id: z.int({ error: 'must be the EIP-155 chain id' }).positive().max(2_147_483_647),
+  label: z
+    .string({ error: 'must be 1 to 20 letters, digits, blanks, dots and hyphens' })
+    .regex(/^[A-Za-z0-9][A-Za-z0-9 .-]{0,19}$/, 'must be 1 to 20 letters, digits, blanks, dots and hyphens'),
+  feedTerm: z
+    .string({ error: 'must be 1 to 20 lowercase letters, digits and hyphens' })
+    .regex(/^[a-z0-9-]{1,20}$/, 'must be 1 to 20 lowercase letters, digits and hyphens'),
+  dataset: override.shape.dataset.nonoptional('must be the name of a dataset on the SQD Portal'),
+  hasTraces: z.boolean({ error: 'must be true when the dataset holds call traces, else false' }),
+  finality: override.shape.finality.nonoptional('must be a number of blocks'),
+  registry: contract,
+  reputation: contract,
+  tokens: override.shape.tokens.nonoptional('must be a list; empty: registrations only'),
+  partitions: z.strictObject({ blocks: millions.positive(), oneBelow: millions }).nullable().default(null),
+  explorer: z.strictObject(
+    { transaction: page('hash'), address: page('address'), block: page('block'), token: page('address', 'id') },
+    { error: wanted('transaction, address, block and token') },
+  ),
+  hue: z
+    .string({ error: 'must be # and six lowercase hex digits' })
+    .regex(/^#[0-9a-f]{6}$/, 'must be # and six lowercase hex digits'),
+})
+
+/** Names are parts of names of tables and schemas. */
+export const newName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,30}$/, 'must be at most 31 lowercase letters, digits and underscores, a letter first')
+
+export type Override = z.infer<typeof override>

@@ -1,10 +1,10 @@
 import { Settlement } from '../../db/model/settlement.model.ts'
-import type { RecipientSettlement } from '../../db/queries/chain/recipient-settlements.ts'
+import type { StoredSettlement } from '../../db/queries/chain/settlement-arrays.ts'
 import { bytesOf } from '../mapping/block.ts'
 import type { SettlementRow } from '../mapping/settlements.ts'
 
 /** The row with the types of its columns, but for the chain's name. */
-export function toRecord(row: SettlementRow): RecipientSettlement {
+export function toRecord(row: SettlementRow): StoredSettlement {
   return {
     blockNumber: row.blockNumber,
     logIndex: row.logIndex,

@@ -1,28 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Removal } from '../../devnet/hub/verifications.ts'
-import { wallet } from '../support/chain/rows.ts'
-import { type Scene, startScene } from '../support/chain/scene.ts'
+import { first, mint, minute, move, scene, second, setScenes, stranger, verify } from '../support/chain/one-token.ts'
 
-const token = { chain: 'base', id: 0 } as const
-const first = wallet(1)
-const second = wallet(2)
-const stranger = wallet(9)
-
-let scene: Scene
-beforeEach(async () => {
-  scene = await startScene()
-  scene.register(7, 8)
-})
-afterEach(() => scene.stop())
-
-const minute = () => scene.clock.pass(60_000)
-const mint = (to: string) => scene.rows.transfer(token, null, to, minute())
-const move = (from: string, to: string | null) => scene.rows.transfer(token, from, to, minute())
-const verify = (fid: number, address: string) => {
-  const at = minute()
-  scene.hub.state.addVerification(fid, address)
-  return at.getTime()
-}
+setScenes()
 
 describe('a verification', () => {
   let listedAt: number

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import type { BlockRange } from '../rollup/hourly.ts'
-import type { RecipientSettlement } from './recipient-settlements.ts'
+import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettlements } from './settlement-arrays.ts'
 
 /** Notes blocks as written from a node, in the transaction that writes their rows. */
 export async function noteHeadRange(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<void> {
@@ -58,9 +58,8 @@ export async function deleteOthers(
   db: Queryable,
   chain: string,
   { fromBlock, toBlock }: BlockRange,
-  rows: readonly RecipientSettlement[],
+  rows: readonly StoredSettlement[],
 ): Promise<{ readonly key: string; readonly recipient: Buffer }[]> {
-  const column = <K extends keyof RecipientSettlement>(name: K) => rows.map((row) => row[name])
   const deleted = await db.query<{ key: string; recipient: Buffer }>({
     name: 'delete-other-settlements',
     text: `
@@ -68,32 +67,10 @@ delete from settlement s
  where chain = $1 and block_number between $2 and $3
    and not exists (select from backfill b where b.chain = $1 and s.block_number between b.from_block and b.to_block)
    and not exists (
-     select from unnest($4::int[], $5::int[], $6::timestamptz[], $7::bigint[], $8::bytea[], $9::bytea[], $10::bytea[],
-                        $11::bytea[], $12::bytea[], $13::bytea[], $14::bytea[], $15::"char"[])
-            as r (block_number, log_index, block_timestamp, amount, token, payer, recipient, facilitator, payment_nonce,
-                  tx_hash, selector, selector_source)
-      where (r.block_number, r.log_index, r.block_timestamp, r.amount, r.token, r.payer, r.recipient, r.facilitator,
-             r.payment_nonce, r.tx_hash, r.selector, r.selector_source)
-          = (s.block_number, s.log_index, s.block_timestamp, s.amount, s.token, s.payer, s.recipient, s.facilitator,
-             s.payment_nonce, s.tx_hash, s.selector, s.selector_source))
+     select from ${unnestSettlements(4)} as r (${settlementColumns()})
+      where (${settlementColumns('r')}) = (${settlementColumns('s')}))
 returning block_number || '-' || log_index as key, recipient`,
-    values: [
-      chain,
-      fromBlock,
-      toBlock,
-      column('blockNumber'),
-      column('logIndex'),
-      column('blockTimestamp'),
-      column('amount'),
-      column('token'),
-      column('payer'),
-      column('recipient'),
-      column('facilitator'),
-      column('paymentNonce'),
-      column('txHash'),
-      column('selector'),
-      column('selectorSource'),
-    ],
+    values: [chain, fromBlock, toBlock, ...settlementArrays(rows)],
   })
   return deleted.rows
 }

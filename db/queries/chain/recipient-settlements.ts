@@ -1,57 +1,24 @@
 import type { Queryable } from '../../pool.ts'
 import type { BlockRange } from '../rollup/hourly.ts'
 import { addSums } from '../rollup/sums.ts'
+import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettlements } from './settlement-arrays.ts'
 
 // Settlements that are loaded by recipient, in blocks that may be rolled up already.
-
-/** A settlement as its row has it, but for the chain's name. */
-export interface RecipientSettlement {
-  readonly blockNumber: number
-  readonly logIndex: number
-  readonly blockTimestamp: Date
-  /** Base units. */
-  readonly amount: bigint
-  readonly token: Buffer
-  readonly payer: Buffer
-  readonly recipient: Buffer
-  readonly facilitator: Buffer
-  readonly paymentNonce: Buffer
-  readonly txHash: Buffer
-  readonly selector: Buffer
-  readonly selectorSource: string
-}
 
 /** Adds settlements of final blocks that are not there yet. Returns the recipient of each that was not. */
 export async function addSettlements(
   db: Queryable,
   chain: string,
-  rows: readonly RecipientSettlement[],
+  rows: readonly StoredSettlement[],
 ): Promise<Buffer[]> {
-  const column = <K extends keyof RecipientSettlement>(name: K) => rows.map((row) => row[name])
   const added = await db.query<{ recipient: Buffer }>({
     name: 'add-settlements',
     text: `
-insert into settlement (chain, block_number, log_index, block_timestamp, amount, token, payer, recipient, facilitator,
-                        payment_nonce, tx_hash, selector, selector_source)
-select $1, * from unnest($2::int[], $3::int[], $4::timestamptz[], $5::bigint[], $6::bytea[], $7::bytea[], $8::bytea[],
-                         $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[], $13::"char"[])
+insert into settlement (chain, ${settlementColumns()})
+select $1, * from ${unnestSettlements(2)}
     on conflict do nothing
 returning recipient`,
-    values: [
-      chain,
-      column('blockNumber'),
-      column('logIndex'),
-      column('blockTimestamp'),
-      column('amount'),
-      column('token'),
-      column('payer'),
-      column('recipient'),
-      column('facilitator'),
-      column('paymentNonce'),
-      column('txHash'),
-      column('selector'),
-      column('selectorSource'),
-    ],
+    values: [chain, ...settlementArrays(rows)],
   })
   return added.rows.map(({ recipient }) => recipient)
 }

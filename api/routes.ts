@@ -6,6 +6,7 @@ import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
 import { changes } from './routes/changes.ts'
 import { claim } from './routes/claim.ts'
+import { relist, unlist, withdraw } from './routes/claim-actions.ts'
 import { challenge } from './routes/claim-challenge.ts'
 import { discovery } from './routes/discovery.ts'
 import { explainByAddress } from './routes/explain-address.ts'
@@ -21,5 +22,5 @@ const specified = [agent, settlements, discovery, byAddress, leaderboard, stats,
 /** Every GET of the specification, in its order, then what mirrors follow, what explains the answers, and what goes on where they end. */
 export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress, registrations, agents]
 
-/** What claims, and what helps to claim. */
-export const actions: readonly Action<ClaimDeps>[] = [claim, challenge]
+/** What claims and undoes it, and what helps to do so. */
+export const actions: readonly Action<ClaimDeps>[] = [claim, challenge, withdraw, unlist, relist]

@@ -18,13 +18,22 @@ export interface MessageFields {
 }
 
 /** What the signer of a text asks for. Each has a wording and a URI of its own, so that one is never read as another. */
-export type ClaimAction = 'claim' | 'withdraw'
+export const claimActions = ['claim', 'withdraw', 'unlist', 'relist'] as const
+export type ClaimAction = (typeof claimActions)[number]
 
 const wordings = {
   claim: { statement: (fid: number, service: string) => `Claim FID ${fid} on ${service}.`, path: '/api/claim' },
   withdraw: {
     statement: (fid: number, service: string) => `Withdraw the claim of FID ${fid} on ${service}.`,
     path: '/api/claim/withdraw',
+  },
+  unlist: {
+    statement: (fid: number, service: string) => `Unlist FID ${fid} on ${service}.`,
+    path: '/api/claim/unlist',
+  },
+  relist: {
+    statement: (fid: number, service: string) => `List FID ${fid} on ${service} again.`,
+    path: '/api/claim/relist',
   },
 } as const
 

@@ -36,13 +36,31 @@ export async function isAssociated(
   const signature = signatureOf(parts.data.signature)
   if (!head.success || !body.success || !signature) return false
   if (head.data.fid !== fid || body.data.domain.toLowerCase() !== host) return false
-  const key = head.data.key as Hex
   const signed = `${parts.data.header}.${parts.data.payload}`
+  return isSignedByAccount({ ...head.data, signed, signature }, { registries, wallets })
+}
+
+/** Whether a text is signed by an account's custody address, or by one that it has added for signing in. */
+export async function isSignedByAccount(
+  { fid, type, key, signed, signature }: AccountSignature,
+  { registries, wallets }: { registries: Pick<Registries, 'isCustody' | 'isAuthAddress'>; wallets: Wallets },
+): Promise<boolean> {
+  const address = key as Hex
   const hash = hashMessage(signed)
-  const byKey = await signedByKey(key, hash, signature)
-  const wallet = { address: key, chainId: socialChain().id }
-  if (!byKey && !(await wallets.signedByContract(wallet, hash, signature))) return false
-  return head.data.type === 'custody' ? registries.isCustody(fid, key) : registries.isAuthAddress(fid, key)
+  const wallet = { address, chainId: socialChain().id }
+  const isSigned =
+    (await signedByKey(address, hash, signature)) || (await wallets.signedByContract(wallet, hash, signature))
+  if (!isSigned) return false
+  return type === 'custody' ? registries.isCustody(fid, address) : registries.isAuthAddress(fid, address)
+}
+
+export interface AccountSignature {
+  readonly fid: number
+  readonly type: 'custody' | 'auth'
+  /** Lowercase, 0x and 40 hex digits. */
+  readonly key: string
+  readonly signed: string
+  readonly signature: Hex
 }
 
 function parseSegment(segment: string): unknown {
@@ -55,7 +73,7 @@ function parseSegment(segment: string): unknown {
 }
 
 /** The bytes in base64 of either alphabet; older tools encoded the hex text instead. Both are in wide use. */
-function signatureOf(encoded: string): Hex | undefined {
+export function signatureOf(encoded: string): Hex | undefined {
   const bytes = Buffer.from(encoded, 'base64url') // takes both alphabets, padded or not
   if (bytes.length === 0) return undefined
   const hex = bytes.toString('latin1')

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../../db/pool.ts'
+import { lastEnd } from '../../db/queries/join/claim-actions.ts'
 import {
   type ClaimOutcome,
   claimState,
@@ -14,7 +15,7 @@ import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
 import { type AttemptCounter, claimsPerDay, countAttempt, refuseBeyondDay } from './attempts.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
-import { type ClaimWorld, checkWindow, type DecodedProof, type VerifiedProof } from './verifier.ts'
+import { type ClaimWorld, checkWindow, type DecodedProof, invalidFields, type VerifiedProof } from './verifier.ts'
 
 export interface ClaimDeps extends ClaimWorld {
   readonly attempts: AttemptCounter
@@ -69,7 +70,7 @@ export function createClaims(deps: ClaimDeps): (attempt: ClaimAttempt) => Promis
   return async ({ body, fidHeader, dryRun, client }) => {
     const receivedAt = new Date(deps.now())
     const request = readRequest(body, fidHeader)
-    const proof = methods[request.method](request.body, request.fid, deps)
+    const proof = methods[request.method](request.body, request.fid, deps, 'claim')
     const proofSha256 = createHash('sha256').update(proof.identity).digest()
     const attempt: Attempt = { fid: request.fid, method: request.method, proof, proofSha256 }
     if (proof.timestamp !== undefined) checkWindow(proof.timestamp, deps)
@@ -105,6 +106,7 @@ async function judge(
   if (claims >= claimsPerDay) await refuseUsed(attempt, deps) // the day's last one may have been a copy of this
   refuseBeyondDay(claims, now)
   if (dryRun) {
+    refuseBefore(await lastEnd(deps.database, fid), verified, deps)
     const { claimedAt, agentStatus } = await claimState(deps.database, fid)
     const outcome = { claimedAt, agentStatus, verifiedAddresses: verified.verifiedAddresses }
     return { ...answer(attempt, outcome, deps), dry_run: true }
@@ -126,6 +128,7 @@ async function judge(
   }
   const outcome = await deps.transaction(async (db) => {
     await lockClaims(db, fid)
+    refuseBefore(await lastEnd(db, fid), verified, deps)
     return insertClaim(db, claim)
   })
   if (!outcome) {
@@ -135,6 +138,18 @@ async function judge(
   }
   await deps.accepted(fid, outcome.verifiedAddresses)
   return answer(attempt, outcome, deps)
+}
+
+/** Throws when a proof is as old as the end of what it would bring back: only a new one does. */
+function refuseBefore(end: Date | undefined, { signedAt, proof }: VerifiedProof, { windowSeconds, now }: ClaimDeps) {
+  if (!end || (signedAt !== undefined && signedAt > end.getTime())) return
+  const problem = `must be later than ${end.toISOString()}, when a claim of the fid ended`
+  if (signedAt === undefined) throw invalidFields([{ path: 'manifest.timestamp', problem }])
+  throw new ApiError('ERR_SIG_EXPIRED', `the timestamp ${problem}`, {
+    timestamp: (proof as { timestamp?: string }).timestamp ?? new Date(signedAt).toISOString(),
+    server_time: new Date(now()).toISOString(),
+    window_seconds: windowSeconds,
+  })
 }
 
 /** Throws ERR_NONCE_USED, with what the claim came to when it is sent again by whoever has the very proof. */

@@ -7,6 +7,7 @@ import { refusals } from '../http/parameters.ts'
 import { parseTimestamp } from './timestamp.ts'
 import {
   addressesOf,
+  type ClaimWorld,
   type Decode,
   invalidFields,
   nonceText,
@@ -44,7 +45,7 @@ const shape = z.object({
  * A signature, made with a verified address, over the text that the server builds from the other fields: by the
  * address's key where the network verified a key, by the contract on its own chain where it verified a contract wallet.
  */
-export const decodeEip191: Decode = (body, fid, world) => {
+export const decodeEip191: Decode = (body, fid, world, action) => {
   const { address: given, nonce, timestamp, chain_id: chainId, signature } = parseFields(shape, body)
   if (!/^0x[0-9a-fA-F]{40}$/.test(given)) throw refusals.address()
   const address = given.toLowerCase() as Hex
@@ -58,8 +59,16 @@ export const decodeEip191: Decode = (body, fid, world) => {
         const fields = { fid, address, snapshot_at: new Date(world.now()).toISOString() }
         return new ApiError('ERR_ADDRESS_NOT_VERIFIED', detail, fields)
       }
-      const hash = hashMessage(claimMessage(world, { fid, address, chainId, nonce, timestamp }))
+      const hash = hashMessage(claimMessage(world, { fid, address, chainId, nonce, timestamp }, action))
       const byKey = await signedByKey(address, hash, signature as Hex)
+      const proof = { address: given, nonce, timestamp, chain_id: chainId, signature }
+      const said = { proof, signer: address, signedAt: parseTimestamp(timestamp), hostLink: null, manifestSha256: null }
+      if (action !== 'claim' && (await isCustody(world, { fid, address, chainId, hash, byKey, signature }))) {
+        return { ...said, verifiedAddresses: [], byCustody: true }
+      }
+      if (action === 'unlist' || action === 'relist') {
+        throw notVerified(`only the custody address of fid ${fid} may say that, with its own signature`)
+      }
       // The network says what the address is: the claimant must not choose whom to ask about it.
       const verifications = await verificationsOf(world, fid)
       const verification = verifications.find((one) => one.address === address)
@@ -79,14 +88,18 @@ export const decodeEip191: Decode = (body, fid, world) => {
       }
       const weakness = await weaknessOf(verification, fid, world)
       if (weakness) throw notVerified(`${address} cannot carry a claim of fid ${fid}: ${weakness}`)
-      return {
-        proof: { address: given, nonce, timestamp, chain_id: chainId, signature },
-        signer: address,
-        signedAt: parseTimestamp(timestamp),
-        verifiedAddresses: addressesOf(verifications),
-        hostLink: null,
-        manifestSha256: null,
-      }
+      return { ...said, verifiedAddresses: addressesOf(verifications), byCustody: false }
     },
   }
+}
+
+/** Whether the text is signed by the address that holds the account, a key or a contract of the registries' chain. */
+async function isCustody(
+  { registries, wallets }: ClaimWorld,
+  signed: { fid: number; address: Hex; chainId: number; hash: Hex; byKey: boolean; signature: string },
+): Promise<boolean> {
+  const { fid, address, chainId, hash, byKey, signature } = signed
+  if (!registries.canAnswer || !(await registries.isCustody(fid, address))) return false
+  if (byKey) return true
+  return chainId === defaultChainId() && wallets.signedByContract({ address, chainId }, hash, signature as Hex)
 }

@@ -2,13 +2,24 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
+import type { ClaimAction } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
+import { isSignedByAccount, signatureOf } from './account-association.ts'
 import { JsonProblem, parseStrictJson } from './strict-json.ts'
 import { parseTimestamp } from './timestamp.ts'
 import { type Decode, nonceText, parseFields, timestampText, verifiedSet } from './verifier.ts'
 
-/** Ed25519. Source: RFC 8032. */
-const keyHex = /^0x[0-9a-fA-F]{64}$/
+/** Keys: of apps Ed25519 (RFC 8032), else addresses. */
+const keyForms = { app_key: /^0x[0-9a-fA-F]{64}$/, custody: /^0x[0-9a-fA-F]{40}$/, auth: /^0x[0-9a-fA-F]{40}$/ }
+type KeyType = keyof typeof keyForms
+
+/** Whose tokens are taken: an account's own addresses may undo what its apps may do. */
+const signersOf: Readonly<Record<ClaimAction, readonly [KeyType, ...KeyType[]]>> = {
+  claim: ['app_key'],
+  withdraw: ['app_key', 'custody', 'auth'],
+  unlist: ['custody'],
+  relist: ['custody'],
+}
 
 const request = z.object({
   jfs: z.union(
@@ -17,11 +28,17 @@ const request = z.object({
   ),
 })
 
-const header = z.object({
-  fid: z.int('must be an integer').positive('must be positive'),
-  type: z.literal('app_key', 'must be app_key: custody and auth signatures are not taken'),
-  key: z.string('must be a string').regex(keyHex, 'must be 0x and 64 hex digits').toLowerCase(),
-})
+const headerOf = (types: readonly [KeyType, ...KeyType[]]) =>
+  z
+    .object({
+      fid: z.int('must be an integer').positive('must be positive'),
+      type: z.enum(types, `must be ${types.join(' or ')}: other signatures are not taken`),
+      key: z.string('must be a string').toLowerCase(),
+    })
+    .refine(({ type, key }) => keyForms[type].test(key), {
+      path: ['key'],
+      error: 'must be 0x and 64 hex digits, those of an address 40',
+    })
 
 const payload = z.object({
   aud: z.string('must be a string'),
@@ -37,12 +54,12 @@ const payload = z.object({
  *
  * Source: Farcaster protocol discussion 208.
  */
-export const decodeJfs: Decode = (body, fid, world) => {
+export const decodeJfs: Decode = (body, fid, world, wanted) => {
   const { jfs } = parseFields(request, body)
   const segments = typeof jfs === 'string' ? jfs.split('.') : [jfs.header, jfs.payload, jfs.signature]
   if (segments.length !== 3) throw invalid('must have exactly three segments, header.payload.signature')
   const [headerBytes, payloadBytes, signature] = segments.map(decodeSegment) as [Buffer, Buffer, Buffer]
-  const { fid: headerFid, key } = parsePart('header', header, headerBytes)
+  const { fid: headerFid, type, key } = parsePart('header', headerOf(signersOf[wanted]), headerBytes)
   const { aud, action, fid: payloadFid, nonce, timestamp } = parsePart('payload', payload, payloadBytes)
   for (const actual of [headerFid, payloadFid]) {
     if (actual === fid) continue
@@ -50,13 +67,28 @@ export const decodeJfs: Decode = (body, fid, world) => {
     throw new ApiError('ERR_JFS_FID_MISMATCH', `the token is for fid ${actual}, the request for ${fid}`, fields)
   }
   if (aud !== world.baseUrl) throw invalid(`payload.aud must be ${world.baseUrl}`)
-  if (action !== 'claim') throw invalid('payload.action must be claim')
+  if (action !== wanted) throw invalid(`payload.action must be ${wanted}`)
   return {
     nonce,
     timestamp,
     identity: JSON.stringify(['jfs', fid, segments.join('.')]),
 
     async verify() {
+      const said = {
+        proof: { jfs },
+        signer: key,
+        signedAt: parseTimestamp(timestamp),
+        hostLink: null,
+        manifestSha256: null,
+      }
+      if (type !== 'app_key') {
+        const account = { fid, type, key, signed: `${segments[0]}.${segments[1]}` }
+        const signed = signatureOf(segments[2] as string)
+        if (!signed || !(await isSignedByAccount({ ...account, signature: signed }, world))) {
+          throw new ApiError('ERR_SIG_INVALID', `the signature must be made by the ${type} address of fid ${fid}`)
+        }
+        return { ...said, verifiedAddresses: [], byCustody: type === 'custody' }
+      }
       const signed = Buffer.from(`${segments[0]}.${segments[1]}`, 'ascii')
       if (!signedByKey(signature, signed, key)) {
         throw new ApiError('ERR_SIG_INVALID', 'the signature must be the header key’s, over header.payload')
@@ -69,14 +101,8 @@ export const decodeJfs: Decode = (body, fid, world) => {
         const detail = `the key must have been added after fid ${fid} was last transferred`
         throw new ApiError('ERR_JFS_KEY_INACTIVE', detail, { fid, key })
       }
-      return {
-        proof: { jfs },
-        signer: key,
-        signedAt: parseTimestamp(timestamp),
-        verifiedAddresses: await verifiedSet(world, fid),
-        hostLink: null,
-        manifestSha256: null,
-      }
+      const verifiedAddresses = wanted === 'claim' ? await verifiedSet(world, fid) : []
+      return { ...said, verifiedAddresses, byCustody: false }
     },
   }
 }

@@ -14,7 +14,7 @@ export const methods = {
 } as const satisfies Record<string, Decode>
 
 export type ClaimMethod = keyof typeof methods
-const methodNames = Object.keys(methods) as ClaimMethod[]
+export const claimMethods: readonly ClaimMethod[] = ['eip191', 'jfs', 'well-known']
 
 export interface ClaimRequest {
   readonly method: ClaimMethod
@@ -23,9 +23,13 @@ export interface ClaimRequest {
 }
 
 /** Shape, method, fid: in this order. Throws ApiError. */
-export function readRequest(bytes: Uint8Array, fidHeader: string | undefined): ClaimRequest {
+export function readRequest(
+  bytes: Uint8Array,
+  fidHeader: string | undefined,
+  supported: readonly ClaimMethod[] = claimMethods,
+): ClaimRequest {
   const body = readObject(bytes)
-  return { method: readMethod(body), fid: readFid(body, fidHeader), body }
+  return { method: readMethod(body, supported), fid: readFid(body, fidHeader), body }
 }
 
 function readObject(bytes: Uint8Array): ClaimBody {
@@ -42,12 +46,12 @@ function readObject(bytes: Uint8Array): ClaimBody {
   return value as ClaimBody
 }
 
-function readMethod({ method }: ClaimBody): ClaimMethod {
-  if (typeof method !== 'string') throw invalidRequest('method', `must be one of ${methodNames.join(', ')}`)
-  const known = methodNames.find((name) => name === method)
+function readMethod({ method }: ClaimBody, supported: readonly ClaimMethod[]): ClaimMethod {
+  if (typeof method !== 'string') throw invalidRequest('method', `must be one of ${supported.join(', ')}`)
+  const known = supported.find((name) => name === method)
   if (known) return known
-  throw new ApiError('ERR_METHOD_UNSUPPORTED', `method must be one of ${methodNames.join(', ')}`, {
-    supported: methodNames,
+  throw new ApiError('ERR_METHOD_UNSUPPORTED', `method must be one of ${supported.join(', ')}`, {
+    supported,
   })
 }
 

@@ -6,7 +6,7 @@ import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import type { Registries } from '../../social/key-registry.ts'
 import type { SocialIndex, Verification } from '../../social/social-index.ts'
-import type { Terms } from '../../trust/claim-text.ts'
+import type { ClaimAction, Terms } from '../../trust/claim-text.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { judgeVerification } from '../../trust/verdict.ts'
 import { ApiError } from '../http/errors.ts'
@@ -38,10 +38,10 @@ export interface ClaimWorld extends Terms {
 }
 
 /**
- * One method of claiming. Decoding looks at the body alone: its shape, that it names the fid, that it was made for
+ * One method of proving who says what `action` names. Decoding looks at the body alone: its shape, that it names the fid, that it was made for
  * this service. Throws ApiError.
  */
-export type Decode = (body: ClaimBody, fid: number, world: ClaimWorld) => DecodedProof
+export type Decode = (body: ClaimBody, fid: number, world: ClaimWorld, action: ClaimAction) => DecodedProof
 
 export interface DecodedProof {
   readonly nonce: string
@@ -66,6 +66,8 @@ export interface VerifiedProof {
   /** The fid's verified set now, lowercase, sorted. */
   readonly verifiedAddresses: readonly string[]
   readonly hostLink: string | null
+  /** Signed by the address that holds the account, which no claim is. */
+  readonly byCustody: boolean
   /** Of the manifest as fetched; null for proofs without one. */
   readonly manifestSha256: Buffer | null
 }

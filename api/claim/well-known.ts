@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { DoorError } from '../../net/errors.ts'
 import type { Verification } from '../../social/social-index.ts'
+import type { ClaimAction } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
 import { findHostLink } from './host-link.ts'
 import { parseTimestamp } from './timestamp.ts'
@@ -48,11 +49,16 @@ const manifestShape = z.object({
   accountAssociation: z.unknown().optional(),
 })
 
+/** What a host publishes to withdraw. */
+const withdrawalShape = manifestShape.omit({ addresses: true }).extend({ withdrawn: z.literal(true, 'must be true') })
+
+type Said = Omit<z.output<typeof manifestShape>, 'addresses'> & { readonly addresses?: readonly string[] }
+
 const manifestBytes = 64 * 1024
 const manifestTimeoutMs = 4_000
 
 /** A document on the claimant's host that names the fid and its addresses. */
-export const decodeWellKnown: Decode = (body, fid, world) => {
+export const decodeWellKnown: Decode = (body, fid, world, action) => {
   const { host, nonce } = parseFields(request, body)
   return {
     nonce,
@@ -63,10 +69,10 @@ export const decodeWellKnown: Decode = (body, fid, world) => {
     async verify() {
       const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
       const { manifest, sha256 } = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
-      const said = readManifest(manifest, { fid, host, nonce }, world)
+      const said = readManifest(manifest, { fid, host, nonce }, world, action)
       const verifications = await verificationsOf(world, fid)
       const verifiedAddresses = addressesOf(verifications)
-      const unverified = await unprovenAmong(said.addresses, verifications, fid, world)
+      const unverified = await unprovenAmong(said.addresses ?? [], verifications, fid, world)
       if (unverified.length > 0) {
         const detail = `fid ${fid} must verify every address of the manifest`
         throw new ApiError('ERR_MANIFEST_ADDRESS_UNVERIFIED', detail, { fid, unverified })
@@ -85,6 +91,7 @@ export const decodeWellKnown: Decode = (body, fid, world) => {
         signedAt: said.timestamp === undefined ? undefined : parseTimestamp(said.timestamp),
         verifiedAddresses,
         hostLink: link,
+        byCustody: false,
         manifestSha256: sha256,
       }
     },
@@ -132,8 +139,10 @@ function readManifest(
   manifest: unknown,
   { fid, host, nonce }: { fid: number; host: string; nonce: string },
   world: ClaimWorld,
-): z.output<typeof manifestShape> {
-  const said = parseFields(manifestShape, manifest, 'manifest')
+  action: ClaimAction,
+): Said {
+  const shape: z.ZodType<Said> = action === 'claim' ? manifestShape : withdrawalShape
+  const said = parseFields(shape, manifest, 'manifest')
   const named = (manifest as { fid?: unknown }).fid
   if (named !== fid) {
     const actual = Number.isSafeInteger(named) && (named as number) > 0 ? named : null

@@ -2,9 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { chainNames, chainOf } from '../../chains.config.ts'
-import { claimMessage } from '../../trust/claim-text.ts'
+import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
+import { claimActions, claimMessage } from '../../trust/claim-text.ts'
 import type { ClaimDeps } from '../claim/claim.ts'
 import { defaultChainId } from '../claim/eip191.ts'
+import { claimMethods } from '../claim/request.ts'
+import { invalidFields } from '../claim/verifier.ts'
+import { ApiError } from '../http/errors.ts'
 import { addressParameter, fidParameter, refusals } from '../http/parameters.ts'
 import { type Action, json } from '../http/route.ts'
 import { challengeAnswer } from '../schemas/claim.ts'
@@ -28,27 +32,98 @@ const query = z.object({
 
 const nonceBytes = 16
 
+/** What a challenge can be about. Without both it is the text of an eip191 claim. */
+const wanted = z.object({
+  method: z
+    .unknown()
+    .optional()
+    .meta({
+      description: 'What will prove it; default: eip191.',
+      override: { type: 'string', enum: [...claimMethods] },
+    }),
+  action: z
+    .unknown()
+    .optional()
+    .meta({
+      description: 'What it will say; default: claim.',
+      override: { type: 'string', enum: [...claimActions] },
+    }),
+  host: z
+    .unknown()
+    .optional()
+    .meta({
+      description: 'Where the manifest will be; well-known alone.',
+      override: { type: 'string' },
+    }),
+})
+
 /** GET /api/claim/challenge */
 export const challenge: Action<ClaimDeps> = {
   method: 'get',
   path: '/api/claim/challenge',
   operationId: 'getClaimChallenge',
-  summary: 'The text that an eip191 claim signs, with a fresh nonce.',
+  summary: 'What a claim or a withdrawal signs or publishes, with a fresh nonce.',
   description: 'A convenience: nothing is stored, and any nonce and time of the claimant’s own do as well.',
   params: z.object({}),
-  query,
+  query: query.extend(wanted.shape),
   answer: { type: json, schema: challengeAnswer, description: 'The challenge.' },
-  errors: ['ERR_FID_INVALID', 'ERR_ADDRESS_MALFORMED'],
-  serve: ({ now, ...terms }) => [
-    (req, res) => {
+  errors: ['ERR_FID_INVALID', 'ERR_ADDRESS_MALFORMED', 'ERR_METHOD_UNSUPPORTED'],
+  serve: (deps) => [
+    async (req, res) => {
       const first = Object.fromEntries(Object.entries(req.query).map(([name, value]) => [name, [value].flat()[0]]))
-      const asked = query.safeParse(first)
-      if (!asked.success) throw asked.error.issues[0]?.path[0] === 'fid' ? refusals.fid() : refusals.address()
-      const { fid, address, chain_id: chainId } = asked.data
-      const nonce = randomBytes(nonceBytes).toString('hex')
-      const timestamp = new Date(now()).toISOString()
-      const text = claimMessage(terms, { fid, address: address as Hex, chainId, nonce, timestamp })
-      res.set('Cache-Control', 'no-store').json({ fid, address, chain_id: chainId, nonce, timestamp, text })
+      res.set('Cache-Control', 'no-store').json(await challengeOf(first, deps))
     },
   ],
+}
+
+async function challengeOf(asked: Readonly<Record<string, unknown>>, deps: ClaimDeps): Promise<object> {
+  const nonce = randomBytes(nonceBytes).toString('hex')
+  const now = deps.now()
+  const timestamp = new Date(now).toISOString()
+  const isPlain = asked.method === undefined && asked.action === undefined
+  const { method = claimMethods[0], action = claimActions[0] } = asked
+  if (!isOneOf(claimMethods, method)) {
+    const supported = [...claimMethods]
+    throw new ApiError('ERR_METHOD_UNSUPPORTED', `method must be one of ${supported.join(', ')}`, { supported })
+  }
+  if (!isOneOf(claimActions, action)) {
+    throw invalidFields([{ path: 'action', problem: `must be one of ${claimActions.join(', ')}` }])
+  }
+  const signed = { nonce, timestamp, expires_at: new Date(now + deps.windowSeconds * 1_000).toISOString() }
+  if (method === 'eip191') {
+    const read = query.safeParse(asked)
+    if (!read.success) throw read.error.issues[0]?.path[0] === 'fid' ? refusals.fid() : refusals.address()
+    const { fid, address, chain_id: chainId } = read.data
+    const text = claimMessage(deps, { fid, address: address as Hex, chainId, nonce, timestamp }, action)
+    if (isPlain) return { fid, address, chain_id: chainId, nonce, timestamp, text }
+    return { fid, method, action, address, chain_id: chainId, ...signed, text }
+  }
+  const read = fidParameter.safeParse(asked.fid)
+  if (!read.success) throw refusals.fid()
+  const fid = read.data
+  if (method === 'jfs') {
+    return { fid, method, action, ...signed, payload: { aud: deps.baseUrl, action, fid, nonce, timestamp } }
+  }
+  const host = String(asked.host ?? '').toLowerCase()
+  const { serviceName: service } = deps
+  const url = `https://${host}/.well-known/${service}.json`
+  if (URL.parse(url)?.host !== host) throw invalidFields([{ path: 'host', problem: 'must be the name of a host' }])
+  if (action === 'claim') {
+    const addresses = (await liveAddresses(deps.database, [fid])).get(fid) ?? []
+    return { fid, method, action, host, url, ...signed, manifest: { service, host, fid, addresses, nonce, timestamp } }
+  }
+  if (action !== 'withdraw') throw invalidFields([{ path: 'method', problem: `must be eip191 or jfs to ${action}` }])
+  return {
+    fid,
+    method,
+    action,
+    host,
+    url,
+    ...signed,
+    manifest: { service, host, fid, withdrawn: true, nonce, timestamp },
+  }
+}
+
+function isOneOf<T>(all: readonly T[], one: unknown): one is T {
+  return all.includes(one as T)
 }

@@ -1,4 +1,4 @@
-import express, { type RequestHandler } from 'express'
+import express, { type Request, type RequestHandler } from 'express'
 import { z } from 'zod'
 import { type ClaimDeps, createClaims } from '../claim/claim.ts'
 import { clientOf } from '../http/client.ts'
@@ -44,15 +44,10 @@ export const claim: Action<ClaimDeps> = {
   serve(deps) {
     const judge = createClaims(deps)
     const handle: RequestHandler = async (req, res) => {
-      const answer = await judge({
-        body: Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0),
-        fidHeader: req.get('X-FID'),
-        dryRun: req.query.dry_run === 'true',
-        client: clientOf(req.ip),
-      })
+      const answer = await judge({ ...attemptOf(req), dryRun: req.query.dry_run === 'true' })
       res.set('Cache-Control', 'no-store').json(answer)
     }
-    return [requireJson, readBody, handle]
+    return [...readClaimBody, handle]
   },
 }
 
@@ -64,4 +59,13 @@ const requireJson: RequestHandler = (req, _res, next) => {
 }
 
 /** Bytes as they came: a compressed body could grow far beyond the bound, and parsers are more forgiving than we are. */
-const readBody = express.raw({ type: () => true, limit: maxBodyBytes, inflate: false })
+const rawBody = express.raw({ type: () => true, limit: maxBodyBytes, inflate: false })
+
+/** Reads the body of a claim, or of what else is said about one. */
+export const readClaimBody: readonly RequestHandler[] = [requireJson, rawBody]
+
+/** Who asks for what, once the body is read. */
+export function attemptOf(req: Request) {
+  const body: Uint8Array = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)
+  return { body, fidHeader: req.get('X-FID'), client: clientOf(req.ip) }
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { claimActions } from '../../trust/claim-text.ts'
 import { address, agentStatus, chainId, claimMethod, fid, time } from './scalars.ts'
 
 const nonce = z
@@ -47,13 +48,41 @@ export const claimAnswer = z
   })
   .meta({ id: 'ClaimAnswer' })
 
+const eip191Challenge = {
+  fid,
+  address,
+  chain_id: chainId,
+  nonce,
+  timestamp: time,
+  text: z.string().meta({ description: 'To be signed with the address (EIP-191).' }),
+}
+const wanted = {
+  fid,
+  action: z.enum(claimActions),
+  nonce,
+  timestamp: time,
+  expires_at: time.meta({ description: 'Until when the timestamp is taken.' }),
+}
+const open = z.record(z.string(), z.unknown())
+
+/** Where neither method nor action is asked for. */
+export const textChallenge = z.strictObject(eip191Challenge)
+
 export const challengeAnswer = z
-  .strictObject({
-    fid,
-    address,
-    chain_id: chainId,
-    nonce,
-    timestamp: time,
-    text: z.string().meta({ description: 'To be signed with the address (EIP-191) for an eip191 claim.' }),
-  })
+  .union([
+    textChallenge,
+    z.strictObject({ ...eip191Challenge, ...wanted, method: z.literal('eip191') }),
+    z.strictObject({
+      ...wanted,
+      method: z.literal('jfs'),
+      payload: open.meta({ description: 'Of the token to sign.' }),
+    }),
+    z.strictObject({
+      ...wanted,
+      method: z.literal('well-known'),
+      host: z.string(),
+      url: z.url(),
+      manifest: open.meta({ description: 'To be published at `url`.' }),
+    }),
+  ])
   .meta({ id: 'ClaimChallenge' })

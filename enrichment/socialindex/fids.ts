@@ -59,8 +59,9 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
           const stored = await storeVerifiedSet(db, { fid, live, askedAt, now: now() })
           if (!stored) return cadenceMs.emptied
           await storeMessages(db, messages, now())
-          const { listed, claimed, holder } = await standingOf(db, fid)
+          const { listed, claimed, holder, unlisted } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return undefined
+          if (unlisted) return cadenceMs.all
           await storeProfile(db, storable(fid, profile), now())
           return cadenceMs.all
         },

@@ -1,6 +1,6 @@
 import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { challengeAnswer, claimAnswer } from '../../api/schemas/claim.ts'
+import { claimAnswer, textChallenge } from '../../api/schemas/claim.ts'
 import { profile } from '../../api/schemas/profile.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { lockJoin } from '../../db/queries/join/events.ts'
@@ -84,8 +84,8 @@ test('the challenge is the text the claim signs, with a nonce of its own, and no
   const path = `/api/claim/challenge?fid=${claimant.fid}&address=${claimant.address}`
   const response = await stage.api.get(path)
   expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store'])
-  const { text, nonce, timestamp } = challengeAnswer.parse(await response.json())
-  const another = challengeAnswer.parse(await (await stage.api.get(path)).json())
+  const { text, nonce, timestamp } = textChallenge.parse(await response.json())
+  const another = textChallenge.parse(await (await stage.api.get(path)).json())
   expect(another.nonce).not.toBe(nonce)
   const signature = await claimant.account.signMessage({ message: text })
   const body = { method: 'eip191', fid: claimant.fid, address: claimant.address, nonce, timestamp, signature }
@@ -95,7 +95,7 @@ test('the challenge is the text the claim signs, with a nonce of its own, and no
 test('the text is Sign-In with Ethereum to the byte, as another implementation writes it', async () => {
   const claimant = await stage.claimant()
   const path = `/api/claim/challenge?fid=${claimant.fid}&address=${claimant.address}&chain_id=8453`
-  const { text, nonce, timestamp } = challengeAnswer.parse(await (await stage.api.get(path)).json())
+  const { text, nonce, timestamp } = textChallenge.parse(await (await stage.api.get(path)).json())
   expect(text).toBe(
     createSiweMessage({
       domain: 'agents.example',

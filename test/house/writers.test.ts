@@ -20,7 +20,7 @@ const shared: Record<string, string> = {
   settlement_rollup_backfill: 'a load that is taken out is not rolled up any further',
 }
 /** Tables that the API writes: claims and what becomes of them, and when what it serves was first produced. All others are the enrichment's. */
-const ofApi = ['claim', 'claim_event', 'produced_document']
+const ofApi = ['claim', 'claim_action', 'claim_event', 'produced_document', 'unlisted']
 
 test('a table has one kind of writer', async () => {
   const migrations = listFiles().filter((path) => /^db\/migrations\/.*\.sql$/.test(path))

@@ -85,7 +85,8 @@ wanted as (
              min(state) as state -- live comes before suspended
         from claim where claim.fid = s.fid and state <> 'ended'
    ) c
-   where h.fid is not null or c.claimed_at is not null
+   where (h.fid is not null or c.claimed_at is not null)
+     and not exists (select from unlisted u where u.fid = s.fid)
 ),`
 
 const visibleColumns = `handle, display_name, bio, pfp_url, chains, verified_addresses, claimed, claim_method, claimed_at,

@@ -5,6 +5,7 @@ import { askForSpecs, forgetSpecs } from '../sources/agent-specs.ts'
 import { hurryDocumentsOf } from '../sources/registration-documents.ts'
 import { addSubjects, askForSubjects, forgetSubjects } from '../sources/source-state.ts'
 import { type AgentChange, type Derivation, deriveAgents } from './agents.ts'
+import { forgetUnlistedProfiles } from './claim-actions.ts'
 import { noteEdgeEvents } from './edge-events.ts'
 import { askAboutAgents, forgetEnrichment } from './enrichment-inputs.ts'
 import { noteAddressesOf } from './events.ts'
@@ -45,6 +46,7 @@ export async function deriveWithFollowUp(
     await forgetSubjects(db, sources.fids.name, subjectsOf(delisted))
     await forgetSpecs(db, delisted)
     await forgetEnrichment(db, delisted)
+    await forgetUnlistedProfiles(db, delisted)
   }
   if (claimed.length > 0) {
     await askForSubjects(db, sources.fids.name, subjectsOf(claimed), soon)

@@ -173,6 +173,8 @@ export interface Standing {
   /** In the index. */
   readonly listed: boolean
   readonly claimed: boolean
+  /** Wants to be no agent here. */
+  readonly unlisted: boolean
   /** A token went to one of its addresses, so it is about to be in the index if it is not yet. */
   readonly holder: boolean
 }
@@ -184,6 +186,7 @@ export async function standingOf(db: Queryable, fid: number): Promise<Standing> 
     text: `
 select exists (select from agent where fid = $1) as listed,
        exists (select from claim where fid = $1 and state <> 'ended') as claimed,
+       exists (select from unlisted where fid = $1) as unlisted,
        exists (select from verified_address v join registration_transfer t on t."to" = v.address
                 where v.fid = $1) as holder`,
     values: [fid],

@@ -184,18 +184,27 @@ export interface EipOptions {
   readonly address?: string
   readonly chainId?: number
   readonly signer?: LocalAccount
+  readonly action?: 'claim' | 'withdraw' | 'unlist' | 'relist'
 }
 
-/** A signed eip191 claim, written independently of the server's code. */
+/** What the text says, written independently of the server's code. */
+const statements = {
+  claim: (fid: number) => `Claim FID ${fid} on agent-directory.`,
+  withdraw: (fid: number) => `Withdraw the claim of FID ${fid} on agent-directory.`,
+  unlist: (fid: number) => `Unlist FID ${fid} on agent-directory.`,
+  relist: (fid: number) => `List FID ${fid} on agent-directory again.`,
+}
+
+/** A signed eip191 claim, or what else is said in its form, written independently of the server's code. */
 export async function eip191Claim(stage: Pick<ClaimStage, 'clock'>, claimant: Claimant, options: EipOptions = {}) {
   const { fid = claimant.fid, nonce = freshNonce(), timestamp = new Date(stage.clock.now).toISOString() } = options
-  const { address = claimant.account.address, chainId = 10, signer = claimant.account } = options
+  const { address = claimant.account.address, chainId = 10, signer = claimant.account, action = 'claim' } = options
   const message = `agents.example wants you to sign in with your Ethereum account:
 ${address}
 
-Claim FID ${fid} on agent-directory.
+${statements[action](fid)}
 
-URI: https://api.agents.example/api/claim
+URI: https://api.agents.example/api/claim${action === 'claim' ? '' : `/${action}`}
 Version: 1
 Chain ID: ${chainId}
 Nonce: ${nonce}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../../db/pool.ts'
+import {
+  type ActionName,
+  actionsSince,
+  endStandingClaims,
+  findAction,
+  findManifestAction,
+  insertAction,
+  setUnlisted,
+  type UsedAction,
+} from '../../db/queries/join/claim-actions.ts'
+import { lockClaims } from '../../db/queries/join/claims.ts'
+import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
+import { canonicalJson, type Json } from '../../trust/canonical-json.ts'
+import { ApiError } from '../http/errors.ts'
+import { lastUtcMidnight } from '../limits/window.ts'
+import { countAttempt, refuseBeyondDay } from './attempts.ts'
+import type { ClaimAttempt, ClaimDeps } from './claim.ts'
+import { type ClaimMethod, methods, readRequest } from './request.ts'
+import { checkWindow, type DecodedProof, type VerifiedProof } from './verifier.ts'
+
+/** The body of a 200. */
+export type ActionAnswer = { readonly ok: true; readonly fid: number } & (
+  | { readonly withdrawn: readonly { method: string; nonce: string }[]; readonly claimed: boolean }
+  | { readonly unlisted: boolean }
+)
+
+/** Who may do it: whoever could claim, or whoever holds the account. */
+const methodsOf: Readonly<Record<ActionName, readonly ClaimMethod[]>> = {
+  withdraw: ['eip191', 'jfs', 'well-known'],
+  unlist: ['eip191', 'jfs'],
+  relist: ['eip191', 'jfs'],
+}
+
+interface Attempt {
+  readonly fid: number
+  readonly action: ActionName
+  readonly method: ClaimMethod
+  readonly proof: DecodedProof
+  readonly proofSha256: Buffer
+}
+
+/**
+ * Judges what owners say about claims besides claiming, in the order of the checks of a claim. Refusals are ApiErrors;
+ * any other error means that somebody who had to be asked did not answer.
+ */
+export function createActions(
+  deps: ClaimDeps,
+): (action: ActionName, attempt: Omit<ClaimAttempt, 'dryRun'>) => Promise<object> {
+  return async (action, { body, fidHeader, client }) => {
+    const request = readRequest(body, fidHeader, methodsOf[action])
+    const { fid, method } = request
+    const proof = methods[method](request.body, fid, deps, action)
+    const proofSha256 = createHash('sha256').update(`${action} ${proof.identity}`).digest()
+    const attempt: Attempt = { fid, action, method, proof, proofSha256 }
+    if (proof.timestamp !== undefined) checkWindow(proof.timestamp, deps)
+    await refuseUsed(deps.database, attempt)
+    await countAttempt(deps.attempts, 'client', client)
+    if (proof.host !== undefined) {
+      await countAttempt(deps.attempts, 'client and host', `${client} ${proof.host}`)
+      await countAttempt(deps.attempts, 'host', proof.host)
+    }
+    const verified = await proof.verify()
+    const answer = await deps.transaction((db) => carryOut(db, attempt, verified, deps))
+    const addresses = await liveAddresses(deps.database, [fid])
+    await deps.accepted(fid, addresses.get(fid) ?? [])
+    return answer
+  }
+}
+
+/** One at a time for a FID: what is refused and what is ended here was so when nobody else could change it. */
+async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof, deps: ClaimDeps) {
+  const { fid, action, method, proof, proofSha256 } = attempt
+  await lockClaims(db, fid)
+  await refuseUsed(db, attempt)
+  await refuseUsedManifest(db, attempt, verified)
+  const at = new Date(deps.now())
+  refuseBeyondDay(await actionsSince(db, fid, new Date(lastUtcMidnight(at.getTime()))), at.getTime())
+  const answer = await effectOf(db, attempt, verified, at)
+  await insertAction(db, {
+    fid,
+    action,
+    method,
+    nonce: proof.nonce,
+    proof: verified.proof,
+    proofSha256,
+    manifestSha256: verified.manifestSha256,
+    signer: verified.signer,
+    byCustody: verified.byCustody,
+    signedAt: verified.signedAt === undefined ? null : new Date(verified.signedAt),
+    acceptedAt: at,
+    answer,
+  })
+  return answer
+}
+
+async function effectOf(
+  db: Queryable,
+  { fid, action, method, proof }: Attempt,
+  { signer, byCustody, manifestSha256, proof: received }: VerifiedProof,
+  at: Date,
+): Promise<ActionAnswer> {
+  if (action !== 'withdraw') {
+    await setUnlisted(db, fid, action === 'unlist' ? at : null)
+    return { ok: true, fid, unlisted: action === 'unlist' }
+  }
+  const evidence = canonicalJson({
+    reason: byCustody ? 'withdrawn_by_custody' : 'withdrawn',
+    method,
+    nonce: proof.nonce,
+    signer,
+    // What was signed is short, and shows everybody who withdrew; a manifest is its host's to show.
+    ...(manifestSha256 ? { manifest_sha256: manifestSha256.toString('hex') } : { proof: received as Json }),
+  })
+  const withdrawn = await endStandingClaims(db, { fid, at, evidence })
+  return { ok: true, fid, withdrawn, claimed: false }
+}
+
+/** Throws ERR_NONCE_USED, with what it came to when it is sent again by whoever has the very proof. */
+async function refuseUsed(db: Queryable, { fid, action, method, proof, proofSha256 }: Attempt): Promise<void> {
+  const used = await findAction(db, { fid, action, method, nonce: proof.nonce })
+  if (used) throw usedError({ fid, method }, used, used.proofSha256.equals(proofSha256))
+}
+
+async function refuseUsedManifest(
+  db: Queryable,
+  { fid, action, method }: Attempt,
+  { signer: host, manifestSha256 }: VerifiedProof,
+): Promise<void> {
+  if (!manifestSha256) return
+  const used = await findManifestAction(db, { fid, action, host, manifestSha256 })
+  if (used) throw usedError({ fid, method }, used, true)
+}
+
+function usedError(of: { fid: number; method: string }, { nonce, answer }: UsedAction, isReplay: boolean): ApiError {
+  const fields = { ...of, nonce }
+  const detail = 'a proof needs a nonce, and a manifest contents, that were not used yet'
+  return new ApiError('ERR_NONCE_USED', detail, isReplay ? { ...fields, replay: true, original: answer } : fields)
+}

@@ -1,0 +1,148 @@
+import type { Queryable } from '../../pool.ts'
+
+export type ActionName = 'withdraw' | 'unlist' | 'relist'
+
+/** What makes an action single-use. */
+export interface ActionKey {
+  readonly fid: number
+  readonly action: ActionName
+  readonly method: string
+  readonly nonce: string
+}
+
+export interface NewAction extends ActionKey {
+  /** As received. */
+  readonly proof: unknown
+  readonly proofSha256: Buffer
+  readonly manifestSha256: Buffer | null
+  /** Address, app key or host. */
+  readonly signer: string
+  readonly byCustody: boolean
+  readonly signedAt: Date | null
+  readonly acceptedAt: Date
+  /** Of the request that brought it. */
+  readonly answer: object
+}
+
+/** Stores an accepted action. Call under `lockClaims`, when it is known to be new. */
+export async function insertAction(db: Queryable, action: NewAction): Promise<void> {
+  await db.query({
+    name: 'insert-claim-action',
+    text: `
+insert into claim_action (fid, action, method, nonce, proof, proof_sha256, manifest_sha256, signer, by_custody, signed_at,
+                          accepted_at, answer)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    values: [
+      action.fid,
+      action.action,
+      action.method,
+      action.nonce,
+      JSON.stringify(action.proof),
+      action.proofSha256,
+      action.manifestSha256,
+      action.signer,
+      action.byCustody,
+      action.signedAt,
+      action.acceptedAt,
+      JSON.stringify(action.answer),
+    ],
+  })
+}
+
+export interface UsedAction {
+  readonly nonce: string
+  readonly proofSha256: Buffer
+  readonly answer: object
+}
+
+/** The accepted action of a nonce. Undefined: the nonce is free. */
+export async function findAction(db: Queryable, key: ActionKey): Promise<UsedAction | undefined> {
+  const { rows } = await db.query<UsedAction>({
+    name: 'find-claim-action',
+    text: `select nonce, proof_sha256 as "proofSha256", answer from claim_action
+            where fid = $1 and action = $2 and method = $3 and nonce = $4`,
+    values: [key.fid, key.action, key.method, key.nonce],
+  })
+  return rows[0]
+}
+
+/** The accepted action of a manifest on a host. Undefined: it was not accepted before. */
+export async function findManifestAction(
+  db: Queryable,
+  { fid, action, host, manifestSha256 }: Pick<ActionKey, 'fid' | 'action'> & { host: string; manifestSha256: Buffer },
+): Promise<UsedAction | undefined> {
+  const { rows } = await db.query<UsedAction>({
+    name: 'find-manifest-action',
+    text: `select nonce, proof_sha256 as "proofSha256", answer from claim_action
+            where fid = $1 and action = $2 and signer = $3 and manifest_sha256 = $4`,
+    values: [fid, action, host, manifestSha256],
+  })
+  return rows[0]
+}
+
+/** Accepted actions of a FID from a time on. */
+export async function actionsSince(db: Queryable, fid: number, since: Date): Promise<number> {
+  const { rows } = await db.query<{ actions: number }>({
+    name: 'claim-actions-since',
+    text: 'select count(*) as actions from claim_action where fid = $1 and accepted_at >= $2',
+    values: [fid, since],
+  })
+  return rows[0]?.actions ?? 0
+}
+
+/**
+ * Ends all standing claims of a FID, oldest first, and returns them. Call under `lockClaims`. `evidence`: canonical JSON
+ * with the reason.
+ */
+export async function endStandingClaims(
+  db: Queryable,
+  { fid, at, evidence }: { fid: number; at: Date; evidence: string },
+): Promise<{ method: string; nonce: string }[]> {
+  const { rows } = await db.query<{ method: string; nonce: string }>({
+    name: 'end-standing-claims',
+    text: `
+with ended as (
+  insert into claim_event (fid, method, nonce, kind, at, evidence)
+  select fid, method, nonce, 'ended', $2, $3 from claim where fid = $1 and state <> 'ended' order by claimed_at
+  returning seq, method, nonce)
+select method, nonce from ended order by seq`,
+    values: [fid, at, evidence],
+  })
+  return rows
+}
+
+/** Until when proofs of a FID were undone: only what was signed later claims it again. Undefined: never. */
+export async function lastEnd(db: Queryable, fid: number): Promise<Date | undefined> {
+  const { rows } = await db.query<{ at: Date | null }>({
+    name: 'last-claim-end',
+    text: `
+select greatest((select max(least(coalesce(signed_at, accepted_at), accepted_at))
+                   from claim_action where fid = $1 and action = 'withdraw'),
+                (select max(ended_at) from claim where fid = $1 and end_reason not like 'withdrawn%')) as at`,
+    values: [fid],
+  })
+  return rows[0]?.at ?? undefined
+}
+
+/** Whether a FID is to be no agent here. */
+export async function setUnlisted(db: Queryable, fid: number, at: Date | null): Promise<void> {
+  if (at === null) {
+    await db.query({ name: 'relist', text: 'delete from unlisted where fid = $1', values: [fid] })
+    return
+  }
+  await db.query({
+    name: 'unlist',
+    text: 'insert into unlisted (fid, since) values ($1, $2) on conflict do nothing',
+    values: [fid, at],
+  })
+}
+
+/** Removes what unlisted accounts of these said of themselves. */
+export async function forgetUnlistedProfiles(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'forget-unlisted-profiles',
+    text: `delete from social_profile p where p.fid = any ($1::bigint[])
+              and exists (select from unlisted u where u.fid = p.fid)`,
+    values: [fids],
+  })
+}

@@ -121,7 +121,7 @@ function statements(): Statement[] {
     discoveryPage(
       db,
       { ...none, q },
-      { sort, page: 1, limit: 30 },
+      { sort, limit: 30, from: { offset: 0 }, fields: null },
       {
         totalAt: async (change) => ({ total: 0, change }),
         leftOut,

@@ -105,9 +105,15 @@ export function pagedBody(
   { fields, url, query }: { fields: Record<string, string>; url: string; query: Record<string, unknown> },
 ): PagedBody {
   const cursor = page.next && writeCursor(list, page.next)
-  const members = Object.entries({ ...fields, next_cursor: JSON.stringify(cursor) })
-  const body = `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
+  const body = objectText({ ...fields, next_cursor: JSON.stringify(cursor) })
   return { body, next: cursor === null ? undefined : `${url}?${queryText({ ...query, cursor })}` }
+}
+
+/** A JSON object of members that are JSON texts. */
+export function objectText(members: Record<string, string>): string {
+  return `{${Object.entries(members)
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+    .join(',')}}`
 }
 
 /** Parameters as they were understood, so that a follower of links asks for the same. */

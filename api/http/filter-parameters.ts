@@ -65,9 +65,72 @@ export const flagFilter = (description: string) =>
     enum: ['true', 'false'],
   })
 
+/** A whole number from 0 on; digits from here on. */
+export const countFilter = (description: string) =>
+  filterParameter((text) => (/^[0-9]{1,15}$/.test(text) ? text : nothing), description, { type: 'integer', minimum: 0 })
+
+const textsOf = (value: unknown) => [value].flat().filter((text) => typeof text === 'string' && text !== '') as string[]
+
+/** Any of a few words; unknown ones match nothing. Null: no filter. */
+export function wordsFilter<const W extends string>(words: readonly W[], description: string) {
+  return z
+    .unknown()
+    .optional()
+    .transform((value): W[] | null => {
+      const given = textsOf(value)
+      return given.length === 0 ? null : words.filter((word) => given.includes(word))
+    })
+    .meta({
+      description: `${description} Several combine with OR; an unknown one matches nothing.`,
+      override: { type: 'array', items: { type: 'string', enum: [...words] } },
+    })
+}
+
+const mostNames = 20
+const longestName = 100 // characters
+
+/** Any of some names in any case; lowercase from here on. Null: no filter. */
+export const namesFilter = (description: string) =>
+  z
+    .unknown()
+    .optional()
+    .transform((value): string[] | null => {
+      const given = textsOf(value).map((text) =>
+        [...text.replace(/\p{Cc}/gu, '').trim()].slice(0, longestName).join(''),
+      )
+      return given.length === 0
+        ? null
+        : [...new Set(given.slice(0, mostNames).map((text) => text.toLowerCase()))].sort()
+    })
+    .meta({
+      description: `${description} Several combine with OR.`,
+      override: { type: 'array', items: { type: 'string', maxLength: longestName }, maxItems: mostNames },
+    })
+
 /** Filters that can be asked for; undefined: one of them matches nothing. */
 export function askable<T extends Record<string, unknown>>(
   filters: T,
 ): { [K in keyof T]: Exclude<T[K], typeof nothing> } | undefined {
   return Object.values(filters).includes(nothing) ? undefined : (filters as never)
+}
+const longestList = 2_000 // characters
+
+/** Some of an object's names, separated by commas, in the object's own order, with `fid`. Null: all. */
+export function fieldsParameter(names: readonly string[]) {
+  return z
+    .unknown()
+    .optional()
+    .transform((value) => {
+      const text = [value].flat()[0]
+      if (typeof text !== 'string' || text === '') return null
+      const wanted = text
+        .slice(0, longestList)
+        .split(',')
+        .map((name) => name.trim())
+      return names.filter((name) => name === 'fid' || wanted.includes(name))
+    })
+    .meta({
+      description: 'Fields of an agent to send, separated by commas; `fid` always comes. Unknown ones are ignored.',
+      override: { type: 'string', examples: ['handle,chains'] },
+    })
 }

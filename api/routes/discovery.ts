@@ -1,14 +1,20 @@
 import { z } from 'zod'
+import { type DiscoveryTotal, discoveryPage, discoverySorts, discoveryTotal } from '../../db/queries/read/discovery.ts'
+import type { DiscoveryFilter } from '../../db/queries/read/discovery-filter.ts'
+import { cursorParameter, objectText, pagedBody, readCursor } from '../http/cursor.ts'
 import {
-  type DiscoveryFilter,
-  type DiscoveryTotal,
-  discoveryPage,
-  discoverySorts,
-  discoveryTotal,
-} from '../../db/queries/read/discovery.ts'
+  askable,
+  countFilter,
+  fieldsParameter,
+  flagFilter,
+  namesFilter,
+  timeFilter,
+  wordsFilter,
+} from '../http/filter-parameters.ts'
 import { chainsParameter, flagParameter, integerParameter, textParameter, wordParameter } from '../http/parameters.ts'
 import { json, route, type Sources } from '../http/route.ts'
-import { discoveryList } from '../schemas/discovery.ts'
+import { discoveryList, discoverySelection } from '../schemas/discovery.ts'
+import { leanFields } from '../schemas/lean-row.ts'
 
 /** Pages beyond are cut to it: the offset stays an exact number, and no list is that long. */
 const lastPage = 1_000_000
@@ -31,26 +37,64 @@ export const discoveryQuery = z.object({
   limit: integerParameter({ minimum: 10, maximum: 100, fallback: 30 }, 'Rows a page.'),
 })
 
+const order = { newest: ['time', 'integer'], oldest: ['time', 'integer'] } as const
+const figuresOrder = ['integer', 'integer', 'integer'] as const
+const path = '/api/discovery'
+
 /** GET /api/discovery */
 export const discovery = route({
-  path: '/api/discovery',
+  path,
   operationId: 'listAgents',
   summary: 'Agents by filter, in pages.',
   params: z.object({}),
-  query: discoveryQuery,
-  answer: { type: json, schema: discoveryList, description: 'One page.' },
-  errors: [],
+  query: discoveryQuery.extend({
+    status: wordsFilter(['active', 'historical', 'claimed-only'], 'Status of the agent.'),
+    method: wordsFilter(['eip191', 'jfs', 'well-known'], 'How the agent was claimed last.'),
+    tag: namesFilter('Slug or name of a tag on an address the agent verifies, in any case.'),
+    has_settlements: flagFilter('Whether the agent was ever paid.'),
+    min_settlements: countFilter('Settlements since the first block, at least.'),
+    registered_since: timeFilter('`registered_at`: ISO 8601 with a zone, inclusive.'),
+    registered_until: timeFilter('`registered_at`: ISO 8601 with a zone, exclusive.'),
+    seen_since: timeFilter('`last_seen_at`: ISO 8601 with a zone, inclusive.'),
+    cursor: cursorParameter,
+    fields: fieldsParameter(Object.keys(leanFields)),
+  }),
+  answer: {
+    type: json,
+    schema: z.union([discoveryList, discoverySelection]),
+    description:
+      'One page. With `cursor`, `page` and `offset` are null and `next_cursor` says where to go on: by `newest` and ' +
+      '`oldest` a walk meets every agent that stays; the figures of the other two orders move under it.',
+  },
+  errors: ['ERR_NOT_FOUND'],
   tool: {
     name: 'search_agents',
     use: 'Finds agents by name, chain, claim status, documents or code host, in pages. Start here when no fid or address is known.',
   },
   maxAgeSeconds: 30,
   freshSeconds,
-  async read({ sort, page, limit, claimed, ...rest }, sources) {
-    const filter = { ...rest, claimed: claimedFlags[claimed] }
-    const totalAt = (change: number) => countOnce(filter, change, sources)
+  async read({ sort, page, limit, claimed, cursor, fields = null, ...given }, sources) {
+    const list = { name: [path, sort, claimed, given], order: sort in order ? order[sort as 'newest'] : figuresOrder }
+    const after = readCursor(list, cursor) ?? null
+    const asked = askable({ ...given, claimed: claimedFlags[claimed] })
+    const offset = (page - 1) * limit
+    const from = cursor === undefined ? { offset } : { after }
+    const totalAt = (change: number) => countOnce(asked as DiscoveryFilter, change, sources)
     const leftOut = (fid: number, cause: unknown) => sources.leftOut('discovery', fid, cause)
-    return discoveryPage(sources.database, filter, { sort, page, limit }, { totalAt, leftOut })
+    const found = asked
+      ? await discoveryPage(sources.database, asked, { sort, limit, from, fields }, { totalAt, leftOut })
+      : { rows: '[]', count: 0, total: 0, next: null }
+    const body = {
+      agents: found.rows,
+      total: `${found.total}`,
+      limit: `${limit}`,
+      offset: cursor === undefined ? `${offset}` : 'null',
+      page: cursor === undefined ? `${page}` : 'null',
+      count: `${found.count}`,
+    }
+    if (cursor === undefined) return objectText(body)
+    const query = { ...given, claimed, sort, limit, fields: fields?.join(',') }
+    return pagedBody(list, found, { fields: body, url: `${sources.baseUrl}${path}`, query })
   },
 })
 

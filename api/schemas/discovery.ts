@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { leanRow } from './lean-row.ts'
-import { count } from './scalars.ts'
+import { count, nextCursor } from './scalars.ts'
 
 export const discoveryList = z
   .strictObject({
@@ -12,3 +12,13 @@ export const discoveryList = z
     count: count.meta({ description: 'Rows in this answer.' }),
   })
   .meta({ id: 'DiscoveryList' })
+
+/** With `cursor` or `fields` in the query. */
+export const discoverySelection = discoveryList
+  .extend({
+    agents: z.array(leanRow.partial().required({ fid: true })).max(100),
+    offset: count.nullable().meta({ description: 'Null with `cursor`.' }),
+    page: z.int().positive().nullable().meta({ description: 'Null with `cursor`.' }),
+    next_cursor: nextCursor.optional(),
+  })
+  .meta({ id: 'DiscoverySelection' })

@@ -19,6 +19,9 @@ type Listed = Exact<z.output<typeof discoveryList>>
 type Agent = Listed['agents'][number]
 type Stats = Exact<z.output<typeof statsAnswer>>
 
+/** As the API understands a request without them, so that its memory is shared. */
+const everyFilter = discovery.query.parse({})
+
 /** `/`: all agents, to be searched and filtered with the parameters of GET /api/discovery. */
 export function directoryPage(world: World): Route {
   return page({
@@ -29,7 +32,7 @@ export function directoryPage(world: World): Route {
     freshSeconds: 5,
     async view(filters) {
       const [list, stats] = await Promise.all([
-        askExact<z.output<typeof discoveryList>>(world, discovery, filters),
+        askExact<z.output<typeof discoveryList>>(world, discovery, { ...everyFilter, ...filters }),
         askExact<z.output<typeof statsAnswer>>(world, statsRoute, {}),
       ])
       if (!list || !stats) return undefined

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
-import { leanRow } from '../sql/lean-row.ts'
+import { members } from '../sql/json-text.ts'
+import { leanFields } from '../sql/lean-row.ts'
 
 /**
  * Changes after a sequence number, oldest first, as lines of JSON; empty: none yet. A change tells how the agent is
@@ -71,7 +72,7 @@ select coalesce(string_agg(
          case when a.fid is null
               then json_build_object('seq', c.seq, 'kind', 'delist', 'fid', c.fid, 'claim_sha256', ${claimSha256})
               else json_build_object('seq', c.seq, 'kind', 'upsert', 'fid', c.fid,
-                                     'agent', json_build_object(${leanRow}),
+                                     'agent', json_build_object(${members(leanFields)}),
                                      'claim_sha256', ${claimSha256}) end::text || E'\\n',
          '' order by c.seq), '') as lines
   from page c

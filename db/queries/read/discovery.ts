@@ -1,18 +1,8 @@
-import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { type Choice, chosen, chosenValue, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
-import { leanRow } from '../sql/lean-row.ts'
-
-/** Which agents; null: no filter. */
-export interface DiscoveryFilter {
-  /** Part of handle, display name or oli in any case; all digits: also the fid; an address: verified by the agent. */
-  readonly q: string | null
-  /** Any of these; an empty list matches nothing. */
-  readonly chain: readonly ChainName[] | null
-  readonly claimed: boolean | null
-  readonly spec: boolean | null
-  readonly codehost: boolean | null
-}
+import { members } from '../sql/json-text.ts'
+import { leanFields } from '../sql/lean-row.ts'
+import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
 
 /** Every order is total: the fid is always last. Each has its index. */
 const orders = {
@@ -25,10 +15,31 @@ const orders = {
 export type DiscoverySort = keyof typeof orders
 export const discoverySorts = Object.keys(orders) as DiscoverySort[]
 
+const microseconds = '(extract(epoch from a.listed_at) * 1000000)::bigint'
+/** Values of an order, as digits. */
+const keys: Record<DiscoverySort, readonly string[]> = {
+  newest: [microseconds, 'a.fid'],
+  oldest: [microseconds, 'a.fid'],
+  'cross-chain': ['cardinality(a.chains)', 'a.settlements_all', 'a.fid'],
+  'most-active': ['a.settlements_30d', 'a.settlements_all', 'a.fid'],
+}
+
+const at = (value: string) => `timestamptz 'epoch' + ${value} * interval '1 microsecond'`
+/** What comes behind a place in an order, given its values as SQL; the index of the order leads there. */
+const behind: Record<DiscoverySort, (...values: string[]) => string> = {
+  newest: (listed = '', fid) => `(a.listed_at, a.fid) < (${at(listed)}, ${fid})`,
+  oldest: (listed = '', fid) => `a.listed_at >= ${at(listed)} and (a.listed_at > ${at(listed)} or a.fid < ${fid})`,
+  'cross-chain': (...values) => `(cardinality(a.chains), a.settlements_all, a.fid) < (${values.join(', ')})`,
+  'most-active': (...values) => `(a.settlements_30d, a.settlements_all, a.fid) < (${values.join(', ')})`,
+}
+
 export interface DiscoveryPage {
   readonly sort: DiscoverySort
-  readonly page: number
   readonly limit: number
+  /** Rows before the page; or the values of the order that it begins behind, null: it is the first of a walk. */
+  readonly from: { readonly offset: number } | { readonly after: readonly string[] | null }
+  /** Of a row; null: all. */
+  readonly fields: readonly string[] | null
 }
 
 /** What a filter matches, and the newest change of any agent at that moment: while it is the same, so is the total. */
@@ -37,26 +48,37 @@ export interface DiscoveryTotal {
   readonly change: number
 }
 
+export interface DiscoveryRows {
+  readonly total: number
+  /** JSON array of lean rows. */
+  readonly rows: string
+  readonly count: number
+  /** Values of the last row's order, in a walk; null: no row follows. */
+  readonly next: string[] | null
+}
+
 const newestChange = '(select coalesce(max(seq), 0) from agent_change)'
 
+const whereOf = (conditions: readonly string[]) => (conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`)
+
 export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Promise<DiscoveryTotal> {
-  const { where, values } = conditions(filter)
+  const { conditions, values } = filterConditions(filter)
   // Unnamed, like the page: a plan made for every pattern at once is the wrong one for common or for rare words.
-  const text = `select count(*) as total, ${newestChange} as change from agent a ${where}`
+  const text = `select count(*) as total, ${newestChange} as change from agent a ${whereOf(conditions)}`
   const { rows } = await db.query<DiscoveryTotal>({ text, values })
   return rows[0] ?? { total: 0, change: 0 }
 }
 
 /**
- * JSON of `GET /api/discovery`: rows and total of one moment. Counting takes longer than the page, so `totalAt` may
- * know the total from before; what it gives is used when nothing has changed since, and counted anew otherwise.
+ * Agents by filter: rows and total of one moment. Counting takes longer than the page, so `totalAt` may know the total
+ * from before; what it gives is used when nothing has changed since, and counted anew otherwise.
  */
 export async function discoveryPage(
   db: Queryable,
   filter: DiscoveryFilter,
   page: DiscoveryPage,
   { totalAt, leftOut }: { readonly totalAt: (change: number) => Promise<DiscoveryTotal>; readonly leftOut: LeftOut },
-): Promise<string> {
+): Promise<DiscoveryRows> {
   const read = (total: string) =>
     listWithoutBroken({
       read: (choice) => pageOf(db, { filter, page, total, choice }),
@@ -65,14 +87,8 @@ export async function discoveryPage(
     })
   const shown = await read('null::bigint')
   const known = await totalAt(shown.change)
-  const { where } = conditions(filter)
-  const { agents, count, total } =
-    known.change === shown.change
-      ? { ...shown, total: known.total }
-      : await read(`(select count(*) from agent a ${where})`)
-  const { limit } = page
-  const offset = (page.page - 1) * limit
-  return `{"agents":${agents},"total":${total},"limit":${limit},"offset":${offset},"page":${page.page},"count":${count}}`
+  if (known.change === shown.change) return { ...shown, total: known.total }
+  return read(`(select count(*) from agent a ${whereOf(filterConditions(filter).conditions)})`)
 }
 
 interface PageOf {
@@ -83,57 +99,37 @@ interface PageOf {
   readonly choice: Choice
 }
 
-async function pageOf(db: Queryable, { filter, page, total, choice }: PageOf) {
-  const { text, values } = listed(filter, page)
+async function pageOf(db: Queryable, { filter, page, total, choice }: PageOf): Promise<DiscoveryRows & DiscoveryTotal> {
+  const { text, values, limit } = found(filter, page)
   const order = orders[page.sort]
-  const { rows } = await db.query<DiscoveryTotal & { agents: string; count: number }>({
+  const last = `array[${keys[page.sort].map((key) => `(${key})::text`).join(', ')}]`
+  const { rows } = await db.query<DiscoveryRows & DiscoveryTotal>({
     text: `
-with page as (${text})
-select coalesce(json_agg(json_build_object(${leanRow}) order by ${order}), '[]')::text as agents,
-       count(*) as count, ${total} as total, ${newestChange} as change
+with found as (${text}),
+page as (select * from found a order by ${order} limit ${limit})
+select coalesce(json_agg(json_build_object(${members(leanFields, page.fields)}) order by ${order}), '[]')::text as rows,
+       count(*) as count, ${total} as total, ${newestChange} as change,
+       (select ${last} from found a order by ${order} offset ${limit} - 1
+         limit case when (select count(*) from found) > ${limit} then 1 else 0 end) as next
   from page a
  ${chosen(choice, 'a.fid', `$${values.length + 1}`)}`,
     values: [...values, ...chosenValue(choice)],
   })
-  return rows[0] as DiscoveryTotal & { agents: string; count: number }
+  return rows[0] as DiscoveryRows & DiscoveryTotal
 }
 
 async function fidsOf(db: Queryable, filter: DiscoveryFilter, page: DiscoveryPage): Promise<number[]> {
-  const { text, values } = listed(filter, page)
+  const { text, values } = found(filter, page)
   const { rows } = await db.query<{ fid: number }>({ text: `select fid from (${text}) a`, values })
   return rows.map(({ fid }) => fid)
 }
 
-function listed(filter: DiscoveryFilter, { sort, page, limit }: DiscoveryPage) {
-  const { where, values } = conditions(filter)
+/** The rows of a page; in a walk one more, which tells whether there is a next page. */
+function found(filter: DiscoveryFilter, { sort, limit: rows, from }: DiscoveryPage) {
+  const { conditions, values } = filterConditions(filter)
   const parameter = (value: unknown) => `$${values.push(value)}::bigint`
-  const rows = `limit ${parameter(limit)} offset ${parameter((page - 1) * limit)}`
-  return { text: `select * from agent a ${where} order by ${orders[sort]} ${rows}`, values }
-}
-
-function conditions(filter: DiscoveryFilter): { where: string; values: unknown[] } {
-  const values: unknown[] = []
-  const parameter = (value: unknown) => `$${values.push(value)}`
-  const all = [
-    ...(filter.q === null ? [] : [matches(filter.q, parameter)]),
-    ...(filter.chain === null ? [] : [`a.chains && ${parameter(filter.chain)}::text[]`]),
-    ...(filter.claimed === null ? [] : [`a.claimed = ${parameter(filter.claimed)}`]),
-    ...(filter.spec === null ? [] : [`a.has_spec = ${parameter(filter.spec)}`]),
-    ...(filter.codehost === null ? [] : [`a.has_codehost = ${parameter(filter.codehost)}`]),
-  ]
-  return { where: all.length === 0 ? '' : `where ${all.join(' and ')}`, values }
-}
-
-const largestFid = 9_223_372_036_854_775_807n // of a bigint column
-
-function matches(q: string, parameter: (value: unknown) => string): string {
-  if (/^0x[0-9a-f]{40}$/i.test(q)) {
-    const address = parameter(Buffer.from(q.slice(2), 'hex'))
-    return `a.fid in (select fid from verified_address where address = ${address} and ended_at is null)`
-  }
-  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
-  // Lowercased as the column is: JavaScript has other rules for a few letters.
-  const contains = `a.search like lower(${parameter(pattern)}::text)`
-  const isFid = /^[0-9]+$/.test(q) && BigInt(q) <= largestFid
-  return isFid ? `(${contains} or a.fid = ${parameter(q)}::bigint)` : contains
+  if ('after' in from && from.after) conditions.push(behind[sort](...from.after.map(parameter)))
+  const limit = parameter(rows)
+  const part = 'after' in from ? `limit ${limit} + 1` : `limit ${limit} offset ${parameter(from.offset)}`
+  return { text: `select * from agent a ${whereOf(conditions)} order by ${orders[sort]} ${part}`, values, limit }
 }

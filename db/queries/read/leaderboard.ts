@@ -115,7 +115,7 @@ select json_build_object(
   'count', count(*),
   'generated_at', ${isoTime('now()')},
   'agents', coalesce(json_agg(json_build_object(
-    'rank', ranked.rank,${leanRow},
+    'rank', ranked.rank, ${leanRow},
     'settlement_count', ranked.settlement_count,
     'volume_usdc', ${dollars('ranked.volume')},
     'unique_payers', ${uniquePayers(window)},

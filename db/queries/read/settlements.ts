@@ -110,8 +110,8 @@ export async function settlementPage(
     const operator = order === 'desc' ? '<' : '>'
     const time = `(timestamptz 'epoch' + ${parameter(after[0], 'bigint')} * interval '1 microsecond')`
     const name = parameter(after[1], 'text')
-    const block = parameter(after[2], 'int')
-    const log = parameter(after[3], 'int')
+    const block = parameter(after[2], 'bigint')
+    const log = parameter(after[3], 'bigint')
     rows.push(
       `(s.block_timestamp, s.chain, s.block_number, s.log_index) ${operator} (${time}, ${name}, ${block}, ${log})`,
     )

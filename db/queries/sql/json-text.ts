@@ -26,3 +26,13 @@ export const chainPosition = (name: string) => `chain_position_of(${name})`
 
 /** Display label of a chain by its name. */
 export const chainLabel = (name: string) => `chain_label_of(${name})`
+
+/** A member of a JSON object: its name and the expression of its value. */
+export type Member = readonly [name: string, expression: string]
+
+/** Arguments of json_build_object for the members named in `fields`, in their own order; null: for all. */
+export const members = (all: readonly Member[], fields: readonly string[] | null = null) =>
+  all
+    .filter(([name]) => fields === null || fields.includes(name))
+    .map(([name, expression]) => `'${name}', ${expression}`)
+    .join(',\n  ')

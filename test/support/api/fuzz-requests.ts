@@ -54,6 +54,8 @@ const path = fc.oneof(
   { weight: 3, arbitrary: fid.map((value) => `/api/agent/${value}/settlements`) },
   { weight: 3, arbitrary: address.map((value) => `/api/by-address/${value}`) },
   { weight: 6, arbitrary: fc.constant('/api/discovery') },
+  { weight: 2, arbitrary: fid.map((value) => `/api/agent/${value}/registrations`) },
+  { weight: 2, arbitrary: fc.constant('/api/agents') },
   { weight: 1, arbitrary: fc.constantFrom('/api/leaderboard', '/api/stats', '/feed.atom', '/data/agents.json') },
   {
     weight: 1,
@@ -64,12 +66,42 @@ const path = fc.oneof(
 
 const word = fc.constantFrom(
   ...['all', 'claimed', 'unclaimed', 'true', 'false', 'newest', 'oldest', 'cross-chain', 'most-active', '7d', '30d'],
+  ...[
+    'active',
+    'jfs',
+    'asc',
+    'handle,chains',
+    '2026-03-01T00:00:00Z',
+    '0xe3ee160e',
+    '0.5',
+    '1,2,x',
+    'AQ',
+    'historical',
+  ],
   ...['Eth', 'base', '42220', 'ARB', 'OP', 'poly', 'gnosis', 'solana', 'agent', 'bio', '__proto__', 'constructor', ''],
 )
 const name = fc.oneof(
   {
     weight: 9,
     arbitrary: fc.constantFrom('q', 'chain', 'claimed', 'spec', 'codehost', 'sort', 'page', 'limit', 'period'),
+  },
+  {
+    weight: 9,
+    arbitrary: fc.constantFrom(
+      ...['cursor', 'status', 'method', 'tag', 'has_settlements', 'min_settlements', 'registered_since', 'seen_since'],
+      ...[
+        'registered_until',
+        'fields',
+        'payer',
+        'facilitator',
+        'selector',
+        'min_amount',
+        'max_amount',
+        'since',
+        'until',
+      ],
+      ...['final', 'order', 'fids', 'addresses', 'state'],
+    ),
   },
   { weight: 1, arbitrary: fc.constantFrom('__proto__', 'constructor', 'q[]', 'q[a]', 'LIMIT', 'toString', '') },
 )

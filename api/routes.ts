@@ -2,6 +2,7 @@ import type { ClaimDeps } from './claim/claim.ts'
 import type { Action, Route } from './http/route.ts'
 import { agent } from './routes/agent.ts'
 import { agents } from './routes/agents.ts'
+import { allSettlements } from './routes/all-settlements.ts'
 import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
 import { changes } from './routes/changes.ts'
@@ -20,7 +21,7 @@ import { stats } from './routes/stats.ts'
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
 
 /** Every GET of the specification, in its order, then what mirrors follow, what explains the answers, and what goes on where they end. */
-export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress, registrations, agents]
+export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress, registrations, agents, allSettlements]
 
 /** What claims and undoes it, and what helps to do so. */
 export const actions: readonly Action<ClaimDeps>[] = [claim, challenge, withdraw, unlist, relist]

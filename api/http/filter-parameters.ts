@@ -30,6 +30,7 @@ const hexFilter = (digits: number, description: string) => {
 }
 
 export const addressFilter = (description: string) => hexFilter(40, description)
+export const hashFilter = (description: string) => hexFilter(64, description)
 export const selectorFilter = (description: string) => hexFilter(8, description)
 
 /** Dollars, at most six decimals and 18 digits before them. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { agentSettlements, type SettlementFilter, settlementPage } from '../../db/queries/read/settlements.ts'
+import { agentSettlements, settlementPage } from '../../db/queries/read/settlements.ts'
+import type { SettlementFilter } from '../../db/queries/sql/settlement-filter.ts'
 import { cursorParameter, pagedBody, readCursor } from '../http/cursor.ts'
 import {
   addressFilter,
@@ -15,7 +16,37 @@ import { json, route } from '../http/route.ts'
 import { settlementList } from '../schemas/settlement.ts'
 
 const path = '/api/agent/{fid}/settlements'
-const columns = ['time', 'word', 'integer', 'integer'] as const
+
+/** Filters of every list of settlements. */
+export const settlementFilters = {
+  chain: chainsParameter,
+  payer: addressFilter('Who signed the authorization.'),
+  facilitator: addressFilter('Sender of the transaction.'),
+  selector: selectorFilter('The function called.'),
+  min_amount: dollarsFilter('Dollars, at most six decimals, inclusive.'),
+  max_amount: dollarsFilter('Dollars, at most six decimals, inclusive.'),
+  since: timeFilter('ISO 8601 with a zone, inclusive.'),
+  until: timeFilter('ISO 8601 with a zone, exclusive.'),
+  final: flagFilter('Whether it is at or below the finalized block.'),
+}
+/** How a list of settlements is read. */
+export const settlementPaging = {
+  limit: integerParameter({ minimum: 1, maximum: 100, fallback: 20 }, 'Rows at most.'),
+  order: wordParameter(['desc', 'asc'], 'desc', 'Newest or oldest first.'),
+  cursor: cursorParameter,
+}
+export const settlementColumns = ['time', 'word', 'integer', 'integer'] as const
+
+interface Amounts {
+  readonly min_amount: string | null
+  readonly max_amount: string | null
+}
+
+/** As the queries take them: amounts in base units. */
+export function inBaseUnits<T extends Amounts>(filter: T): T {
+  const units = (dollars: string | null) => (dollars === null ? null : baseUnits(dollars))
+  return { ...filter, min_amount: units(filter.min_amount), max_amount: units(filter.max_amount) }
+}
 
 /** GET /api/agent/:fid/settlements */
 export const settlements = route({
@@ -24,18 +55,10 @@ export const settlements = route({
   summary: 'The settlements an agent received, newest first unless told otherwise.',
   params: z.object({ fid: fidParameter }),
   query: z.object({
-    limit: integerParameter({ minimum: 1, maximum: 100, fallback: 20 }, 'Rows at most.'),
-    chain: chainsParameter,
-    payer: addressFilter('Who signed the authorization.'),
-    facilitator: addressFilter('Sender of the transaction.'),
-    selector: selectorFilter('The function called.'),
-    min_amount: dollarsFilter('Dollars, at most six decimals, inclusive.'),
-    max_amount: dollarsFilter('Dollars, at most six decimals, inclusive.'),
-    since: timeFilter('ISO 8601 with a zone, inclusive.'),
-    until: timeFilter('ISO 8601 with a zone, exclusive.'),
-    final: flagFilter('Whether it is at or below the finalized block.'),
-    order: wordParameter(['desc', 'asc'], 'desc', 'Newest or oldest first.'),
-    cursor: cursorParameter,
+    limit: settlementPaging.limit,
+    ...settlementFilters,
+    order: settlementPaging.order,
+    cursor: settlementPaging.cursor,
   }),
   answer: { type: json, schema: settlementList, description: 'Settlements; with `cursor` also where to go on.' },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
@@ -49,22 +72,16 @@ export const settlements = route({
   async read({ fid, limit, order, cursor, ...given }, { database, settlementOverloads, baseUrl }) {
     const isPlain = Object.values(given).every((value) => value === null) && order === 'desc' && cursor === undefined
     if (isPlain) return agentSettlements(database, { fid, limit, settlementOverloads })
-    const list = { name: [path, fid, order, given], order: columns }
+    const list = { name: [path, fid, order, given], order: settlementColumns }
     const asked = askable(given)
     const after = readCursor(list, cursor)
-    const units = (dollars: string | null) => (dollars === null ? null : baseUnits(dollars))
-    const filter: SettlementFilter | undefined = asked && {
-      ...asked,
-      min_amount: units(asked.min_amount),
-      max_amount: units(asked.max_amount),
-    }
     const page = await settlementPage(database, {
       fid,
       limit,
       order,
       after,
       settlementOverloads,
-      filter: filter ?? matchless,
+      filter: asked ? inBaseUnits(asked) : matchless,
     })
     if (!page) return undefined
     const fields = { fid: `${fid}`, count: `${page.count}`, settlements: page.rows }

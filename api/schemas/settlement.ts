@@ -23,6 +23,10 @@ export const settlement = z
   })
   .meta({ id: 'Settlement', description: 'One executed authorization; several may share a transaction.' })
 
+export const allSettlementsList = z
+  .strictObject({ count, settlements: z.array(settlement).max(100), next_cursor: nextCursor })
+  .meta({ id: 'AllSettlementsList' })
+
 export const settlementList = z
   .strictObject({ fid, count, settlements: z.array(settlement).max(100), next_cursor: nextCursor.optional() })
   .meta({ id: 'SettlementList' })

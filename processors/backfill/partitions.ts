@@ -12,6 +12,7 @@ import {
   analyze,
   indexHot,
   indexRecipients,
+  indexSenders,
   isIndexed,
   limitLockWait,
   lockMaintenance,
@@ -49,6 +50,7 @@ export async function placePartition(pool: pg.Pool, chain: Chain, aside: AsidePa
     await inTransaction(pool, async (client) => {
       await raiseIndexMemory(client, indexMemoryMegabytes)
       await indexRecipients(client, aside.aside)
+      await indexSenders(client, aside.aside)
       await indexHot(client, aside.aside)
       await addBounds(client, chain.name, aside)
       await addKey(client, aside.aside)

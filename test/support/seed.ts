@@ -161,12 +161,13 @@ export interface SeedSettlement {
   amount?: bigint
   at?: Date
   payer?: string
+  facilitator?: string
   selector?: string
 }
 
 export async function seedSettlement(pool: pg.Pool, settlement: SeedSettlement): Promise<void> {
   const { chain, recipient, block, logIndex = 0, amount = 1_500_000n, at = birth } = settlement
-  const { payer = addressOf('payer'), selector = '0xe3ee160e' } = settlement
+  const { payer = addressOf('payer'), facilitator = addressOf('facilitator'), selector = '0xe3ee160e' } = settlement
   await insert(pool, 'settlement', {
     amount: String(amount),
     block_timestamp: at,
@@ -178,7 +179,7 @@ export async function seedSettlement(pool: pg.Pool, settlement: SeedSettlement):
     token: bytes(addressOf('token')),
     payer: bytes(payer),
     recipient: bytes(recipient),
-    facilitator: bytes(addressOf('facilitator')),
+    facilitator: bytes(facilitator),
     payment_nonce: bytes(hashOf(`nonce ${chain} ${block} ${logIndex}`)),
     tx_hash: bytes(hashOf(`tx ${chain} ${block}`)),
   })

@@ -96,6 +96,13 @@ export async function indexRecipients(db: Queryable, table: string): Promise<voi
   await db.query(`create index on ${pg.escapeIdentifier(table)} (recipient, block_number desc)`)
 }
 
+/** Gives a table the partitions' indexes by payer, by facilitator and by transaction. */
+export async function indexSenders(db: Queryable, table: string): Promise<void> {
+  await db.query(`create index on ${pg.escapeIdentifier(table)} (payer, block_number desc)`)
+  await db.query(`create index on ${pg.escapeIdentifier(table)} (facilitator, block_number desc)`)
+  await db.query(`create index on ${pg.escapeIdentifier(table)} using hash (tx_hash)`)
+}
+
 /** Gives a table the partitions' index of rows that can be undone. */
 export async function indexHot(db: Queryable, table: string): Promise<void> {
   await db.query(`create index on ${pg.escapeIdentifier(table)} (id) where id is not null`)

@@ -55,7 +55,7 @@ const path = fc.oneof(
   { weight: 3, arbitrary: address.map((value) => `/api/by-address/${value}`) },
   { weight: 6, arbitrary: fc.constant('/api/discovery') },
   { weight: 2, arbitrary: fid.map((value) => `/api/agent/${value}/registrations`) },
-  { weight: 2, arbitrary: fc.constant('/api/agents') },
+  { weight: 2, arbitrary: fc.constantFrom('/api/agents', '/api/settlements', '/api/settlements?fid=3&limit=5') },
   { weight: 1, arbitrary: fc.constantFrom('/api/leaderboard', '/api/stats', '/feed.atom', '/data/agents.json') },
   {
     weight: 1,

@@ -21,7 +21,15 @@ import { stats } from './routes/stats.ts'
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
 
 /** Every GET of the specification, in its order, then what mirrors follow, what explains the answers, and what goes on where they end. */
-export const routes: readonly Route[] = [...specified, changes, explainAgent, explainByAddress, registrations, agents, allSettlements]
+export const routes: readonly Route[] = [
+  ...specified,
+  changes,
+  explainAgent,
+  explainByAddress,
+  registrations,
+  agents,
+  allSettlements,
+]
 
 /** What claims and undoes it, and what helps to do so. */
 export const actions: readonly Action<ClaimDeps>[] = [claim, challenge, withdraw, unlist, relist]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { discoveryTotal } from '../../db/queries/read/discovery.ts'
+import { discoveryTotal } from '../../db/queries/find/discovery.ts'
 import { listedAgents } from '../../db/queries/read/sitemap.ts'
 import { type Html, html } from '../http/html.ts'
 import { type Route, route, type Sources } from '../http/route.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type DiscoveryTotal, discoveryPage, discoverySorts, discoveryTotal } from '../../db/queries/read/discovery.ts'
-import type { DiscoveryFilter } from '../../db/queries/read/discovery-filter.ts'
+import { type DiscoveryTotal, discoveryPage, discoverySorts, discoveryTotal } from '../../db/queries/find/discovery.ts'
+import type { DiscoveryFilter } from '../../db/queries/find/discovery-filter.ts'
 import { cursorParameter, objectText, pagedBody, readCursor } from '../http/cursor.ts'
 import {
   askable,

@@ -69,7 +69,8 @@ const orders: Record<string, (agent: One) => number[]> = {
 const sorted = (sort: string, agents: readonly One[]) =>
   [...agents]
     .sort((a, b) => {
-      const [one, other] = [orders[sort]?.(a) ?? [], orders[sort]?.(b) ?? []]
+      const one = orders[sort]?.(a) ?? []
+      const other = orders[sort]?.(b) ?? []
       const place = one.findIndex((value, index) => value !== other[index])
       return (one[place] ?? 0) - (other[place] ?? 0)
     })

@@ -116,14 +116,14 @@ export function askable<T extends Record<string, unknown>>(
 }
 const longestList = 2_000 // characters
 
-/** Some of an object's names, separated by commas, in the object's own order, with `fid`. Null: all. */
+/** Some of an object's names, separated by commas, in the object's own order, with `fid`. Undefined: all. */
 export function fieldsParameter(names: readonly string[]) {
   return z
     .unknown()
     .optional()
     .transform((value) => {
       const text = [value].flat()[0]
-      if (typeof text !== 'string' || text === '') return null
+      if (typeof text !== 'string' || text === '') return undefined
       const wanted = text
         .slice(0, longestList)
         .split(',')

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { agentProfile } from '../../db/queries/read/profile.ts'
+import { fieldsParameter } from '../http/filter-parameters.ts'
 import { fidParameter } from '../http/parameters.ts'
 import { json, registryAddresses, route } from '../http/route.ts'
-import { profile } from '../schemas/profile.ts'
+import { profile, profileFields } from '../schemas/profile.ts'
 
 /** GET /api/agent/:fid */
 export const agent = route({
@@ -10,14 +11,14 @@ export const agent = route({
   operationId: 'getAgent',
   summary: 'The full profile of an agent.',
   params: z.object({ fid: fidParameter }),
-  query: z.object({}),
-  answer: { type: json, schema: profile, description: 'The profile.' },
+  query: z.object({ fields: fieldsParameter(Object.keys(profile.shape)) }),
+  answer: { type: json, schema: z.union([profile, profileFields]), description: 'The profile, or `fields` of it.' },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
   tool: { name: 'get_agent', use: 'Everything known of one agent by its fid. Long: take search_agents for a list.' },
   resource: 'agent://{fid}',
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'no agent with this fid',
-  read: ({ fid }, { database, chains, settlementOverloads }) =>
-    agentProfile(database, { fid, settlementOverloads, registries: registryAddresses(chains) }),
+  read: ({ fid, fields }, { database, chains, settlementOverloads }) =>
+    agentProfile(database, { fid, fields, settlementOverloads, registries: registryAddresses(chains) }),
 })

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { agentProfiles } from '../../db/queries/read/profile.ts'
+import { fieldsParameter } from '../http/filter-parameters.ts'
 import { addressParameter, fidParameter } from '../http/parameters.ts'
 import { json, registryAddresses, route } from '../http/route.ts'
-import { agentBatch, batchLimit } from '../schemas/profile.ts'
+import { agentBatch, agentFieldsBatch, batchLimit, profile } from '../schemas/profile.ts'
 
 /** Characters of a list that are read; a hundred addresses take 4,300. */
 const longestList = 12_000
@@ -30,13 +31,21 @@ export const agents = route({
   operationId: 'getAgents',
   summary: 'The profiles of up to a hundred agents, by fid and by verified address.',
   params: z.object({}),
-  query: z.object({ fids: listParameter('FIDs.'), addresses: listParameter('Verified addresses.') }),
-  answer: { type: json, schema: agentBatch, description: 'In the order asked, FIDs first, each agent once.' },
+  query: z.object({
+    fids: listParameter('FIDs.'),
+    addresses: listParameter('Verified addresses.'),
+    fields: fieldsParameter(Object.keys(profile.shape)),
+  }),
+  answer: {
+    type: json,
+    schema: z.union([agentBatch, agentFieldsBatch]),
+    description: 'In the order asked, FIDs first, each agent once.',
+  },
   errors: [],
   tool: { name: 'get_agents', use: 'The whole profiles of several agents at once, by fid and by verified address.' },
   maxAgeSeconds: 30,
   freshSeconds: 5,
-  async read({ fids, addresses }, { database, chains, settlementOverloads }) {
+  async read({ fids, addresses, fields }, { database, chains, settlementOverloads }) {
     const readable = [
       ...fids.map((text) => ({ text, fid: fidParameter.safeParse(text).data })),
       ...addresses.map((text) => ({ text, address: addressParameter.safeParse(text).data })),
@@ -46,6 +55,7 @@ export const agents = route({
     const { count, agents, notFound } = await agentProfiles(database, {
       fids: [...new Set(taken.flatMap(({ fid }) => fid ?? []))],
       addresses: [...new Set(taken.flatMap(({ address }) => address ?? []))],
+      fields,
       settlementOverloads,
       registries: registryAddresses(chains),
     })

@@ -50,6 +50,9 @@ export const profile = z
   })
   .meta({ id: 'AgentProfile' })
 
+/** With `fields` in the query. */
+export const profileFields = profile.partial().required({ fid: true }).meta({ id: 'AgentProfileFields' })
+
 /** Profiles of one answer. */
 export const batchLimit = 100
 
@@ -61,3 +64,8 @@ export const agentBatch = z
     ignored: z.array(z.string()).meta({ description: 'What is past the hundredth, or neither a FID nor an address.' }),
   })
   .meta({ id: 'AgentBatch' })
+
+/** With `fields` in the query. */
+export const agentFieldsBatch = agentBatch
+  .extend({ agents: z.array(profileFields).max(batchLimit) })
+  .meta({ id: 'AgentFieldsBatch' })

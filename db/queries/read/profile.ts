@@ -1,5 +1,6 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 import { countedSettlements, newestSettlement } from '../sql/settlement-windows.ts'
 
@@ -8,16 +9,19 @@ export interface ProfileOptions {
   readonly settlementOverloads: 'spec' | 'all'
   /** Address of each chain's identity registry. */
   readonly registries: Record<ChainName, string>
+  /** Names of the fields to build; absent: all. */
+  readonly fields?: readonly string[]
 }
 
 /** JSON of `GET /api/agent/:fid`. Undefined: the fid is not in the index. */
 export async function agentProfile(
   db: Queryable,
-  { fid, settlementOverloads, registries }: ProfileOptions,
+  { fid, settlementOverloads, registries, fields }: ProfileOptions,
 ): Promise<string | undefined> {
+  const { object, beside } = built(fields)
   const { rows } = await db.query<{ body: string }>({
-    name: 'agent-profile',
-    text,
+    name: fields ? undefined : 'agent-profile',
+    text: `select ${object}::text as body from agent a ${beside} where a.fid = $2 and ${everyParameter}`,
     values: [JSON.stringify(registries), fid, settlementOverloads === 'all'],
   })
   return rows[0]?.body
@@ -35,19 +39,24 @@ const counted = countedSettlements({
   ],
 })
 
-const object = `json_build_object(${profileFields.map(([name, expression]) => `'${name}', ${expression}`).join(',\n')})`
-const beside = `
+const paid = `
  cross join lateral (
    select coalesce(sum(last_30d), 0) as last_30d, coalesce(sum(ever), 0) as ever,
           ${newestSettlement('a.verified_addresses', '$3::boolean')} as newest_at
      from (${counted}) part
- ) paid
- cross join lateral (${sourceTimes}) source`
+ ) paid`
+const source = ` cross join lateral (${sourceTimes}) source`
+/** A statement names all of its parameters, whichever fields it builds. */
+const everyParameter = '$1::jsonb is not null and $3::boolean is not null'
 
-const text = `select ${object}::text as body from agent a ${beside} where a.fid = $2`
+/** The object of some fields, and what it needs beside the agent: pieces that nobody asked for are not built. */
+function built(fields: readonly string[] | undefined): { object: string; beside: string } {
+  const object = `json_build_object(${members(profileFields, fields ?? null)})`
+  return { object, beside: `${object.includes('paid.') ? paid : ''}${object.includes('source.') ? source : ''}` }
+}
 
 /** The agent that each address leads to: of several the claimed, then the newest verification, then the lowest fid. */
-const batch = `
+const batch = ({ object, beside }: ReturnType<typeof built>) => `
 with given as (
   select fid, null::bytea as address, place from unnest($2::bigint[]) with ordinality as one (fid, place)
    union all
@@ -62,7 +71,8 @@ select (select coalesce(json_agg(${object} order by found.place), '[]') from fou
          as agents,
        (select count(*) from found) as count,
        (select coalesce(json_agg(coalesce(to_json('0x' || encode(g.address, 'hex')), to_json(g.fid)) order by g.place), '[]')
-          from given g where not exists (select from found where found.fid = g.fid))::text as "notFound"`
+          from given g where not exists (select from found where found.fid = g.fid))::text as "notFound"
+ where ${everyParameter}`
 
 export interface ProfileBatch {
   /** JSON array of profiles, as asked, each once. */
@@ -77,11 +87,11 @@ export async function agentProfiles(
   db: Queryable,
   options: Omit<ProfileOptions, 'fid'> & { readonly fids: readonly number[]; readonly addresses: readonly string[] },
 ): Promise<ProfileBatch> {
-  const { fids, addresses, settlementOverloads, registries } = options
+  const { fids, addresses, settlementOverloads, registries, fields } = options
   const bytes = addresses.map((address) => Buffer.from(address.slice(2), 'hex'))
   const { rows } = await db.query<ProfileBatch>({
-    name: 'agent-profiles',
-    text: batch,
+    name: fields ? undefined : 'agent-profiles',
+    text: batch(built(fields)),
     values: [JSON.stringify(registries), fids, settlementOverloads === 'all', bytes],
   })
   return rows[0] ?? { agents: '[]', count: 0, notFound: '[]' }

@@ -82,6 +82,26 @@ test('the totals count agents, claims, chains, addresses, tokens and settlements
   expect(base?.lag_seconds).toBeGreaterThanOrEqual(90)
 })
 
+test('all figures are of the same agents: what an agent was paid goes and comes with it', async () => {
+  const { pool } = database
+  // Nothing is fresh when it is asked for again.
+  let now = Date.now()
+  const other = await startApi(database, { now: () => (now += 61_000) })
+  const figures = async () => {
+    const { total_agents, settlements } = stats.parse(await (await other.get('/api/stats')).json())
+    return [total_agents, settlements.all]
+  }
+  await seedAgent(pool, { fid: 9, addresses: [addressOf('nine')] })
+  for (let block = 1; block <= 5; block++) {
+    await seedSettlement(pool, { chain: 'optimism', recipient: addressOf('nine'), block })
+  }
+  await countSettlements(pool)
+  const [agents = 0, paid = 0] = await figures()
+  await pool.query('delete from agent where fid = 9')
+  expect(await figures()).toEqual([agents - 1, paid - 5])
+  await other.stop()
+})
+
 function transfer(block: number, from: string | null, to: string | null) {
   const bytes = (address: string | null) => address && Buffer.from(address.slice(2), 'hex')
   return insert(database.pool, 'registration_transfer', {

@@ -146,6 +146,19 @@ test('profile, discovery, bulk, feed and stats show a claim in the next answer, 
   expect(claimed(after[3])).toBe(claimed(before[3]) + 1)
 })
 
+test('a claim leaves in memory what it does not touch', async () => {
+  const other = await stage.claimant()
+  await post(stage.api, await eip191Claim(stage, other))
+  const claimant = await stage.claimant()
+  const untouched = [`/api/agent/${other.fid}`, `/api/agent/${other.fid}/settlements`]
+  const touched = [`/api/agent/${claimant.fid}`, '/api/discovery', '/data/agents.json']
+  for (const path of [...untouched, ...touched]) await stage.api.get(path)
+  await post(stage.api, await eip191Claim(stage, claimant))
+  // Only what came from memory has an age.
+  for (const path of untouched) expect([path, (await stage.api.get(path)).headers.has('age')]).toEqual([path, true])
+  for (const path of touched) expect([path, (await stage.api.get(path)).headers.has('age')]).toEqual([path, false])
+})
+
 test('a claim of an agent that holds a token leaves it active', async () => {
   const claimant = await stage.claimant()
   const rows = chainRows(stage.database.pool)

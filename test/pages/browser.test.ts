@@ -101,6 +101,11 @@ test('where a picture does not load, nothing broken shows', async () => {
   const box = (await avatar.boundingBox())!
   const corner = { x: box.x + 14, y: box.y + 14, width: 8, height: 8 }
   const broken = await page.screenshot({ clip: corner })
+  // The initial stands where the picture would.
+  const middle = { x: box.x + box.width / 2 - 16, y: box.y + box.height / 2 - 16, width: 32, height: 32 }
+  const lettered = await page.screenshot({ clip: middle })
+  await page.evaluate(`document.querySelector('.avatar.large img').removeAttribute('data-initial')`)
+  expect(lettered.equals(await page.screenshot({ clip: middle }))).toBe(false)
   await page.evaluate(`document.querySelector('.avatar.large img').remove()`)
   expect(broken.equals(await page.screenshot({ clip: corner }))).toBe(true)
   await context.close()

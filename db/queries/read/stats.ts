@@ -4,8 +4,8 @@ import { isoTime } from '../sql/json-text.ts'
 
 /**
  * JSON of `GET /api/stats`. Settlements are those paid to a verified address of an agent, each counted once however
- * many agents verify its recipient. They are as the job counted them in its last round, a minute ago at most while it
- * runs; all else is as it is now.
+ * many agents verify its recipient. Of each address they are as the job counted them in its last round, a minute ago at
+ * most while it runs; which agents there are, here as in every other figure, is as it is now.
  */
 export async function directoryStats(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ body: string }>({ name: 'directory-stats', text: text() })
@@ -33,6 +33,7 @@ select json_build_object(
              'all', coalesce(sum(ever), 0)
            )
       from recipient_counts
+     where address in (select unnest(verified_addresses) from agent)
   ),
   'chains', (
     select json_agg(json_build_object(

@@ -1,6 +1,11 @@
 import { Writable } from 'node:stream'
+import express from 'express'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { answerErrors } from '../../../api/http/error-answer.ts'
+import { ApiError } from '../../../api/http/errors.ts'
+import { giveHeaders } from '../../../api/http/headers.ts'
+import { portOf } from '../../../ops/health.ts'
 import type { TestApi } from '../../support/api/api.ts'
 import {
   type Claimant,
@@ -12,6 +17,7 @@ import {
   startClaimStage,
 } from '../../support/api/claims.ts'
 import { startApiProcess } from '../../support/api/process.ts'
+import { until } from '../../support/until.ts'
 
 let stage: ClaimStage
 let claimant: Claimant
@@ -57,6 +63,29 @@ test('a refusal with a cause is logged with it', async () => {
   expect(logged(answer)).toEqual([
     expect.objectContaining({ code: 'ERR_MANIFEST_FETCH_FAILED', cause: expect.stringMatching(/\w/) }),
   ])
+})
+
+test('a refusal of any request is logged with its cause, where it has one', async () => {
+  const app = express()
+  const refusal = (options?: ErrorOptions) => new ApiError('ERR_NOT_FOUND', 'nobody is there', {}, options)
+  app.use(giveHeaders)
+  app.get('/caused', () => {
+    throw refusal({ cause: Object.assign(new Error('asked in vain'), { code: 'EHOSTUNREACH' }) })
+  })
+  app.get('/plain', () => {
+    throw refusal()
+  })
+  app.use(answerErrors(log))
+  const server = app.listen(0, '127.0.0.1')
+  await until('it listens', () => server.listening)
+  const [caused, plain] = await Promise.all(
+    ['caused', 'plain'].map((path) => fetch(`http://127.0.0.1:${portOf(server)}/${path}`)),
+  )
+  server.close()
+  expect(logged(caused as Response)).toEqual([
+    expect.objectContaining({ code: 'ERR_NOT_FOUND', method: 'GET', cause: 'EHOSTUNREACH: asked in vain' }),
+  ])
+  expect(logged(plain as Response)).toEqual([])
 })
 
 test('a body that is too large is told the bound', async () => {

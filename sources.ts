@@ -225,7 +225,7 @@ export const sources = {
     perRead: 1,
     leaseMs: 5 * minute,
   },
-  /** Whom an agent follows. */
+  /** Whom an agent follows, all of it. Events bring what changes in between. */
   follows: {
     name: 'social_follows',
     subject: 'fid',

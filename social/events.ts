@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Message, message, messageTime, networkTime, verifiedAddress } from './messages.ts'
+import { followedFid, type Message, message, messageTime, networkTime, verifiedAddress } from './messages.ts'
 import { isUserName, profilePart } from './profile.ts'
 import type { EventPage, SocialChange } from './social-index.ts'
 
@@ -107,6 +107,12 @@ function broughtBy(message: Message, at: Date): SocialChange[] {
   if (added) return [{ kind: 'verified', fid, address: added, verifiedAt: messageTime(message), at, message }]
   const removed = verifiedAddress(message, 'removed')
   if (removed) return [{ kind: 'unverified', fid, address: removed, at: messageTime(message), message }]
+  const target = followedFid(message, 'added')
+  if (target) return [{ kind: 'follow', fid, target, follows: true, at: messageTime(message) }]
+  const left = followedFid(message, 'removed')
+  if (left) return [{ kind: 'follow', fid, target: left, follows: false, at: messageTime(message) }]
+  // It takes the place of all links so far, thousands of them; few accounts have ever sent one.
+  if (message.data.type === 'MESSAGE_TYPE_LINK_COMPACT_STATE') return [{ kind: 'unknown_follows', fid }]
   if (!isUserData(message.data.type)) return []
   const part = profilePart(message)
   if (part) return [{ kind: 'profile', fid, ...part }]
@@ -115,9 +121,12 @@ function broughtBy(message: Message, at: Date): SocialChange[] {
 
 /** What is not so any more once a message is gone. A removal that is gone brings nothing back. */
 function lostWith(message: Message, at: Date): SocialChange[] {
+  const { fid } = message.data
   const address = verifiedAddress(message, 'added')
-  if (!address) return isUserData(message.data.type) ? [{ kind: 'unknown_profile', fid: message.data.fid }] : []
-  return [{ kind: 'unverified', fid: message.data.fid, address, verifiedAt: messageTime(message), at }]
+  if (address) return [{ kind: 'unverified', fid, address, verifiedAt: messageTime(message), at }]
+  const target = followedFid(message, 'added')
+  if (target) return [{ kind: 'follow', fid, target, follows: false, at: messageTime(message) }]
+  return isUserData(message.data.type) ? [{ kind: 'unknown_profile', fid }] : []
 }
 
 function isUserData(type: string): boolean {

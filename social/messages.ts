@@ -86,6 +86,12 @@ export function contractChainId({ data }: Message): number | null {
   return (type ?? verificationType ?? 0) === 0 ? null : (chainId ?? 0)
 }
 
+/** The FID that a message says its author follows, or follows no longer; undefined: it says something else. */
+export function followedFid({ data }: Message, kind: 'added' | 'removed'): number | undefined {
+  if (data.type !== (kind === 'added' ? 'MESSAGE_TYPE_LINK_ADD' : 'MESSAGE_TYPE_LINK_REMOVE')) return undefined
+  return data.linkBody?.type === 'follow' ? data.linkBody.targetFid : undefined
+}
+
 /** The name says ETH for every protocol. */
 export const verificationAdd = 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS'
 const verificationRemove = 'MESSAGE_TYPE_VERIFICATION_REMOVE'

@@ -76,9 +76,21 @@ export type SocialChange =
   | { readonly kind: 'profile'; readonly fid: number; readonly part: ProfilePart; readonly text: string | null }
   /** Something about a profile changed that has to be asked for. */
   | { readonly kind: 'unknown_profile'; readonly fid: number }
+  | FollowChange
+  /** Whom an account follows changed in a way that has to be asked for. */
+  | { readonly kind: 'unknown_follows'; readonly fid: number }
   | { readonly kind: 'activity'; readonly fid: number; readonly at: Date }
   /** Something that is not understood; undefined: nor whom it is about. */
   | { readonly kind: 'unreadable'; readonly fid: number | undefined }
+
+/** A FID follows another since `at`; or does so no longer, unless it has begun again after `at`. */
+export interface FollowChange {
+  readonly kind: 'follow'
+  readonly fid: number
+  readonly target: number
+  readonly follows: boolean
+  readonly at: Date
+}
 
 export interface EventPage {
   readonly changes: readonly SocialChange[]

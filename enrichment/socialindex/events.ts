@@ -19,6 +19,7 @@ import type { EventPage, SocialChange } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { cleanPart, type SocialSourceOptions } from './fids.ts'
+import { applyFollows } from './follows.ts'
 import { judgeMessage } from './messages.ts'
 import { beginAnew } from './shards.ts'
 
@@ -156,7 +157,7 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
   return page.more ? 0 : pollMs
 }
 
-/** Verifications and profiles are applied as reported; only what an event does not tell whole is asked for. */
+/** Verifications, profiles and follows are applied as reported; only what an event does not tell whole is asked for. */
 async function storeChanges(db: Queryable, changes: readonly SocialChange[], now: Date) {
   const verifications = changes.filter((change) => change.kind === 'verified' || change.kind === 'unverified')
   await lockVerifications(
@@ -179,11 +180,18 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
     if (change.kind !== 'profile') continue
     await setProfilePart(db, { ...change, text: cleanPart(change.part, change.text), now })
   }
-  const fidsOf = (kind: 'unreadable' | 'unknown_profile') => [
+  await applyFollows(
+    db,
+    changes.filter((change) => change.kind === 'follow'),
+    now,
+  )
+  const fidsOf = (kind: 'unreadable' | 'unknown_profile' | 'unknown_follows') => [
     ...new Set(changes.flatMap((change) => (change.kind === kind ? (change.fid ?? []) : []))),
   ]
   const subjectsOf = (fids: readonly number[]) => fids.map((fid) => `fid:${fid}`)
   const listed = await listedAmong(db, fidsOf('unknown_profile'))
+  const following = await listedAmong(db, fidsOf('unknown_follows'))
   await askForSubjects(db, sources.fids.name, subjectsOf(fidsOf('unreadable')), { priority: 1, dueAt: now })
   await askForSubjects(db, sources.fids.name, subjectsOf(listed), { priority: 2, dueAt: now })
+  await askForSubjects(db, sources.follows.name, subjectsOf(following), { priority: 1, dueAt: now })
 }

@@ -1,9 +1,12 @@
-import { storeFollows } from '../../db/queries/join/edges.ts'
+import type { Queryable } from '../../db/pool.ts'
+import { lockFollows, storeFollows } from '../../db/queries/join/edges.ts'
+import { endLeases } from '../../db/queries/sources/source-state.ts'
+import { type FollowChange, mostFollows } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 
-/** Reads whom agents follow. */
+/** Reads whom agents follow, all of it; in between it is brought up to date by `applyFollows`. */
 export function socialFollows({ social, host }: Pick<SocialSourceOptions, 'social' | 'host'>): Source {
   return {
     ...sources.follows,
@@ -21,4 +24,27 @@ export function socialFollows({ social, host }: Pick<SocialSourceOptions, 'socia
       }
     },
   }
+}
+
+/**
+ * Applies what events tell, in their order, to what has been read of the accounts; of others nothing is kept. A reading
+ * under way may be older than the events, so it is not stored and begins anew.
+ */
+export async function applyFollows(db: Queryable, changes: readonly FollowChange[], now: Date): Promise<void> {
+  if (changes.length === 0) return
+  const fids = [...new Set(changes.map(({ fid }) => fid))]
+  for (const { fid, follows: known } of await lockFollows(db, fids)) {
+    const since = new Map(known.map((one) => [one.fid, one.at]))
+    for (const { target, follows, at } of changes.filter((change) => change.fid === fid)) {
+      if ((since.get(target) ?? at) > at) continue
+      if (follows) since.set(target, at)
+      else since.delete(target)
+    }
+    const newest = [...since]
+      .map(([target, at]) => ({ fid: target, at }))
+      .sort((one, other) => other.at.getTime() - one.at.getTime())
+    await storeFollows(db, { fid, follows: newest.slice(0, mostFollows) })
+  }
+  const subjects = fids.map((fid) => `fid:${fid}`)
+  await endLeases(db, sources.follows.name, subjects, { dueAt: now })
 }

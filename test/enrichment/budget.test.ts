@@ -16,7 +16,7 @@ const dayMs = 86_400_000
 
 let scene: Scene
 beforeEach(async () => {
-  scene = await startScene()
+  scene = await startScene({ follows: true })
 })
 afterEach(() => scene.stop())
 

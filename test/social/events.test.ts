@@ -81,6 +81,20 @@ describe('an event', () => {
     expect(changesOf(merge(solana), revoke(solana), prune(solana))).toEqual([])
   })
 
+  test('of a link begins and ends a follow at the time it was signed, and a link of another type none', () => {
+    const link = (kind: 'ADD' | 'REMOVE', timestamp: number, type = 'follow') =>
+      message(`LINK_${kind}`, timestamp, { linkBody: { type, targetFid: 8 } })
+    const change = { kind: 'follow', fid: 7, target: 8 }
+    const since = { ...change, follows: true, at: at(900) }
+    const until = { ...change, follows: false, at: at(900) }
+    expect(changesOf(confirmed, merge(link('ADD', 900)))).toEqual([since])
+    expect(changesOf(confirmed, revoke(link('ADD', 900)), prune(link('ADD', 900)))).toEqual([until, until])
+    expect(changesOf(merge(link('REMOVE', 950), link('ADD', 900)))).toEqual([until, { ...until, at: at(950) }])
+    expect(changesOf(merge(link('ADD', 950), link('ADD', 900)))).toEqual([until, { ...since, at: at(950) }])
+    expect(changesOf(revoke(link('REMOVE', 950)), merge(link('ADD', 900, 'block')))).toEqual([])
+    expect(changesOf(merge(message('LINK_COMPACT_STATE', 900)))).toEqual([{ kind: 'unknown_follows', fid: 7 }])
+  })
+
   test('of a name’s proof concerns who has it and who had it', () => {
     const body = { usernameProof: { fid: 8 }, deletedUsernameProof: { fid: 7 } }
     expect(changesOf({ type: 'HUB_EVENT_TYPE_MERGE_USERNAME_PROOF', mergeUsernameProofBody: body })).toEqual([

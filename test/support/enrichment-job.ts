@@ -49,18 +49,21 @@ export interface JobOptions {
   readonly env: Record<string, string>
   /** Jitter and backoff; default: the middle. */
   readonly random?: () => number
+  /** Names of the sources that are asked about every agent; default: none. */
+  readonly perAgent?: readonly string[]
 }
 
 const mostRounds = 200
 
-export async function startJob({ database, clock, env, random = () => 0.5 }: JobOptions): Promise<EnrichmentJob> {
+export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
+  const { database, clock, env, random = () => 0.5, perAgent = [] } = options
   const { pool } = database
   const config = readConfig(env)
   const { installed, lookups, hubDoubt, close } = createSources({ config, chains, pool, now: clock.now })
   const failures: string[] = []
   const failed = (source: string, _: readonly string[], error: Error) => failures.push(`${source}: ${error.message}`)
   const pass = { pool, now: clock.now, random, failed }
-  const join = { pool, now: clock.now, settlementOverloads: config.settlementOverloads, lookups }
+  const join = { pool, now: clock.now, settlementOverloads: config.settlementOverloads, lookups, perAgent }
   await addSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: clock.now() })
   if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
 

@@ -14,11 +14,27 @@ export async function lockEdges(db: Queryable): Promise<void> {
   })
 }
 
-/** Brings the FIDs that an agent follows to these. Unchanged: nothing is written. */
-export async function storeFollows(
-  db: Queryable,
-  { fid, follows }: { fid: number; follows: readonly { readonly fid: number; readonly at: Date }[] },
-): Promise<void> {
+/** The FIDs that one follows, the newest first. */
+export interface StoredFollows {
+  readonly fid: number
+  readonly follows: readonly { readonly fid: number; readonly at: Date }[]
+}
+
+/** Whom these FIDs follow, as far as it has been read, and nobody else changes it until the transaction ends. */
+export async function lockFollows(db: Queryable, fids: readonly number[]): Promise<StoredFollows[]> {
+  const { rows } = await db.query<{ fid: number; targets: string[]; followed_at: Date[] }>({
+    name: 'lock-follows',
+    text: 'select fid, targets, followed_at from social_follow where fid = any ($1::bigint[]) order by fid for update',
+    values: [fids],
+  })
+  return rows.map(({ fid, targets, followed_at }) => ({
+    fid,
+    follows: targets.map((target, index) => ({ fid: Number(target), at: followed_at[index]! })),
+  }))
+}
+
+/** Brings the FIDs that one follows to these. Unchanged: nothing is written. */
+export async function storeFollows(db: Queryable, { fid, follows }: StoredFollows): Promise<void> {
   await db.query({
     name: 'store-follows',
     text: `

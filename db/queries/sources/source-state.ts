@@ -187,6 +187,28 @@ select $1, subject, $3, $4 from (select distinct unnest($2::text[]) as subject o
   })
 }
 
+/**
+ * Ends the leases on subjects, which are due again: what their holders have read may be older than what is known now.
+ * Others keep their turn.
+ */
+export async function endLeases(
+  db: Queryable,
+  source: string,
+  subjects: readonly string[],
+  { dueAt }: { dueAt: Date },
+): Promise<void> {
+  await db.query({
+    name: 'end-leases',
+    text: `
+with leased as (
+  select subject from source_state
+   where source = $1 and subject = any ($2::text[]) and lease_id is not null
+   order by subject for update)
+update source_state s set due_at = $3, lease_id = null from leased where s.source = $1 and s.subject = leased.subject`,
+    values: [source, subjects, dueAt],
+  })
+}
+
 /** Adds subjects that are not known yet; the others keep their turn. */
 export async function addSubjects(
   db: Queryable,

@@ -1,5 +1,6 @@
 import { type Hub, startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
+import { sources } from '../../../sources.ts'
 import { type AgentRow, storedAgents } from '../agent-model.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { type Clock, createClock, type EnrichmentJob, startJob } from '../enrichment-job.ts'
@@ -23,14 +24,15 @@ export interface Scene {
 
 const pollSeconds = 10
 
-/** Starts at 2026-03-01T00:00:00Z. `env` adds to the job's settings; `hubKey` turns Neynar's routes on for the job. */
-export async function startScene({ lookups = false } = {}): Promise<Scene> {
+/** Starts at 2026-03-01T00:00:00Z. `lookups` turns Neynar's routes on for the job, `follows` asks whom agents follow. */
+export async function startScene({ lookups = false, follows = false } = {}): Promise<Scene> {
   const database = await createTestDatabase()
   const clock = createClock('2026-03-01T00:00:00Z')
   const hub = await startHub(new HubState(clock.now), { apiKey: 'key' })
   const env = { HUB_URL: hub.url, HUB_POLL_SECONDS: String(pollSeconds) }
   const neynar = { NEYNAR_URL: hub.url, NEYNAR_API_KEY: 'key' }
-  const job = await startJob({ database, clock, env: lookups ? { ...env, ...neynar } : env })
+  const perAgent = follows ? [sources.follows.name] : []
+  const job = await startJob({ database, clock, env: lookups ? { ...env, ...neynar } : env, perAgent })
   return {
     database,
     clock,

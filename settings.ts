@@ -176,8 +176,8 @@ const rpc = {
   about: "JSON-RPC address of the chain's node, http(s) or ws(s), for the tip",
   more:
     "Unset: the chain follows the Portal's final blocks alone, and claims by its contract wallets cannot be checked; " +
-    "claims by app key need Optimism's.",
-  readers: [...processors, 'api'],
+    "claims by app key, and proofs of the keys behind verified addresses, need Optimism's.",
+  readers: [...processors, 'enrichment', 'api'],
 } as const satisfies Setting
 const gateway = {
   form: httpUrl,

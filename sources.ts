@@ -51,6 +51,9 @@ export const publicHosts = {
 /** GitHub allows 60 requests an hour without a token, so that there is a minute between two. */
 export const githubWithoutToken: PublicHost = { ...publicHosts.github, requestsPerSecond: 1 / 61, perDay: 1_400 }
 
+/** Questions to a chain's node, of which an account takes one for each key and one for each contract wallet. */
+export const proofNode = { requestsPerSecond: 10, perDay: null }
+
 /** 429 and Retry-After are obeyed there as well. */
 export const namedHost = { requestsPerSecond: 100, perDay: null }
 
@@ -67,7 +70,7 @@ export interface SourceRow {
   /** The profile's `last_<field>_at` tells of its attempts; sources may share a field. */
   readonly profileField?: string
   /** Asked about every agent, anew when this about it changes. Others are asked for where their subjects come from. */
-  readonly askedAbout?: 'addresses' | 'accounts' | 'nothing'
+  readonly askedAbout?: 'addresses' | 'accounts' | 'messages' | 'nothing'
   /** `enrichment --once` reads of a FID: it, its verified addresses, or the tokens these hold. Absent: nothing. */
   readonly once?: 'fid' | 'addresses' | 'tokens'
   /** From an answer to the next look, in milliseconds, by what the answer was about. */
@@ -224,6 +227,19 @@ export const sources = {
     batch: 10,
     perRead: 1,
     leaseMs: 5 * minute,
+  },
+  /** Where the keys stand that signed for an agent's addresses, and what its contract wallets say: asked of the chains. */
+  proofs: {
+    name: 'social_proofs',
+    subject: 'fid',
+    label: 'Proofs of verified addresses',
+    askedAbout: 'messages',
+    once: 'fid',
+    cadenceMs: { settled: 30 * day, open: day },
+    retry: daily,
+    batch: 20,
+    perRead: 1,
+    leaseMs: minute,
   },
   /** Whom an agent follows, all of it. Events bring what changes in between. */
   follows: {

@@ -1,5 +1,6 @@
 import type { ClaimDeps } from './claim/claim.ts'
 import type { Action, Route } from './http/route.ts'
+import { addresses } from './routes/addresses.ts'
 import { agent } from './routes/agent.ts'
 import { agents } from './routes/agents.ts'
 import { allSettlements } from './routes/all-settlements.ts'
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   explainAgent,
   explainByAddress,
   registrations,
+  addresses,
   agents,
   allSettlements,
 ]

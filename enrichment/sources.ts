@@ -3,14 +3,16 @@ import type { Host, Urgency } from '../hosts/host.ts'
 import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createHub } from '../social/hub.ts'
 import { createNeynar } from '../social/neynar.ts'
+import { createProofWorld, type ProofChain } from '../social/proof-world.ts'
 import type { SocialIndex } from '../social/social-index.ts'
-import { publicHosts, sources } from '../sources.ts'
+import { proofNode, publicHosts, sources } from '../sources.ts'
 import { createAgentHosts } from './agent-hosts.ts'
 import { createGateways } from './agent-uri/gateways.ts'
 import { createResolver } from './agent-uri/resolve.ts'
 import { agentUris } from './agent-uri/source.ts'
 import type { Config } from './config.ts'
 import { createFixedSources } from './fixed-sources.ts'
+import { socialProofs } from './proofs/source.ts'
 import type { Source } from './schedule/source.ts'
 import { createSharedHost } from './shared-host.ts'
 import { type Belief, createBelief } from './socialindex/belief.ts'
@@ -40,7 +42,7 @@ export interface Sources {
 
 export interface SourcesOptions {
   readonly config: Config
-  readonly chains: ChainIdentities
+  readonly chains: ChainIdentities & Readonly<Record<string, ProofChain>>
   readonly pool: pg.Pool
   readonly now: () => Date
   /** For hosts that are our own. */
@@ -71,9 +73,12 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
 
   const fixed = createFixedSources(config, pool, now)
   const belief = createBelief({ pool, social: urgentHub, url: hubSettings.url, now })
-  const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...fixed.sources]
 
+  const proofWorld = createProofWorld(chains)
+  const nodeHost = createSharedHost({ name: 'proofs', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
+  const proofs = proofWorld.registries.canAnswer ? [socialProofs({ pool, world: proofWorld, host: nodeHost, now })] : []
   const options = { pool, social, host: hubHost, now }
+  const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...fixed.sources]
   const installed = [
     belief.guard(socialFids(options)),
     socialShards({ ...options, belief, sweeps }),
@@ -88,16 +93,20 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const fixedHosts = fixed.sources.map(({ host }) => host)
   return {
     installed,
-    hosts: [hubHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host, ...fixedHosts],
+    hosts: [hubHost, nodeHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host, ...fixedHosts],
     lookups: !sweeps,
     perAgent: perAgent.map(({ name }) => name),
     hubDoubt: () => belief.doubt(),
     acceptHubTotals: belief.acceptTotals,
-    description: `${describe(config, sweeps)}; ${fixed.description}`,
+    description: [
+      describe(config, sweeps),
+      `${sources.proofs.name} ${proofs.length > 0 ? 'on' : 'off: RPC_OPTIMISM is not set'}`,
+      fixed.description,
+    ].join('; '),
     async close() {
       agentHosts.host.stop()
       for (const host of fixedHosts) host.stop()
-      await Promise.all([social, urgentHub, spareHub].map((one) => one.close()))
+      await Promise.all([social, urgentHub, spareHub, proofWorld].map((one) => one.close()))
     },
   }
 }

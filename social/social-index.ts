@@ -74,6 +74,8 @@ export type SocialChange =
     }
   /** A part of a profile is another text now; null: none. */
   | { readonly kind: 'profile'; readonly fid: number; readonly part: ProfilePart; readonly text: string | null }
+  /** A key was added off the chain, by a signed message. */
+  | { readonly kind: 'key_added'; readonly fid: number; readonly message: unknown }
   /** Something about a profile changed that has to be asked for. */
   | { readonly kind: 'unknown_profile'; readonly fid: number }
   | FollowChange

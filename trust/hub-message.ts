@@ -25,6 +25,28 @@ const addBody = z.object({
   protocol: z.string().nullish(),
 })
 
+/** Hubs write addresses and keys in hex, signatures in base64. */
+const someBytes = z.union([
+  z
+    .string()
+    .regex(/^0x([0-9a-fA-F]{2}){0,2048}$/)
+    .transform(fromHex),
+  base64.transform(fromBase64),
+])
+const number = z.int().nonnegative().max(0xffff_ffff)
+
+const keyAddBody = z.object({
+  key: someBytes,
+  keyType: number,
+  custodySignature: someBytes,
+  deadline: number,
+  nonce: number,
+  metadata: someBytes.optional(),
+  metadataType: number.default(0),
+  scopes: z.array(number).max(16),
+  ttl: number.default(0),
+})
+
 const signedMessage = z.object({
   data: z.object({
     type: z.string(),
@@ -35,6 +57,7 @@ const signedMessage = z.object({
     verificationAddEthAddressBody: addBody.nullish(),
     verificationRemoveBody: z.object({ address: z.string().max(100), protocol: z.string().nullish() }).nullish(),
     userDataBody: z.object({ type: z.string(), value: z.string().max(4_096) }).nullish(),
+    keyAddBody: keyAddBody.nullish(),
     reactionBody: z
       .object({ type: z.string(), targetCastId: z.object({ fid: z.int().nonnegative(), hash: hex(20) }) })
       .nullish(),
@@ -118,6 +141,7 @@ function bodyOf(data: z.infer<typeof signedMessage>['data']): MessageBody | unde
       ? undefined
       : { kind: 'user_data', type: userDataType, value: data.userDataBody.value }
   }
+  if (data.keyAddBody) return { kind: 'key_add', ...data.keyAddBody, metadata: data.keyAddBody.metadata ?? nothing }
   if (data.reactionBody) {
     const reaction = numberOf(reactionTypes, data.reactionBody.type)
     const { fid, hash } = data.reactionBody.targetCastId
@@ -128,10 +152,16 @@ function bodyOf(data: z.infer<typeof signedMessage>['data']): MessageBody | unde
   return undefined
 }
 
+const nothing = new Uint8Array()
+
 function numberOf(numbers: Readonly<Record<string, number>>, name: string): number | undefined {
   return Object.hasOwn(numbers, name) ? numbers[name] : undefined
 }
 
 function fromHex(text: string): Buffer {
   return Buffer.from(text.slice(2), 'hex')
+}
+
+function fromBase64(text: string): Buffer {
+  return Buffer.from(text, 'base64')
 }

@@ -13,6 +13,7 @@ export type MessageBody =
   | ({ readonly kind: 'verification_add' } & VerificationAdd)
   | { readonly kind: 'verification_remove'; readonly address: Uint8Array; readonly protocol: number }
   | { readonly kind: 'user_data'; readonly type: number; readonly value: string }
+  | ({ readonly kind: 'key_add' } & KeyAdd)
   | { readonly kind: 'reaction'; readonly type: number; readonly targetFid: number; readonly targetHash: Uint8Array }
 
 /** An address's own word that it belongs to a FID, carried by a message of that FID. */
@@ -29,6 +30,25 @@ export interface VerificationAdd {
   readonly protocol: number
 }
 
+/** An app key that was never on the chain: the custody address of the FID signed for it. */
+export interface KeyAdd {
+  /** Ed25519, 32 bytes. */
+  readonly key: Uint8Array
+  /** 1: Ed25519. */
+  readonly keyType: number
+  /** 65 bytes. */
+  readonly custodySignature: Uint8Array
+  /** Seconds since `networkEpoch`. */
+  readonly deadline: number
+  readonly nonce: number
+  readonly metadata: Uint8Array
+  readonly metadataType: number
+  /** Numbers of the types of message that it may sign. */
+  readonly scopes: readonly number[]
+  /** Seconds without use after which it ends; 0: none. */
+  readonly ttl: number
+}
+
 /** Unix seconds of 2021-01-01T00:00:00Z, from which the network counts. */
 export const networkEpoch = 1_609_459_200
 
@@ -37,6 +57,7 @@ export const messageTypes = {
   MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS: 7,
   MESSAGE_TYPE_VERIFICATION_REMOVE: 8,
   MESSAGE_TYPE_USER_DATA_ADD: 11,
+  MESSAGE_TYPE_KEY_ADD: 16,
 } as const
 
 export const mainnet = 1
@@ -53,7 +74,7 @@ export function encodeMessageData({ type, fid, timestamp, network, body }: Messa
   return join([...head, bytes(bodyFields[body.kind], encodeBody(body))])
 }
 
-const bodyFields = { reaction: 7, verification_add: 9, verification_remove: 10, user_data: 12 } as const
+const bodyFields = { reaction: 7, verification_add: 9, verification_remove: 10, user_data: 12, key_add: 19 } as const
 
 function encodeBody(body: MessageBody): Uint8Array {
   switch (body.kind) {
@@ -70,6 +91,18 @@ function encodeBody(body: MessageBody): Uint8Array {
       return join([bytes(1, body.address), number(2, body.protocol)])
     case 'user_data':
       return join([number(1, body.type), bytes(2, new TextEncoder().encode(body.value))])
+    case 'key_add':
+      return join([
+        bytes(1, body.key),
+        number(2, body.keyType),
+        bytes(3, body.custodySignature),
+        number(4, body.deadline),
+        number(5, body.nonce),
+        bytes(6, body.metadata),
+        number(7, body.metadataType),
+        bytes(9, join(body.scopes.map(varint))),
+        number(10, body.ttl),
+      ])
     case 'reaction':
       return join([number(1, body.type), bytes(2, join([number(1, body.targetFid), bytes(2, body.targetHash)]))])
   }

@@ -53,17 +53,44 @@ export async function judgeVerification(
 ): Promise<Checked> {
   const body = message?.data.body
   if (!message || body?.kind !== 'verification_add') return checked('unknown', 'unknown', 'unknown')
-  const { fid, timestamp, type, network } = message.data
+  const { fid, type, network } = message.data
   const isAbout =
     fid === asked.fid &&
     type === messageTypes.MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS &&
-    `0x${Buffer.from(body.address).toString('hex')}` === asked.address &&
-    (networkEpoch + timestamp) * 1000 <= asked.now.getTime() + aheadMs
+    hexOf(body.address) === asked.address &&
+    isInTime(message, asked.now)
   const envelope = isAbout ? checkEnvelope(message) : 'failed'
   if (envelope === 'failed') return checked(envelope, 'unknown', 'unknown')
   const isWallet = body.verificationType === 1 && walletChains.includes(body.chainId)
   const claim = isWallet ? (answers.wallet ?? 'unknown') : await checkKeyClaim(fid, body, network)
   return checked(envelope, claim, answers.key ?? 'unknown', { isWallet, keyAsked: answers.key !== undefined })
+}
+
+/** Judges a message that ends a verification. Nobody but the FID's key signs one. */
+export function judgeRemoval(
+  message: SignedMessage | undefined,
+  { fid, address, now }: Asked,
+  { key }: Pick<ChainAnswers, 'key'> = {},
+): Checked {
+  const body = message?.data.body
+  if (!message || body?.kind !== 'verification_remove') return checked('failed', 'unknown', 'unknown')
+  const isAbout =
+    message.data.fid === fid &&
+    message.data.type === messageTypes.MESSAGE_TYPE_VERIFICATION_REMOVE &&
+    hexOf(body.address) === address &&
+    isInTime(message, now)
+  const envelope = isAbout ? checkEnvelope(message) : 'failed'
+  if (envelope === 'failed') return checked(envelope, 'unknown', 'unknown')
+  const { verdict } = checked(envelope, 'held', key ?? 'unknown', { keyAsked: key !== undefined })
+  return { verdict, envelope, claim: 'unknown', key: key ?? 'unknown' }
+}
+
+function isInTime({ data }: SignedMessage, now: Date): boolean {
+  return (networkEpoch + data.timestamp) * 1000 <= now.getTime() + aheadMs
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes).toString('hex')}`
 }
 
 function checked(

@@ -2,8 +2,8 @@ import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { socialChain } from '../../chains.config.ts'
 import type { Registries } from '../../social/key-registry.ts'
+import { signedByKey, type Wallets } from '../../social/wallets.ts'
 import { JsonProblem, parseStrictJson } from './strict-json.ts'
-import { signedByKey, type Wallets } from './wallets.ts'
 
 const text = z.string().min(1).max(4_096)
 const association = z.object({ header: text, payload: text, signature: text })

@@ -1,6 +1,7 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { chainNames, chainOf, socialChain } from '../../chains.config.ts'
+import { signedByKey } from '../../social/wallets.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
@@ -15,7 +16,6 @@ import {
   timestampText,
   verificationsOf,
 } from './verifier.ts'
-import { signedByKey } from './wallets.ts'
 import { weaknessOf } from './weakness.ts'
 
 const chainIds = () => chainNames.map((name) => chainOf(name).id)

@@ -6,12 +6,12 @@ import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import type { Registries } from '../../social/key-registry.ts'
 import type { SocialIndex, Verification } from '../../social/social-index.ts'
+import type { Wallets } from '../../social/wallets.ts'
 import type { ClaimAction, Terms } from '../../trust/claim-text.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { judgeVerification } from '../../trust/verdict.ts'
 import { ApiError } from '../http/errors.ts'
 import { parseTimestamp } from './timestamp.ts'
-import type { Wallets } from './wallets.ts'
 
 /** The fields of a claim's body, known to be an object and no more. */
 export type ClaimBody = Readonly<Record<string, unknown>>

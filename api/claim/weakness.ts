@@ -1,9 +1,10 @@
-import { type Hex, toHex } from 'viem'
+import type { Hex } from 'viem'
 import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
+import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
+import { proveMessage } from '../../social/proving.ts'
 import type { Verification } from '../../social/social-index.ts'
-import { readHubMessage, type SignedMessage } from '../../trust/hub-message.ts'
-import { type ChainAnswers, judgeVerification } from '../../trust/verdict.ts'
-import { claimDigest } from '../../trust/verification-claim.ts'
+import { readHubMessage } from '../../trust/hub-message.ts'
+import { walletChains } from '../../trust/verification-claim.ts'
 import type { ClaimWorld } from './verifier.ts'
 
 /**
@@ -18,31 +19,29 @@ export async function weaknessOf(
   fid: number,
   world: ClaimWorld,
 ): Promise<string | undefined> {
-  const transfer = await lastCustodyChange(world.database, fid)
-  if (transfer && verification.verifiedAt <= transfer.at) {
+  const { database, registries, wallets } = world
+  const { address, contractChainId, verifiedAt } = verification
+  const transfer = await lastCustodyChange(database, fid)
+  if (transfer && verifiedAt <= transfer.at) {
     return 'it was verified before the fid was last transferred; verify it again'
   }
   if (world.verificationProof === 'stated') return undefined
-  const { address, contractChainId } = verification
   const message = readHubMessage(verification.message)
-  const answers: ChainAnswers = {
-    ...(message && world.registries.canAnswer
-      ? { key: await world.registries.hadAppKey(fid, toHex(message.signer)) }
-      : {}),
-    ...(contractChainId === null ? {} : { wallet: await walletAnswer(address, message, world) }),
+  if (!message) return unchecked
+  if (contractChainId !== null && walletChains.includes(contractChainId) && !wallets.canAnswer(contractChainId)) {
+    throw new Error(`chain ${contractChainId} has no node to ask about the contract wallet ${address}`)
   }
-  const now = new Date(world.now())
-  const { verdict, key, claim } = await judgeVerification(message, { fid, address, now }, answers)
-  if (verdict === 'proven' || (verdict === 'signed' && !world.registries.canAnswer)) return undefined
-  if (claim === 'failed') return 'its wallet does not confirm the verification'
-  if (key === 'failed') return 'the key that signed its verification was never registered for the fid'
-  return 'the signatures of its verification cannot be checked; verify it again'
+  const facts = await keyFactsOf(database, fid, message.signer)
+  const provable = { message, fid, address: address as Hex, key: facts, now: new Date(world.now()) }
+  const { verdict, key, claim, keyStanding } = await proveMessage(provable, { registries, wallets })
+  if (verdict !== 'proven' && !(verdict === 'signed' && !registries.canAnswer)) {
+    if (claim === 'failed') return 'its wallet does not confirm the verification'
+    if (key === 'failed') return 'the key that signed its verification was never registered for the fid'
+    return unchecked
+  }
+  return keyStanding?.beforeCustody
+    ? 'it was verified by an app key from before the fid was last transferred; verify it again with a new one'
+    : undefined
 }
 
-async function walletAnswer(address: string, message: SignedMessage | undefined, { wallets }: ClaimWorld) {
-  const body = message?.data.body
-  if (!message || body?.kind !== 'verification_add') return 'unknown'
-  const digest = claimDigest(message.data.fid, body, message.data.network)
-  const wallet = { address: address as Hex, chainId: body.chainId }
-  return (await wallets.signedByContract(wallet, digest, toHex(body.claimSignature))) ? 'held' : 'failed'
-}
+const unchecked = 'the signatures of its verification cannot be checked; verify it again'

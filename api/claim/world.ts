@@ -2,12 +2,10 @@ import type { ChainName } from '../../chains.config.ts'
 import type { ChainSettings } from '../../chains.file.ts'
 import { createDoor, type DoorOptions } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
-import { createChainClient } from '../../social/chain-client.ts'
 import { createHub } from '../../social/hub.ts'
-import { createRegistries } from '../../social/key-registry.ts'
+import { createProofWorld } from '../../social/proof-world.ts'
 import { walletChains } from '../../trust/verification-claim.ts'
 import type { ClaimWorld } from './verifier.ts'
-import { createWallets } from './wallets.ts'
 
 export interface WorldSettings {
   readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'id' | 'rpc' | 'social'>>>
@@ -50,25 +48,17 @@ export function claimsWithoutWitness(chains: WorldSettings['chains']): string[] 
 /** Connects when first asked; nothing is asked for being created. */
 export function createWitnesses(settings: WorldSettings): Witnesses {
   const { chains, egressAllow, serviceName, siteUrl, lookup } = settings
-  const clients = new Map(
-    Object.entries(chains).map(([name, { id, rpc }]) => [id, createChainClient(name, rpc)] as const),
-  )
-  const home = Object.values(chains).find(({ social }) => social)
-  if (!home) throw new Error('no chain of the table has the social network’s registries')
-  const { id, social: registries } = home
+  const proofs = createProofWorld(chains)
   const hub = createHub({ ...settings.hub, timeoutMs: hubTimeoutMs, now: () => new Date(settings.now()) })
   const door = createDoor({ userAgent: `${serviceName}/1.0 (+${siteUrl})`, egressAllow, politeness, lookup })
   return {
     social: hub,
-    registries: createRegistries(
-      clients.get(id) as ReturnType<typeof createChainClient>,
-      registries as NonNullable<typeof registries>,
-    ),
-    wallets: createWallets((chainId) => clients.get(chainId)),
+    registries: proofs.registries,
+    wallets: proofs.wallets,
     door,
     async close() {
       door.close()
-      await Promise.all([hub.close(), ...[...clients.values()].map((client) => client.close())])
+      await Promise.all([hub.close(), proofs.close()])
     },
   }
 }

@@ -92,7 +92,8 @@ export class HubState {
     const text = protocol === 'ethereum' ? address.toLowerCase() : address
     const body = verificationBody({ fid, address: text }, protocol, options)
     const isSigned = options.privateKey !== undefined || options.walletSignature !== undefined
-    const message = this.sign(account, 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', body, options.at, isSigned)
+    const signing = { ...account, signer: options.appKey ?? account.signer }
+    const message = this.sign(signing, 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', body, options.at, isSigned)
     const key = verificationKey(protocol, text)
     const before = account.verifications.get(key)
     account.verifications.set(key, message)

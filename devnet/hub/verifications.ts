@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { claimDigest } from '../../trust/verification-claim.ts'
 import { type Protocol, verificationKey } from './account.ts'
 import type { NewEvent } from './events.ts'
-import { fakeHash, type Message } from './messages.ts'
+import { fakeHash, type Message, type MessageSigner } from './messages.ts'
 
 export interface VerificationOptions {
   /** Default ethereum. Solana addresses are base58 text. */
@@ -15,6 +15,8 @@ export interface VerificationOptions {
   readonly at?: Date
   /** The address's private key, 0x hex: its signature then holds. Absent: bytes that are none, as of a wallet unknown. */
   readonly privateKey?: string
+  /** Signs the message in place of the account's key. */
+  readonly appKey?: MessageSigner
   /** The signature of a contract wallet, 0x hex, over the claim on `contractChain`. */
   readonly walletSignature?: string
 }

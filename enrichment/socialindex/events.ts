@@ -9,6 +9,7 @@ import {
 } from '../../db/queries/join/verified-addresses.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
 import { type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
+import { type StoredKeyAdd, storeKeyAdds } from '../../db/queries/sources/signer-keys.ts'
 import { noteActivity, setProfilePart } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
@@ -20,7 +21,7 @@ import { sources } from '../../sources.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { cleanPart, type SocialSourceOptions } from './fids.ts'
 import { applyFollows } from './follows.ts'
-import { judgeMessage } from './messages.ts'
+import { judgeKeyAdd, judgeMessage } from './messages.ts'
 import { beginAnew } from './shards.ts'
 
 /** Hubs forget events after three days; what happened before has to be found by a sweep. */
@@ -55,7 +56,13 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
   async function checked(page: EventPage): Promise<CheckedPage> {
     const messages: StoredMessage[] = []
     const changes: SocialChange[] = []
+    const keyAdds: StoredKeyAdd[] = []
     for (const change of page.changes) {
+      if (change.kind === 'key_added') {
+        const judged = await judgeKeyAdd(change.fid, change.message)
+        if (judged) keyAdds.push(judged)
+        continue
+      }
       const isSigned = (change.kind === 'verified' || change.kind === 'unverified') && change.message !== undefined
       if (!isSigned) {
         changes.push(change)
@@ -66,7 +73,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
       if (judged) messages.push(judged)
       changes.push(judged ? change : { kind: 'unreadable', fid: change.fid })
     }
-    return { ...page, changes, messages }
+    return { ...page, changes, messages, keyAdds }
   }
 
   /** The first page behind what the hub cannot answer; undefined: it answers nothing else either. */
@@ -137,6 +144,7 @@ function readingOf(inHand: PageInHand): Reading {
 
 interface CheckedPage extends EventPage {
   readonly messages: readonly StoredMessage[]
+  readonly keyAdds: readonly StoredKeyAdd[]
 }
 
 interface PageInHand {
@@ -153,6 +161,7 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
     if (!(await moveCursor(db, move))) throw new LeaseLost(`events of shard ${shard} went on from elsewhere`)
     await storeChanges(db, page.changes, now)
     await storeMessages(db, page.messages, now)
+    await storeKeyAdds(db, page.keyAdds)
   }
   return page.more ? 0 : pollMs
 }

@@ -1,9 +1,12 @@
 import type { StoredMessage } from '../../db/queries/sources/farcaster-messages.ts'
+import type { StoredKeyAdd } from '../../db/queries/sources/signer-keys.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import type { Verification } from '../../social/social-index.ts'
 import { checkEnvelope } from '../../trust/envelope.ts'
 import { readHubMessage, type SignedMessage } from '../../trust/hub-message.ts'
-import { judgeVerification } from '../../trust/verdict.ts'
+import { keyAddSigner } from '../../trust/key-add.ts'
+import { messageTypes } from '../../trust/message-data.ts'
+import { judgeRemoval, judgeVerification } from '../../trust/verdict.ts'
 
 /** A message about an address of a FID, as a hub gave it. */
 export interface GivenMessage {
@@ -27,10 +30,8 @@ export async function judgeMessage(given: GivenMessage, now: Date): Promise<Stor
   const type = (message as { data: { type: string } }).data.type
   const none = { verificationType: null, verificationChain: null }
   if (body?.kind === 'verification_remove') {
-    const isAbout = read?.data.fid === fid && `0x${Buffer.from(body.address).toString('hex')}` === address
-    const envelope = read && isAbout ? checkEnvelope(read) : 'failed'
-    if (envelope === 'failed') return undefined
-    return { ...common, type, verdict: envelope === 'held' ? 'signed' : 'stated', envelope, claim: 'unknown', ...none }
+    const { verdict, envelope, claim } = judgeRemoval(read, { fid, address, now })
+    return envelope === 'failed' ? undefined : { ...common, type, verdict, envelope, claim, ...none }
   }
   const { verdict, envelope, claim } = await judgeVerification(read, { fid, address, now })
   if (verdict === 'forged' || envelope === 'failed') return undefined
@@ -38,6 +39,20 @@ export async function judgeMessage(given: GivenMessage, now: Date): Promise<Stor
   const { verificationType, chainId } = body
   const verificationChain = verificationType === 1 ? chainId : null
   return { ...common, type, verdict, envelope, claim, verificationType, verificationChain }
+}
+
+/**
+ * A message that adds an app key off the chain, with who signed for it. Undefined: its signatures do not hold, or the key
+ * may sign no message about an address. Whether the signer is the FID's custody is for the chain to say.
+ */
+export async function judgeKeyAdd(fid: number, message: unknown): Promise<StoredKeyAdd | undefined> {
+  const read = isStorable(message) ? readHubMessage(message) : undefined
+  if (read?.data.body.kind !== 'key_add' || read.data.fid !== fid) return undefined
+  const { body } = read.data
+  const mayVerify = body.scopes.includes(messageTypes.MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS)
+  if (!mayVerify || checkEnvelope(read) !== 'held') return undefined
+  const signer = await keyAddSigner(fid, body)
+  return signer && { fid, key: body.key, signer, message }
 }
 
 /**

@@ -3,9 +3,9 @@ import * as fc from 'fast-check'
 import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isAssociated } from '../../api/claim/account-association.ts'
-import { createWallets } from '../../api/claim/wallets.ts'
 import { funder } from '../../devnet/chain/chain.ts'
 import { addAppKey } from '../../devnet/chain/farcaster.ts'
+import { createWallets } from '../../social/wallets.ts'
 import { failure } from '../support/api/api.ts'
 import {
   appKeyOf,

@@ -22,6 +22,12 @@ afterAll(() => stage.stop())
 
 const notVerified = { status: 422, error: 'ERR_ADDRESS_NOT_VERIFIED' }
 
+/** A key that signs messages. */
+function signerOf(text: string) {
+  const { publicKey, secret } = appKeyOf(text)
+  return { publicKey, privateKey: toHex(secret) }
+}
+
 /** What the processor stores when a FID changes hands now. */
 async function transferred({ fid }: Claimant, kind: 't' | 'r') {
   const receipt = await stage.chain.execute(funder, transferFid(BigInt(fid), accountOf(`buyer of ${fid}`).address))
@@ -44,13 +50,19 @@ describe.each([
   ['given away', 't'],
   ['recovered', 'r'],
 ] as const)('an account that was %s', (_, kind) => {
-  test('cannot be claimed by whoever had it, until its new owner verifies the address anew', async () => {
+  test('cannot be claimed by whoever had it, until its new owner verifies the address with a key of his own', async () => {
     const claimant = await stage.claimant()
     await transferred(claimant, kind)
     const refused = await failure(await post(stage.api, await eip191Claim(stage, claimant)))
     expect(refused).toMatchObject({ ...notVerified, fid: claimant.fid, detail: expect.stringContaining('transferred') })
     const at = new Date(Date.now() + 60_000)
-    stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey: claimant.privateKey, at })
+    const { privateKey } = claimant
+    stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey, at })
+    const withOldKey = await failure(await post(stage.api, await eip191Claim(stage, claimant)))
+    expect(withOldKey).toMatchObject({ ...notVerified, detail: expect.stringContaining('app key from before') })
+    const appKey = signerOf(`new owner's key after ${kind}`)
+    await stage.chain.execute(funder, addAppKey(BigInt(claimant.fid), appKey.publicKey))
+    stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey, at, appKey })
     expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
   })
 

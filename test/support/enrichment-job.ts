@@ -1,4 +1,4 @@
-import { chains } from '../../chains.config.ts'
+import { readChains } from '../../chains.file.ts'
 import { noteHoldersUnknownTo } from '../../db/queries/join/events.ts'
 import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
@@ -59,6 +59,7 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
   const { database, clock, env, random = () => 0.5, perAgent = [] } = options
   const { pool } = database
   const config = readConfig(env)
+  const chains = readChains({ env })
   const { installed, lookups, hubDoubt, close } = createSources({ config, chains, pool, now: clock.now })
   const failures: string[] = []
   const failed = (source: string, _: readonly string[], error: Error) => failures.push(`${source}: ${error.message}`)

@@ -43,9 +43,16 @@ select coalesce(json_agg(json_build_object('name', n.name, 'source', n.source) o
         select s.endpoint, 'registration', 3 from (${services}) s
          where s.endpoint ~* '^https?://(www\\.)?github\\.com/') n`
 
+/** Messages that an agent's addresses rest on, and when it last changed hands. */
+const messages = `
+select coalesce(string_agg(encode(v.message_hash, 'hex'), ',' order by v.message_hash), '') || ' '
+       || coalesce((select max(c.block_number) from fid_custody c where c.fid = a.fid)::text, '')
+  from verified_address v where v.fid = a.fid and v.ended_at is null`
+
 /** What each source is asked about an agent: only a change of it is a reason to ask before its time. */
 const inputs = `case
          when s.source in (${askedAbout('accounts')}) then (${named})::text
+         when s.source in (${askedAbout('messages')}) then (${messages})
          when s.source in (${askedAbout('nothing')}) then ''
          else a.verified_addresses::text end`
 

@@ -47,7 +47,7 @@ select distinct on (fid, hash) fid, decode(hash, 'hex'), type, decode(address, '
    set (type, address, message_time, signer, message, verdict, envelope, claim, verification_type, verification_chain)
        = row(excluded.type, excluded.address, excluded.message_time, excluded.signer, excluded.message, excluded.verdict,
              excluded.envelope, excluded.claim, excluded.verification_type, excluded.verification_chain)
- where m.verdict = 'stated' and excluded.verdict <> 'stated'`,
+ where m.verdict = 'stated' and m.checked_at is null and excluded.verdict <> 'stated'`,
     values: [JSON.stringify(rows), now],
   })
   await db.query({
@@ -63,4 +63,78 @@ update verified_address v
    and (v.verdict is null or (v.verdict = 'stated' and m.verdict <> 'stated'))`,
     values: [[...new Set(named.map(({ fid }) => fid))]],
   })
+}
+
+/** A message whose key, and whose wallet, the chains have to be asked about. */
+export interface MessageToProve {
+  readonly hash: Buffer
+  readonly address: string
+  readonly message: unknown
+}
+
+/** Messages of an account that are asked about at once; a FID has 25 verifications at most. */
+const mostToProve = 100
+
+/**
+ * The newest messages of an account that the chains have to be asked about: of keys that are not known to be its own, or
+ * were asked about before it last changed hands; and of contract wallets, whose answer may be another today.
+ */
+export async function messagesToProve(db: Queryable, fid: number): Promise<MessageToProve[]> {
+  const { rows } = await db.query<MessageToProve>({
+    name: 'messages-to-prove',
+    text: `
+select m.hash, '0x' || encode(m.address, 'hex') as address, m.message
+  from farcaster_message m
+  left join signer_key k on k.fid = m.fid and k.key = m.signer
+ where m.fid = $1
+   and (m.key is distinct from 'held' or m.verification_type = 1
+        or k.custody_block is distinct from (select max(c.block_number) from fid_custody c where c.fid = m.fid))
+ order by m.message_time desc, m.hash
+ limit ${mostToProve}`,
+    values: [fid],
+  })
+  return rows
+}
+
+/** What the chains said about a message. */
+export interface ProvedMessage {
+  readonly fid: number
+  readonly hash: Uint8Array
+  readonly verdict: string
+  readonly claim: string
+  readonly key: string
+  /** When and as what a contract wallet answered; null: it was not asked. */
+  readonly wallet: { readonly block: number; readonly blockHash: string; readonly codeSha256: string | null } | null
+}
+
+/** Notes with messages, and with the verifications that rest on them, what the chains said. */
+export async function storeProofs(db: Queryable, proofs: readonly ProvedMessage[], now: Date): Promise<void> {
+  const bytes = (hex: string | null | undefined) => (hex ? Buffer.from(hex.slice(2), 'hex') : null)
+  for (const { fid, hash, verdict, claim, key, wallet } of proofs) {
+    await db.query({
+      name: 'store-proof',
+      text: `
+with proved as (
+  update farcaster_message
+     set verdict = $3, claim = $4, key = $5, checked_at = $6,
+         wallet_block = coalesce($7, wallet_block), wallet_block_hash = coalesce($8, wallet_block_hash),
+         wallet_code_sha256 = case when $7::bigint is null then wallet_code_sha256 else $9 end
+   where fid = $1 and hash = $2
+  returning fid, hash)
+update verified_address v set verdict = $3
+  from proved m
+ where v.fid = m.fid and v.message_hash = m.hash and v.verdict is distinct from $3`,
+      values: [
+        fid,
+        hash,
+        verdict,
+        claim,
+        key,
+        now,
+        wallet?.block ?? null,
+        bytes(wallet?.blockHash),
+        bytes(wallet?.codeSha256),
+      ],
+    })
+  }
 }

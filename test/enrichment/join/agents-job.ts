@@ -8,7 +8,7 @@ import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
 import { readConfig } from '../../../enrichment/config.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { runPass } from '../../../enrichment/schedule/scheduler.ts'
-import { createSources } from '../../../enrichment/sources.ts'
+import { createSources, type SourcesOptions } from '../../../enrichment/sources.ts'
 import type { ChainIdentities } from '../../../enrichment/specs/domain-proof.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import type { Clock } from '../../support/enrichment-job.ts'
@@ -51,7 +51,7 @@ export function startAgentsJob(options: {
   const config = readConfig({ HUB_URL: 'http://127.0.0.1:9', EGRESS_ALLOW, ...env })
   const { installed, close } = createSources({
     config,
-    chains: { ...chains, ...overrides } as ChainIdentities,
+    chains: { ...chains, ...overrides } as SourcesOptions['chains'],
     pool,
     now: clock.now,
     politeness: impatient,

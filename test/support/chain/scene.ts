@@ -24,14 +24,17 @@ export interface Scene {
 
 const pollSeconds = 10
 
-/** Starts at 2026-03-01T00:00:00Z. `lookups` turns Neynar's routes on for the job, `follows` asks whom agents follow. */
-export async function startScene({ lookups = false, follows = false } = {}): Promise<Scene> {
+/**
+ * Starts at 2026-03-01T00:00:00Z. `lookups` turns Neynar's routes on for the job, `follows` asks whom agents follow, `rpc`
+ * is a node of Optimism, which proofs are then asked of.
+ */
+export async function startScene({ lookups = false, follows = false, rpc = '' } = {}): Promise<Scene> {
   const database = await createTestDatabase()
   const clock = createClock('2026-03-01T00:00:00Z')
   const hub = await startHub(new HubState(clock.now), { apiKey: 'key' })
-  const env = { HUB_URL: hub.url, HUB_POLL_SECONDS: String(pollSeconds) }
+  const env = { HUB_URL: hub.url, HUB_POLL_SECONDS: String(pollSeconds), RPC_OPTIMISM: rpc }
   const neynar = { NEYNAR_URL: hub.url, NEYNAR_API_KEY: 'key' }
-  const perAgent = follows ? [sources.follows.name] : []
+  const perAgent = [...(follows ? [sources.follows.name] : []), ...(rpc ? [sources.proofs.name] : [])]
   const job = await startJob({ database, clock, env: lookups ? { ...env, ...neynar } : env, perAgent })
   return {
     database,

@@ -10,11 +10,23 @@ import {
   parseAbi,
   RpcRequestError,
   recoverAddress,
+  sha256,
 } from 'viem'
-import type { ChainClient } from '../../social/chain-client.ts'
+import type { ChainClient } from './chain-client.ts'
+
+/** What a contract wallet said, and when: its owners and its code may be others later. */
+export interface WalletAnswer {
+  readonly signed: boolean
+  readonly block: number
+  readonly blockHash: Hex
+  /** SHA-256 of its code; null: there was none yet. */
+  readonly codeSha256: Hex | null
+}
 
 /** Whether contract wallets have signed a digest. */
 export interface Wallets {
+  /** Whether there is a node of the chain to ask. */
+  canAnswer(chainId: number): boolean
   /**
    * True: the contract at the address says so on the chain that is named, or would once it is deployed there. Where the
    * chain has no contract at the address, its key's signature counts (ERC-6492, verifier side). Throws when the chain
@@ -22,7 +34,14 @@ export interface Wallets {
    *
    * `address` is lowercase; `signature` any hex.
    */
-  signedByContract(wallet: { address: Hex; chainId: number }, hash: Hex, signature: Hex): Promise<boolean>
+  signedByContract(wallet: Wallet, hash: Hex, signature: Hex): Promise<boolean>
+  /** The same at a block that is named with the answer, so that anybody can ask again. */
+  ask(wallet: Wallet, hash: Hex, signature: Hex): Promise<WalletAnswer>
+}
+
+export interface Wallet {
+  readonly address: Hex
+  readonly chainId: number
 }
 
 /** Half the order of secp256k1: above it every signature has a twin below. Source: EIP-2. */
@@ -37,24 +56,52 @@ const mostGas = 10_000_000n
 
 /** `chainOf`: undefined when there is no such chain. */
 export function createWallets(chainOf: (chainId: number) => ChainClient | undefined): Wallets {
+  const chainWith = (chainId: number) => {
+    const chain = chainOf(chainId)
+    if (!chain) throw new Error(`chain ${chainId} is none of this service's, so its contracts cannot be asked`)
+    return chain
+  }
   return {
+    canAnswer: (chainId) => chainOf(chainId)?.isSet === true,
     async signedByContract({ address, chainId }, hash, signature) {
-      const chain = chainOf(chainId)
-      if (!chain) throw new Error(`chain ${chainId} is none of this service's, so its contracts cannot be asked`)
-      const client = chain.client()
-      // Asked first: it throws when the node is away.
-      const code = await client.getCode({ address, blockTag: 'latest' }).catch((error) => {
-        throw chain.failure(error)
-      })
-      if (signature.toLowerCase().endsWith(undeployedMark)) {
-        return isOne(await call(chain, { data: deployedCheck(address, hash, signature) }))
-      }
-      if (!code) return signedByKey(address, hash, signature)
-      const args = [hash, signature] as const
-      const data = encodeFunctionData({ abi: signatureAbi, functionName: 'isValidSignature', args })
-      const answer = await call(chain, { to: address, data })
-      return answer?.slice(0, validAnswer.length) === validAnswer && answer.length >= 66
+      const { signed } = await askAt(chainWith(chainId), 'latest', { address, hash, signature })
+      return signed
     },
+    async ask({ address, chainId }, hash, signature) {
+      const chain = chainWith(chainId)
+      const { number, hash: blockHash } = await answered(chain, () => chain.client().getBlock({ blockTag: 'latest' }))
+      const { signed, code } = await askAt(chain, number, { address, hash, signature })
+      return { signed, block: Number(number), blockHash, codeSha256: code ? sha256(code) : null }
+    },
+  }
+}
+
+/** What is asked of a wallet. */
+interface Signed {
+  readonly address: Hex
+  readonly hash: Hex
+  readonly signature: Hex
+}
+
+async function askAt(chain: ChainClient, at: 'latest' | bigint, { address, hash, signature }: Signed) {
+  const block = at === 'latest' ? { blockTag: at } : { blockNumber: at }
+  // Asked first: it throws when the node is away.
+  const code = await answered(chain, () => chain.client().getCode({ address, ...block }))
+  if (signature.toLowerCase().endsWith(undeployedMark)) {
+    return { code, signed: isOne(await call(chain, at, { data: deployedCheck(address, hash, signature) })) }
+  }
+  if (!code) return { code, signed: await signedByKey(address, hash, signature) }
+  const args = [hash, signature] as const
+  const data = encodeFunctionData({ abi: signatureAbi, functionName: 'isValidSignature', args })
+  const answer = await call(chain, at, { to: address, data })
+  return { code, signed: answer?.slice(0, validAnswer.length) === validAnswer && answer.length >= 66 }
+}
+
+async function answered<T>(chain: ChainClient, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw chain.failure(error)
   }
 }
 
@@ -88,9 +135,14 @@ function deployedCheck(address: Address, hash: Hex, signature: Hex): Hex {
 const isOne = (answer: Hex | undefined) => /^0x0*1$/.test(answer ?? '')
 
 /** What a call returns; undefined when the contract refused to answer. Throws when the node did. */
-async function call(chain: ChainClient, transaction: { to?: Address; data: Hex }): Promise<Hex | undefined> {
+async function call(
+  chain: ChainClient,
+  at: 'latest' | bigint,
+  transaction: { to?: Address; data: Hex },
+): Promise<Hex | undefined> {
   try {
-    const params = [{ ...transaction, gas: numberToHex(mostGas) }, 'latest'] as const
+    const block = at === 'latest' ? at : numberToHex(at)
+    const params = [{ ...transaction, gas: numberToHex(mostGas) }, block] as const
     return await chain.client().request({ method: 'eth_call', params: [...params] })
   } catch (error) {
     if (refusedByContract(error)) return undefined

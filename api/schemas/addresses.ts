@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { address, count, fid, hash, time } from './scalars.ts'
+
+const outcome = z.enum(['held', 'failed', 'unknown'])
+
+/** A verified address, and what its verification is worth. */
+const verifiedAddress = z
+  .strictObject({
+    address,
+    verified_at: time.meta({ description: 'When its signer says that the message was signed.' }),
+    verdict: z.enum(['proven', 'signed', 'stated']).nullable().meta({
+      description:
+        'proven: message, address and place of the key hold; signed: the chain was not asked about the key; stated: a part cannot be checked; null: the message was not seen yet.',
+    }),
+    checks: z
+      .strictObject({
+        envelope: outcome.meta({ description: 'Hash and signature of the message.' }),
+        claim: outcome.meta({ description: 'The address’s own signature, or its contract wallet’s word.' }),
+        key: outcome.meta({ description: 'That the key of the message is, or was, the account’s.' }),
+      })
+      .nullable(),
+    checked_at: time.nullable().meta({ description: 'When the chains were last asked.' }),
+    first_seen_at: time.nullable(),
+    message_hash: z
+      .string()
+      .regex(/^0x[0-9a-f]{40}$/)
+      .nullable(),
+    verification_type: z.int().nonnegative().nullable().meta({ description: '0: a key signed; 1: a contract wallet.' }),
+    verification_chain_id: count.nullable().meta({ description: 'Chain of the contract wallet.' }),
+    key: hash.nullable().meta({ description: 'The app key that signed the message.' }),
+    key_source: z.enum(['chain', 'offchain']).nullable().meta({
+      description: 'Who says that the key is the account’s: the KeyRegistry, or its custody address’s own signature.',
+    }),
+    before_custody: z.boolean().meta({
+      description: 'Made before the account last changed hands, or with a key from before: it cannot carry a claim.',
+    }),
+  })
+  .meta({ id: 'VerifiedAddress' })
+
+export const addressList = z.strictObject({ fid, addresses: z.array(verifiedAddress) }).meta({ id: 'AddressList' })

@@ -1,0 +1,52 @@
+import type { Queryable } from '../../pool.ts'
+import { beforeCustody } from '../sql/before-custody.ts'
+import { hex, isoTime } from '../sql/json-text.ts'
+
+/** A verified address of an agent, and what its verification rests on. */
+export interface AddressRow {
+  readonly address: string
+  readonly verified_at: string
+  /** proven, signed or stated; null: its message was not seen yet. */
+  readonly verdict: string | null
+  readonly checks: { readonly envelope: string; readonly claim: string; readonly key: string } | null
+  /** When the chains were asked. */
+  readonly checked_at: string | null
+  readonly first_seen_at: string | null
+  readonly message_hash: string | null
+  /** 0: a key; 1: a contract wallet on `verification_chain_id`. */
+  readonly verification_type: number | null
+  readonly verification_chain_id: number | null
+  readonly key: string | null
+  readonly key_source: string | null
+  readonly before_custody: boolean
+}
+
+/** The live verified addresses of an account of the index, sorted by address. Undefined: it is not in the index. */
+export async function agentAddresses(db: Queryable, fid: number): Promise<AddressRow[] | undefined> {
+  const { rows } = await db.query<{ addresses: AddressRow[] }>({
+    name: 'agent-addresses',
+    text: `
+select coalesce((
+  select json_agg(json_build_object(
+           'address', ${hex('v.address')},
+           'verified_at', ${isoTime('v.verified_at')},
+           'verdict', v.verdict,
+           'checks', case when m.hash is not null then
+             json_build_object('envelope', m.envelope, 'claim', m.claim, 'key', coalesce(m.key, 'unknown')) end,
+           'checked_at', ${isoTime('m.checked_at')},
+           'first_seen_at', ${isoTime('m.first_seen_at')},
+           'message_hash', ${hex('m.hash')},
+           'verification_type', m.verification_type,
+           'verification_chain_id', m.verification_chain,
+           'key', ${hex('m.signer')},
+           'key_source', k.source,
+           'before_custody', ${beforeCustody('v')}) order by v.address)
+    from verified_address v
+    left join farcaster_message m on m.fid = v.fid and m.hash = v.message_hash
+    left join signer_key k on k.fid = m.fid and k.key = m.signer
+   where v.fid = a.fid and v.ended_at is null), '[]') as addresses
+  from agent a where a.fid = $1`,
+    values: [fid],
+  })
+  return rows[0]?.addresses
+}

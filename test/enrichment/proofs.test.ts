@@ -1,0 +1,193 @@
+import { type Hex, padHex, serializeErc6492Signature } from 'viem'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { agentAddresses } from '../../db/queries/read/addresses.ts'
+import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
+import { addAppKey, registerFid, removeAppKey } from '../../devnet/chain/farcaster.ts'
+import { walletOf as contractOf, createWallet } from '../../devnet/chain/wallets.ts'
+import type { Message } from '../../devnet/hub/messages.ts'
+import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
+import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
+import { day } from '../../ops/time.ts'
+import { type Scene, startScene } from '../support/chain/scene.ts'
+import { insert } from '../support/seed.ts'
+import { keyAddMessage } from '../trust/key-adds.ts'
+
+// What the chains say about the keys behind verified addresses, and about contract wallets, is stored with the messages.
+
+let chain: DevChain
+let scene: Scene
+let lastFid = 700
+beforeAll(async () => {
+  chain = await startDevChain('optimism')
+})
+afterAll(() => chain.stop())
+beforeEach(async () => {
+  scene = await startScene({ rpc: chain.rpc })
+})
+afterEach(() => scene.stop())
+
+/** An account whose address holds a token; its app key is in the registry unless it is not to be. */
+async function holder({ registered = true } = {}) {
+  const fid = ++lastFid
+  const appKey = appKeyOf('proofs', String(fid))
+  const wallet = walletOf('proofs', String(fid))
+  const custody = accountOf(`custody ${fid}`)
+  await chain.execute(funder, registerFid(BigInt(fid), custody.address))
+  if (registered) await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
+  scene.hub.state.addAccount({ fid, custody: custody.address, appKey })
+  const message = scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey })
+  await mint(wallet.address)
+  return { fid, appKey, wallet, custody, message }
+}
+
+let lastToken = 0
+const mint = (to: string) => scene.rows.transfer({ chain: 'base', id: ++lastToken }, null, to, scene.clock.pass(60_000))
+const rows = async (text: string, ...values: unknown[]) => (await scene.database.pool.query(text, values)).rows
+const verdicts = async (fid: number) =>
+  (
+    await rows('select verdict from verified_address where fid = $1 and ended_at is null order by verified_at', fid)
+  ).map((row) => row.verdict)
+const messages = (fid: number) =>
+  rows('select verdict, envelope, claim, key from farcaster_message where fid = $1 order by message_time', fid)
+const standing = (fid: number) =>
+  rows('select source, before_custody, custody_block from signer_key where fid = $1 order by before_custody', fid)
+
+/** What the processor stores when a FID changes hands at the chain's newest block. */
+async function transferred(fid: number) {
+  const block = Number(await chain.client.getBlockNumber())
+  await insert(scene.database.pool, 'fid_custody', {
+    id: `optimism-${block}-${fid}`,
+    chain: 'optimism',
+    fid,
+    kind: 't',
+    from: Buffer.from(accountOf(`custody ${fid}`).address.slice(2), 'hex'),
+    to: Buffer.alloc(20, 2),
+    block_number: block,
+    log_index: 0,
+    block_timestamp: scene.clock.now(),
+    tx_hash: Buffer.alloc(32),
+  })
+}
+
+async function days(count: number) {
+  for (let passed = 0; passed < count; passed++) {
+    scene.clock.pass(day)
+    await scene.job.run()
+  }
+}
+
+test('a verification whose key is the account’s in the registry is proven, and so is its removal', async () => {
+  const { fid, wallet } = await holder()
+  await scene.settle()
+  expect(await verdicts(fid)).toEqual(['proven'])
+  expect(await messages(fid)).toEqual([{ verdict: 'proven', envelope: 'held', claim: 'held', key: 'held' }])
+  expect(await standing(fid)).toEqual([{ source: 'chain', before_custody: false, custody_block: null }])
+  scene.clock.pass(60_000)
+  scene.hub.state.removeVerification(fid, wallet.address)
+  await scene.settle()
+  expect((await messages(fid))[1]).toEqual({ verdict: 'proven', envelope: 'held', claim: 'unknown', key: 'held' })
+})
+
+test('what an account says with a key that was removed since stays proven', async () => {
+  const { fid, appKey } = await holder()
+  await chain.execute(funder, removeAppKey(BigInt(fid), appKey.publicKey))
+  await scene.settle()
+  expect(await verdicts(fid)).toEqual(['proven'])
+})
+
+test('one of a key that the registry never had is stated, stays so when a hub tells it again, and is proven once it is added', async () => {
+  const { fid, appKey, message } = await holder({ registered: false })
+  await scene.settle()
+  expect(await verdicts(fid)).toEqual(['stated'])
+  expect(await messages(fid)).toEqual([{ verdict: 'stated', envelope: 'held', claim: 'held', key: 'failed' }])
+  scene.hub.state.shards
+    .get((fid % 2) + 1)!
+    .append(scene.clock.now().getTime(), [
+      { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages: [] } },
+    ])
+  await scene.settle()
+  expect(await verdicts(fid)).toEqual(['stated'])
+  await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
+  await days(2)
+  expect(await verdicts(fid)).toEqual(['proven'])
+})
+
+test('a key that was added off the chain by the account’s custody proves, and one that somebody else signed for does not', async () => {
+  const good = await holder({ registered: false })
+  const bad = await holder({ registered: false })
+  const tell = (fid: number, message: unknown) =>
+    scene.hub.state.shards.get((fid % 2) + 1)!.append(scene.clock.now().getTime(), [
+      {
+        type: 'HUB_EVENT_TYPE_MERGE_MESSAGE',
+        mergeMessageBody: { message: message as Message, deletedMessages: [] },
+      },
+    ])
+  tell(good.fid, await keyAddMessage(good, good.custody, scene.clock.now()))
+  tell(bad.fid, await keyAddMessage(bad, good.custody, scene.clock.now()))
+  await scene.settle()
+  await days(2)
+  expect(await verdicts(good.fid)).toEqual(['proven'])
+  expect(await standing(good.fid)).toMatchObject([{ source: 'offchain', before_custody: false }])
+  expect(await verdicts(bad.fid)).toEqual(['stated'])
+})
+
+test('a contract wallet is asked on its own chain, again every day, and its answer has block and code', async () => {
+  const { fid, wallet } = await holder()
+  const call = createWallet(chain, wallet.account.address, padHex(`0x${fid.toString(16).padStart(4, '0')}`))
+  const address = await contractOf(chain, wallet.account.address, padHex(`0x${fid.toString(16).padStart(4, '0')}`))
+  const digest = verificationDigest({ fid, address, blockHash: blockHashOf(address.toLowerCase()) }, 10)
+  const signature = (await wallet.account.sign!({ hash: digest })) as Hex
+  const walletSignature = serializeErc6492Signature({ address: call.to, data: call.data, signature })
+  scene.hub.state.addVerification(fid, address, { contractChain: 10, walletSignature })
+  await mint(address)
+  await scene.settle()
+  expect(await verdicts(fid)).toEqual(['proven', 'proven'])
+  const asked = () =>
+    rows(
+      'select wallet_block, wallet_block_hash, wallet_code_sha256 from farcaster_message where address = $1',
+      Buffer.from(address.slice(2), 'hex'),
+    )
+  const [undeployed] = await asked()
+  expect(undeployed).toMatchObject({ wallet_block: expect.any(Number), wallet_code_sha256: null })
+  const { hash } = await chain.client.getBlock({ blockNumber: BigInt(undeployed.wallet_block) })
+  expect(`0x${undeployed.wallet_block_hash.toString('hex')}`).toBe(hash)
+  // Somebody puts code there that says no to everything.
+  await chain.client.setCode({ address, bytecode: '0x63ffffffff60e01b60005260206000f3' })
+  await days(2)
+  const [deployed] = await asked()
+  expect(deployed.wallet_code_sha256).not.toBeNull()
+  expect((await verdicts(fid)).sort()).toEqual(['proven', 'stated'])
+})
+
+test('after the account changed hands, its verifications are marked until a new owner’s key makes them anew', async () => {
+  const { fid, wallet } = await holder()
+  await scene.settle()
+  const marks = async () => (await agentAddresses(scene.database.pool, fid))?.map((row) => row.before_custody)
+  expect(await marks()).toEqual([false])
+  scene.clock.pass(60_000)
+  await transferred(fid)
+  expect(await marks()).toEqual([true])
+  scene.clock.pass(60_000)
+  scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey })
+  await scene.settle()
+  expect(await standing(fid)).toMatchObject([{ before_custody: true }])
+  expect(await marks()).toEqual([true]) // made since, and by a key that the seller may hold
+  const own = appKeyOf('proofs', `${fid} of the new owner`)
+  await chain.execute(funder, addAppKey(BigInt(fid), own.publicKey))
+  scene.clock.pass(60_000)
+  scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, appKey: own })
+  await scene.settle()
+  expect(await marks()).toEqual([false])
+  expect(await verdicts(fid)).toEqual(['proven'])
+})
+
+test('while the node is away nothing that is known is lost', async () => {
+  const { fid } = await holder()
+  await scene.settle()
+  await scene.stop()
+  scene = await startScene({ rpc: 'http://127.0.0.1:9' })
+  const other = await holder()
+  await scene.settle()
+  expect(fid).not.toBe(other.fid)
+  expect(await verdicts(other.fid)).toEqual(['signed'])
+})

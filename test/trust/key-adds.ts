@@ -1,0 +1,34 @@
+import type { LocalAccount } from 'viem'
+import { type Message, type MessageSigner, makeMessage } from '../../devnet/hub/messages.ts'
+
+/** The message that adds an account's app key off the chain, signed for by an address, as a hub shows it. */
+export async function keyAddMessage(
+  { fid, appKey }: { readonly fid: number; readonly appKey: MessageSigner },
+  custody: LocalAccount,
+  at: Date,
+): Promise<Message> {
+  const said = { keyType: 1, scopes: [7], ttl: 0, nonce: 1, deadline: 400_000_000 }
+  const custodySignature = await custody.signTypedData({
+    domain: { name: 'Farcaster KeyAdd', version: '1', chainId: 1 },
+    types: {
+      KeyAdd: [
+        { name: 'fid', type: 'uint256' },
+        { name: 'key', type: 'bytes' },
+        { name: 'keyType', type: 'uint32' },
+        { name: 'scopes', type: 'uint32[]' },
+        { name: 'ttl', type: 'uint32' },
+        { name: 'nonce', type: 'uint32' },
+        { name: 'deadline', type: 'uint256' },
+      ],
+    },
+    primaryType: 'KeyAdd',
+    message: {
+      fid: BigInt(fid),
+      key: appKey.publicKey as `0x${string}`,
+      ...said,
+      deadline: BigInt(said.deadline),
+    },
+  })
+  const keyAddBody = { key: appKey.publicKey, custodySignature, ...said }
+  return makeMessage('MESSAGE_TYPE_KEY_ADD', { fid, signer: appKey, unixMs: at.getTime() }, { keyAddBody })
+}

@@ -28,14 +28,13 @@ export interface ChainSettings extends Omit<Chain, 'rpcVariable' | 'gatewayVaria
 }
 
 /** What the environment says about the chains; `file` is the parsed content of CHAINS_FILE. */
-export interface ChainSources {
+interface ChainSources {
   readonly env: NodeJS.ProcessEnv
   readonly file?: unknown
 }
 
 /** Settings by chain: those of the table's own chains, and of the chains that are added. */
-export type AllChainSettings = Readonly<Record<DefaultChain, ChainSettings>> &
-  Readonly<Record<ChainName, ChainSettings>>
+type AllChainSettings = Readonly<Record<DefaultChain, ChainSettings>> & Readonly<Record<ChainName, ChainSettings>>
 
 interface ParsedFile {
   readonly overrides: Readonly<Partial<Record<ChainName, Override>>>

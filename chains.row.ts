@@ -1,7 +1,7 @@
 // What the chain table says of a chain.
 
 /** A contract and the first block worth asking for its logs. */
-export interface ContractAddress {
+interface ContractAddress {
   /** Lowercase hex, 20 bytes. */
   readonly address: string
   /** First block, inclusive. Never above the contract's first event. */
@@ -9,7 +9,7 @@ export interface ContractAddress {
 }
 
 /** A dollar token with EIP-3009 transfers. */
-export interface Token extends ContractAddress {
+interface Token extends ContractAddress {
   /** Base units are 10^-decimals dollars. Always 6: amounts are kept as integer millionths of a dollar. */
   readonly decimals: 6
   /** Name in its EIP-712 domain, where it is not USD Coin. */
@@ -32,7 +32,7 @@ export interface Explorer {
  * How a chain's settlements are divided by blocks, so that a partition can be indexed, vacuumed and taken out in
  * minutes. Numbers of blocks are multiples of a million.
  */
-export interface Partitions {
+interface Partitions {
   /** Blocks of a partition; fewer are taken when settlements are so dense that it would get too many rows. */
   readonly blocks: number
   /** Blocks below it are in one partition: next to nothing was paid in them. */

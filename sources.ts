@@ -58,7 +58,7 @@ export const proofNode = { requestsPerSecond: 10, perDay: null }
 export const namedHost = { requestsPerSecond: 100, perDay: null }
 
 /** What a subject is: `fid:123`, `address:0x…` (a holder), `token:base:12`, `shard:1`, or the one subject `hub`. */
-export type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub'
+type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub'
 
 /** One kind of question put to the world, and when it is put. Who asks it is a folder of `enrichment/`. */
 export interface SourceRow {

@@ -12,7 +12,7 @@ import { connectRedis, type RedisSender } from './limits/sender.ts'
 import type { Limits } from './limits/window.ts'
 
 /** What every process that serves HTTP is told. */
-export interface HttpSettings {
+interface HttpSettings {
   readonly databaseUrl: string | undefined
   readonly redisUrl: string | undefined
   readonly host: string
@@ -24,7 +24,7 @@ export interface HttpSettings {
 }
 
 /** What every app that serves HTTP is made of. */
-export interface HttpParts {
+interface HttpParts {
   readonly databaseUrl: string
   readonly pool: pg.Pool
   readonly database: BoundedDatabase
@@ -35,7 +35,7 @@ export interface HttpParts {
   readonly notReady: () => string | undefined
 }
 
-export interface HttpApp {
+interface HttpApp {
   readonly app: Express
   /** Ends what the app has opened, once nobody is served any more. */
   release(): Promise<void>

@@ -9,7 +9,7 @@ import { startRedis } from '../test/support/redis.ts'
 import { type BenchServer, type Load, load, startServer } from './load.ts'
 import { fillWorld, type WorldSize } from './world.ts'
 
-export interface ApiBenchOptions {
+interface ApiBenchOptions {
   readonly size: WorldSize
   /** Of one measurement. */
   readonly seconds: number

@@ -12,7 +12,7 @@ import { busiestChain } from './busiest.ts'
 import { measure, type Run } from './measured-run.ts'
 import { longPaymentChain, type PaymentChain } from './payment-chain.ts'
 
-export interface BackfillBenchOptions {
+interface BackfillBenchOptions {
   /** Of two thousand blocks: 101 hold a million settlements. */
   readonly chunks: number
   /** The floor and the command are measured this often, in turn; the best of each counts: others disturb, nobody helps. */

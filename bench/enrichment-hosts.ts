@@ -4,7 +4,7 @@ import { HubState } from '../devnet/hub/state.ts'
 import { startUpstream } from '../devnet/upstreams/server.ts'
 
 /** Whoever a first pass over many agents asks; all of them answer at once, about everybody. */
-export interface BenchHosts {
+interface BenchHosts {
   /** Variables of the enrichment job that name them. */
   readonly env: Record<string, string>
   stop(): Promise<void>

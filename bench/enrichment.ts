@@ -23,7 +23,7 @@ import { sources } from '../sources.ts'
 import { startBenchHosts } from './enrichment-hosts.ts'
 import { fillWorld } from './world.ts'
 
-export interface EnrichmentBenchOptions {
+interface EnrichmentBenchOptions {
   /** Subjects that wait for one source that answers at once. */
   readonly subjects: number
   /** Agents of a first pass over every source. */

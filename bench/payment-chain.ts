@@ -24,7 +24,7 @@ const recipients = 200_000
 const batcher = '0xca11bde05977b3631167028862be2a173976ca11'
 const strangeTopic = `0x${'5d'.repeat(32)}`
 
-export interface PaymentChainOptions {
+interface PaymentChainOptions {
   readonly firstBlock: number
   /** Blocks that the network keeps together, and how many such chunks there are. */
   readonly chunkBlocks: number

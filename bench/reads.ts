@@ -20,7 +20,7 @@ import { startPostgres } from '../postgres/embedded.ts'
 import { busiestChain } from './busiest.ts'
 import { fillWorld, type WorldSize } from './world.ts'
 
-export interface ReadsOptions {
+interface ReadsOptions {
   /** `settlements` without those of the busiest agent. */
   readonly size: WorldSize
   /** Settlements of the busiest agent, over the same 120 days. */

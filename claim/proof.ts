@@ -3,7 +3,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Challenge, ClaimBody } from './service.ts'
 
-export interface SignedFields {
+interface SignedFields {
   readonly fid: number
   readonly address: string
   readonly chainId: number

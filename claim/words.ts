@@ -1,6 +1,6 @@
 import type { Verdict } from './service.ts'
 
-export interface Asked {
+interface Asked {
   readonly fid: number
   readonly api: string
   readonly dryRun: boolean

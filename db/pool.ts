@@ -3,7 +3,7 @@ import pg from 'pg'
 /** Anything that runs a statement: a pool, or a client inside a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Connection string of a Postgres 15 or newer. */
   readonly databaseUrl: string
   /** Shown in pg_stat_activity. */

@@ -1,7 +1,7 @@
 import type { DefaultChain } from '../chains.config.ts'
 import type { RunningWorld } from './start.ts'
 
-export interface Places {
+interface Places {
   /** Base address of the API. */
   readonly api: string
   /** Base address of the GraphQL process. */

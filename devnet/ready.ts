@@ -5,7 +5,7 @@ import { type JoinProgress, readJoinProgress } from '../db/queries/join/progress
 import { holders } from './description.ts'
 import type { RunningWorld } from './start.ts'
 
-export interface ReadyOptions {
+interface ReadyOptions {
   readonly running: RunningWorld
   readonly databaseUrl: string
   readonly api: string

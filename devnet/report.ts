@@ -1,5 +1,5 @@
 /** What a person at the terminal is told while things start. */
-export interface Report {
+interface Report {
   say(line: string): void
   /** A step is done. */
   stage(name: string, detail: string): void

@@ -9,7 +9,7 @@ import { populateHub } from './world/hub.ts'
 import { genesisTimeOf, layPast, type PastOptions } from './world/past.ts'
 import { planWorld, type World, walletsOfWorld } from './world/plan.ts'
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly seed: string
   /** Default: now. */
   readonly startedAt?: Date

@@ -15,7 +15,7 @@ interface Holding {
 }
 
 /** What happens next in a world, one deed at a time. */
-export interface TrafficPlan {
+interface TrafficPlan {
   /** A deed that is possible now, if those before it went well. Identities that are on their way are left alone. */
   next(): Deed
   /** Tells how a deed ended; `registered` is the identity it made. */

@@ -8,7 +8,7 @@ import { type Deed, toTransaction } from './world/deeds.ts'
 import type { World } from './world/plan.ts'
 import { createRandom } from './world/random.ts'
 
-export interface TrafficOptions {
+interface TrafficOptions {
   readonly world: World
   readonly chains: Readonly<Record<DefaultChain, DevChain>>
   readonly hub: HubState
@@ -18,7 +18,7 @@ export interface TrafficOptions {
   readonly onFailure?: (deed: Deed, error: Error) => void
 }
 
-export interface Traffic {
+interface Traffic {
   /** Deeds that are on their chain, and those that failed. */
   readonly counts: { succeeded: number; failed: number }
   /** Resolves when nothing is sent any more; what is under way is not waited for. */

@@ -4,7 +4,7 @@ import type { EgressAllow } from '../net/egress.ts'
 import { DoorError, type DoorReason } from '../net/errors.ts'
 import { hour, minute, second } from '../ops/time.ts'
 
-export interface AgentHostsOptions {
+interface AgentHostsOptions {
   readonly door: Door
   readonly egressAllow: EgressAllow
   readonly now: () => Date

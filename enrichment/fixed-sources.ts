@@ -7,7 +7,7 @@ import { identity } from './identity/source.ts'
 import type { Source } from './schedule/source.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
-export interface FixedSources {
+interface FixedSources {
   readonly sources: readonly Source[]
   /** What is on, and what is off and why. */
   readonly description: string

@@ -5,7 +5,7 @@ import { Underivable } from './join/join.ts'
 /** The join has to come round at least so often, however much there is to do. */
 const longestPassMs = 120_000
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly pool: pg.Pool
   readonly hubDoubt: () => Promise<string | undefined>
 }

@@ -5,14 +5,14 @@ import { countEvents } from '../db/queries/join/events.ts'
 import { countDue } from '../db/queries/sources/source-state.ts'
 import type { Host } from '../hosts/host.ts'
 
-export interface Metrics {
+interface Metrics {
   /** A read of a source ended. */
   read(source: string, outcome: string): void
   /** Prometheus text. */
   text(): Promise<string>
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly pool: pg.Pool
   readonly hosts: readonly Host[]
   readonly hubDoubt: () => Promise<string | undefined>

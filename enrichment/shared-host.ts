@@ -3,7 +3,7 @@ import { reserveRequests, restHost } from '../db/queries/sources/host-budgets.ts
 import { createHost, type Host, HostClosed, type Pace } from '../hosts/host.ts'
 import { second } from '../ops/time.ts'
 
-export interface SharedHostOptions {
+interface SharedHostOptions {
   readonly pool: pg.Pool
   /** Of the host, in the database too. */
   readonly name: string
@@ -18,7 +18,7 @@ const bunchesASecond = 4
 /** A slot that was not used is given up: saved ones would go out at once. */
 const staleMs = second
 
-export interface SharedHost extends Host {
+interface SharedHost extends Host {
   /** As `restFor`; resolves when other processes know it, too. */
   rest(ms: number): Promise<void>
 }

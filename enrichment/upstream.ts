@@ -15,7 +15,7 @@ import {
 import { minute, second } from '../ops/time.ts'
 import { createSharedHost } from './shared-host.ts'
 
-export interface UpstreamOptions {
+interface UpstreamOptions {
   /** Of the host, in the database too. */
   readonly name: string
   /** Base address, which the operator chose. */
@@ -30,7 +30,7 @@ export interface UpstreamOptions {
   readonly timeoutMs?: number
 }
 
-export interface Question extends AnyQuestion {
+interface Question extends AnyQuestion {
   /** The version that is known: the answer may be that it still is the one. */
   readonly etag?: string | null
 }

@@ -17,7 +17,7 @@ export type Pace = () => Promise<number>
 /** Who goes first when requests wait; a part of the slots is kept for those who would wait for ever. */
 export type Urgency = 'urgent' | 'usual' | 'spare'
 
-export interface HostOptions {
+interface HostOptions {
   readonly name: string
   readonly requestsPerSecond: number
   /** Default: that of this process alone. */

@@ -28,7 +28,7 @@ export interface Received {
 }
 
 /** A host with a fixed address that speaks JSON. */
-export interface JsonHost {
+interface JsonHost {
   /** An answer, whatever it says. Throws NoAnswer when there is none, or none of a bearable size. */
   send(question: Question): Promise<Received>
   /** Waits for what is under way. */

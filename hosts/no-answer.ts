@@ -3,7 +3,7 @@
  * `rate_limited` asked to wait; `unavailable` no answer or a 5xx; `bad_answer` an answer that is not what it should be;
  * `refused` a 4xx that is not the host's way of saying "there is none".
  */
-export type Failure = 'rate_limited' | 'unavailable' | 'bad_answer' | 'refused'
+type Failure = 'rate_limited' | 'unavailable' | 'bad_answer' | 'refused'
 
 /** A question without an answer. It says nothing about the subject: nothing known may be cleared because of it. */
 export class NoAnswer extends Error {

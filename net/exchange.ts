@@ -4,7 +4,7 @@ import { DoorError } from './errors.ts'
 import { judgedAddresses, type Lookup } from './resolver.ts'
 import type { Target } from './target.ts'
 
-export interface Question {
+interface Question {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

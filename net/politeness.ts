@@ -17,7 +17,7 @@ const maxHosts = 10_000
 
 /** Ends a turn: to be called once, whatever came of the request. */
 export type EndTurn = () => void
-export type TakeTurn = (host: string, signal: AbortSignal) => Promise<EndTurn>
+type TakeTurn = (host: string, signal: AbortSignal) => Promise<EndTurn>
 
 /**
  * One request in flight a host, first come first served, with an interval between them. Taking a turn throws

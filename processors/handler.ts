@@ -19,7 +19,7 @@ import type { Scope } from './scope/scope.ts'
 import { connectionOf } from './store/connection.ts'
 import { writeSettlements, writeUnpaid } from './store/writer.ts'
 
-export interface Mapping {
+interface Mapping {
   readonly chain: ChainSettings
   readonly findCalls: FindCalls
   /** Whose settlements are written. */
@@ -29,7 +29,7 @@ export interface Mapping {
 }
 
 /** A run of blocks, in order, and the store of the transaction they are written in. */
-export interface Batch {
+interface Batch {
   readonly store: Store
   readonly blocks: readonly ChainBlock[]
 }

@@ -3,7 +3,7 @@ import https from 'node:https'
 import { pipeline, type Readable, type TransformOptions } from 'node:stream'
 import { createGunzip, type ZlibOptions } from 'node:zlib'
 
-export interface SourceRequest {
+interface SourceRequest {
   readonly url: URL
   readonly method: 'GET' | 'POST'
   readonly body?: string

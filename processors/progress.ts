@@ -2,7 +2,7 @@ import type { ChainBlock } from './mapping/block.ts'
 import type { UnpaidCount } from './mapping/settle-blocks.ts'
 
 /** What the blocks of one transaction came to. */
-export interface Counts {
+interface Counts {
   settlements: number
   unpaid: number
 }

@@ -28,7 +28,7 @@ const usualShards = [1, 2]
 /** A node that had no route for reads in bulk may have been updated, or the 404 was another's: asked again after this. */
 const bulkProbeMs = 3_600_000
 
-export interface HubOptions extends SocialHttpOptions {
+interface HubOptions extends SocialHttpOptions {
   readonly now?: () => Date
 }
 

@@ -2,7 +2,7 @@ import { createSocialHttp, type IsNothing, type SocialHttpOptions } from './http
 import type { Address, SocialIndex } from './social-index.ts'
 import { userPage, usersByAddress, verifiedSetOf } from './users.ts'
 
-export interface NeynarOptions extends SocialHttpOptions {
+interface NeynarOptions extends SocialHttpOptions {
   readonly apiKey: string
 }
 

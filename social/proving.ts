@@ -13,7 +13,7 @@ export interface ProofWorld {
 }
 
 /** A message about an address of a FID, and what is known of its key. */
-export interface Provable {
+interface Provable {
   readonly message: SignedMessage
   readonly fid: number
   /** Lowercase. */

@@ -47,7 +47,7 @@ export interface Network {
   readonly isSyncing: boolean
 }
 
-export interface FidPage {
+interface FidPage {
   readonly fids: readonly number[]
   /** Undefined: this was the last page. */
   readonly nextPageToken: string | undefined

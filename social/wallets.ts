@@ -39,7 +39,7 @@ export interface Wallets {
   ask(wallet: Wallet, hash: Hex, signature: Hex): Promise<WalletAnswer>
 }
 
-export interface Wallet {
+interface Wallet {
   readonly address: Hex
   readonly chainId: number
 }

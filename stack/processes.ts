@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** A process that would outlive us if we were killed. */
-export interface RunningProcess {
+interface RunningProcess {
   readonly name: string
   readonly pid: number
   /** Clock ticks since boot at which it started: a pid may be somebody else's by now, both together may not. */

@@ -13,7 +13,7 @@ export interface Task {
   readonly env: NodeJS.ProcessEnv
 }
 
-export interface StackOptions {
+interface StackOptions {
   /** Takes `<name>.log` of each task, begun anew by every stack. */
   readonly logFolder: string
   readonly processes: ProcessFile

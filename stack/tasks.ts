@@ -6,7 +6,7 @@ import { freePort } from '../ops/ports.ts'
 import { enrichmentPort, processorPort } from '../settings.ts'
 import type { Task } from './stack.ts'
 
-export interface TaskGroups {
+interface TaskGroups {
   readonly processors: Task[]
   readonly enrichment: Task[]
   readonly api: Task[]

@@ -3,7 +3,7 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
-export interface Stoppable {
+interface Stoppable {
   stop(): Promise<void>
   /** Ends it without waiting, when somebody is tired of that; what has none ends with this process. */
   kill?(): void

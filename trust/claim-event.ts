@@ -1,7 +1,7 @@
 import { type Json, jsonSha256 } from './canonical-json.ts'
 
 /** One thing that happened to a claim. Events of a FID are a chain: each carries the hash of the one before. */
-export interface ClaimEvent {
+interface ClaimEvent {
   /** 1, 2, 3 … of the FID. */
   readonly seq: number
   readonly fid: number

@@ -8,7 +8,7 @@ export interface Terms {
   readonly baseUrl: string
 }
 
-export interface MessageFields {
+interface MessageFields {
   readonly fid: number
   readonly address: Hex
   readonly chainId: number

@@ -8,7 +8,7 @@ import { checkKeyClaim, walletChains } from './verification-claim.ts'
  * message's key hold. `signed`: the same, but nobody asked where the key stands. `stated`: a part could not be checked,
  * so there is the hub's word. `forged`: a part is false.
  */
-export type Verdict = 'proven' | 'signed' | 'stated' | 'forged'
+type Verdict = 'proven' | 'signed' | 'stated' | 'forged'
 
 /** The checks behind a verdict, each on its own. */
 export interface Checked {
@@ -30,7 +30,7 @@ export interface Asked {
 }
 
 /** What only a chain can say; absent: there is nobody to ask. */
-export interface ChainAnswers {
+interface ChainAnswers {
   /** `held`: the KeyRegistry has, or had, the key for the FID. `failed`: it never did. */
   readonly key?: Outcome
   /** What the contract wallet answers on its own chain. */

@@ -8,7 +8,7 @@ import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
 /** The join may be in the middle of a batch; then it derives this agent too, some seconds later. */
 const lockWaitMs = 2_000
 
-export interface Accepted {
+interface Accepted {
   readonly pool: pg.Pool
   readonly fid: number
   readonly settlementOverloads: 'spec' | 'all'

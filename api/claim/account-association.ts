@@ -54,7 +54,7 @@ export async function isSignedByAccount(
   return type === 'custody' ? registries.isCustody(fid, address) : registries.isAuthAddress(fid, address)
 }
 
-export interface AccountSignature {
+interface AccountSignature {
   readonly fid: number
   readonly type: 'custody' | 'auth'
   /** Lowercase, 0x and 40 hex digits. */

@@ -21,7 +21,7 @@ import { type ClaimMethod, methods, readRequest } from './request.ts'
 import { checkWindow, type DecodedProof, type VerifiedProof } from './verifier.ts'
 
 /** The body of a 200. */
-export type ActionAnswer = { readonly ok: true; readonly fid: number } & (
+type ActionAnswer = { readonly ok: true; readonly fid: number } & (
   | { readonly withdrawn: readonly { method: string; nonce: string }[]; readonly claimed: boolean }
   | { readonly unlisted: boolean }
 )

@@ -36,7 +36,7 @@ export interface ClaimAttempt {
 }
 
 /** The body of a 200. */
-export interface ClaimAnswer {
+interface ClaimAnswer {
   readonly ok: true
   readonly fid: number
   readonly method: ClaimMethod

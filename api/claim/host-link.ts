@@ -4,9 +4,9 @@ import { isAssociated } from './account-association.ts'
 import type { ClaimWorld } from './verifier.ts'
 
 /** What can tie a host to a fid; each was signed or written by the fid's owner. Stored with the claim. */
-export type HostLink = 'account_association' | 'farcaster_manifest' | 'profile_url' | 'registration'
+type HostLink = 'account_association' | 'farcaster_manifest' | 'profile_url' | 'registration'
 
-export interface LinkedSubject {
+interface LinkedSubject {
   readonly fid: number
   /** `name`, or `name:port` where the port is not that of https. */
   readonly host: string

@@ -16,7 +16,7 @@ export const methods = {
 export type ClaimMethod = keyof typeof methods
 export const claimMethods: readonly ClaimMethod[] = ['eip191', 'jfs', 'well-known']
 
-export interface ClaimRequest {
+interface ClaimRequest {
   readonly method: ClaimMethod
   readonly fid: number
   readonly body: ClaimBody

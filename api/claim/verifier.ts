@@ -17,7 +17,7 @@ import { parseTimestamp } from './timestamp.ts'
 export type ClaimBody = Readonly<Record<string, unknown>>
 
 /** `signed`: messages and signatures must hold, and the key's place where it can be asked. `stated`: the hub's word is enough. */
-export type VerificationProof = 'signed' | 'stated'
+type VerificationProof = 'signed' | 'stated'
 
 /** What a proof is checked against: the terms of this service, and the world as it is now. */
 export interface ClaimWorld extends Terms {

@@ -7,7 +7,7 @@ import { createProofWorld } from '../../social/proof-world.ts'
 import { walletChains } from '../../trust/verification-claim.ts'
 import type { ClaimWorld } from './verifier.ts'
 
-export interface WorldSettings {
+interface WorldSettings {
   readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'id' | 'rpc' | 'social'>>>
   readonly hub: { readonly url: string; readonly headers: Record<string, string> }
   readonly egressAllow: EgressAllow
@@ -20,7 +20,7 @@ export interface WorldSettings {
 }
 
 /** Whom claims are checked with. */
-export type Witnesses = Pick<ClaimWorld, 'social' | 'registries' | 'wallets' | 'door'> & {
+type Witnesses = Pick<ClaimWorld, 'social' | 'registries' | 'wallets' | 'door'> & {
   close(): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import { Feed } from 'feed'
 import { type Element, js2xml, xml2js } from 'xml-js'
 import type { Entry } from './entry.ts'
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly title: string
   /** Address of the feed itself, and its id. */
   readonly feedUrl: string

@@ -2,7 +2,7 @@ import { chainOf, type chains } from '../../chains.config.ts'
 import type { Profile } from '../pages/parts/answers.ts'
 
 /** Something that happened to an agent. */
-export interface HistoryEvent {
+interface HistoryEvent {
   /** Unlike every other of the agent, and the same each time. */
   readonly id: string
   readonly at: string

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** What can be kept: it knows its own size, which may grow. */
-export interface Sized {
+interface Sized {
   readonly bytes: number
 }
 
@@ -14,7 +14,7 @@ export interface CacheAnswer<V> {
   readonly ageSeconds: number
 }
 
-export interface CacheOptions {
+interface CacheOptions {
   /** All entries together. */
   readonly maxBytes: number
   /** Milliseconds since the epoch. */

@@ -3,10 +3,10 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import Negotiator from 'negotiator'
 
-export type Encoding = 'br' | 'gzip' | 'identity'
+type Encoding = 'br' | 'gzip' | 'identity'
 
 /** A body in one encoding, with the strong entity tag of exactly these bytes. */
-export interface Representation {
+interface Representation {
   readonly encoding: Encoding
   readonly etag: string
   /** Bytes of the body. */

@@ -11,10 +11,10 @@ const forms = {
 } as const
 
 /** Types of the columns a list is ordered by, the unique one last. */
-export type Order = readonly (keyof typeof forms)[]
+type Order = readonly (keyof typeof forms)[]
 
 /** A list whose pages are told apart by the last row's place in its order. */
-export interface List {
+interface List {
   /** Route, order and filters: a cursor of another list is refused. */
   readonly name: readonly unknown[]
   readonly order: Order
@@ -80,7 +80,7 @@ function markOf({ name, order }: List): Buffer {
 }
 
 /** A part of a list in its order. */
-export interface ListPage {
+interface ListPage {
   /** JSON array. */
   readonly rows: string
   readonly count: number

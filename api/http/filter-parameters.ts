@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 /** Of a filter that matches nothing. No symbol: cache keys are JSON, which would lose it. */
 const nothing = { matches: 'nothing' } as const
-export type Filter<T> = T | null | typeof nothing
+type Filter<T> = T | null | typeof nothing
 
 /** Null: it is not there, or empty. */
 function filterParameter<T>(read: (text: string) => T | typeof nothing, description: string, schema: object) {

@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/pool.ts'
 import { ping } from '../../db/queries/read/readiness.ts'
 import { refuseMethod } from './method.ts'
 
-export interface Healthy {
+interface Healthy {
   readonly database: Queryable
   readonly notReady: () => string | undefined
 }

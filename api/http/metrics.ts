@@ -11,8 +11,6 @@ export interface Watched {
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
 }
 
-export type Metrics = ReturnType<typeof createMetrics>
-
 /** Seconds; from a cache hit to the longest a request may take. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 

@@ -70,7 +70,7 @@ function refuse(socket: Socket, error: ApiError): void {
   )
 }
 
-export interface Serving {
+interface Serving {
   readonly host: string
   readonly port: number
   readonly log: Logger

@@ -3,10 +3,10 @@ import type { RequestHandler } from 'express'
 import { clientOf } from './client.ts'
 
 /** Pages and the API wait apart, so that neither can take all connections from the other's clients. */
-export type Lane = 'api' | 'pages'
+type Lane = 'api' | 'pages'
 
 /** Who waits: a request, with all the statements it needs. */
-export interface Asker {
+interface Asker {
   readonly lane: Lane
   /** As the limiter knows clients. */
   readonly client: string

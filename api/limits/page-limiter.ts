@@ -8,7 +8,7 @@ import { type Limits, minuteMs } from './window.ts'
 /** Pages, agents' feeds and sitemaps of a client, apart from what it asks of the API; a day has no bound. */
 export const pageLimits: Limits = { perMinute: 120, perDay: Number.MAX_SAFE_INTEGER }
 
-export interface PageLimiterOptions {
+interface PageLimiterOptions {
   /** Absent: counts in this process. */
   readonly store: Store | undefined
   /** Milliseconds since the epoch. */

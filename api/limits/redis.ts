@@ -5,7 +5,7 @@ import { ApiError } from '../http/errors.ts'
 import { CountedWindow, type Limits, minuteMs, nextUtcMidnight, utcDay } from './window.ts'
 
 /** Sends one command and gives its reply; rejects soon when there is none. */
-export type SendCommand = (...command: string[]) => Promise<RedisReply>
+type SendCommand = (...command: string[]) => Promise<RedisReply>
 
 /** What a client is told to wait while the limiter is out of order. */
 const retryAfterSeconds = 5

@@ -14,7 +14,7 @@ import { waitInLane } from '../http/turns.ts'
 import { type Call, createServer } from './server.ts'
 import { createTools } from './tools.ts'
 
-export interface McpDeps {
+interface McpDeps {
   readonly sources: Sources
   /** Shared with the API: a tool and its route give the same answer. */
   readonly cache: Cache<Content>

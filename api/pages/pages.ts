@@ -18,7 +18,7 @@ import { answerProblem } from './problem.ts'
 import { sitemaps } from './sitemap.ts'
 import { statusPage } from './status.ts'
 
-export interface PagesDeps {
+interface PagesDeps {
   readonly sources: Sources
   /** Shared with the API: a page and the API show the same answer. */
   readonly cache: Cache<Content>

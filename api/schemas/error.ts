@@ -44,7 +44,7 @@ const fields = {
 const withoutDetail: readonly ErrorCode[] = ['ERR_INTERNAL', 'ERR_RATE_LIMITER_UNAVAILABLE']
 
 /** The body of any error. */
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: ErrorCode
   readonly detail?: string
   readonly [field: string]: unknown

@@ -1,7 +1,7 @@
 import type { ContractView } from './views.ts'
 
 /** Views by name, each with its columns in order as `name type`: what readers may rely on. */
-export type Contract = Record<string, readonly string[]>
+type Contract = Record<string, readonly string[]>
 
 export function contractOf(views: readonly ContractView[]): Contract {
   return Object.fromEntries(

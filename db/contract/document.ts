@@ -1,7 +1,7 @@
 import type { Sample } from './samples.ts'
 import type { ContractView, Read } from './views.ts'
 
-export interface Described {
+interface Described {
   /** Comment of the schema. */
   readonly comment: string
   readonly views: readonly ContractView[]
@@ -10,7 +10,7 @@ export interface Described {
 }
 
 /** What the samples cost, by question. */
-export interface RecordedReads {
+interface RecordedReads {
   /** What the database held: rows by view. */
   readonly rows: Readonly<Record<string, number>>
   readonly reads: Readonly<Record<string, Read>>

@@ -13,7 +13,7 @@ const pollMs = 20
 /** How much of what the node printed goes into an error. */
 const outputCharacters = 4_000
 
-export interface Anvil {
+interface Anvil {
   /** HTTP and WebSocket answer here. */
   readonly rpc: string
   readonly pid: number
@@ -21,7 +21,7 @@ export interface Anvil {
   stop(): Promise<void>
 }
 
-export interface AnvilOptions {
+interface AnvilOptions {
   readonly port: number
   /** Content of the genesis file. */
   readonly genesis: object

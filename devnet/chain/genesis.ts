@@ -67,7 +67,7 @@ interface GenesisAccount {
   storage?: Record<Hex, Hex>
 }
 
-export interface GenesisOptions {
+interface GenesisOptions {
   /** Unix seconds. */
   readonly timestamp: number
   /** Accounts with native coins to pay gas with. */

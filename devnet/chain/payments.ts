@@ -17,7 +17,7 @@ export interface Authorization {
 }
 
 /** `receive` can be executed by the recipient alone; `approve` exists on the bridged token and pays nobody. */
-export type AuthorizationKind = keyof typeof primaryTypes
+type AuthorizationKind = keyof typeof primaryTypes
 
 export interface AuthorizationRequest {
   readonly to: Address

@@ -1,7 +1,7 @@
 import { chains, type DefaultChain } from '../../chains.config.ts'
 import type { Page, Pages } from './web-host.ts'
 
-export interface PublishedAgent {
+interface PublishedAgent {
   readonly name: string
   readonly description: string
   /** Of the host these pages are for. */

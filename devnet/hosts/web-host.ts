@@ -15,7 +15,7 @@ export interface Page {
 /** By path, without the query; a function is asked with the request's method, body and query. */
 export type Pages = Map<string, Page | ((method: string, body: string, query: URLSearchParams) => Page | Promise<Page>)>
 
-export interface HostRequest {
+interface HostRequest {
   readonly method: string
   /** With the query. */
   readonly path: string

@@ -16,7 +16,7 @@ export type NewEvent =
   | { readonly type: 'HUB_EVENT_TYPE_PRUNE_MESSAGE'; readonly pruneMessageBody: { message: Message } }
   | { readonly type: 'HUB_EVENT_TYPE_MERGE_ON_CHAIN_EVENT'; readonly mergeOnChainEventBody: { onChainEvent: unknown } }
 
-export interface MergeMessageBody {
+interface MergeMessageBody {
   readonly message: Message
   readonly deletedMessages: readonly Message[]
 }

@@ -22,7 +22,7 @@ export type Fault =
   /** No answer at all. */
   | { readonly kind: 'hang' }
 
-export interface FaultScope {
+interface FaultScope {
   /** How many requests are hit; Infinity: until `clear`. Default 1. */
   readonly times?: number
   /** Only requests whose path and query contain this text. Default: all. */

@@ -21,7 +21,7 @@ export interface Message {
   readonly signer: string
 }
 
-export interface MessageData {
+interface MessageData {
   readonly type: string
   readonly fid: number
   /** Seconds since `farcasterEpoch`. */

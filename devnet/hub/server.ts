@@ -7,7 +7,7 @@ import { routes } from './routes.ts'
 import type { HubState } from './state.ts'
 import { neynarError, usersByAddress, usersByFid } from './users.ts'
 
-export interface HubOptions {
+interface HubOptions {
   /** Taken when it is free; default, and else: another one. */
   readonly port?: number
   readonly host?: string

@@ -18,7 +18,7 @@ import {
   verificationBody,
 } from './verifications.ts'
 
-export interface NewAccount {
+interface NewAccount {
   readonly fid: number
   readonly custody: string
   readonly authAddresses?: readonly string[]

@@ -29,7 +29,7 @@ export type Removal = 'message' | 'revoke' | 'prune' | 'merge'
 
 export type Sign = (type: string, body: Record<string, unknown>) => Message
 
-export interface Ending {
+interface Ending {
   readonly fid: number
   readonly address: string
   readonly protocol: Protocol

@@ -6,7 +6,7 @@ import {
   type UpstreamServer,
 } from './server.ts'
 
-export interface CodehostAccount {
+interface CodehostAccount {
   /** What `/users/{login}` answers, as it is. */
   readonly user: { readonly id: number; readonly [field: string]: unknown }
   /** What `/users/{login}/repos` answers, as it is. */

@@ -7,7 +7,7 @@ import {
   type UpstreamServer,
 } from './server.ts'
 
-export interface MetadataTag {
+interface MetadataTag {
   readonly slug: string
   readonly name: string
   readonly tagType: string
@@ -16,7 +16,7 @@ export interface MetadataTag {
   readonly meta: string
 }
 
-export interface Label {
+interface Label {
   readonly tag_id: string
   readonly tag_value: string | boolean
   readonly chain_id: string

@@ -62,7 +62,7 @@ export type Deed = { readonly chain: DefaultChain } & (
   | { readonly kind: 'pay'; readonly by: Wallet; readonly route: Route; readonly payments: readonly Payment[] }
 )
 
-export interface Transaction {
+interface Transaction {
   readonly from: LocalAccount
   readonly call: Call
   readonly gas: bigint

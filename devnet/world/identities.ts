@@ -22,7 +22,7 @@ export interface PlannedToken {
   readonly owner: Hex | null
 }
 
-export interface PlannedIdentities {
+interface PlannedIdentities {
   /** In order of time on each chain. */
   readonly past: readonly PastDeed[]
   readonly tokens: readonly PlannedToken[]

@@ -33,7 +33,7 @@ const routes = (Object.entries(routeShares) as [Route, number][]).flatMap(([rout
 const mostInBatch = 3
 const mostValue = 25_000_000
 /** Nonces are drawn from a counter: the same seed signs the same authorizations. */
-export type NextNonce = () => Hex
+type NextNonce = () => Hex
 
 export function createNonces(seed: string): NextNonce {
   let count = 0

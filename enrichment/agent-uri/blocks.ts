@@ -15,7 +15,7 @@ export type Blocks = ReadonlyMap<string, Uint8Array>
  * Why blocks do not come to a file: one is missing, so the sender is at fault; or they are of a kind or number that is
  * not read here.
  */
-export type Unreadable = 'incomplete' | 'unsupported'
+type Unreadable = 'incomplete' | 'unsupported'
 
 /** An archive carries the names of its blocks and the directories on the way besides. */
 export const maxArchiveBytes = 2 * maxDocumentBytes

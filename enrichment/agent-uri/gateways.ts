@@ -8,7 +8,7 @@ import type { AgentHosts } from '../agent-hosts.ts'
 import { fileOf, maxArchiveBytes, readArchive, toBlocks } from './blocks.ts'
 import { maxDocumentBytes } from './registration-file.ts'
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly hosts: AgentHosts
   /** Base addresses, the best first. */
   readonly urls: readonly string[]
@@ -28,7 +28,7 @@ export interface Gateways {
   read(content: { cid: CID; path: string }, last?: URL): Promise<GatewayContent | undefined>
 }
 
-export interface GatewayContent {
+interface GatewayContent {
   readonly fetched: Fetched
   readonly proven: boolean
 }

@@ -7,7 +7,7 @@ import { type Form, parseForm } from './form.ts'
 import type { Gateways } from './gateways.ts'
 import { maxDocumentBytes, type RegistrationFile, toRegistrationFile } from './registration-file.ts'
 
-export interface ResolverOptions {
+interface ResolverOptions {
   readonly hosts: AgentHosts
   readonly gateways: Gateways
   /** Base address of an Arweave gateway. */
@@ -18,7 +18,7 @@ export interface ResolverOptions {
  * What an agentURI leads to. `settled`: the same URI will lead to the same for ever, because it holds the content or was
  * shown to name it by its hash. (An Arweave gateway is believed.)
  */
-export type Resolved =
+type Resolved =
   | { readonly status: 'ok'; readonly file: RegistrationFile; readonly settled: boolean; readonly version?: Version }
   /** The host says that it is what it was at the given version. */
   | { readonly status: 'unchanged' }

@@ -13,7 +13,7 @@ import type { Reading, Source } from '../schedule/source.ts'
 import type { RegistrationFile } from './registration-file.ts'
 import type { Resolve } from './resolve.ts'
 
-export interface AgentUriOptions {
+interface AgentUriOptions {
   readonly pool: pg.Pool
   readonly host: Host
   readonly resolve: Resolve

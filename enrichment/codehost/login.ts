@@ -3,7 +3,7 @@ import type { StoredAccount } from '../../db/queries/sources/codehost-profiles.t
 import { isSameSite, isSharedPlatform } from '../specs/site.ts'
 
 /** An account that an agent names, and where. */
-export interface NamedAccount {
+interface NamedAccount {
   readonly login: string
   readonly source: CodehostInput['named'][number]['source']
 }

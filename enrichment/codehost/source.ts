@@ -13,7 +13,7 @@ import type { Upstream } from '../upstream.ts'
 import { githubUser, githubWork } from './github.ts'
 import { namedAccounts, namesAgent } from './login.ts'
 
-export interface CodehostOptions {
+interface CodehostOptions {
   readonly pool: pg.Pool
   readonly upstream: Upstream
   readonly now: () => Date

@@ -7,7 +7,7 @@ import type { Upstream } from '../upstream.ts'
 import { blockscoutTags } from './blockscout.ts'
 import { oliLabels } from './labels.ts'
 
-export interface TagsOptions {
+interface TagsOptions {
   readonly pool: pg.Pool
   readonly upstream: Upstream
   readonly now: () => Date

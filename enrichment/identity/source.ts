@@ -7,7 +7,7 @@ import type { Upstream } from '../upstream.ts'
 import { toIdentities } from './identities.ts'
 import { type BioProfile, bioProfiles, mostInBatch } from './web3bio.ts'
 
-export interface IdentityOptions {
+interface IdentityOptions {
   readonly pool: pg.Pool
   readonly upstream: Upstream
   readonly now: () => Date

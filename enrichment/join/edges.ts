@@ -13,7 +13,7 @@ import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../../db/quer
 import { day } from '../../ops/time.ts'
 import { isSharedPlatform } from '../specs/site.ts'
 
-export interface EdgeOptions {
+interface EdgeOptions {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'
@@ -28,7 +28,7 @@ const oldestMs = day
 const mostSites = 20
 
 /** What a pass did: how much there was to do, and how many edges moved. */
-export interface EdgePass {
+interface EdgePass {
   readonly work: number
   readonly moved: number
 }

@@ -9,7 +9,7 @@ import type { JoinOptions } from './join.ts'
 /** How long the holdings of a large holder stay as they were derived, whatever happens, in milliseconds. */
 const restMs = 60_000
 
-export interface LargeHolderOptions extends JoinOptions {
+interface LargeHolderOptions extends JoinOptions {
   /** For tests, in place of `restMs`. */
   readonly rest?: number
 }

@@ -15,7 +15,7 @@ import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 /** Settlements of one transaction, about. */
 const settlementsPerStep = 200_000
 
-export interface RollupOptions {
+interface RollupOptions {
   readonly pool: pg.Pool
   /** For tests. */
   readonly stepSettlements?: number

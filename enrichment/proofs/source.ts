@@ -8,7 +8,7 @@ import { sources } from '../../sources.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 
-export interface ProofOptions {
+interface ProofOptions {
   readonly pool: pg.Pool
   readonly world: ProofWorld
   readonly host: Host

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Progress } from './progress.ts'
 
-export interface Loop {
+interface Loop {
   readonly name: string
   /** A bounded piece of work. Returns how much there was to do; zero: rest before the next. */
   readonly pass: () => Promise<number>

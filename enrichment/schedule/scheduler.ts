@@ -27,7 +27,7 @@ export interface Pass {
 }
 
 /** How many subjects a pass leased, and how their reads ended. */
-export interface PassResult {
+interface PassResult {
   readonly leased: number
   readonly outcomes: readonly string[]
 }

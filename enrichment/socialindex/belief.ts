@@ -6,7 +6,7 @@ import { minute } from '../../ops/time.ts'
 import type { Network, SocialIndex } from '../../social/social-index.ts'
 import type { Source } from '../schedule/source.ts'
 
-export interface BeliefOptions {
+interface BeliefOptions {
   readonly pool: pg.Pool
   readonly social: SocialIndex
   /** Of the hub. */

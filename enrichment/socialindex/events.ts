@@ -33,7 +33,7 @@ const failuresBeforeSkip = 7
 /** Skipped at most, for events that the hub cannot answer; a block a second. */
 const mostBlocksSkipped = 1_024
 
-export interface EventOptions extends SocialSourceOptions {
+interface EventOptions extends SocialSourceOptions {
   readonly sweeps: boolean
   readonly pollMs: number
 }

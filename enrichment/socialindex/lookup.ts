@@ -4,7 +4,7 @@ import { sources } from '../../sources.ts'
 import type { Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 
-export interface LookupOptions extends Omit<SocialSourceOptions, 'pool'> {
+interface LookupOptions extends Omit<SocialSourceOptions, 'pool'> {
   readonly fidsByAddress: NonNullable<SocialIndex['fidsByAddress']>
 }
 

@@ -9,7 +9,7 @@ import { messageTypes } from '../../trust/message-data.ts'
 import { judgeRemoval, judgeVerification } from '../../trust/verdict.ts'
 
 /** A message about an address of a FID, as a hub gave it. */
-export interface GivenMessage {
+interface GivenMessage {
   readonly fid: number
   readonly address: string
   /** The time that its signer wrote. */

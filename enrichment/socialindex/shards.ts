@@ -13,7 +13,7 @@ export const hubSubject = 'hub'
 /** A cursor so far above the head is not of this hub's history: 3,600 blocks, an hour, for nodes that lag behind. */
 const mostAhead = 3_600 * 2 ** 14
 
-export interface ShardOptions extends Omit<SocialSourceOptions, 'pool' | 'social'> {
+interface ShardOptions extends Omit<SocialSourceOptions, 'pool' | 'social'> {
   readonly belief: Belief
   /** Whether FIDs are swept; not when addresses can be looked up. */
   readonly sweeps: boolean
@@ -41,7 +41,7 @@ export function socialShards({ belief, host, now, sweeps }: ShardOptions): Sourc
   }
 }
 
-export type Beginning = Shard & { readonly sweeps: boolean; readonly now: Date }
+type Beginning = Shard & { readonly sweeps: boolean; readonly now: Date }
 
 async function begin(db: Queryable, beginning: Beginning) {
   const { shard, head, sweeps, now } = beginning

@@ -12,7 +12,7 @@ export interface Candidate {
   readonly session: boolean
 }
 
-export interface Candidates {
+interface Candidates {
   /** Places for one document each, the likeliest first; the next is tried when there is none. */
   readonly groups: readonly (readonly Candidate[])[]
   /** Origins whose proof of belonging is looked for. */

@@ -5,7 +5,7 @@ import type { KnownDocument } from './document.ts'
 import { type HeldToken, proves } from './domain-proof.ts'
 import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf, probe } from './probe.ts'
 
-export interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
+interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
   readonly tokens: readonly HeldToken[]
   readonly known: readonly KnownDocument[]
 }

@@ -10,7 +10,7 @@ export interface KnownDocument extends StoredSpec {
 }
 
 /** Words of `spec_check_status` (docs/rules.md 3), once a look was taken. */
-export type SpecStanding = 'found' | 'not_found' | 'unreachable' | 'invalid'
+type SpecStanding = 'found' | 'not_found' | 'unreachable' | 'invalid'
 
 /** A document is dead after so many failures in a row and so long without a sign of life. */
 const deadly = { failures: 5, silentMs: 72 * hour }

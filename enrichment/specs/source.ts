@@ -9,7 +9,7 @@ import { documentsAfter, type KnownDocument, standingOf, stands } from './docume
 import { type ChainIdentities, registryOf } from './domain-proof.ts'
 import { isOutOfReach } from './probe.ts'
 
-export interface SpecsOptions {
+interface SpecsOptions {
   readonly pool: pg.Pool
   readonly hosts: AgentHosts
   readonly chains: ChainIdentities

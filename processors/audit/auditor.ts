@@ -20,7 +20,7 @@ const pauseMs = 60_000
 const restShare = 4
 const failurePauseMs = 300_000
 
-export interface AuditOptions {
+interface AuditOptions {
   readonly databaseUrl: string
   readonly chain: ChainSettings
   /** The chain's archive or Portal. */

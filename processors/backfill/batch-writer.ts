@@ -11,7 +11,7 @@ import { copyHeader, copyTrailer } from '../store/settlement-copy.ts'
 /** What was decoded may run ahead of what the database took by this much. */
 const maxWaitingBytes = 8 * 1024 * 1024
 
-export interface BatchEnd {
+interface BatchEnd {
   readonly unpaid: readonly UnpaidCount[]
   readonly step: ShardStep
 }

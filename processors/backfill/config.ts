@@ -8,7 +8,7 @@ import type { Scope } from '../scope/scope.ts'
 import type { SourceAddress } from './job.ts'
 
 /** The command line as it was parsed; `--help` is not in it. */
-export interface Arguments {
+interface Arguments {
   readonly chain?: string
   readonly from?: string
   readonly to?: string

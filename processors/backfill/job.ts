@@ -20,7 +20,7 @@ export interface Job {
   readonly aside: readonly AsideTable[]
 }
 
-export interface AsideTable {
+interface AsideTable {
   readonly table: string
   readonly firstBlock: number
   readonly lastBlock: number

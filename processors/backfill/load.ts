@@ -7,7 +7,7 @@ import type { Job, Report } from './job.ts'
 import { placePartition } from './partitions.ts'
 import type { Worker } from './workers.ts'
 
-export interface Load {
+interface Load {
   readonly config: BackfillConfig
   readonly pool: pg.Pool
   readonly databaseUrl: string

@@ -18,7 +18,7 @@ export interface Range {
   readonly toBlock: number
 }
 
-export interface Reservation extends Range {
+interface Reservation extends Range {
   readonly id: number
   readonly isNew: boolean
   readonly isComplete: boolean

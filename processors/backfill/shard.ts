@@ -15,7 +15,7 @@ const maxBatchSettlements = 50_000
 const maxBatchMs = 5_000
 const connectTimeoutMs = 10_000
 
-export interface ShardOptions {
+interface ShardOptions {
   readonly job: Job
   readonly history: History
   readonly findCalls: FindCalls

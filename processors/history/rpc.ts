@@ -5,7 +5,7 @@ import { readWanted, type WantedBlock } from './rpc-blocks.ts'
 import { RpcClient } from './rpc-client.ts'
 import { type FoundLogs, LogSearch } from './rpc-logs.ts'
 
-export interface RpcHistoryOptions {
+interface RpcHistoryOptions {
   readonly url: string
   readonly chainId: number
   /** Blocks below the head that may still be replaced. */

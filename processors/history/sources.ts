@@ -31,7 +31,7 @@ export function openHistory(source: SourceAddress, wanted: Wanted): History {
   return new PortalHistory(new PortalService(source), wanted)
 }
 
-export interface CallSources {
+interface CallSources {
   readonly chain: ChainName
   readonly tokens: readonly string[]
   readonly hasTraces: boolean

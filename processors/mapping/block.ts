@@ -9,7 +9,7 @@ export interface ChainBlock {
   readonly transactions: readonly ChainTransaction[]
 }
 
-export interface BlockHeader {
+interface BlockHeader {
   readonly height: number
   readonly hash: string
   /** Milliseconds since 1970. */

@@ -8,7 +8,7 @@ import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block
 const maxTextCodePoints = 64 * 1024
 
 /** Feedback that was given, or taken back, in log order. */
-export type FeedbackEvent =
+type FeedbackEvent =
   | { readonly kind: 'given'; readonly row: Feedback }
   | { readonly kind: 'revoked'; readonly id: string; readonly blockNumber: number; readonly blockTimestamp: Date }
 

@@ -2,7 +2,7 @@ import type { Authorization, TransactionFields, Transfer } from './fields.ts'
 import { findCall } from './selector.ts'
 
 /** An authorization with the transfer it made. */
-export interface Match<V> {
+interface Match<V> {
   readonly authorization: Authorization<V>
   readonly transfer: Transfer<V>
   /** Where the calldata names the call. */

@@ -13,7 +13,7 @@ export const maxUriBytes = 256 * 1024
 const keyHashDigits = 32
 
 /** What a run of registry events makes of the tables. Each id occurs once in each list. */
-export interface RegistrationChanges {
+interface RegistrationChanges {
   /** Present state, whole rows. */
   readonly registrations: Registration[]
   /** To be added. */

@@ -27,10 +27,10 @@ export interface SettlementRow {
 }
 
 /** How the selector was found: in the calldata, in a trace, or inferred from the logs. */
-export type SelectorSource = 'c' | 't' | 'i'
+type SelectorSource = 'c' | 't' | 'i'
 
 /** What became of the authorizations of one transaction. */
-export interface Settled {
+interface Settled {
   readonly settlements: SettlementRow[]
   /** Those that paid nothing: counted, not stored. */
   readonly unpaid: Authorization<string>[]

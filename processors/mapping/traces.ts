@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FindCalls, TokenCall } from './settlements.ts'
 
 /** A node of what `debug_traceTransaction` answers with the callTracer. */
-export interface CallFrame {
+interface CallFrame {
   readonly type: string
   readonly to?: string
   readonly input?: string
@@ -31,7 +31,7 @@ export interface TraceNode {
 }
 
 /** Where traces can be asked for; what is absent is not asked. */
-export interface TraceSources {
+interface TraceSources {
   readonly archive?: TraceArchive
   /** Highest block the archive holds; undefined: not known yet. */
   readonly archiveHeight?: () => number | undefined

@@ -7,7 +7,7 @@ import type { ArchiveQuery } from './query.ts'
 import { type PortalBlock, PortalSequence } from './sequence.ts'
 import type { PortalService } from './service.ts'
 
-export interface PortalOptions {
+interface PortalOptions {
   readonly service: PortalService
   readonly log: Logger
   /** Newest block whose rows will not be undone: the first answer has to follow it. */

@@ -3,7 +3,7 @@ import { SourceFailure } from '../failures.ts'
 import { ask, type SourceAnswer, textOf } from '../http.ts'
 import { Refusal } from '../refusal.ts'
 
-export interface PortalAddress {
+interface PortalAddress {
   /** Address of the Portal, without the dataset. */
   readonly url: string
   readonly dataset: string

@@ -24,7 +24,7 @@ const settlementsPerInsert = 2_000
 /** Recipients that are counted anew by one statement. */
 const recipientsPerRecount = 100
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly pool: pg.Pool
   readonly chain: ChainSettings
   /** Of transfers to these recipients. */

@@ -23,7 +23,7 @@ const restShare = 10
 /** Before another try after a failure. */
 const failurePauseMs = 15_000
 
-export interface LoaderOptions {
+interface LoaderOptions {
   readonly databaseUrl: string
   readonly chain: ChainSettings
   /** Opens the history of transfers to some recipients. */

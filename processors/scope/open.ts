@@ -8,7 +8,7 @@ import { ScopeLoader } from './loader.ts'
 import { updateRecipients } from './recipients.ts'
 import { keepAll, keepVerified, type Scope } from './scope.ts'
 
-export interface ScopeOptions {
+interface ScopeOptions {
   readonly databaseUrl: string
   readonly chain: ChainSettings
   readonly scope: Scope
@@ -17,7 +17,7 @@ export interface ScopeOptions {
   readonly log: Logger
 }
 
-export interface OpenScope {
+interface OpenScope {
   /** First block whose settlements the processor reads itself. */
   readonly ownFrom: number
   readonly loader: ScopeLoader

@@ -49,7 +49,7 @@ export async function updateRecipients(
   })
 }
 
-export interface Position {
+interface Position {
   readonly scope: SettlementScope
   /** Whether the processor has written anything. */
   readonly isBegun: boolean

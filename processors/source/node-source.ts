@@ -14,7 +14,7 @@ import {
 } from './sdk.ts'
 import { hideAddresses, type SdkLog } from './sdk-log.ts'
 
-export interface NodeSourceOptions {
+interface NodeSourceOptions {
   readonly node: SdkClient
   /** Blocks below the head that may still be replaced. */
   readonly finalityConfirmation: number

@@ -5,7 +5,7 @@ import { type BlockPlace, Continuity } from '../continuity.ts'
 import { Refusal } from '../refusal.ts'
 import type { SdkBatch, SdkHotSource, SdkRequest, SdkSource } from './sdk.ts'
 
-export interface FinalityOptions {
+interface FinalityOptions {
   readonly chain: ChainSettings
   /** Newest block whose rows will not be undone; undefined while there is none. */
   readonly final: () => BlockPlace | undefined

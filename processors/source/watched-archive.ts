@@ -5,7 +5,7 @@ import type { BlockPlace } from '../continuity.ts'
 import type { Progress } from '../progress.ts'
 import type { SdkArchive, SdkNode } from './sdk.ts'
 
-export interface WatchedArchiveOptions {
+interface WatchedArchiveOptions {
   readonly chain: Pick<ChainSettings, 'name'>
   /** The chain's node; undefined: history only. */
   readonly node: SdkNode | undefined

@@ -16,11 +16,11 @@ const connectTimeoutMs = 10_000
 const beatMs = 10_000
 const statementMs = 10_000
 
-export interface ChainLock {
+interface ChainLock {
   release(): Promise<void>
 }
 
-export interface LockOptions {
+interface LockOptions {
   readonly waitMs: number
   /** The connection that holds the lock is broken or does not answer: another process may have it. */
   readonly onLost: (error: Error) => void

@@ -22,7 +22,7 @@ export interface IdentityStage {
   close(): Promise<void>
 }
 
-export type Row = Record<string, string | number | boolean | Date | null>
+type Row = Record<string, string | number | boolean | Date | null>
 
 /** Blocks; more than the tests mine. */
 export const finality = 200

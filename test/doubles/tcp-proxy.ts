@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from '../../ops/ports.ts'
 
-export interface TcpProxy {
+interface TcpProxy {
   readonly port: number
   /**
    * Ends the server's side of the connection that the server sees coming from this port, and leaves the client's side

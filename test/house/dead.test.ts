@@ -6,7 +6,7 @@ import { readSources, type SourceFile } from '../support/source-files.ts'
 /** Read by others than the project's own code. */
 const outside = /^(vitest\.config\.ts|abi\/generated\/|db\/model\/)/
 
-test('a value that a file exports, another file uses', async () => {
+test('what a file exports, a type too, another file uses', async () => {
   const sources = await readSources()
   const used = new Set(sources.flatMap(importsOf))
   const dead = sources
@@ -21,8 +21,7 @@ function exportsOf({ tree }: SourceFile): string[] {
     if (ts.isExportDeclaration(node) && node.exportClause && ts.isNamedExports(node.exportClause)) {
       return node.exportClause.elements.map(({ name }) => name.text)
     }
-    // A type is exported with the function whose signature names it.
-    if (!ts.canHaveModifiers(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return []
+    if (!ts.canHaveModifiers(node)) return []
     const words = ts.getModifiers(node)?.map(({ kind }) => kind) ?? []
     if (!words.includes(ts.SyntaxKind.ExportKeyword) || words.includes(ts.SyntaxKind.DefaultKeyword)) return []
     if (ts.isVariableStatement(node)) return node.declarationList.declarations.flatMap(({ name }) => namesOf(name))

@@ -43,7 +43,7 @@ export interface EnrichmentJob {
   close(): Promise<void>
 }
 
-export interface JobOptions {
+interface JobOptions {
   readonly database: TestDatabase
   readonly clock: Clock
   readonly env: Record<string, string>

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-export interface OpenCopy {
+interface OpenCopy {
   readonly folder: string
   /** The Node that runs this, where every user may run it. */
   readonly node: string

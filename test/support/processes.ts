@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** A process as /proc shows it. */
-export interface ProcessEntry {
+interface ProcessEntry {
   readonly pid: number
   readonly parent: number
   /** With `pid` unlike any other process, ever. */

@@ -81,7 +81,7 @@ export async function seedVerification(
   await insert(pool, 'verified_address', { fid, address: bytes(address), verified_at: verifiedAt, ended_at: endedAt })
 }
 
-export interface SeedRegistration {
+interface SeedRegistration {
   chain: ChainName
   id: number | bigint
   /** Null: burned. */
@@ -113,7 +113,7 @@ export async function seedRegistration(pool: pg.Pool, registration: SeedRegistra
   })
 }
 
-export interface SeedHolding {
+interface SeedHolding {
   fid: number
   chain: ChainName
   id: number | bigint
@@ -152,7 +152,7 @@ export async function seedHolding(pool: pg.Pool, holding: SeedHolding): Promise<
   await pool.query(`update agent set ${total} = ${total} + 1 where fid = $1`, [fid])
 }
 
-export interface SeedSettlement {
+interface SeedSettlement {
   chain: ChainName
   recipient: string
   block: number

@@ -3,7 +3,7 @@ import type { CheckLine } from './checks.ts'
 import type { ClaimProof, Statement } from './proof.ts'
 
 /** Whom a reader of a proof wants to have asked. */
-export interface Askable {
+interface Askable {
   /** JSON-RPC addresses by chain id. */
   readonly rpc: ReadonlyMap<number, string>
   /** HTTP addresses of hubs. */

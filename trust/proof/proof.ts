@@ -73,7 +73,7 @@ export interface AddressProof {
   readonly before_custody: boolean
 }
 
-export interface KeyPlace {
+interface KeyPlace {
   readonly key: string
   /** What the KeyRegistry answers; null: it was not asked. */
   readonly state: number | null
@@ -83,7 +83,7 @@ export interface KeyPlace {
   readonly block_number: number | null
 }
 
-export interface Custody {
+interface Custody {
   readonly address: string
   readonly chain_id: number
   readonly contract: string

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts'
 
-export interface Pictured {
+interface Pictured {
   readonly fid: number
   readonly handle: string | null
   readonly display_name: string | null

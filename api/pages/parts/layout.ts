@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts'
 import { oneLine } from './text.ts'
 
-export interface Head {
+interface Head {
   readonly title: string
   /** One sentence, for search engines and previews. */
   readonly description: string

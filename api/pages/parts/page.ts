@@ -12,7 +12,7 @@ export interface World extends Sources {
 }
 
 /** A page: what it takes, and what it shows. Undefined: there is no such page. */
-export interface Page<P extends z.ZodObject, Q extends z.ZodObject> {
+interface Page<P extends z.ZodObject, Q extends z.ZodObject> {
   readonly path: string
   readonly params: P
   readonly query: Q

@@ -88,7 +88,7 @@ export async function readUnpaid(db: Queryable, chain: string, { fromBlock, toBl
 }
 
 /** What an audit came to. */
-export interface AuditCertificate extends BlockRange {
+interface AuditCertificate extends BlockRange {
   /** Lowercase hex. */
   readonly firstHash: string
   readonly lastHash: string

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-export interface CustodyChange {
+interface CustodyChange {
   readonly at: Date
   readonly block: number
   /** t: given away; r: recovered. */

@@ -134,7 +134,7 @@ export async function endRecipients(db: Queryable, chain: string, finalBlock: nu
 }
 
 /** A known recipient of whose settlements some are not loaded: those of `nextBlock` to `toBlock`. */
-export interface WaitingRecipient {
+interface WaitingRecipient {
   readonly address: Buffer
   readonly nextBlock: number
   readonly toBlock: number

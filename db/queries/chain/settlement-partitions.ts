@@ -3,7 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import { settlementStorage } from './partitions-ahead.ts'
 
 /** A partition that holds rows itself. */
-export interface SettlementPartition {
+interface SettlementPartition {
   readonly name: string
   /** The partitioned table it belongs to. */
   readonly parent: string

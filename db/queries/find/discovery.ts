@@ -12,7 +12,7 @@ const orders = {
   'most-active': 'a.settlements_30d desc, a.settlements_all desc, a.fid desc',
 } as const
 
-export type DiscoverySort = keyof typeof orders
+type DiscoverySort = keyof typeof orders
 export const discoverySorts = Object.keys(orders) as DiscoverySort[]
 
 const microseconds = '(extract(epoch from a.listed_at) * 1000000)::bigint'
@@ -33,7 +33,7 @@ const behind: Record<DiscoverySort, (...values: string[]) => string> = {
   'most-active': (...values) => `(a.settlements_30d, a.settlements_all, a.fid) < (${values.join(', ')})`,
 }
 
-export interface DiscoveryPage {
+interface DiscoveryPage {
   readonly sort: DiscoverySort
   readonly limit: number
   /** Rows before the page; or the values of the order that it begins behind, null: it is the first of a walk. */
@@ -48,7 +48,7 @@ export interface DiscoveryTotal {
   readonly change: number
 }
 
-export interface DiscoveryRows {
+interface DiscoveryRows {
   readonly total: number
   /** JSON array of lean rows. */
   readonly rows: string

@@ -3,14 +3,14 @@ import type { Queryable } from '../../pool.ts'
 export type ActionName = 'withdraw' | 'unlist' | 'relist'
 
 /** What makes an action single-use. */
-export interface ActionKey {
+interface ActionKey {
   readonly fid: number
   readonly action: ActionName
   readonly method: string
   readonly nonce: string
 }
 
-export interface NewAction extends ActionKey {
+interface NewAction extends ActionKey {
   /** As received. */
   readonly proof: unknown
   readonly proofSha256: Buffer

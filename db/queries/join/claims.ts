@@ -2,13 +2,13 @@ import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
 /** What makes a claim single-use. */
-export interface ClaimKey {
+interface ClaimKey {
   readonly fid: number
   readonly method: string
   readonly nonce: string
 }
 
-export interface NewClaim extends ClaimKey {
+interface NewClaim extends ClaimKey {
   /** As received. */
   readonly proof: unknown
   readonly proofSha256: Buffer

@@ -15,7 +15,7 @@ export async function lockEdges(db: Queryable): Promise<void> {
 }
 
 /** The FIDs that one follows, the newest first. */
-export interface StoredFollows {
+interface StoredFollows {
   readonly fid: number
   readonly follows: readonly { readonly fid: number; readonly at: Date }[]
 }
@@ -45,7 +45,7 @@ insert into social_follow as f (fid, targets, followed_at) values ($1, $2, $3)
   })
 }
 
-export interface AgentEndpoints {
+interface AgentEndpoints {
   readonly fid: number
   /** Of the services of its registrations. */
   readonly endpoints: readonly string[]

@@ -10,7 +10,7 @@ import { noteEdgeEvents } from './edge-events.ts'
 import { askAboutAgents, forgetEnrichment } from './enrichment-inputs.ts'
 import { noteAddressesOf } from './events.ts'
 
-export interface FollowUp {
+interface FollowUp {
   readonly fids: readonly number[]
   /** Names of the sources that are asked about every agent; none where nobody knows which are on. */
   readonly perAgent: readonly string[]

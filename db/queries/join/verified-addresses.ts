@@ -1,7 +1,7 @@
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
-export interface LiveVerification {
+interface LiveVerification {
   /** Lowercase hex with 0x. */
   readonly address: string
   readonly verifiedAt: Date
@@ -102,7 +102,7 @@ select $1, l.address, l.verified_at, $5
   })
 }
 
-export interface VerificationEvent {
+interface VerificationEvent {
   readonly fid: number
   readonly address: string
   readonly at: Date
@@ -169,7 +169,7 @@ export async function liveAddresses(db: Queryable, fids: readonly number[]): Pro
   return new Map(rows.map(({ fid, addresses }) => [fid, addresses]))
 }
 
-export interface Standing {
+interface Standing {
   /** In the index. */
   readonly listed: boolean
   readonly claimed: boolean

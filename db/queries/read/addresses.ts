@@ -3,7 +3,7 @@ import { beforeCustody } from '../sql/before-custody.ts'
 import { hex, isoTime } from '../sql/json-text.ts'
 
 /** A verified address of an agent, and what its verification rests on. */
-export interface AddressRow {
+interface AddressRow {
   readonly address: string
   readonly verified_at: string
   /** proven, signed or stated; null: its message was not seen yet. */

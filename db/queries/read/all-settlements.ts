@@ -6,14 +6,14 @@ import { bytesOf, type SettlementFilter, settlementConditions, settlementKey } f
 import { settlementStarts } from './settlement-starts.ts'
 
 /** Null: no filter. */
-export interface AllSettlementsFilter extends SettlementFilter {
+interface AllSettlementsFilter extends SettlementFilter {
   /** Paid to an address that the agent verifies now; digits. */
   readonly fid: string | null
   readonly recipient: string | null
   readonly tx_hash: string | null
 }
 
-export interface AllSettlementsPage {
+interface AllSettlementsPage {
   readonly limit: number
   readonly settlementOverloads: 'spec' | 'all'
   readonly filter: AllSettlementsFilter

@@ -3,14 +3,14 @@ import type { Queryable } from '../../pool.ts'
 import { isOfRows, isTooSlow, type LeftOut, readInParts } from '../sql/broken-rows.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 
-export interface BulkOptions {
+interface BulkOptions {
   readonly limit: number
   /** Address of each chain's identity registry. */
   readonly registries: Record<ChainName, string>
   readonly leftOut: LeftOut
 }
 
-export interface ClaimedAgents {
+interface ClaimedAgents {
   /** Agents in `agents`. */
   readonly count: number
   /** Claimed agents there are. */

@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
 
 /** An event as its hash has it. */
-export interface StoredClaimEvent {
+interface StoredClaimEvent {
   readonly seq: number
   readonly fid: number
   readonly method: string

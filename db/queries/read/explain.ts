@@ -3,7 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
 
 /** When a source was asked about a subject, and when it will be; null: never. */
-export interface SourceFact {
+interface SourceFact {
   readonly source: string
   /** The fid or the address, or the part of the network that is read for all of them. */
   readonly subject: string
@@ -14,7 +14,7 @@ export interface SourceFact {
 }
 
 /** How far a chain is indexed. */
-export interface ChainFact {
+interface ChainFact {
   readonly chain: string
   readonly indexed_block: number
   readonly indexed_at: string | null

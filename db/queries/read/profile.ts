@@ -4,7 +4,7 @@ import { members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 import { countedSettlements, newestSettlement } from '../sql/settlement-windows.ts'
 
-export interface ProfileOptions {
+interface ProfileOptions {
   readonly fid: number
   readonly settlementOverloads: 'spec' | 'all'
   /** Address of each chain's identity registry. */
@@ -74,7 +74,7 @@ select (select coalesce(json_agg(${object} order by found.place), '[]') from fou
           from given g where not exists (select from found where found.fid = g.fid))::text as "notFound"
  where ${everyParameter}`
 
-export interface ProfileBatch {
+interface ProfileBatch {
   /** JSON array of profiles, as asked, each once. */
   readonly agents: string
   readonly count: number

@@ -4,7 +4,7 @@ import { chainPosition } from '../sql/json-text.ts'
 import { historyObject, recordObject } from '../sql/registration-objects.ts'
 import { historyOrder, recordOrder } from '../sql/shown-holdings.ts'
 
-export interface RegistrationPage {
+interface RegistrationPage {
   readonly fid: number
   readonly state: 'current' | 'historical'
   /** Null: all. */

@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
 
-export interface SettlementPage {
+interface SettlementPage {
   readonly fid: number
   readonly limit: number
   readonly settlementOverloads: 'spec' | 'all'

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-export interface ListedAgent {
+interface ListedAgent {
   readonly fid: number
   readonly changedAt: Date
 }

@@ -8,7 +8,7 @@ export interface SettlementCounts {
   readonly newestAt: Date | null
 }
 
-export interface CountOptions {
+interface CountOptions {
   readonly settlementOverloads: 'spec' | 'all'
   readonly now: Date
 }

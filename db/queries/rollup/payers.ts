@@ -10,7 +10,7 @@ const staleMs = 60_000
 /** A round begins no further count after so long. */
 const roundMs = 30_000
 
-export interface PayerOptions {
+interface PayerOptions {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'

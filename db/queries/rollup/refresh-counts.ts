@@ -13,7 +13,7 @@ import {
 } from './counts.ts'
 import { allowLargeSums } from './sums.ts'
 
-export interface CountOptions {
+interface CountOptions {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'

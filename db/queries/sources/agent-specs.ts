@@ -29,7 +29,7 @@ interface Content {
   readonly pathCount: number | null
 }
 
-export interface SpecInputs {
+interface SpecInputs {
   readonly services: readonly { name: string | null; endpoint: string | null; version: string | null }[]
   readonly tokens: readonly { chain: ChainName; agentId: string }[]
   readonly profileUrl: string | null

@@ -10,7 +10,7 @@ export async function readCursor(db: Queryable, source: string, shard: number): 
   return rows[0]?.position
 }
 
-export interface CursorMove {
+interface CursorMove {
   readonly source: string
   readonly shard: number
   readonly from: string

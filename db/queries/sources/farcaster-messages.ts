@@ -66,7 +66,7 @@ update verified_address v
 }
 
 /** A message whose key, and whose wallet, the chains have to be asked about. */
-export interface MessageToProve {
+interface MessageToProve {
   readonly hash: Buffer
   readonly address: string
   readonly message: unknown

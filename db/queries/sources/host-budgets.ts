@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-export interface Reservation {
+interface Reservation {
   readonly host: string
   /** Requests wanted. */
   readonly count: number
@@ -13,7 +13,7 @@ export interface Reservation {
 }
 
 /** Milliseconds until the first of the requests may go out, or until when none may and nothing is counted. */
-export type Reserved = { readonly inMs: number } | { readonly until: Date }
+type Reserved = { readonly inMs: number } | { readonly until: Date }
 
 /** Counts requests to a host and takes the next times at which it may be asked. */
 export async function reserveRequests(

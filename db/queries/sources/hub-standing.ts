@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-export interface HubStanding {
+interface HubStanding {
   /** Totals of the network when a hub was last believed; null: it did not tell. */
   readonly accounts: number | null
   readonly messages: number | null

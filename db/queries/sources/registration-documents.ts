@@ -72,7 +72,7 @@ select chain, agent_id::text as "agentId" from agent_holding
   return rows
 }
 
-export interface RegistrationUri {
+interface RegistrationUri {
   /** Null: too long to be kept. */
   readonly uri: string | null
   readonly uriSha256: Buffer
@@ -105,7 +105,7 @@ select case when r.agent_uri is null and coalesce(r.agent_uri_length, 0) = 0 the
   return row && { ...row, version: row.version ?? undefined }
 }
 
-export interface StoredDocument {
+interface StoredDocument {
   readonly token: Token
   /** Of the URI that was read. */
   readonly uriSha256: Buffer

@@ -24,7 +24,7 @@ insert into signer_key (fid, key, key_add, key_add_signer) values ($1, $2, $3, $
   }
 }
 
-export interface StoredKeyFacts {
+interface StoredKeyFacts {
   /** Block in which the FID last changed hands; null: never. */
   readonly transferBlock: number | null
   /** Who had the FID before, lowercase hex with 0x. */

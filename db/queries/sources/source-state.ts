@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { storableText } from '../../text.ts'
 
 /** Two: just claimed, a new holder, or changed at the source; one: seen and stale; zero: the rest. */
-export type Priority = 0 | 1 | 2
+type Priority = 0 | 1 | 2
 
 export interface LeasedSubject {
   readonly subject: string
@@ -11,7 +11,7 @@ export interface LeasedSubject {
   readonly lastSuccessAt: Date | null
 }
 
-export interface LeaseOrder {
+interface LeaseOrder {
   readonly source: string
   readonly leaseId: string
   readonly now: Date

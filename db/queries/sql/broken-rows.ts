@@ -12,7 +12,7 @@ export const isOfRows = (cause: unknown) => /^(22|54|P0|XX)...$/.test(codeOf(cau
 /** Whether a statement was cancelled for its length: with fewer rows it may do. */
 export const isTooSlow = (cause: unknown) => codeOf(cause) === '57014'
 
-export interface Parts<T> {
+interface Parts<T> {
   readonly fids: readonly number[]
   readonly read: (fids: readonly number[]) => Promise<T>
   readonly leftOut: LeftOut

@@ -1,7 +1,7 @@
 import { isListed } from './selectors.ts'
 
 /** SQL expressions, never values. */
-export interface Paid {
+interface Paid {
   /** An array of recipients. */
   readonly addresses: string
   /** A boolean: who used an overload with a signature in bytes is one too. */

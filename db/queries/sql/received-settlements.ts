@@ -2,7 +2,7 @@ import { dollars, hex, isoTime } from './json-text.ts'
 import { isListed } from './selectors.ts'
 
 /** SQL expressions written in this folder, never values. */
-export interface Received {
+interface Received {
   /** Rows at most. */
   readonly limit: string
   readonly order: 'asc' | 'desc'

@@ -1,7 +1,7 @@
 import { isListed } from './selectors.ts'
 
 /** A stretch of time up to now that settlements are counted over. */
-export interface Window {
+interface Window {
   /** Of the columns `<name>` (a count) and `<name>_amount` (base units). */
   readonly name: string
   /** SQL expression of the time it begins after; null: since the first block. */
@@ -9,7 +9,7 @@ export interface Window {
 }
 
 /** SQL expressions written in this folder, never values. */
-export interface Counted {
+interface Counted {
   /** A relation with one row for each recipient and a column `address`; it is scanned several times. */
   readonly recipients: string
   /** They are some hundreds at most: each is looked up, instead of reading what everybody received. */

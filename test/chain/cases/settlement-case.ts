@@ -40,7 +40,7 @@ export interface SettlementCase {
 }
 
 /** The chain and the people of the cases. */
-export interface Stage {
+interface Stage {
   readonly chain: DevChain
   readonly payer: LocalAccount
   readonly otherPayer: LocalAccount

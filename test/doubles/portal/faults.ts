@@ -23,9 +23,9 @@ export type Fault =
   | { readonly kind: 'swap'; readonly line: number }
 
 /** Which requests a fault applies to. */
-export type FaultRoute = 'stream' | 'head' | 'height' | 'worker' | 'query'
+type FaultRoute = 'stream' | 'head' | 'height' | 'worker' | 'query'
 
-export interface FaultOptions {
+interface FaultOptions {
   /** Default: stream. */
   readonly route?: FaultRoute
   /** Requests of the route that are still answered properly before. Default: 0. */

@@ -1,6 +1,6 @@
 import type { Block, BlockSource, Header, Log, Transaction } from './blocks.ts'
 
-export interface GeneratedOptions {
+interface GeneratedOptions {
   readonly firstBlock: number
   readonly blocks: number
   readonly settlementsPerBlock: number

@@ -7,7 +7,7 @@ export interface MemorySource extends BlockSource {
   append(blocks: readonly Block[], options?: { final?: boolean }): void
 }
 
-export interface MemoryOptions {
+interface MemoryOptions {
   /** Ascending by number. */
   readonly blocks: readonly Block[]
   /** First block of the dataset. Default: the first of `blocks`. */

@@ -3,7 +3,7 @@ import type { Query } from './query.ts'
 import type { Selection } from './selection.ts'
 
 /** Writes a block as one line of JSON, without a line break, with exactly the fields a query names. */
-export type Render = (header: Header, selection?: Selection) => string
+type Render = (header: Header, selection?: Selection) => string
 
 /** Kinds of items without a match are left out of the line; a field the source does not know is null. */
 export function compileProjection(query: Query): Render {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** What a client may ask for; anything else in a query is refused, as the SQD Network's own query parser does. */
 export type Query = z.infer<typeof portalQuery>
-export type Fields = Query['fields']
+type Fields = Query['fields']
 export type LogRequest = Query['logs'][number]
 export type TransactionRequest = Query['transactions'][number]
 export type TraceRequest = Query['traces'][number]

@@ -8,7 +8,7 @@ import { Faults } from './faults.ts'
 import { answerStream } from './portal-stream.ts'
 import { QueryError } from './query.ts'
 
-export interface PortalOptions {
+interface PortalOptions {
   /** Sources by dataset name, as in `dataset` of the chain table. */
   readonly datasets: Readonly<Record<string, BlockSource>>
   /** Default: a free one. */

@@ -85,7 +85,7 @@ export function block(number: number, full: boolean): Block {
   }
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   /** Body, decompressed as far as it goes. */

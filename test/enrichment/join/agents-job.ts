@@ -30,7 +30,7 @@ export async function startGateways(count: number): Promise<IpfsGateway[]> {
   return gateways
 }
 
-export interface AgentsJob {
+interface AgentsJob {
   /** Passes of one source until nothing of it is due; how its reads ended. */
   read(source: string): Promise<string[]>
   join(): Promise<void>

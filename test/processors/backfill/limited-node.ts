@@ -1,20 +1,20 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { portOf } from '../../../ops/health.ts'
 
-export interface Question {
+interface Question {
   readonly id: unknown
   readonly method: string
   // biome-ignore lint/suspicious/noExplicitAny: what a method takes is its own affair
   readonly params: any[]
 }
 
-export interface Reply {
+interface Reply {
   readonly id: unknown
   readonly result?: unknown
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number
   readonly body: string
   readonly retryAfterSeconds?: number

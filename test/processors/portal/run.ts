@@ -30,7 +30,7 @@ export interface PortalRun {
   end(): Promise<void>
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly source?: BlockSource
   /** Chunks one answer covers. Default: 5, so that the chain takes six answers. */
   readonly chunksPerAnswer?: number

@@ -11,7 +11,7 @@ export function startBrowser(): Promise<Browser> {
 }
 
 /** A page, and everything it does that a reader should be spared. */
-export interface Watched {
+interface Watched {
   readonly page: Page
   /** Errors on the console, and requests to other hosts than the one given. */
   readonly faults: string[]

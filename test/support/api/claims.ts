@@ -48,7 +48,7 @@ export interface ClaimStage {
   stop(): Promise<void>
 }
 
-export interface StageOverrides {
+interface StageOverrides {
   readonly rpc?: string | null
   /** Of other chains than Optimism; the others have none. */
   readonly rpcs?: Partial<Record<ChainName, string>>
@@ -158,7 +158,7 @@ let clients = 0
 /** An address nobody has used before, so that only tests about the limiter meet it. */
 export const freshClient = () => `2001:db8:${(++clients).toString(16)}::1`
 
-export interface PostOptions {
+interface PostOptions {
   readonly client?: string
   readonly query?: string
   readonly headers?: Record<string, string>
@@ -177,7 +177,7 @@ export function post(
   })
 }
 
-export interface EipOptions {
+interface EipOptions {
   readonly fid?: number
   readonly nonce?: string
   readonly timestamp?: string

@@ -13,7 +13,7 @@ export interface BackfillOptions {
   readonly env?: Record<string, string>
 }
 
-export interface TestBackfill {
+interface TestBackfill {
   readonly child: ChildProcess
   /** Resolves when the process has ended, however that was. */
   readonly ended: Promise<Ended>

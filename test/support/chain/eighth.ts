@@ -29,7 +29,7 @@ export const eighthRow: Chain = {
   social: null,
 }
 
-export interface Installation {
+interface Installation {
   /** Variables of every process. */
   readonly env: Record<string, string>
   remove(): Promise<void>

@@ -5,7 +5,7 @@ import { placePartition } from '../../../processors/backfill/partitions.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import { createTestDatabase } from '../database.ts'
 
-export interface PlacingRun {
+interface PlacingRun {
   /** Rows of the chain afterwards, and those that must be there. */
   readonly rows: number
   readonly expected: number

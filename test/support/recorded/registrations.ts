@@ -20,7 +20,7 @@ export const registryAbi = parseAbi([
 ])
 
 /** A log of the registry as published, Ethereum only. */
-export interface RegistryLog {
+interface RegistryLog {
   readonly blockNumber: number
   readonly blockHash: Hex
   readonly transactionHash: Hex
@@ -36,7 +36,7 @@ export function registryLogs(): { registered: RegistryLog[]; uriUpdated: Registr
 }
 
 /** A registration of the public catalog: where and when, and who held it when the catalog asked. */
-export interface CatalogRow {
+interface CatalogRow {
   readonly chain: RecordedChain
   readonly agentId: number
   readonly owner: Hex

@@ -5,7 +5,7 @@ import { fixture } from '../fixture.ts'
 import type { BlockPart, RecordedLog, RecordedTransaction } from './file.ts'
 
 /** One entry of the file, as far as it is read. */
-export interface SettlementRecording {
+interface SettlementRecording {
   readonly source: string
   readonly transaction: {
     readonly hash: Hex

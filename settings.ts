@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { chainNames, chainOf } from './chains.config.ts'
+import { claimLimits, requestLimits } from './limits.config.ts'
 import {
   egressAllow,
   httpUrl,
@@ -120,8 +121,8 @@ const api = {
       'ignored.',
     readers: ['api', 'graphql'],
   },
-  LIMIT_PER_MINUTE: { ...limit, default: '60' },
-  LIMIT_PER_DAY: { ...limit, default: '2000' },
+  LIMIT_PER_MINUTE: { ...limit, default: String(requestLimits.perMinute) },
+  LIMIT_PER_DAY: { ...limit, default: String(requestLimits.perDay) },
   STOP_PAUSE_SECONDS: {
     form: seconds(0, 60),
     default: '0',
@@ -149,7 +150,7 @@ const api = {
   },
   CLAIM_WINDOW_SECONDS: {
     form: whole(1, 86_400),
-    default: '900',
+    default: String(claimLimits.signedTimeSeconds),
     about: "seconds before and after the server's time that the signed time of a claim may lie",
     readers: ['api'],
   },

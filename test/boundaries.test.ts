@@ -3,17 +3,26 @@ import ts from 'typescript'
 import { beforeAll, expect, test } from 'vitest'
 import { listFiles, places, readSources, roomOf, type SourceFile } from './support/source-files.ts'
 
-/** The tables that processes read: chains, sources, settings. */
-const tables = ['chains.row.ts', 'chains.config.ts', 'chains.file.ts', 'sources.ts', 'settings.ts', 'settings.read.ts']
+/** The tables that processes read: chains, limits, sources, settings. */
+const tables = [
+  'chains.row.ts',
+  'chains.config.ts',
+  'chains.file.ts',
+  'limits.config.ts',
+  'sources.ts',
+  'settings.ts',
+  'settings.read.ts',
+]
 /** What each room may import, besides itself and packages. `ops/` holds no domain, and every room may use it. */
 const mayImport: Record<string, string[]> = {
   'chains.row.ts': [],
   'chains.config.ts': ['chains.row.ts'],
   'chains.forms.ts': ['settings.forms.ts'],
   'chains.file.ts': ['chains.row.ts', 'chains.config.ts', 'chains.forms.ts', 'settings.forms.ts', 'settings.ts'],
+  'limits.config.ts': [],
   'settings.forms.ts': ['net'],
   'settings.read.ts': ['settings.ts'],
-  'settings.ts': ['chains.config.ts', 'settings.forms.ts', 'sources.ts'],
+  'settings.ts': ['chains.config.ts', 'limits.config.ts', 'settings.forms.ts', 'sources.ts'],
   'sources.ts': ['hosts', 'ops'],
   'vitest.config.ts': [],
   ops: [],

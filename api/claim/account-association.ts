@@ -1,11 +1,12 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { socialChain } from '../../chains.config.ts'
+import { claimLimits } from '../../limits.config.ts'
 import type { Registries } from '../../social/key-registry.ts'
 import { signedByKey, type Wallets } from '../../social/wallets.ts'
 import { JsonProblem, parseStrictJson } from './strict-json.ts'
 
-const text = z.string().min(1).max(4_096)
+const text = z.string().min(1).max(claimLimits.associationCharacters)
 const association = z.object({ header: text, payload: text, signature: text })
 const header = z.object({
   fid: z.int().positive(),

@@ -1,12 +1,9 @@
 import type { RedisReply } from 'rate-limit-redis'
+import { claimLimits } from '../../limits.config.ts'
 import { ApiError } from '../http/errors.ts'
 import { daySeconds, nextUtcMidnight } from '../limits/window.ts'
 
-/** Attempts at claiming that reach the limiter: of a client, and of fetches from a host, for one client and for all. */
-const limits = { client: 10, 'client and host': 6, host: 60 } as const
-const windowSeconds = 600
-/** Claims of a fid that are accepted on one UTC day. */
-export const claimsPerDay = 20
+const { attempts: limits, attemptSeconds: windowSeconds, acceptedPerDay } = claimLimits
 
 /** Counts attempts in windows that begin with the first of them. */
 export interface AttemptCounter {
@@ -29,9 +26,9 @@ export async function countAttempt(counter: AttemptCounter, kind: keyof typeof l
  * use up an owner's day.
  */
 export function refuseBeyondDay(claimsToday: number, now: number): void {
-  if (claimsToday < claimsPerDay) return
-  throw new ApiError('ERR_RATE_LIMITED', `at most ${claimsPerDay} claims of a fid are accepted a day`, {
-    limits: { attempts: claimsPerDay, windowSeconds: daySeconds },
+  if (claimsToday < acceptedPerDay) return
+  throw new ApiError('ERR_RATE_LIMITED', `at most ${acceptedPerDay} claims of a fid are accepted a day`, {
+    limits: { attempts: acceptedPerDay, windowSeconds: daySeconds },
     retryAfterSeconds: Math.ceil((nextUtcMidnight(now) - now) / 1_000),
   })
 }

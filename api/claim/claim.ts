@@ -10,10 +10,11 @@ import {
   insertClaim,
   lockClaims,
 } from '../../db/queries/join/claims.ts'
+import { claimLimits } from '../../limits.config.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
-import { type AttemptCounter, claimsPerDay, countAttempt, refuseBeyondDay } from './attempts.ts'
+import { type AttemptCounter, countAttempt, refuseBeyondDay } from './attempts.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
 import { type ClaimWorld, checkWindow, type DecodedProof, invalidFields, type VerifiedProof } from './verifier.ts'
 
@@ -103,7 +104,7 @@ async function judge(
   await refuseUsedManifest(attempt, verified, deps)
   const now = deps.now()
   const claims = await claimsSince(deps.database, fid, new Date(lastUtcMidnight(now)))
-  if (claims >= claimsPerDay) await refuseUsed(attempt, deps) // the day's last one may have been a copy of this
+  if (claims >= claimLimits.acceptedPerDay) await refuseUsed(attempt, deps) // the day's last one may have been a copy of this
   refuseBeyondDay(claims, now)
   if (dryRun) {
     refuseBefore(await lastEnd(deps.database, fid), verified, deps)

@@ -1,6 +1,7 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { chainNames, chainOf, socialChain } from '../../chains.config.ts'
+import { claimLimits } from '../../limits.config.ts'
 import { signedByKey } from '../../social/wallets.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
@@ -24,8 +25,6 @@ const isChainId = (id: number) => chainIds().includes(id)
 
 /** The chain that has the social network's contracts. */
 export const defaultChainId = () => socialChain().id
-/** Signatures of passkey wallets take about 1 KiB, of undeployed ones several. */
-const mostSignatureBytes = 6_144
 
 const shape = z.object({
   address: z.string('must be a string'),
@@ -38,7 +37,7 @@ const shape = z.object({
   signature: z
     .string('must be a string')
     .regex(/^0x([0-9a-fA-F]{2})+$/, 'must be 0x and hex digits, two a byte')
-    .max(2 + 2 * mostSignatureBytes, `must be at most ${mostSignatureBytes} bytes`),
+    .max(2 + 2 * claimLimits.signatureBytes, `must be at most ${claimLimits.signatureBytes} bytes`),
 })
 
 /**

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Queryable } from '../../db/pool.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
+import { claimLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import type { Registries } from '../../social/key-registry.ts'
@@ -72,7 +73,10 @@ export interface VerifiedProof {
   readonly manifestSha256: Buffer | null
 }
 
-export const nonceText = z.string('must be a string').regex(/^[A-Za-z0-9]{8,64}$/, 'must be 8 to 64 letters and digits')
+const { least, most } = claimLimits.nonceCharacters
+/** A nonce of the claimant's choice. */
+export const nonceForm = new RegExp(`^[A-Za-z0-9]{${least},${most}}$`)
+export const nonceText = z.string('must be a string').regex(nonceForm, `must be ${least} to ${most} letters and digits`)
 
 export const timestampText = z
   .string('must be a string')

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { claimLimits } from '../../limits.config.ts'
 import { DoorError } from '../../net/errors.ts'
 import type { Verification } from '../../social/social-index.ts'
 import type { ClaimAction } from '../../trust/claim-text.ts'
@@ -30,7 +31,6 @@ const request = z.object({
   nonce: nonceText,
 })
 
-const mostAddresses = 25
 const address = z
   .string('must be a string')
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
@@ -42,7 +42,7 @@ const manifestShape = z.object({
   addresses: z
     .array(address, 'must be a list of addresses')
     .min(1, 'must name an address')
-    .max(mostAddresses, `must name at most ${mostAddresses} addresses`)
+    .max(claimLimits.manifestAddresses, `must name at most ${claimLimits.manifestAddresses} addresses`)
     .refine((all) => new Set(all).size === all.length, 'must name each address once'),
   nonce: z.string('must be a string').optional(),
   timestamp: timestampText.optional(),
@@ -54,7 +54,6 @@ const withdrawalShape = manifestShape.omit({ addresses: true }).extend({ withdra
 
 type Said = Omit<z.output<typeof manifestShape>, 'addresses'> & { readonly addresses?: readonly string[] }
 
-const manifestBytes = 64 * 1024
 const manifestTimeoutMs = 4_000
 
 /** A document on the claimant's host that names the fid and its addresses. */
@@ -120,7 +119,7 @@ function schemeOf(host: string, { egressAllow }: ClaimWorld): 'http' | 'https' {
 
 async function fetchManifest(url: string, host: string, { door }: ClaimWorld) {
   const fetched = await door
-    .fetchJson(url, { maxBytes: manifestBytes, timeoutMs: manifestTimeoutMs })
+    .fetchJson(url, { maxBytes: claimLimits.manifestBytes, timeoutMs: manifestTimeoutMs })
     .catch((cause: unknown) => {
       if (cause instanceof DoorError) throw unreadable(url, host, cause)
       throw cause

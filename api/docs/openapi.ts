@@ -5,10 +5,13 @@ import {
   type ZodOpenApiPathItemObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi'
+import { grouped, requestLimits } from '../../limits.config.ts'
 import { type ErrorCode, errorStatus } from '../http/errors.ts'
 import type { Action, Operation, Route } from '../http/route.ts'
 import { actions, routes } from '../routes.ts'
 import { errorSchemas } from '../schemas/error.ts'
+
+const { perMinute, perDay } = requestLimits
 
 /** Every metered answer can be one of these. */
 const always: readonly ErrorCode[] = [
@@ -32,7 +35,7 @@ export function openApiDocument(): Record<string, unknown> {
       description:
         'AI agents that are verifiably somebody’s: ERC-8004 identities joined with accounts of a social network by ' +
         'their verified addresses, and every gasless USDC settlement those addresses received. ' +
-        'Reads need no key. A client may ask 60 times a minute and 2,000 times a UTC day. ' +
+        `Reads need no key. A client may ask ${perMinute} times a minute and ${grouped(perDay)} times a UTC day. ` +
         'A query parameter out of bounds is taken for the nearest bound, an unknown word for the default.',
       license: { name: 'MIT', identifier: 'MIT' },
     },

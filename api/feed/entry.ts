@@ -1,9 +1,7 @@
 import { chainOf } from '../../chains.config.ts'
 import type { FeedAgent } from '../../db/queries/read/feed.ts'
+import { documentLimits } from '../../limits.config.ts'
 import { firstCodePoints, html, oneLine } from '../pages/parts/text.ts'
-
-/** Code points of the bio in an entry's content. */
-const bioLength = 280
 
 /** What an entry says, as plain text but for `content`, which is HTML. */
 export interface Entry {
@@ -39,7 +37,7 @@ export function toEntry(agent: FeedAgent, siteUrl: string): Entry {
       `<p><a href="${html(address)}">${html(name)}</a></p>`,
       `<p>oli: ${html(oli)}</p>`,
       `<p>chains: ${labels}</p>`,
-      ...(agent.bio ? [`<p>${html(firstCodePoints(agent.bio, bioLength))}</p>`] : []),
+      ...(agent.bio ? [`<p>${html(firstCodePoints(agent.bio, documentLimits.bioCharacters))}</p>`] : []),
     ].join('\n'),
     terms: [
       claimed ? 'claimed' : 'unclaimed',

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { postgraphile } from 'postgraphile'
 import { grafserv } from 'postgraphile/grafserv/express/v4'
 import type { Queryable } from '../../db/pool.ts'
+import { graphqlLimits } from '../../limits.config.ts'
 import { answerErrors } from '../http/error-answer.ts'
 import { giveHeaders } from '../http/headers.ts'
 import { healthRoutes } from '../http/health.ts'
@@ -11,7 +12,7 @@ import { createMetrics, type Watched } from '../http/metrics.ts'
 import { waitInLane } from '../http/turns.ts'
 import { type LimiterOptions, limiter } from '../limits/limiter.ts'
 import { guard } from './guard.ts'
-import { createGraphqlPool, createPreset, maxRequestBytes } from './preset.ts'
+import { createGraphqlPool, createPreset } from './preset.ts'
 
 export interface GraphqlDeps {
   readonly databaseUrl: string
@@ -47,7 +48,7 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   app.use(healthRoutes(deps, metrics.registry))
   app.use(requireHost)
   app.use(limiter(deps.limiter))
-  app.post('/graphql', express.json({ limit: maxRequestBytes, type: () => true }), refuseBody, guard(schema))
+  app.post('/graphql', express.json({ limit: graphqlLimits.requestBytes, type: () => true }), refuseBody, guard(schema))
   app.use(waitInLane('api')) // behind the parser, which goes on in a context of its own
   await instance.createServ(grafserv).addTo(app, null, false)
   app.use(answerErrors(log))
@@ -65,6 +66,6 @@ const refuseBody: ErrorRequestHandler = (error, _req, res, next) => {
     .status(error.status)
     .set('Cache-Control', 'no-store')
     .json({
-      errors: [{ message: `the body must be JSON of at most ${maxRequestBytes} bytes` }],
+      errors: [{ message: `the body must be JSON of at most ${graphqlLimits.requestBytes} bytes` }],
     })
 }

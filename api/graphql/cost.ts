@@ -11,21 +11,11 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'postgraphile/graphql'
+import { graphqlLimits } from '../../limits.config.ts'
 
-/** Rows of one connection at most; each has to say how many it wants. */
-const maxPageSize = 100
-/** Rows skipped at most: those further in are reached by cursor. */
-const maxOffset = 10_000
-/** Fields that an answer may hold, were every page full, and what is scanned for them. */
-const maxCost = 20_000
 /** What is scanned, in fields: opening a list, and counting all of its rows, which may be every row there is. */
 const connectionPrice = 100
 const countPrice = 2_000
-/** The same of questions about the schema, where lists are taken to be as long as they usually are. */
-const maxIntrospectionCost = 1_000_000
-/** Selections within each other; introspection needs more, to see through lists of required types. */
-const maxDepth = 10
-const maxIntrospectionDepth = 16
 
 /** What is wrong with an operation before it is carried out; the message says what would be right. */
 export class Refused extends Error {}
@@ -52,10 +42,10 @@ export function weigh(schema: GraphQLSchema, document: DocumentNode, variables: 
     const root = schema.getRootType(node.operation)
     if (!root) throw new Refused(`there is no ${node.operation} here, only queries`)
     const { introspection, data } = scales.weighRoot(node.selectionSet, root)
-    check('depth', data.depth, maxDepth)
-    check('cost', data.cost, maxCost)
-    check('depth of introspection', introspection.depth, maxIntrospectionDepth)
-    check('cost of introspection', introspection.cost, maxIntrospectionCost)
+    check('depth', data.depth, graphqlLimits.depth)
+    check('cost', data.cost, graphqlLimits.cost)
+    check('depth of introspection', introspection.depth, graphqlLimits.introspectionDepth)
+    check('cost of introspection', introspection.cost, graphqlLimits.introspectionCost)
   }
 }
 
@@ -141,13 +131,13 @@ class Scales {
   #pageSize(node: FieldNode): number {
     const name = node.name.value
     const offset = this.#argument(node, 'offset')
-    if (offset !== undefined && !isWithin(offset, maxOffset)) {
-      throw new Refused(`${name}: offset must be from 0 to ${maxOffset}; use a cursor beyond`)
+    if (offset !== undefined && !isWithin(offset, graphqlLimits.offset)) {
+      throw new Refused(`${name}: offset must be from 0 to ${graphqlLimits.offset}; use a cursor beyond`)
     }
     const sizes = ['first', 'last'].flatMap((argument) => this.#argument(node, argument) ?? [])
     const [size] = sizes
-    if (sizes.length !== 1 || !isWithin(size, maxPageSize)) {
-      throw new Refused(`${name} needs one of first and last, from 0 to ${maxPageSize}`)
+    if (sizes.length !== 1 || !isWithin(size, graphqlLimits.pageSize)) {
+      throw new Refused(`${name} needs one of first and last, from 0 to ${graphqlLimits.pageSize}`)
     }
     return Number(size)
   }

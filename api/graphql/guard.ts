@@ -1,9 +1,7 @@
 import type { RequestHandler } from 'express'
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'postgraphile/graphql'
+import { graphqlLimits } from '../../limits.config.ts'
 import { Refused, weigh } from './cost.ts'
-
-/** Words and signs of a document; GraphiQL's own question about the schema has 500. */
-const maxTokens = 2_000
 
 /** Refuses with 400 and the reason what is no single operation within the limits. The body is parsed JSON by then. */
 export function guard(schema: GraphQLSchema): RequestHandler {
@@ -36,5 +34,5 @@ function problemOf(schema: GraphQLSchema, body: unknown): string | undefined {
 }
 
 function parseBounded(query: string): DocumentNode {
-  return parse(query, { maxTokens, noLocation: true })
+  return parse(query, { maxTokens: graphqlLimits.tokens, noLocation: true })
 }

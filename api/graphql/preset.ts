@@ -5,6 +5,7 @@ import { GraphQLError } from 'postgraphile/graphql'
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber'
 import { makeJSONPgSmartTagsPlugin } from 'postgraphile/utils'
 import { createPool } from '../../db/pool.ts'
+import { graphqlLimits } from '../../limits.config.ts'
 import { connectionsByTurn, withSettings } from '../http/database.ts'
 
 /** Who reads: the role of the SQL contract, whatever DATABASE_URL logs in as. */
@@ -14,8 +15,6 @@ const longestMs = 2_000
 const connections = 4
 /** Milliseconds to make a plan, and to carry it out. */
 const timeouts = { planning: 1_000, execution: 5_000 }
-/** Bytes of a request. */
-export const maxRequestBytes = 20_000
 
 /** Columns of views that stand on an index, each by itself: conditions and orders on others would read everything. */
 const indexed: Record<string, readonly string[]> = {
@@ -76,7 +75,7 @@ export function createPreset(pool: pg.Pool, log: Logger): GraphileConfig.Preset 
       graphiqlOnGraphQLGET: false,
       watch: false,
       websockets: false,
-      maxRequestLength: maxRequestBytes,
+      maxRequestLength: graphqlLimits.requestBytes,
       maskError: (error) => {
         if (!error.originalError || error.originalError instanceof GraphQLError) return error
         log.error({ err: error.originalError }, 'an operation failed')

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { queryLimits } from '../../limits.config.ts'
 import { ApiError } from './errors.ts'
 
 /** How the values of an order are written: digits (times as microseconds since 1970, flags as 0 and 1) or a word. */
@@ -22,7 +23,6 @@ interface List {
 
 const version = 1
 const markBytes = 8
-const longestCursor = 600
 
 /** What stands in `cursor`. Undefined: it is not there; empty: the first page. */
 export const cursorParameter = z
@@ -30,14 +30,14 @@ export const cursorParameter = z
   .optional()
   .transform((value) => {
     const text = Array.isArray(value) ? value[0] : value
-    return text === undefined ? undefined : String(text).slice(0, longestCursor + 1)
+    return text === undefined ? undefined : String(text).slice(0, queryLimits.cursorCharacters + 1)
   })
   .meta({
     description:
       'Turns on paging by cursor: empty for the first page, then the `next_cursor` of the page before; also in the ' +
       'header `Link`. An unreadable one, or one of another list or filter, is answered with 404. Rows that arrive on ' +
       'top are not met by a walk that has begun.',
-    override: { type: 'string', maxLength: longestCursor },
+    override: { type: 'string', maxLength: queryLimits.cursorCharacters },
   })
 
 /** The cursor behind a row, given the values of its order as text. */
@@ -54,7 +54,7 @@ function writeCursor(list: List, values: readonly string[]): string {
  */
 export function readCursor(list: List, cursor: string | undefined): string[] | undefined {
   if (cursor === undefined || cursor === '') return undefined
-  const bytes = Buffer.from(cursor.length > longestCursor ? '' : cursor, 'base64url')
+  const bytes = Buffer.from(cursor.length > queryLimits.cursorCharacters ? '' : cursor, 'base64url')
   const values = bytes
     .subarray(1 + markBytes)
     .toString('latin1')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type ChainName, chainNames, chainOf, findChain } from '../../chains.config.ts'
+import { queryLimits } from '../../limits.config.ts'
 import { ApiError } from './errors.ts'
 
 /** What a path parameter that cannot be one is answered with. */
@@ -64,8 +65,6 @@ export function flagParameter(description: string) {
     .meta({ description, override: { type: 'string', enum: ['true', 'false'] } })
 }
 
-const longestQuery = 100 // characters
-
 /** Free text: control characters removed, trimmed, cut. Null: no filter. */
 export const textParameter = z
   .unknown()
@@ -73,13 +72,13 @@ export const textParameter = z
   .transform((value) => {
     const text = first(value)
     if (typeof text !== 'string') return null
-    const clean = [...text.replace(/\p{Cc}/gu, '').trim()].slice(0, longestQuery).join('')
+    const clean = [...text.replace(/\p{Cc}/gu, '').trim()].slice(0, queryLimits.characters).join('')
     return clean === '' ? null : clean.trim()
   })
   .meta({
     description:
       'Case-insensitive part of handle, display name or oli; all digits: also the fid; an address: a verified address.',
-    override: { type: 'string', maxLength: longestQuery },
+    override: { type: 'string', maxLength: queryLimits.characters },
   })
 
 /**

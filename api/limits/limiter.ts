@@ -21,7 +21,10 @@ export interface LimiterOptions {
 const minuteRetryAfterSeconds = 60
 
 /** What is limited: the API, GraphQL, MCP, the bulk data and the feeds, whatever lies below them. */
-export const meteredPath = /^\/(api|data|graphql|mcp|feed|feed\.atom)(\/|$)/
+export const meteredPrefixes = ['/api', '/data', '/graphql', '/mcp', '/feed', '/feed.atom'] as const
+export const meteredPath = new RegExp(
+  `^(${meteredPrefixes.map((prefix) => prefix.replace('.', '\\.')).join('|')})(/|$)`,
+)
 
 /** The two limits of a client, the minute before the day. Refusals are passed on as ApiErrors. */
 export function limiter({ limits, store, now }: LimiterOptions): RequestHandler {

@@ -1,12 +1,16 @@
 import type { Request, RequestHandler } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
+import { requestLimits } from '../../limits.config.ts'
 import { clientOf } from '../http/client.ts'
 import { ApiError } from '../http/errors.ts'
 import { MemoryStore } from './memory.ts'
 import { type Limits, minuteMs } from './window.ts'
 
 /** Pages, agents' feeds and sitemaps of a client, apart from what it asks of the API; a day has no bound. */
-export const pageLimits: Limits = { perMinute: 120, perDay: Number.MAX_SAFE_INTEGER }
+export const pageLimits: Limits = {
+  perMinute: requestLimits.pagesPerMinute,
+  perDay: Number.MAX_SAFE_INTEGER,
+}
 
 interface PageLimiterOptions {
   /** Absent: counts in this process. */

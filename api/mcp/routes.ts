@@ -3,6 +3,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
+import { mcpLimits } from '../../limits.config.ts'
 import { type CacheObserver, readThrough } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
 import type { Content } from '../http/content.ts'
@@ -23,8 +24,6 @@ interface McpDeps {
 }
 
 export const mcpPath = '/mcp'
-/** Bytes of a request: one call, with arguments as long as an address may be. */
-const maxRequestBytes = 65_536
 
 /**
  * The MCP server (Model Context Protocol, streamable HTTP): revision 2026-07-28 and, on the same path, those before.
@@ -36,7 +35,7 @@ export function mcpRoutes({ sources, cache, onRead, log }: McpDeps): Router {
   const calls = new AsyncLocalStorage<Call>()
   const handler = createMcpHandler(() => createServer(tools, serviceName, calls.getStore() as Call), {
     maxSubscriptions: 0, // nothing here changes while it is listened to
-    maxRequestBodySize: maxRequestBytes,
+    maxRequestBodySize: mcpLimits.requestBytes,
     onerror: (err) => log.debug({ err }, 'a request of MCP was refused'),
   })
   const serve = toNodeHandler(handler, { onerror: (err) => log.error({ err }, 'a request of MCP failed') })
@@ -101,11 +100,14 @@ const preflight: RequestHandler = (_req, res) => {
   res.status(204).end()
 }
 
-const readBody = express.json({ limit: maxRequestBytes, type: () => true })
+const readBody = express.json({ limit: mcpLimits.requestBytes, type: () => true })
 
 const refuseBody: ErrorRequestHandler = (error, _req, res, next) => {
   if (!(error.status >= 400 && error.status < 500)) return next(error)
-  refuse(res, error.status, { code: parseError, message: `the body must be JSON of at most ${maxRequestBytes} bytes` })
+  refuse(res, error.status, {
+    code: parseError,
+    message: `the body must be JSON of at most ${mcpLimits.requestBytes} bytes`,
+  })
 }
 
 /** Older revisions allow several calls in a list, of which the limiter would count one. */

@@ -1,10 +1,10 @@
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server'
+import { mcpLimits } from '../../limits.config.ts'
 import { openApiDocument } from '../docs/openapi.ts'
 import type { Route } from '../http/route.ts'
 import { routes } from '../routes.ts'
 
-/** Rows of a list when the caller names no number, and at most: what a model reads costs its user by the word. */
-const rows = { fallback: 10, most: 50 }
+const { rows } = mcpLimits
 
 type Json = Record<string, unknown>
 
@@ -50,7 +50,7 @@ interface OpenApiGet {
 
 function inputOf({ parameters = [] }: OpenApiGet): Json {
   const properties = parameters.map(({ name, schema, description }) => {
-    const bounds = name === 'limit' ? { maximum: rows.most, default: rows.fallback } : {}
+    const bounds = name === 'limit' ? { maximum: rows.maximum, default: rows.fallback } : {}
     const [said] = String(description ?? schema.description).split('. ')
     return [name, { ...schema, ...bounds, description: said }]
   })
@@ -97,5 +97,5 @@ export function asQuery({ route: { query }, input }: Tool, args: Json): Record<s
   const asked = Object.fromEntries(texts)
   if (!('limit' in query.shape)) return asked
   const wanted = Number(asked.limit ?? rows.fallback)
-  return { ...asked, limit: String(Number.isInteger(wanted) ? Math.min(wanted, rows.most) : rows.fallback) }
+  return { ...asked, limit: String(Number.isInteger(wanted) ? Math.min(wanted, rows.maximum) : rows.fallback) }
 }

@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { agentProfiles } from '../../db/queries/read/profile.ts'
+import { queryLimits } from '../../limits.config.ts'
 import { fieldsParameter } from '../http/filter-parameters.ts'
 import { addressParameter, fidParameter } from '../http/parameters.ts'
 import { json, registryAddresses, route } from '../http/route.ts'
-import { agentBatch, agentFieldsBatch, batchLimit, profile } from '../schemas/profile.ts'
-
-/** Characters of a list that are read; a hundred addresses take 4,300. */
-const longestList = 12_000
+import { agentBatch, agentFieldsBatch, profile } from '../schemas/profile.ts'
 
 /** Separated by commas, each once. */
 function listParameter(description: string) {
@@ -16,11 +14,11 @@ function listParameter(description: string) {
     .transform((value) => {
       const text = [value].flat()[0]
       if (typeof text !== 'string') return []
-      const parts = text.slice(0, longestList).split(',')
+      const parts = text.slice(0, queryLimits.listCharacters).split(',')
       return [...new Set(parts.map((part) => part.trim()).filter((part) => part !== ''))]
     })
     .meta({
-      description: `${description} Separated by commas; at most ${batchLimit} of both.`,
+      description: `${description} Separated by commas; at most ${queryLimits.batch} of both.`,
       override: { type: 'string' },
     })
 }
@@ -29,7 +27,7 @@ function listParameter(description: string) {
 export const agents = route({
   path: '/api/agents',
   operationId: 'getAgents',
-  summary: 'The profiles of up to a hundred agents, by fid and by verified address.',
+  summary: `The profiles of up to ${queryLimits.batch} agents, by fid and by verified address.`,
   params: z.object({}),
   query: z.object({
     fids: listParameter('FIDs.'),
@@ -50,7 +48,9 @@ export const agents = route({
       ...fids.map((text) => ({ text, fid: fidParameter.safeParse(text).data })),
       ...addresses.map((text) => ({ text, address: addressParameter.safeParse(text).data })),
     ].map((one) => ({ fid: undefined, address: undefined, ...one }))
-    const taken = readable.filter(({ fid, address }) => fid !== undefined || address !== undefined).slice(0, batchLimit)
+    const taken = readable
+      .filter(({ fid, address }) => fid !== undefined || address !== undefined)
+      .slice(0, queryLimits.batch)
     const ignored = readable.filter((one) => !taken.includes(one)).map(({ text }) => text)
     const { count, agents, notFound } = await agentProfiles(database, {
       fids: [...new Set(taken.flatMap(({ fid }) => fid ?? []))],

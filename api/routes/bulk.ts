@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { claimedAgents } from '../../db/queries/read/bulk.ts'
 import { firstProduced } from '../../db/queries/read/produced.ts'
+import { documentLimits, grouped } from '../../limits.config.ts'
 import { json, registryAddresses, route } from '../http/route.ts'
-import { bulkDocument, bulkLimit } from '../schemas/bulk.ts'
+import { bulkDocument } from '../schemas/bulk.ts'
 
 /** GET /data/agents.json */
 export const bulk = route({
   path: '/data/agents.json',
   operationId: 'getBulk',
-  summary: 'Every claimed agent in one document, at most 5,000.',
+  summary: `Every claimed agent in one document, at most ${grouped(documentLimits.bulkAgents)}.`,
   params: z.object({}),
   query: z.object({}),
   answer: { type: json, schema: bulkDocument, description: 'The document.' },
@@ -18,14 +19,20 @@ export const bulk = route({
   freshSeconds: 300,
   async read(_input, { database, chains, now, leftOut }) {
     const { count, total, agents } = await claimedAgents(database, {
-      limit: bulkLimit,
+      limit: documentLimits.bulkAgents,
       registries: registryAddresses(chains),
       leftOut: (fid, cause) => leftOut('bulk', fid, cause),
     })
     // Unchanged content keeps its time, and so its bytes and its entity tag: mirrors need not fetch it again.
     const sha256 = createHash('sha256').update(`${total} ${agents}`).digest()
     const generatedAt = await firstProduced(database, { name: 'agents.json', sha256, now: new Date(now()) })
-    const head = { generated_at: generatedAt, count, total, truncated: total > bulkLimit, schema_version: 1 }
+    const head = {
+      generated_at: generatedAt,
+      count,
+      total,
+      truncated: total > documentLimits.bulkAgents,
+      schema_version: 1,
+    }
     return `${JSON.stringify(head).slice(0, -1)},"agents":${agents}}`
   },
 })

@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { changesAfter } from '../../db/queries/read/changes.ts'
+import { documentLimits, grouped } from '../../limits.config.ts'
 import { integerParameter } from '../http/parameters.ts'
 import { route } from '../http/route.ts'
 import { leanRow } from '../schemas/lean-row.ts'
 import { count, fid } from '../schemas/scalars.ts'
-
-/** Changes of one answer. */
-const pageLimit = 1_000
 
 const claimSha256 = z
   .string()
@@ -24,7 +22,7 @@ export const changeLine = z.union([
 export const changes = route({
   path: '/data/changes.ndjson',
   operationId: 'getChanges',
-  summary: 'What changed since a sequence number, for mirrors: at most 1,000 lines.',
+  summary: `What changed since a sequence number, for mirrors: at most ${grouped(documentLimits.changeLines)} lines.`,
   params: z.object({}),
   query: z.object({
     since: integerParameter(
@@ -43,5 +41,9 @@ export const changes = route({
   maxAgeSeconds: 5,
   freshSeconds: 1,
   read: ({ since }, { database, leftOut }) =>
-    changesAfter(database, { since, limit: pageLimit, leftOut: (fid, cause) => leftOut('changes', fid, cause) }),
+    changesAfter(database, {
+      since,
+      limit: documentLimits.changeLines,
+      leftOut: (fid, cause) => leftOut('changes', fid, cause),
+    }),
 })

@@ -1,13 +1,13 @@
 import express, { type Request, type RequestHandler } from 'express'
 import { z } from 'zod'
+import { claimLimits } from '../../limits.config.ts'
 import { type ClaimDeps, createClaims } from '../claim/claim.ts'
 import { clientOf } from '../http/client.ts'
 import { invalidRequest } from '../http/errors.ts'
 import { type Action, json } from '../http/route.ts'
 import { claimAnswer, claimRequest } from '../schemas/claim.ts'
 
-/** Of a claim, in bytes. */
-const maxBodyBytes = 16 * 1024
+const { attempts, attemptSeconds } = claimLimits
 
 /** POST /api/claim */
 export const claim: Action<ClaimDeps> = {
@@ -16,8 +16,8 @@ export const claim: Action<ClaimDeps> = {
   operationId: 'claim',
   summary: 'Claims a FID.',
   description:
-    'A nonce is good for one accepted claim; a refused one leaves it free. Ten attempts a client in ten minutes, and ' +
-    'six fetches a host, besides the limits of every request.',
+    `A nonce is good for one accepted claim; a refused one leaves it free. ${attempts.client} attempts a client in ` +
+    `${attemptSeconds / 60} minutes, and ${attempts['client and host']} fetches a host, besides the limits of every request.`,
   params: z.object({}),
   query: z.object({
     dry_run: z.enum(['true', 'false']).optional().meta({ description: 'true: every check, and nothing is stored.' }),
@@ -59,7 +59,7 @@ const requireJson: RequestHandler = (req, _res, next) => {
 }
 
 /** Bytes as they came: a compressed body could grow far beyond the bound, and parsers are more forgiving than we are. */
-const rawBody = express.raw({ type: () => true, limit: maxBodyBytes, inflate: false })
+const rawBody = express.raw({ type: () => true, limit: claimLimits.bodyBytes, inflate: false })
 
 /** Reads the body of a claim, or of what else is said about one. */
 export const readClaimBody: readonly RequestHandler[] = [requireJson, rawBody]

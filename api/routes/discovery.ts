@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type DiscoveryTotal, discoveryPage, discoverySorts, discoveryTotal } from '../../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../../db/queries/find/discovery-filter.ts'
+import { queryLimits, rowLimits } from '../../limits.config.ts'
 import { cursorParameter, objectText, pagedBody, readCursor } from '../http/cursor.ts'
 import {
   askable,
@@ -16,8 +17,6 @@ import { json, route, type Sources } from '../http/route.ts'
 import { discoveryList, discoverySelection } from '../schemas/discovery.ts'
 import { leanFields } from '../schemas/lean-row.ts'
 
-/** Pages beyond are cut to it: the offset stays an exact number, and no list is that long. */
-const lastPage = 1_000_000
 const freshSeconds = 5
 /** A total holds until an agent changes; those of former moments are not asked for again. */
 const totalFreshSeconds = 60
@@ -33,8 +32,8 @@ export const discoveryQuery = z.object({
   spec: flagParameter('Whether a machine-readable description of the agent was found.'),
   codehost: flagParameter('Whether the agent is linked to a code host.'),
   sort: wordParameter(discoverySorts, 'newest', 'Order of the list.'),
-  page: integerParameter({ minimum: 1, maximum: lastPage, fallback: 1 }, 'From 1.'),
-  limit: integerParameter({ minimum: 10, maximum: 100, fallback: 30 }, 'Rows a page.'),
+  page: integerParameter({ minimum: 1, maximum: queryLimits.lastPage, fallback: 1 }, 'From 1.'),
+  limit: integerParameter(rowLimits.discovery, 'Rows a page.'),
 })
 
 const order = { newest: ['time', 'integer'], oldest: ['time', 'integer'] } as const

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { newestAgents, newestChange } from '../../db/queries/read/feed.ts'
+import { documentLimits } from '../../limits.config.ts'
 import { atomFeed } from '../feed/atom.ts'
 import { toEntry } from '../feed/entry.ts'
 import { feedPath, feedTitle } from '../feed/selection.ts'
@@ -7,7 +8,6 @@ import { chainsParameter } from '../http/parameters.ts'
 import { route } from '../http/route.ts'
 import { claimedFlags, claimedParameter } from './discovery.ts'
 
-const entries = 30
 /** How soon a change of any agent leads to a new document, in milliseconds. */
 const noticeMs = 5_000
 
@@ -15,7 +15,7 @@ const noticeMs = 5_000
 export const feed = route({
   path: '/feed.atom',
   operationId: 'getFeed',
-  summary: 'The 30 newest agents, claimed and auto-detected, or those of a filter, as an Atom 1.0 feed.',
+  summary: `The ${documentLimits.feedEntries} newest agents, claimed and auto-detected, or those of a filter, as an Atom 1.0 feed.`,
   params: z.object({}),
   query: z.object({ chain: chainsParameter, claimed: claimedParameter }),
   answer: { type: 'application/atom+xml; charset=utf-8', schema: z.string(), description: 'The feed.' },
@@ -28,7 +28,7 @@ export const feed = route({
   },
   async read({ chain, claimed }, { database, baseUrl, siteUrl, serviceName, leftOut }) {
     const filter = { chain, claimed: claimedFlags[claimed] }
-    const agents = await newestAgents(database, filter, entries)
+    const agents = await newestAgents(database, filter, documentLimits.feedEntries)
     const feedUrl = baseUrl + feedPath(filter)
     const options = { title: `${serviceName}: ${feedTitle(filter)}`, feedUrl, siteUrl }
     const written = agents.flatMap((agent) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { leaderboardPeriods, leaderboard as rank } from '../../db/queries/read/leaderboard.ts'
+import { rowLimits } from '../../limits.config.ts'
 import { integerParameter, wordParameter } from '../http/parameters.ts'
 import { json, route } from '../http/route.ts'
 import { leaderboardAnswer } from '../schemas/leaderboard.ts'
@@ -14,7 +15,7 @@ export const leaderboard = route({
   params: z.object({}),
   query: z.object({
     period: periodParameter,
-    limit: integerParameter({ minimum: 1, maximum: 100, fallback: 10 }, 'Rows at most.'),
+    limit: integerParameter(rowLimits.leaderboard, 'Rows at most.'),
   }),
   answer: { type: json, schema: leaderboardAnswer, description: 'The ranking.' },
   errors: [],

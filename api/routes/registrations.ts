@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { agentRegistrations } from '../../db/queries/read/registrations.ts'
+import { profileLimits, rowLimits } from '../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../http/cursor.ts'
 import { chainsParameter, fidParameter, integerParameter, wordParameter } from '../http/parameters.ts'
 import { json, registryAddresses, route } from '../http/route.ts'
 import { registrationList } from '../schemas/registration.ts'
 
 const path = '/api/agent/{fid}/registrations'
+const mebibyte = 1024 * 1024
 const orders = {
   current: ['integer', 'integer', 'token'],
   historical: ['time', 'integer', 'token', 'integer', 'integer'],
@@ -21,8 +23,8 @@ export const registrations = route({
     state: wordParameter(['current', 'historical'], 'current', 'What it holds now, or holdings that ended.'),
     chain: chainsParameter,
     limit: integerParameter(
-      { minimum: 1, maximum: 100, fallback: 20 },
-      'Rows at most; fewer where URIs of a page come to 4 MiB.',
+      rowLimits.registrations,
+      `Rows at most; fewer where URIs of a page come to ${profileLimits.pageUriBytes / mebibyte} MiB.`,
     ),
     cursor: cursorParameter,
   }),

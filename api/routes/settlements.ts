@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { agentSettlements, settlementPage } from '../../db/queries/read/settlements.ts'
 import type { SettlementFilter } from '../../db/queries/sql/settlement-filter.ts'
+import { rowLimits } from '../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../http/cursor.ts'
 import {
   addressFilter,
@@ -31,7 +32,7 @@ export const settlementFilters = {
 }
 /** How a list of settlements is read. */
 export const settlementPaging = {
-  limit: integerParameter({ minimum: 1, maximum: 100, fallback: 20 }, 'Rows at most.'),
+  limit: integerParameter(rowLimits.settlements, 'Rows at most.'),
   order: wordParameter(['desc', 'asc'], 'desc', 'Newest or oldest first.'),
   cursor: cursorParameter,
 }

@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { claimActions } from '../../trust/claim-text.ts'
+import { nonceForm } from '../claim/verifier.ts'
 import { address, agentStatus, chainId, claimMethod, fid, time } from './scalars.ts'
 
-const nonce = z
-  .string()
-  .regex(/^[A-Za-z0-9]{8,64}$/)
-  .meta({ description: 'Chosen by the claimant; good for one accepted claim.' })
+const nonce = z.string().regex(nonceForm).meta({ description: 'Chosen by the claimant; good for one accepted claim.' })
 const timestamp = z.string().meta({ description: 'ISO 8601 with a zone; signed exactly as it stands here.' })
 const claimedFid = fid.optional().meta({ description: 'May stand in the header X-FID instead.' })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { grouped, profileLimits, rowLimits } from '../../limits.config.ts'
 import { leanFields } from './lean-row.ts'
 import { count, dollars, time } from './scalars.ts'
 
@@ -11,7 +12,9 @@ const rankedAgent = z
     unique_payers: z
       .int()
       .positive()
-      .meta({ description: 'In the window. Of agents with more than 10,000 settlements as of some minutes ago.' }),
+      .meta({
+        description: `In the window. Of agents with more than ${grouped(profileLimits.payersCountedAtOnce)} settlements as of some minutes ago.`,
+      }),
     last_settlement_at: time,
   })
   .meta({ id: 'RankedAgent' })
@@ -19,9 +22,9 @@ const rankedAgent = z
 export const leaderboardAnswer = z
   .strictObject({
     period: z.enum(['7d', '30d', 'all']),
-    limit: z.int().min(1).max(100),
+    limit: z.int().min(rowLimits.leaderboard.minimum).max(rowLimits.leaderboard.maximum),
     count,
     generated_at: time,
-    agents: z.array(rankedAgent).max(100),
+    agents: z.array(rankedAgent).max(rowLimits.leaderboard.maximum),
   })
   .meta({ id: 'Leaderboard' })

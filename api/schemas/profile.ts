@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { profileLimits, queryLimits } from '../../limits.config.ts'
 import { agentIdentity, agentSpecs, codehostProfile, edge, oliTag } from './enriched.ts'
 import { historicalRegistration, record } from './registration.ts'
 import { address, agentStatus, chainLabel, claimMethod, count, fid, time } from './scalars.ts'
@@ -34,16 +35,16 @@ export const profile = z
     last_spec_discovery_at: maybeTime,
     erc8004_records: z
       .array(record)
-      .max(200)
+      .max(profileLimits.registrations)
       .meta({ description: 'Those it acted on first; all are in registrations.' }),
     oli_tags: z.array(oliTag),
     agent_specs: agentSpecs,
-    agent_edges: z.array(edge).max(100),
+    agent_edges: z.array(edge).max(profileLimits.edges),
     codehost_profiles: codehostProfile.nullable(),
     agent_identities: z.array(agentIdentity),
     historical_registrations: z
       .array(historicalRegistration)
-      .max(200)
+      .max(profileLimits.registrations)
       .meta({ description: 'Those released last; all are in registrations.' }),
     erc8004_total: count.meta({ description: 'Tokens it holds now.' }),
     historical_total: count.meta({ description: 'Holdings that ended.' }),
@@ -53,19 +54,18 @@ export const profile = z
 /** With `fields` in the query. */
 export const profileFields = profile.partial().required({ fid: true }).meta({ id: 'AgentProfileFields' })
 
-/** Profiles of one answer. */
-export const batchLimit = 100
-
 export const agentBatch = z
   .strictObject({
-    count: count.max(batchLimit),
-    agents: z.array(profile).max(batchLimit),
+    count: count.max(queryLimits.batch),
+    agents: z.array(profile).max(queryLimits.batch),
     not_found: z.array(z.union([fid, address])).meta({ description: 'What was asked for and leads to no agent.' }),
-    ignored: z.array(z.string()).meta({ description: 'What is past the hundredth, or neither a FID nor an address.' }),
+    ignored: z
+      .array(z.string())
+      .meta({ description: `What is past ${queryLimits.batch} in all, or neither a FID nor an address.` }),
   })
   .meta({ id: 'AgentBatch' })
 
 /** With `fields` in the query. */
 export const agentFieldsBatch = agentBatch
-  .extend({ agents: z.array(profileFields).max(batchLimit) })
+  .extend({ agents: z.array(profileFields).max(queryLimits.batch) })
   .meta({ id: 'AgentFieldsBatch' })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { grouped, profileLimits, rowLimits } from '../../limits.config.ts'
 import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenId } from './scalars.ts'
 
 const text = z.string().nullable()
@@ -28,7 +29,7 @@ export const record = z
     acquired_at: time,
     updated_at: time,
     agent_uri_bytes: count.meta({
-      description: 'Length of the URI; with an agent those beyond 8,192 bytes are left out.',
+      description: `Length of the URI; with an agent those beyond ${grouped(profileLimits.uriBytes)} bytes are left out.`,
     }),
     unsolicited: z.boolean().meta({
       description:
@@ -61,7 +62,10 @@ export const registrationList = z
     fid,
     state: z.enum(['current', 'historical']),
     count,
-    registrations: z.union([z.array(record).max(100), z.array(historicalRegistration).max(100)]),
+    registrations: z.union([
+      z.array(record).max(rowLimits.registrations.maximum),
+      z.array(historicalRegistration).max(rowLimits.registrations.maximum),
+    ]),
     next_cursor: nextCursor,
   })
   .meta({ id: 'RegistrationList' })

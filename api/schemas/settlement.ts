@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { settlementSelectors } from '../../abi/selectors.ts'
+import { rowLimits } from '../../limits.config.ts'
 import { address, chainName, count, dollars, fid, hash, nextCursor, time } from './scalars.ts'
 
 export const settlement = z
@@ -24,9 +25,14 @@ export const settlement = z
   .meta({ id: 'Settlement', description: 'One executed authorization; several may share a transaction.' })
 
 export const allSettlementsList = z
-  .strictObject({ count, settlements: z.array(settlement).max(100), next_cursor: nextCursor })
+  .strictObject({ count, settlements: z.array(settlement).max(rowLimits.settlements.maximum), next_cursor: nextCursor })
   .meta({ id: 'AllSettlementsList' })
 
 export const settlementList = z
-  .strictObject({ fid, count, settlements: z.array(settlement).max(100), next_cursor: nextCursor.optional() })
+  .strictObject({
+    fid,
+    count,
+    settlements: z.array(settlement).max(rowLimits.settlements.maximum),
+    next_cursor: nextCursor.optional(),
+  })
   .meta({ id: 'SettlementList' })

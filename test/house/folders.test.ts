@@ -8,7 +8,7 @@ const mostFiles = 20
 const larger: Record<string, { files: number; why: string }> = {
   '.': {
     files: 30,
-    why: 'tools look for their files there; beside them stand the tables of chains, sources and settings',
+    why: 'tools look for their files there; beside them stand the tables of chains, limits, sources and settings',
   },
   'api/http': { files: 21, why: 'what every route shares' },
   'test/support': { files: 24, why: 'what tests of all rooms share' },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chainOf } from '../../../chains.config.ts'
+import { documentLimits } from '../../../limits.config.ts'
 import { atomFeed } from '../../feed/atom.ts'
 import type { Entry } from '../../feed/entry.ts'
 import { historyOf } from '../../feed/history.ts'
@@ -17,7 +18,6 @@ import { askExact, type World } from '../parts/page.ts'
 import { oneLine } from '../parts/text.ts'
 import { settlementId } from './settlements.ts'
 
-const mostEntries = 30
 const newestSettlements = 20
 
 /** `/agent/{fid}/feed.atom`: what happened to an agent, and its newest final settlements. */
@@ -46,7 +46,7 @@ export function agentFeed(world: World): Route {
       const entries = [...happened(agent, siteUrl), ...settled(agent, list.settlements, siteUrl)]
       entries.sort((one, other) => other.updated.getTime() - one.updated.getTime())
       const title = `${world.serviceName}: ${oneLine(nameOf(agent))}`
-      return atomFeed(entries.slice(0, mostEntries), { title, feedUrl: `${siteUrl}/feed.atom`, siteUrl })
+      return atomFeed(entries.slice(0, documentLimits.feedEntries), { title, feedUrl: `${siteUrl}/feed.atom`, siteUrl })
     },
   })
 }

@@ -1,4 +1,5 @@
 import { chainOf } from '../../../chains.config.ts'
+import { rowLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { figure } from '../parts/figures.ts'
@@ -21,7 +22,7 @@ ${historical_total > once.length && rest(fid, 'historical', once.length, histori
 
 /** Where those are that are not shown. */
 function rest(fid: number, state: 'current' | 'historical', shown: number, total: number): Html {
-  return html`<p class="sub">${figure(shown)} of ${figure(total)}. <a href="/api/agent/${fid}/registrations?state=${state}&amp;limit=100">All as JSON</a></p>`
+  return html`<p class="sub">${figure(shown)} of ${figure(total)}. <a href="/api/agent/${fid}/registrations?state=${state}&amp;limit=${rowLimits.registrations.maximum}">All as JSON</a></p>`
 }
 
 /** What a stranger sent says what the stranger likes: its addresses are shown and lead nowhere. */

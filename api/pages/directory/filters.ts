@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { chainNames, chainOf } from '../../../chains.config.ts'
+import { queryLimits, rowLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { discoveryQuery } from '../../routes/discovery.ts'
 
@@ -14,7 +15,7 @@ export const noFilters: Filters = {
   codehost: null,
   sort: 'newest',
   page: 1,
-  limit: 30,
+  limit: rowLimits.discovery.fallback,
 }
 
 const sortNames: Record<Filters['sort'], string> = {
@@ -48,7 +49,7 @@ export function filterBar(filters: Filters): Html {
   return html`<form class="search" action="/" role="search">
 ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label class="unseen" for="q">Search agents</label>
-<input id="q" type="search" name="q" value="${q}" maxlength="100" placeholder="Name, FID or 0x address" autocomplete="off" spellcheck="false">
+<input id="q" type="search" name="q" value="${q}" maxlength="${queryLimits.characters}" placeholder="Name, FID or 0x address" autocomplete="off" spellcheck="false">
 <button>Search</button>
 </form>
 <nav class="filters" aria-label="Filters">

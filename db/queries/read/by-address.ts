@@ -1,8 +1,6 @@
+import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime } from '../sql/json-text.ts'
-
-/** Tokens listed of one address; hosts that hold a whole collection have many more. */
-const maxRegistrations = 10_000
 
 /**
  * JSON of `GET /api/by-address/:address`: the agent that verifies the address, or the tokens it holds without one.
@@ -14,7 +12,7 @@ export async function addressSubject(db: Queryable, address: string): Promise<st
   const { rows } = await db.query<{ body: string }>({
     name: 'address-subject',
     text,
-    values: [Buffer.from(address.slice(2), 'hex'), maxRegistrations],
+    values: [Buffer.from(address.slice(2), 'hex'), profileLimits.registrationsOfAddress],
   })
   return rows[0]?.body
 }

@@ -1,3 +1,4 @@
+import { profileLimits } from '../../../limits.config.ts'
 import { namesOf } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
@@ -39,7 +40,7 @@ export interface FidFacts {
   readonly agent_status: string | null
   readonly claim_method: string | null
   readonly claimed_at: string | null
-  /** The newest of each address; at most `mostVerifications`. */
+  /** The newest of each address; at most `profileLimits.verifications`. */
   readonly verifications: readonly VerificationFact[]
   readonly sources: SourceFact[]
   readonly chains: readonly ChainFact[]
@@ -58,8 +59,6 @@ export interface AddressFacts {
   readonly sources: SourceFact[]
   readonly chains: readonly ChainFact[]
 }
-
-const mostVerifications = 100
 
 /** Sources that follow the whole network, and so everybody. */
 const ofShards = textList(namesOf(({ subject }) => subject === 'shard'))
@@ -101,7 +100,7 @@ export async function fidFacts(db: Queryable, fid: number): Promise<FidFacts> {
   const { rows } = await db.query<{ facts: FidFacts }>({
     name: 'fid-facts',
     text: ofFid,
-    values: [fid, mostVerifications],
+    values: [fid, profileLimits.verifications],
   })
   return rows[0]!.facts
 }
@@ -126,7 +125,7 @@ export async function addressFacts(db: Queryable, address: string): Promise<Addr
   const { rows } = await db.query<{ facts: AddressFacts }>({
     name: 'address-facts',
     text: ofAddress,
-    values: [Buffer.from(address.slice(2), 'hex'), mostVerifications],
+    values: [Buffer.from(address.slice(2), 'hex'), profileLimits.verifications],
   })
   return rows[0]!.facts
 }

@@ -1,4 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
+import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition } from '../sql/json-text.ts'
 import { historyObject, recordObject } from '../sql/registration-objects.ts'
@@ -15,9 +16,6 @@ interface RegistrationPage {
   /** Address of each chain's identity registry. */
   readonly registries: Record<ChainName, string>
 }
-
-/** URIs of one page together, in bytes: a page ends with the one that reaches it. */
-const mostUriBytes = 4 * 1024 * 1024
 
 /**
  * All that an agent holds or once held, a page at a time, in the order of the profile. Undefined: the fid is not in the
@@ -56,7 +54,7 @@ counted as (
     from found h
     left join registration r using (chain, agent_id)
 ),
-page as (select * from counted where place <= $4 and coalesce(bytes_before, 0) < ${mostUriBytes})
+page as (select * from counted where place <= $4 and coalesce(bytes_before, 0) < ${profileLimits.pageUriBytes})
 select coalesce((select json_agg(${object} order by ${order})
                    from page h
                    left join registration r using (chain, agent_id)

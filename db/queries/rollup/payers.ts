@@ -1,10 +1,9 @@
 import type pg from 'pg'
+import { profileLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { payersOf } from '../sql/payers.ts'
 import { allowLargeSums } from './sums.ts'
 
-/** Settlements to an agent's addresses, of any kind, above which its payers are not counted while somebody waits. */
-const mostCountedAtOnce = 10_000
 /** A count is made again when it is so old. */
 const staleMs = 60_000
 /** A round begins no further count after so long. */
@@ -23,7 +22,7 @@ interface PayerOptions {
  * Returns how many agents were counted.
  */
 export async function refreshPayers(options: PayerOptions): Promise<number> {
-  const { pool, now, settlementOverloads, mostCountedAtOnce: most = mostCountedAtOnce } = options
+  const { pool, now, settlementOverloads, mostCountedAtOnce: most = profileLimits.payersCountedAtOnce } = options
   const overloads = settlementOverloads === 'all'
   const deadline = performance.now() + roundMs
   const stale = new Date(now().getTime() - staleMs)

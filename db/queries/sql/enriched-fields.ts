@@ -1,3 +1,4 @@
+import { profileLimits } from '../../../limits.config.ts'
 import { dollars, hex, isoTime, list } from './json-text.ts'
 
 // Expressions of the profile over the agent `a`, with `source` beside it, for what other sources say about it.
@@ -72,7 +73,6 @@ select json_build_object(
   from codehost_profile c where c.fid = a.fid
 )`
 
-const mostEdges = 100
 const kinds = `array['follows', 'feedback', 'settlement', 'shared_owner', 'shared_wallet', 'shared_host', 'transfer']`
 
 /** Two that follow each other are one edge in both directions. */
@@ -97,7 +97,7 @@ shown as (
     from linked t
     join agent p on p.fid = t.peer
    order by place, t.weight desc, t.peer, t.chain, t.direction
-   limit ${mostEdges}
+   limit ${profileLimits.edges}
 )
 select ${list(
   `json_build_object(

@@ -1,3 +1,4 @@
+import { profileLimits } from '../../../limits.config.ts'
 import { namesOf, profileFieldsOfSources, sources } from '../../../sources.ts'
 import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
@@ -6,11 +7,8 @@ import { historyOrder, recordOrder, shownHistory, shownRecords } from './shown-h
 
 // The fields of a profile, for the statement that builds one and the one that builds thousands.
 
-/** Bytes of a URI that is shown with the agent; registrations are read whole in pages. */
-const longestUri = 8_192
-
 const records = `
-select ${list(recordObject(`case when r.agent_uri_length <= ${longestUri} then r.agent_uri end`), recordOrder)}
+select ${list(recordObject(`case when r.agent_uri_length <= ${profileLimits.uriBytes} then r.agent_uri end`), recordOrder)}
   from ${shownRecords('a.fid')} h
   join registration r using (chain, agent_id)
   left join registration_document d using (chain, agent_id)`

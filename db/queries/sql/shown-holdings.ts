@@ -1,7 +1,5 @@
+import { profileLimits } from '../../../limits.config.ts'
 import { chainPosition } from './json-text.ts'
-
-/** Tokens and ended holdings of one agent that are shown with it; the rest is read in pages. */
-const mostShown = 200
 
 const table = 'unnest(chain_names()) with ordinality'
 
@@ -18,10 +16,10 @@ select held.*
      from agent_holding h
     where h.fid = ${fid} and h.reason is null and h.unsolicited = sent.unsolicited and h.chain = chain.name
     order by h.agent_id
-    limit ${mostShown}
+    limit ${profileLimits.registrations}
  ) held
  order by sent.unsolicited, chain.position, held.agent_id
- limit ${mostShown}
+ limit ${profileLimits.registrations}
 )`
 
 /** Order of the tokens an agent holds: over a holding `h`. */
@@ -32,5 +30,5 @@ export const historyOrder = `h.released_at desc, ${chainPosition('h.chain')}, h.
 
 /** A relation: the holdings of an agent that ended, as far as they are shown with it. */
 export const shownHistory = (fid: string) => `(
-select h.* from agent_holding h where h.fid = ${fid} and h.reason is not null order by ${historyOrder} limit ${mostShown}
+select h.* from agent_holding h where h.fid = ${fid} and h.reason is not null order by ${historyOrder} limit ${profileLimits.registrations}
 )`

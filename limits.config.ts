@@ -1,0 +1,114 @@
+// Every number that somebody who asks the service can meet, each once: code, errors, OpenAPI, pages and the tables of
+// docs/rules.md take it from here. How long an answer may be cached stands with its route.
+
+/** What `limit` of a list may be, and what it is when it is not given. */
+interface Rows {
+  readonly minimum: number
+  readonly maximum: number
+  readonly fallback: number
+}
+
+/** Requests of one client. The first two are defaults of LIMIT_PER_MINUTE and LIMIT_PER_DAY. */
+export const requestLimits = {
+  perMinute: 60,
+  /** Of a UTC day. */
+  perDay: 2_000,
+  /** Pages, agents' feeds and sitemaps, counted apart. */
+  pagesPerMinute: 120,
+} as const
+
+export const rowLimits = {
+  settlements: { minimum: 1, maximum: 100, fallback: 20 },
+  registrations: { minimum: 1, maximum: 100, fallback: 20 },
+  discovery: { minimum: 10, maximum: 100, fallback: 30 },
+  leaderboard: { minimum: 1, maximum: 100, fallback: 10 },
+} as const satisfies Record<string, Rows>
+
+/** What a query may hold. */
+export const queryLimits = {
+  /** Characters of `q`. */
+  characters: 100,
+  /** Characters of a cursor. */
+  cursorCharacters: 600,
+  /** Pages beyond are cut to it: the offset stays an exact number, and no list is that long. */
+  lastPage: 1_000_000,
+  /** Agents of one request for several. */
+  batch: 100,
+  /** Characters of a list between commas that are read; a hundred addresses take 4,300. */
+  listCharacters: 12_000,
+} as const
+
+/** What is shown of one agent or one address; the rest is read in pages where there are some. */
+export const profileLimits = {
+  /** Tokens held now; and, counted apart, holdings that ended. */
+  registrations: 200,
+  edges: 100,
+  /** Settlements to an agent's addresses, of any kind, above which its payers are counted while nobody waits. */
+  payersCountedAtOnce: 10_000,
+  /** Of a URI within a profile. */
+  uriBytes: 8_192,
+  /** Of the URIs of one page of registrations together: the page ends with the one that reaches it. */
+  pageUriBytes: 4 * 1024 * 1024,
+  /** Tokens of an address without an agent; hosts that hold a whole collection have many more. */
+  registrationsOfAddress: 10_000,
+  /** Verifications that an explanation names. */
+  verifications: 100,
+} as const
+
+export const documentLimits = {
+  /** Agents of the bulk file. */
+  bulkAgents: 5_000,
+  /** Entries of a feed of agents, and of the feed of one agent. */
+  feedEntries: 30,
+  /** Code points of a bio in a feed. */
+  bioCharacters: 280,
+  /** Lines of one answer of the log of changes. */
+  changeLines: 1_000,
+} as const
+
+export const claimLimits = {
+  bodyBytes: 16 * 1024,
+  /** Attempts that pass the cheap checks: of a client; fetches from a host, for one client and for all. */
+  attempts: { client: 10, 'client and host': 6, host: 60 },
+  /** They are counted in windows that begin with the first of them. */
+  attemptSeconds: 600,
+  /** Claims of a FID that are accepted on one UTC day. */
+  acceptedPerDay: 20,
+  /** Seconds before and after the server's time; the default of CLAIM_WINDOW_SECONDS. */
+  signedTimeSeconds: 900,
+  nonceCharacters: { least: 8, most: 64 },
+  /** Signatures of passkey wallets take about 1 KiB, of undeployed ones several. */
+  signatureBytes: 6_144,
+  manifestAddresses: 25,
+  manifestBytes: 64 * 1024,
+  /** Characters of each part of a signature over a domain. */
+  associationCharacters: 4_096,
+} as const
+
+/** Of MCP, besides those of the routes that its tools ask. */
+export const mcpLimits = {
+  /** One call, with arguments as long as an address may be. */
+  requestBytes: 65_536,
+  /** Of a list: what a model reads costs its user by the word. */
+  rows: { fallback: 10, maximum: 50 },
+} as const
+
+export const graphqlLimits = {
+  requestBytes: 20_000,
+  /** Words and signs of a document; GraphiQL's own question about the schema has 500. */
+  tokens: 2_000,
+  /** Rows of one connection; each has to say how many it wants. */
+  pageSize: 100,
+  /** Rows skipped: those further in are reached by cursor. */
+  offset: 10_000,
+  /** Fields that an answer may hold, were every page full, and what is scanned for them. */
+  cost: 20_000,
+  /** The same of questions about the schema, where lists are taken to be as long as they usually are. */
+  introspectionCost: 1_000_000,
+  /** Selections within each other; introspection needs more, to see through lists of required types. */
+  depth: 10,
+  introspectionDepth: 16,
+} as const
+
+/** `5,000` */
+export const grouped = (count: number) => count.toLocaleString('en-US')

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { expressPath } from '../../api/http/route.ts'
+import { meteredPrefixes } from '../../api/limits/limiter.ts'
+import { routes } from '../../api/routes.ts'
+import {
+  claimLimits,
+  documentLimits,
+  graphqlLimits,
+  grouped,
+  mcpLimits,
+  profileLimits,
+  queryLimits,
+  requestLimits,
+  rowLimits,
+} from '../../limits.config.ts'
+import { places, readSources, root } from '../support/source-files.ts'
+
+const rules = readFileSync(join(root, 'docs/rules.md'), 'utf8')
+
+test('the tables of docs/rules.md are what the code says; `npx vitest run test/house/rules.test.ts -u` writes them anew', async () => {
+  const tables: Record<string, string[]> = { '| limit | value |': limitRows(), '| answer | `max-age` |': ageRows() }
+  const text = Object.entries(tables).reduce((page, [head, rows]) => withTable(page, head, rows), rules)
+  await expect(text).toMatchFileSnapshot('../../docs/rules.md')
+})
+
+test('sentences that repeat a limit have its number', () => {
+  const { bodyBytes, nonceCharacters, manifestAddresses } = claimLimits
+  const bulk = grouped(documentLimits.bulkAgents)
+  const page = rules.replaceAll(/\s+/g, ' ')
+  for (const sentence of [
+    `counts up to ${queryLimits.characters} characters`,
+    `at most ${bodyBytes / 1024} KiB`,
+    `A nonce is ${nonceCharacters.least} to ${nonceCharacters.most} letters and digits`,
+    `1 to ${manifestAddresses} addresses`,
+    `the ${documentLimits.feedEntries} agents listed last`,
+    `cut at ${documentLimits.bioCharacters} code points`,
+    `beyond ${bulk} the ${bulk} that were claimed first`,
+  ]) {
+    expect(page).toContain(sentence)
+  }
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  expect(readme).toContain(`the ${documentLimits.feedEntries} newest agents as Atom 1.0`)
+  expect(readme).toContain(`up to ${queryLimits.batch} profiles at once`)
+})
+
+/** Where consumers' limits are told or kept. */
+const told = /^(api\/(routes|schemas|docs|claim|feed|limits|mcp)\/|db\/queries\/(read|sql)\/)/
+/** Standards, dates and statuses have numbers as well. */
+const otherNumbers =
+  /(EIP|ERC|RFC|ISO|Atom|OpenAPI|secp|UTF-|uint|base|with) ?-?[0-9.]+|20[0-9]{2}-[0-9]{2}|[0-9]+ days|0x/
+
+test('a limit that a consumer can meet is written in limits.config.ts alone', async () => {
+  const files = (await readSources()).filter(({ path }) => told.test(path))
+  const wrong = files.flatMap((file) => places(file, (node) => isBound(node) || saysNumber(file.path, node)))
+  expect(wrong).toEqual([])
+})
+
+/** `.max(100)`, `maximum: 100`. */
+function isBound(node: ts.Node): boolean {
+  if (!ts.isNumericLiteral(node) || Number(node.text) <= 1) return false
+  const { parent } = node
+  if (ts.isPropertyAssignment(parent)) return /^(minimum|maximum|fallback|limit)$/.test(parent.name.getText())
+  if (!ts.isCallExpression(parent) || !ts.isPropertyAccessExpression(parent.expression)) return false
+  return /^(min|max)$/.test(parent.expression.name.text) && parent.expression.expression.getText() !== 'Math'
+}
+
+/** A text for consumers with a number in it, or a statement that ends a list at one. */
+function saysNumber(path: string, node: ts.Node): boolean {
+  const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
+  if (!isText) return false
+  if (path.startsWith('db/')) return /\blimit [0-9]{2,}/.test(node.text)
+  return /\b(most|up to|to|the|in|than|of) [0-9][0-9,]*\b/.test(node.text.replace(otherNumbers, ''))
+}
+
+function limitRows(): string[] {
+  const { attempts, attemptSeconds, acceptedPerDay, nonceCharacters } = claimLimits
+  const minutes = attemptSeconds / 60
+  const kib = (bytes: number) => `${bytes / 1024} KiB`
+  const prefixes = meteredPrefixes.map((prefix) => `\`${prefix}\``).join(', ')
+  const limits = Object.values(rowLimits).map(
+    ({ minimum, maximum, fallback }) => `${minimum} to ${maximum} (${fallback})`,
+  )
+  const rows: [string, string][] = [
+    [
+      `requests under ${prefixes}, a client`,
+      `${requestLimits.perMinute} a minute, ${grouped(requestLimits.perDay)} a UTC day, whatever the answer`,
+    ],
+    ['pages, feeds of agents, sitemaps, a client', `${requestLimits.pagesPerMinute} a minute`],
+    ['attempts to claim that pass the cheap checks, a client', `${attempts.client} in ${minutes} minutes`],
+    [
+      'manifests fetched',
+      `${attempts['client and host']} in ${minutes} minutes a client and host, ${attempts.host} a host`,
+    ],
+    ['accepted claims of a FID', `${acceptedPerDay} a day`],
+    [
+      'signed time',
+      `${claimLimits.signedTimeSeconds / 60} minutes before or after, inclusive (\`CLAIM_WINDOW_SECONDS\`)`,
+    ],
+    ['body of a claim', kib(claimLimits.bodyBytes)],
+    ['nonce', `${nonceCharacters.least} to ${nonceCharacters.most} letters and digits`],
+    ['signature of an eip191 claim', kib(claimLimits.signatureBytes)],
+    ['manifest', `${kib(claimLimits.manifestBytes)}, ${claimLimits.manifestAddresses} addresses`],
+    [`\`limit\` of ${Object.keys(rowLimits).join(', ')}`, limits.join(', ')],
+    ['`page`', `1 to ${grouped(queryLimits.lastPage)} (1)`],
+    ['`q`, `cursor`', `${queryLimits.characters}, ${queryLimits.cursorCharacters} characters`],
+    ['agents of one `/api/agents`', `${queryLimits.batch}`],
+    [
+      'a profile',
+      `${profileLimits.registrations} current and ${profileLimits.registrations} past registrations, ` +
+        `${profileLimits.edges} edges, URIs up to ${grouped(profileLimits.uriBytes)} bytes`,
+    ],
+    ['URIs of a page of registrations', `${profileLimits.pageUriBytes / 1024 / 1024} MiB`],
+    ['tokens of an address without an agent', grouped(profileLimits.registrationsOfAddress)],
+    ['verifications of an explanation', `${profileLimits.verifications}`],
+    [
+      'bulk file, feed, log of changes',
+      `${grouped(documentLimits.bulkAgents)} agents, ${documentLimits.feedEntries} agents, ` +
+        `${grouped(documentLimits.changeLines)} lines`,
+    ],
+    [
+      'MCP',
+      `${kib(mcpLimits.requestBytes)}, rows 1 to ${mcpLimits.rows.maximum} (${mcpLimits.rows.fallback}) where the list has a limit`,
+    ],
+    [
+      'GraphQL',
+      `${grouped(graphqlLimits.requestBytes)} bytes, ${grouped(graphqlLimits.tokens)} tokens, pages of ` +
+        `${graphqlLimits.pageSize}, ${grouped(graphqlLimits.offset)} rows skipped, cost ${grouped(graphqlLimits.cost)}, ` +
+        `depth ${graphqlLimits.depth}`,
+    ],
+  ]
+  return rows.map(([limit, value]) => `| ${limit} | ${value} |`)
+}
+
+function ageRows(): string[] {
+  const ages = [...new Set(routes.map(({ maxAgeSeconds }) => maxAgeSeconds))].sort((one, other) => one - other)
+  return ages.map((age) => {
+    const paths = routes.filter(({ maxAgeSeconds }) => maxAgeSeconds === age).map((one) => `\`${expressPath(one)}\``)
+    return `| ${paths.join(', ')} | ${age} s |`
+  })
+}
+
+/** The page with these rows in the table of that head. */
+function withTable(page: string, head: string, rows: readonly string[]): string {
+  const [before, after] = page.split(`${head}\n|---|---|\n`)
+  if (before === undefined || after === undefined) throw new Error(`docs/rules.md has no table ${head}`)
+  const behind = after.slice(after.search(/^(?!\|)/m))
+  return `${before}${head}\n|---|---|\n${rows.map((row) => `${row}\n`).join('')}${behind}`
+}

@@ -12,6 +12,7 @@ import { ApiError } from '../http/errors.ts'
 import { requestId } from '../http/headers.ts'
 import type { Sources } from '../http/route.ts'
 import { waitInLane } from '../http/turns.ts'
+import { cardRoutes } from './card.ts'
 import { type Call, createServer } from './server.ts'
 import { createTools } from './tools.ts'
 
@@ -33,6 +34,7 @@ export function mcpRoutes({ sources, cache, onRead, log }: McpDeps): Router {
   const { baseUrl, siteUrl, serviceName } = sources
   const tools = createTools()
   const calls = new AsyncLocalStorage<Call>()
+  const judged = judge(baseUrl, siteUrl)
   const handler = createMcpHandler(() => createServer(tools, serviceName, calls.getStore() as Call), {
     maxSubscriptions: 0, // nothing here changes while it is listened to
     maxRequestBodySize: mcpLimits.requestBytes,
@@ -56,9 +58,9 @@ export function mcpRoutes({ sources, cache, onRead, log }: McpDeps): Router {
   })
 
   const router = Router({ caseSensitive: true, strict: true })
-  router.use(mcpPath, judge(baseUrl, siteUrl))
-  router.options(mcpPath, preflight)
-  router.all(mcpPath, readBody, refuseBody, refuseList, waitInLane('api'), (req: Request, res: Response) => {
+  router.use(cardRoutes(sources))
+  router.options(mcpPath, judged, preflight)
+  router.all(mcpPath, judged, readBody, refuseBody, refuseList, waitInLane('api'), (req: Request, res: Response) => {
     res.set('Cache-Control', 'no-store')
     return calls.run(callOf(res), () => serve(req, res, req.body))
   })

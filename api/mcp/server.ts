@@ -10,6 +10,7 @@ import { ApiError } from '../http/errors.ts'
 import type { Route } from '../http/route.ts'
 import { plain } from '../pages/parts/text.ts'
 import { routes } from '../routes.ts'
+import { version } from './card.ts'
 import { asQuery, type Tool } from './tools.ts'
 
 /** What a call is answered with. */
@@ -37,7 +38,7 @@ const instructions = (serviceName: string) =>
 /** A server of one request. */
 export function createServer(tools: readonly Tool[], serviceName: string, call: Call): McpServer {
   const server = new McpServer(
-    { name: serviceName, version: '1.0.0' },
+    { name: serviceName, version },
     {
       instructions: instructions(serviceName),
       capabilities: { tools: { listChanged: false }, resources: { listChanged: false, subscribe: false } },

@@ -48,11 +48,15 @@ interface OpenApiGet {
   readonly responses: { readonly '200': { readonly content: Record<string, { readonly schema: Json }> } }
 }
 
+/** What a caller has to know of a parameter; what else is wrong with a value the route says or mends. */
+const told = ['type', 'enum', 'items', 'default', 'maximum', 'description'] as const
+
 function inputOf({ parameters = [] }: OpenApiGet): Json {
   const properties = parameters.map(({ name, schema, description }) => {
-    const bounds = name === 'limit' ? { maximum: rows.maximum, default: rows.fallback } : {}
     const [said] = String(description ?? schema.description).split('. ')
-    return [name, { ...schema, ...bounds, description: said }]
+    const bounds = name === 'limit' ? { maximum: rows.maximum, default: rows.fallback } : {}
+    const whole: Json = { ...schema, ...bounds, description: said }
+    return [name, Object.fromEntries(told.filter((key) => key in whole).map((key) => [key, whole[key]]))]
   })
   const required = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
   return { type: 'object', properties: Object.fromEntries(properties), required }

@@ -61,7 +61,7 @@ const dropSlash: RequestHandler = (req, res) => {
 }
 
 /** Prefixes under which programs ask. */
-const forPrograms = /^\/(api|data|graphql|openapi\.json)(\/|$)/
+const forPrograms = /^\/(api|data|graphql|mcp|openapi\.json)(\/|$)/
 
 /** Who follows a mistyped link in a browser gets a page; whoever does not ask for one, what the API says. */
 const missPage: RequestHandler = (req, res, next) => {

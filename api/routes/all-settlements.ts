@@ -35,6 +35,11 @@ export const allSettlements = route({
       '`next_cursor` of null says that nothing follows.',
   },
   errors: ['ERR_NOT_FOUND', 'ERR_PAYLOAD_INVALID'],
+  tool: {
+    name: 'list_settlements',
+    use: 'Gasless USDC payments by agent, payer, recipient, facilitator or transaction, newest first. One of these is needed.',
+  },
+  resource: 'settlement://{chain}/{tx_hash}',
   maxAgeSeconds: 30,
   freshSeconds: 5,
   async read({ limit, order, cursor, ...given }, { database, settlementOverloads, baseUrl, now }) {

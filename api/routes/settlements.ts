@@ -63,10 +63,6 @@ export const settlements = route({
   }),
   answer: { type: json, schema: settlementList, description: 'Settlements; with `cursor` also where to go on.' },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
-  tool: {
-    name: 'list_settlements',
-    use: 'Gasless USDC payments that an agent received, newest first, with filters by payer, amount, chain and time.',
-  },
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'no agent with this fid',

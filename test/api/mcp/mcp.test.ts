@@ -7,7 +7,7 @@ import { createTools } from '../../../api/mcp/tools.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { richFid, seedShowcase } from '../../support/api/showcase.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { addressOf, seedAgent } from '../../support/seed.ts'
+import { addressOf, hashOf, seedAgent, seedSettlement } from '../../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi
@@ -19,6 +19,7 @@ beforeAll(async () => {
   await seedAgent(database.pool, { fid: hidden, addresses: [addressOf('own')] })
   const bio = 'fine \u202egnilleps\u202c \u{e0069}\u{e0067}\u{e006e}ore "this" \\ \u{1f600}'
   await database.pool.query('update agent set bio = $1 where fid = $2', [bio, hidden])
+  await seedSettlement(database.pool, { chain: 'base', recipient: addressOf('own'), block: 1 })
   // Nothing is forgotten in between, so that a tool and its route are asked at one moment.
   const now = Date.now()
   api = await startApi(database, { now: () => now })
@@ -71,7 +72,7 @@ const examples: Record<string, [args: Record<string, unknown>, path: string][]> 
   ],
   get_agent: [
     [{ fid: richFid }, `/api/agent/${richFid}`],
-    [{ fid: String(hidden) }, `/api/agent/${hidden}`],
+    [{ fid: String(hidden), fields: ['handle', 'bio'] }, `/api/agent/${hidden}?fields=handle,bio`],
     [{ fid: 0 }, '/api/agent/0'],
     [{ fid: 999_999 }, '/api/agent/999999'],
     [{}, '/api/agent/x'],
@@ -87,12 +88,13 @@ const examples: Record<string, [args: Record<string, unknown>, path: string][]> 
     [{ address: '0x12' }, '/api/by-address/0x12'],
   ],
   list_settlements: [
-    [{ fid: richFid }, `/api/agent/${richFid}/settlements?limit=10`],
+    [{ fid: richFid }, `/api/settlements?fid=${richFid}&limit=10`],
+    [{}, '/api/settlements?limit=10'],
     [
       { fid: richFid, limit: 2, cursor: '', since: '2026-01-01T00:00:00Z', final: 'true' },
-      `/api/agent/${richFid}/settlements?limit=2&cursor=&since=2026-01-01T00:00:00Z&final=true`,
+      `/api/settlements?fid=${richFid}&limit=2&cursor=&since=2026-01-01T00:00:00Z&final=true`,
     ],
-    [{ fid: richFid, cursor: 'nowhere' }, `/api/agent/${richFid}/settlements?limit=10&cursor=nowhere`],
+    [{ fid: richFid, cursor: 'nowhere' }, `/api/settlements?fid=${richFid}&limit=10&cursor=nowhere`],
   ],
   get_leaderboard: [[{ period: 'all', limit: 3 }, '/api/leaderboard?period=all&limit=3']],
   get_stats: [[{}, '/api/stats']],
@@ -119,7 +121,7 @@ describe.each(eras)('a client of %s', (era, connect) => {
     }
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(
-      expect.arrayContaining(['agent://{fid}', 'address://{address}']),
+      expect.arrayContaining(['agent://{fid}', 'address://{address}', 'settlement://{chain}/{tx_hash}']),
     )
     if (era === '2025') return
     const discovered = await ask({ method: 'server/discover' })
@@ -145,6 +147,7 @@ describe.each(eras)('a client of %s', (era, connect) => {
     for (const [uri, path] of [
       [`agent://${richFid}`, `/api/agent/${richFid}`],
       [`address://${addressOf('own')}`, `/api/by-address/${addressOf('own')}`],
+      [`settlement://base/${hashOf('tx base 1')}`, `/api/settlements?chain=base&tx_hash=${hashOf('tx base 1')}`],
     ] as const) {
       const { contents } = await client.readResource({ uri })
       expect(contents).toEqual([{ uri, mimeType: 'application/json', text: await (await api.get(path)).text() }])
@@ -251,5 +254,44 @@ test('pages of the site and of localhost may ask, and are told so', async () => 
     expect(preflight.headers.get('access-control-allow-headers')).toContain('Mcp-Method')
     const answer = await send(message({ method: 'tools/list' }), { origin })
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  }
+})
+
+test('who knows the host alone is led to the card, and by it to a server that speaks what it says', async () => {
+  const catalog = await api.get('/.well-known/ai-catalog.json')
+  expect(catalog.headers.get('content-type')).toBe('application/ai-catalog+json')
+  const { entries } = (await catalog.json()) as { entries: { url: string; type: string }[] }
+  expect(entries).toEqual([
+    {
+      identifier: 'urn:air:api.agents.example:agent-directory',
+      displayName: 'agent-directory',
+      type: 'application/mcp-server-card+json',
+      url: 'https://api.agents.example/mcp/server-card',
+    },
+  ])
+  const card = await api.get(new URL(entries[0]?.url ?? '').pathname)
+  expect([card.headers.get('content-type'), card.headers.get('access-control-allow-origin')]).toEqual([
+    entries[0]?.type,
+    '*',
+  ])
+  const { name, version, description, remotes } = (await card.json()) as {
+    name: string
+    version: string
+    description: string
+    remotes: { url: string; supportedProtocolVersions: string[] }[]
+  }
+  expect(name).toBe('example.agents.api/agent-directory')
+  expect(description.length).toBeLessThanOrEqual(100)
+  expect((await older()).getServerVersion()).toEqual({ name: 'agent-directory', version })
+  const { url, supportedProtocolVersions } = remotes[0]!
+  expect(url).toBe('https://api.agents.example/mcp')
+  const { result } = (await ask({ method: 'server/discover' })) as { result: { supportedVersions: string[] } }
+  expect(supportedProtocolVersions).toEqual(expect.arrayContaining(result.supportedVersions))
+  for (const protocolVersion of supportedProtocolVersions.filter((one) => !result.supportedVersions.includes(one))) {
+    const params = { protocolVersion, capabilities: {}, clientInfo: about }
+    const request = { jsonrpc: '2.0', id: 1, method: 'initialize', params }
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const answer = await api.get('/mcp', { method: 'POST', headers, body: JSON.stringify(request) })
+    expect(await answer.text()).toContain(`"protocolVersion":"${protocolVersion}"`)
   }
 })

@@ -1,0 +1,56 @@
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
+import { Router } from 'express'
+import { answerAlways } from '../http/answer.ts'
+import { Content } from '../http/content.ts'
+import { refuseMethod } from '../http/method.ts'
+
+/** The revision without sessions; those before it are the library's list. */
+const newestRevision = '2026-07-28'
+export const version = '1.0.0'
+
+const cardType = 'application/mcp-server-card+json'
+const catalogType = 'application/ai-catalog+json'
+/** They change with the program alone. */
+const maxAgeSeconds = 3_600
+
+/**
+ * What clients learn of the MCP server before they connect: its card (SEP-2127) and, where they know the host alone, the
+ * catalog that leads to it.
+ */
+export function cardRoutes({ baseUrl, serviceName }: { baseUrl: string; serviceName: string }): Router {
+  const { hostname } = new URL(baseUrl)
+  const url = `${baseUrl}/mcp`
+  const card = {
+    $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
+    name: `${hostname
+      .split('.')
+      .reverse()
+      .join('.')
+      .replaceAll(/[^a-z0-9.-]/g, '')}/${serviceName}`,
+    version,
+    description: 'AI agents with on-chain identities, verified accounts and the settlements they received.',
+    remotes: [
+      { type: 'streamable-http', url, supportedProtocolVersions: [newestRevision, ...SUPPORTED_PROTOCOL_VERSIONS] },
+    ],
+  }
+  const catalog = {
+    specVersion: '1.0',
+    entries: [
+      {
+        identifier: `urn:air:${hostname}:${serviceName}`,
+        displayName: serviceName,
+        type: cardType,
+        url: `${url}/server-card`,
+      },
+    ],
+  }
+  const router = Router({ caseSensitive: true, strict: true })
+  for (const [path, type, document] of [
+    ['/mcp/server-card', cardType, card],
+    ['/.well-known/ai-catalog.json', catalogType, catalog],
+  ] as const) {
+    router.get(path, answerAlways(new Content(type, Buffer.from(JSON.stringify(document))), maxAgeSeconds))
+    router.all(path, refuseMethod(['GET', 'HEAD']))
+  }
+  return router
+}

@@ -46,7 +46,12 @@ Where the user that migrates may not create roles, an administrator makes the ro
     alter role directory_reader set statement_timeout = '10s';
     alter role directory_reader set idle_in_transaction_session_timeout = '30s';
     alter role directory_reader set default_transaction_read_only = on;
-    select directory.grant_reader();`
+    select directory.grant_reader();
+
+GraphQL logs in by DATABASE_URL and then becomes this role. The user that migrates makes itself a member where it may;
+another user is made one by an administrator:
+
+    grant directory_reader to ...;`
 
 function viewSection({ name, comment, columns }: ContractView): string {
   const rows = columns.map((column) => `| \`${column.name}\` | ${column.type} | ${meaning(column.comment)} |`)

@@ -1,44 +1,123 @@
+import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { createGraphqlApp } from '../../api/graphql/app.ts'
+import { boundedDatabase } from '../../api/http/database.ts'
+import { createHttpServer } from '../../api/http/server.ts'
+import { MemoryStore } from '../../api/limits/memory.ts'
 import { migrate } from '../../db/migrate.ts'
+import { portOf } from '../../ops/health.ts'
 import { startPostgres } from '../../postgres/embedded.ts'
 
-test('a migrating user who may not create roles gets the views; the reader is let in once there is one', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-directory-reader-'))
-  await chmod(folder, 0o755) // as root the server runs as another user, who has to reach its data
-  const server = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false })
-  onTestFinished(async () => {
-    await server.stop()
-    await rm(folder, { recursive: true, force: true })
-  })
-  const connect = async (url: string) => {
-    const client = new pg.Client({ connectionString: url })
-    await client.connect()
-    onTestFinished(() => client.end())
-    return client
-  }
-  const admin = await connect(server.databaseUrl)
-  await admin.query(`create role plain login password 'plain'`)
-  await admin.query('create database plain owner plain')
-  const url = new URL(server.urlOf('plain'))
-  url.username = 'plain'
-  url.password = 'plain'
+// A server of its own, as a provider manages it: whoever migrates is no superuser, and roles are the server's.
 
+let folder: string
+let server: Awaited<ReturnType<typeof startPostgres>>
+let admin: pg.Client
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agent-directory-reader-'))
+  await chmod(folder, 0o755) // as root the server runs as another user, who has to reach its data
+  server = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false })
+  admin = new pg.Client({ connectionString: server.databaseUrl })
+  await admin.connect()
+})
+afterAll(async () => {
+  await admin?.end()
+  await server?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Makes a role and a database of the same name that it owns; what the role logs in by. */
+async function createOwner(name: string, rights = ''): Promise<string> {
+  await admin.query(`create role ${name} login ${rights} password '${name}'`)
+  await admin.query(`create database ${name} owner ${name}`)
+  return loginOf(name, name)
+}
+function loginOf(user: string, database: string): string {
+  const url = new URL(server.urlOf(database))
+  url.username = user
+  url.password = user
+  return url.href
+}
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+async function migrated(url: string): Promise<string[]> {
   const notices: string[] = []
-  expect(await migrate(url.href, { onNotice: (text) => notices.push(text) })).toContain('0008_sql_contract.sql')
-  expect(notices).toEqual([expect.stringContaining('role directory_reader was not created: plain may not')])
-  const owner = await connect(url.href)
+  expect(await migrate(url, { onNotice: (text) => notices.push(text) })).toContain('0008_sql_contract.sql')
+  return notices
+}
+
+/** What GraphQL answers to a question about agents, logged in to the database by this address. */
+async function askGraphql(databaseUrl: string): Promise<unknown> {
+  const pool = new pg.Pool({ connectionString: databaseUrl })
+  const limits = { perMinute: 100, perDay: 100 }
+  const { app, release } = await createGraphqlApp({
+    databaseUrl,
+    database: boundedDatabase(pool),
+    pool,
+    log: pino({ level: 'silent' }),
+    trustProxyHops: 0,
+    limiter: { limits, store: new MemoryStore(limits, Date.now), now: Date.now },
+    notReady: () => undefined,
+  })
+  const http = createHttpServer(app)
+  await once(http.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(async () => {
+    http.closeAllConnections()
+    http.close()
+    await release()
+    await pool.end()
+  })
+  const response = await fetch(`http://127.0.0.1:${portOf(http)}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ allAgents(first: 1) { nodes { fid } } }' }),
+  })
+  return response.json()
+}
+const noAgents = { data: { allAgents: { nodes: [] } } }
+
+test('a migrating user who may create roles and is no superuser makes the reader, and GraphQL reads as it', async () => {
+  const url = await createOwner('managed', 'createrole')
+  expect(await migrated(url)).toEqual([])
+  expect(await askGraphql(url)).toEqual(noAgents)
+  const owner = await connect(url)
+  await owner.query('set role directory_reader')
+  await expect(owner.query('select from claim')).rejects.toThrow('permission denied')
+})
+
+test('a migrating user who may not create roles gets the views; an administrator lets the reader in, and GraphQL', async () => {
+  await admin.query('drop database if exists managed with (force)')
+  await admin.query('drop role if exists directory_reader')
+  const url = await createOwner('plain')
+  expect(await migrated(url)).toEqual([expect.stringContaining('role directory_reader was not created: plain may not')])
+  const owner = await connect(url)
   expect((await owner.query('select from directory.agents')).rowCount).toBe(0)
   expect((await owner.query('select directory.grant_reader() as let_in')).rows).toEqual([{ let_in: false }])
 
-  await admin.query(`create role directory_reader login password 'reader'`)
+  await admin.query(`create role directory_reader login password 'directory_reader'`)
   expect((await owner.query('select directory.grant_reader() as let_in')).rows).toEqual([{ let_in: true }])
-  url.username = 'directory_reader'
-  url.password = 'reader'
-  const reader = await connect(url.href)
+  const reader = await connect(loginOf('directory_reader', 'plain'))
   expect((await reader.query('select from directory.claims')).rowCount).toBe(0)
   await expect(reader.query('select from claim')).rejects.toThrow('permission denied')
+
+  await expect(askGraphql(url)).rejects.toThrow('permission denied to set role "directory_reader"')
+  await admin.query('grant directory_reader to plain')
+  expect(await askGraphql(url)).toEqual(noAgents)
+})
+
+test('a second directory of the server, whose owner did not make the reader, says what an administrator has to do', async () => {
+  await admin.query(`do $$ begin create role directory_reader; exception when duplicate_object then null; end $$`)
+  const url = await createOwner('second', 'createrole')
+  expect(await migrated(url)).toEqual([
+    expect.stringContaining('second may not make itself a member of directory_reader'),
+  ])
 })

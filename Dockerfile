@@ -1,4 +1,5 @@
-# One image for every process. The command says which: node dist/<room>/main.js, see docker-compose.yml.
+# The image of every process but GraphQL, which has one of its own (--target graphql). The command says which process it
+# is: node dist/<room>/main.js, see docker-compose.yml.
 
 FROM node:24-bookworm-slim AS base
 WORKDIR /app
@@ -13,14 +14,27 @@ RUN node scripts/build.mjs
 FROM base AS packages
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
-FROM base
+# More than half of all is what PostGraphile brings along, the pages of GraphiQL most of it.
+FROM packages AS packages-without-graphql
+RUN npm uninstall postgraphile --omit=dev --omit=optional --ignore-scripts --offline
+
+FROM node:24-bookworm-slim AS process
+WORKDIR /app
 # Whoever publishes a container's port wants it reachable, and a load balancer takes a moment to notice its end.
 ENV NODE_ENV=production HOST=0.0.0.0 STOP_PAUSE_SECONDS=5
-COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/package.json ./
 COPY --from=build /app/dist dist
 USER node
 # Alive, not ready: a restart does not bring a missing database back.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || process.env.PORT || 3000}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+
+FROM process AS graphql
+COPY --from=packages /app/node_modules node_modules
+EXPOSE 3001
+CMD ["node", "dist/api/graphql/main.js"]
+
+FROM process
+COPY --from=packages-without-graphql /app/node_modules node_modules
 EXPOSE 3000
 CMD ["node", "dist/api/main.js"]

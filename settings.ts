@@ -148,6 +148,12 @@ const api = {
       'become so, and there is nothing to backfill.',
     readers: ['processor', 'backfill'],
   },
+  AUDIT_PAUSE_SECONDS: {
+    form: seconds(0.1, 86_400),
+    default: '60',
+    about: 'seconds between audits, at least: what a node told of the head is read again from the archive or Portal',
+    readers: ['processor'],
+  },
   CLAIM_WINDOW_SECONDS: {
     form: whole(1, 86_400),
     default: String(claimLimits.signedTimeSeconds),

@@ -14,6 +14,8 @@ export interface ProcessorConfig {
   readonly portalKey: string | undefined
   /** Whose settlements are kept. */
   readonly scope: Scope
+  /** Between audits of what was read at the head. */
+  readonly auditPauseMs: number
   readonly host: string
   readonly metricsPort: number
   readonly logLevel: string
@@ -34,6 +36,7 @@ export function readConfig(argument: string | undefined, env: NodeJS.ProcessEnv,
     databaseUrl: vars.DATABASE_URL,
     portalKey: vars.PORTAL_API_KEY,
     scope: vars.SETTLEMENT_SCOPE,
+    auditPauseMs: vars.AUDIT_PAUSE_SECONDS * 1_000,
     host: vars.HOST,
     metricsPort: vars.METRICS_PORT ?? processorPort(chainNames.indexOf(name)),
     logLevel: vars.LOG_LEVEL,

@@ -76,6 +76,11 @@ export function createHealth(
     count('audit_missing_rows_total', 'Settlements that a node left out, mended', () => auditor.mended.missing)
     count('audit_surplus_rows_total', 'Settlements that are not on the chain, deleted', () => auditor.mended.surplus)
     count('audit_changed_rows_total', 'Settlements with a wrong value, mended', () => auditor.mended.changed)
+    count(
+      'audit_contract_rows_total',
+      'Rows of registrations, feedback and custody that were missing, too many or otherwise, mended',
+      () => auditor.mended.contracts,
+    )
     count('audit_unpaid_rows_total', 'Counts of unpaid authorizations, mended', () => auditor.mended.unpaid)
   }
   return {

@@ -105,12 +105,12 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))
 })
 
-/** Undefined: there is no second source, or not every settlement is kept. */
-function openAuditor(databaseUrl: string, { chain, portalKey, scope }: ProcessorConfig, log: Logger) {
-  const hasArchive = Boolean(chain.gateway ?? chain.portal)
-  if (!hasArchive || !chain.rpc || chain.tokens.length === 0 || scope !== 'all') return undefined
-  const tokens = chain.tokens.map(({ address }) => address)
-  return new Auditor({ databaseUrl, chain, history: openHistory(sourceOf(chain, portalKey), { tokens }), log })
+/** Undefined: there is no second source. */
+function openAuditor(databaseUrl: string, { chain, portalKey, scope, auditPauseMs }: ProcessorConfig, log: Logger) {
+  if (!(chain.gateway ?? chain.portal) || !chain.rpc) return undefined
+  const source = sourceOf(chain, portalKey)
+  const pauseMs = auditPauseMs
+  return new Auditor({ databaseUrl, chain, scope, openHistory: (wanted) => openHistory(source, wanted), pauseMs, log })
 }
 
 /** Returns the ranges whose settlements a backfill loads. */

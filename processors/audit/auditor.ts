@@ -1,30 +1,36 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
-import { countUnaudited, readUnpaid, unauditedRange, writeAudit } from '../../db/queries/chain/audit.ts'
+import { countUnaudited, unauditedRange, writeAudit } from '../../db/queries/chain/audit.ts'
+import { differingAgents } from '../../db/queries/chain/audit-agents.ts'
+import { replaceCustody } from '../../db/queries/chain/replaced-rows.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
-import { certifySource, differences, tallyTable } from '../backfill/verify.ts'
-import type { History } from '../history/history.ts'
-import { findCallsIn } from '../history/sources.ts'
-import type { UnpaidCount } from '../mapping/settle-blocks.ts'
-import { differingUnpaid, type Mended, mendRange, readSettled } from './mend.ts'
+import { emptyTally } from '../backfill/row-pages.ts'
+import type { History, Wanted } from '../history/history.ts'
+import { Rounds } from '../rounds.ts'
+import type { Scope } from '../scope/scope.ts'
+import { jsonRows } from '../store/json-rows.ts'
+import { mendAgents, noteAgents } from './agents.ts'
+import { type ContractEvents, logsOfContracts, readContractEvents } from './contract-events.ts'
+import type { Mended } from './mend.ts'
+import { auditSettlements } from './settlements.ts'
 
 /** Blocks of one certificate. */
 const maxBlocks = 10_000
-/** And of one piece that is mended. */
-const pieceBlocks = 64
-/** Between audits, and at least so many times as long as the last one took: the tip goes first. */
-const pauseMs = 60_000
+/** Between audits at least so many times as long as the last one took: the tip goes first. */
 const restShare = 4
-const failurePauseMs = 300_000
+/** And after a failure so many times the pause. */
+const failureShare = 5
 
 interface AuditOptions {
   readonly databaseUrl: string
   readonly chain: ChainSettings
-  /** The chain's archive or Portal. */
-  readonly history: History
+  readonly scope: Scope
+  /** Opens the chain's archive or Portal. */
+  readonly openHistory: (wanted: Wanted) => History
+  /** Between audits at least. */
+  readonly pauseMs: number
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
@@ -34,13 +40,13 @@ interface AuditOptions {
  * tried again later.
  */
 export class Auditor {
-  /** Rows that were mended since the start. */
-  readonly mended = { missing: 0, surplus: 0, changed: 0, unpaid: 0 }
+  /** Rows that were mended since the start; `contracts`: of registrations, feedback and custody. */
+  readonly mended = { missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 }
   /** Blocks that wait, the newest not final yet. */
   blocksToGo = 0
   readonly #pool: pg.Pool
-  readonly #closing = new AbortController()
-  #working: Promise<unknown> = Promise.resolve()
+  readonly #rounds = new Rounds({ turn: () => this.#turn(), failed: (error) => this.#failed(error) })
+  readonly #warn = (text: string) => this.options.log.warn(text)
 
   constructor(private readonly options: AuditOptions) {
     const { databaseUrl, chain } = options
@@ -48,87 +54,98 @@ export class Auditor {
   }
 
   start(): void {
-    this.#run()
+    this.#rounds.start(this.options.pauseMs)
   }
 
   /** Begins no audit any more; the piece that is being mended may take `graceMs`. */
-  async close(graceMs: number): Promise<void> {
-    this.#closing.abort()
-    const late = new AbortController()
-    const patience = delay(graceMs, undefined, { signal: late.signal }).catch(() => {})
-    await Promise.race([this.#working.catch(() => {}), patience])
-    late.abort()
+  close(graceMs: number): Promise<void> {
+    return this.#rounds.close(graceMs)
   }
 
-  async #run() {
-    let rest = pauseMs
-    for (;;) {
-      await delay(rest, undefined, { signal: this.#closing.signal }).catch(() => {})
-      if (this.#closing.signal.aborted) return
-      const began = Date.now()
-      try {
-        this.#working = this.audit()
-        await this.#working
-        rest = Math.max(pauseMs, restShare * (Date.now() - began))
-      } catch (error) {
-        rest = failurePauseMs
-        this.options.log.warn(`the audit: ${(error as Error).message}; the next attempt in ${failurePauseMs / 1000} s`)
-      }
-    }
+  async #turn(): Promise<number> {
+    const began = Date.now()
+    await this.audit()
+    return Math.max(this.options.pauseMs, restShare * (Date.now() - began))
   }
 
-  /** Audits the next blocks. False: there are none now. */
+  #failed({ message }: Error): number {
+    const restMs = failureShare * this.options.pauseMs
+    this.#warn(`the audit: ${message}; the next attempt in ${restMs / 1000} s`)
+    return restMs
+  }
+
+  /** Audits the next blocks, and mends the tokens that were found to differ. False: there are no blocks now. */
   async audit(): Promise<boolean> {
-    const { chain, history, log } = this.options
-    const warn = (text: string) => log.warn(text)
+    const { chain, openHistory } = this.options
     this.blocksToGo = await countUnaudited(this.#pool, chain.name)
     const waiting = await unauditedRange(this.#pool, chain.name)
-    if (!waiting) return false
-    const { fromBlock } = waiting
-    const finalHeight = await history.finalHeight()
-    const toBlock = Math.min(waiting.toBlock, finalHeight, fromBlock + maxBlocks - 1)
-    if (toBlock < fromBlock) return false
-    const range = { fromBlock, toBlock }
-    const tokens = chain.tokens.map(({ address }) => address)
-    const unpaid: UnpaidCount[] = []
-    const shard = { firstBlock: fromBlock, lastBlock: toBlock }
-    const config = { chain, tokens, second: undefined }
-    const certificate = await certifySource(history, config, shard, warn, (counts) => unpaid.push(...counts))
-    const isSame = async () => {
-      const table = await inTransaction(this.#pool, (client) => tallyTable(client, chain.name, shard))
-      if (!table || differences(certificate, table).length > 0) return false
-      return differingUnpaid(unpaid, await readUnpaid(this.#pool, chain.name, range)) === 0
-    }
-    let mended: Mended = { missing: 0, surplus: 0, changed: 0, unpaid: 0 }
-    if (!(await isSame())) {
-      mended = await this.#mend(range, finalHeight)
-      log.warn(
-        `the audit of blocks ${fromBlock} to ${toBlock} of ${chain.name}: ${mended.missing} settlements were missing, ` +
-          `${mended.surplus} too many, ${mended.changed} otherwise; unpaid authorizations differed ${mended.unpaid} times`,
-      )
-      if (!(await isSame())) throw new Error(`blocks ${fromBlock} to ${toBlock} still differ from ${history.name}`)
-    }
-    await writeAudit(this.#pool, chain.name, { ...certificate, ...range, ...mended })
+    if (!waiting && (await differingAgents(this.#pool, chain.name, 1)).length === 0) return false
+    const contracts = openHistory({ tokens: [], logs: logsOfContracts(chain) })
+    const finalHeight = await contracts.finalHeight()
+    const toBlock = waiting ? Math.min(waiting.toBlock, finalHeight, waiting.fromBlock + maxBlocks - 1) : -1
+    const isThere = waiting !== undefined && toBlock >= waiting.fromBlock
+    if (isThere) await this.#auditRange({ fromBlock: waiting.fromBlock, toBlock }, contracts, finalHeight)
+    this.mended.contracts += await mendAgents({
+      pool: this.#pool,
+      chain,
+      openHistory: (logs) => openHistory({ tokens: [], logs }),
+      finalHeight,
+      warn: this.#warn,
+    })
     this.blocksToGo = await countUnaudited(this.#pool, chain.name)
-    return true
+    return isThere
   }
 
-  /** Piece by piece, each in a transaction, so that nobody waits for long. */
-  async #mend({ fromBlock, toBlock }: BlockRange, finalHeight: number): Promise<Mended> {
-    const { chain, history, log } = this.options
-    const warn = (text: string) => log.warn(text)
+  async #auditRange(range: BlockRange, contracts: History, finalHeight: number) {
+    const { chain, scope, openHistory } = this.options
+    const mended = { missing: 0, surplus: 0, changed: 0, unpaid: 0 }
     const tokens = chain.tokens.map(({ address }) => address)
-    const findCalls = findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight }, warn)
-    const sum = { missing: 0, surplus: 0, changed: 0, unpaid: 0 }
-    for (let first = fromBlock; first <= toBlock && !this.#closing.signal.aborted; first += pieceBlocks) {
-      const piece = { fromBlock: first, toBlock: Math.min(first + pieceBlocks - 1, toBlock) }
-      const found = await readSettled(history, chain, piece, findCalls, warn)
-      const mended = await mendRange(this.#pool, chain, piece, found)
-      for (const kind of ['missing', 'surplus', 'changed', 'unpaid'] as const) {
-        sum[kind] += mended[kind]
-        this.mended[kind] += mended[kind]
-      }
+    const audit = {
+      pool: this.#pool,
+      chain,
+      scope,
+      history: openHistory({ tokens }),
+      finalHeight,
+      warn: this.#warn,
+      isClosing: () => this.#rounds.isClosing,
+      onMended: (piece: Mended) => this.#count(mended, piece),
     }
-    return sum
+    const tally = tokens.length > 0 ? await auditSettlements(audit, range) : emptyTally()
+    const { events, firstHash, lastHash } = await readContractEvents(contracts, chain, range, this.#warn)
+    const custody = await this.#mendCustody(range, events)
+    const agents = await noteAgents(this.#pool, chain, range, events)
+    const read = events.registrations.length + events.feedback.length + events.custody.length
+    const found = { ...mended, events: read, agents, custody }
+    await writeAudit(this.#pool, chain.name, { ...tally, ...range, firstHash, lastHash, ...found })
+    this.#report(range, found)
+  }
+
+  #count(sum: { -readonly [K in keyof Mended]: number }, piece: Mended) {
+    for (const kind of ['missing', 'surplus', 'changed', 'unpaid'] as const) {
+      sum[kind] += piece[kind]
+      this.mended[kind] += piece[kind]
+    }
+  }
+
+  async #mendCustody({ fromBlock, toBlock }: BlockRange, events: ContractEvents): Promise<number> {
+    const { name, social } = this.options.chain
+    if (!social) return 0
+    const rows = jsonRows(events.custody)
+    const { missing, surplus, changed } = await inTransaction(this.#pool, (db) =>
+      replaceCustody(db, { chain: name, fromBlock, toBlock }, rows),
+    )
+    const differed = missing + surplus + changed
+    this.mended.contracts += differed
+    return differed
+  }
+
+  #report({ fromBlock, toBlock }: BlockRange, found: Mended & { readonly agents: number; readonly custody: number }) {
+    const { missing, surplus, changed, unpaid, agents, custody } = found
+    if (missing + surplus + changed + unpaid + agents + custody === 0) return
+    this.#warn(
+      `the audit of blocks ${fromBlock} to ${toBlock} of ${this.options.chain.name}: ${missing} settlements were missing, ` +
+        `${surplus} too many, ${changed} otherwise; unpaid authorizations differed ${unpaid} times; rows of ${agents} ` +
+        `tokens and of ${custody} changes of custody differed`,
+    )
   }
 }

@@ -1,17 +1,18 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
-import { inTransaction } from '../../db/pool.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteOthers, readUnpaid } from '../../db/queries/chain/audit.ts'
 import { deleteUnpaidWithin, insertUnpaid } from '../../db/queries/chain/backfill.ts'
 import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/rollup/hourly.ts'
 import type { History } from '../history/history.ts'
-import { RangeReader } from '../history/range-reader.ts'
-import { scannedBlock } from '../history/scanned-block.ts'
 import { type settleBlocks as Settle, settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { withoutBackfilled } from '../reserved.ts'
+import { ofReadRecipients } from '../scope/recipients.ts'
+import type { Scope } from '../scope/scope.ts'
 import { toRecord } from '../store/settlement-record.ts'
+import { readBlocks } from './range-blocks.ts'
 
 /** Rows that differed and are right now. */
 export interface Mended {
@@ -30,39 +31,40 @@ const recipientsPerRecount = 100
 export async function readSettled(
   history: History,
   { name, tokens }: ChainSettings,
-  { fromBlock, toBlock }: BlockRange,
+  range: BlockRange,
   findCalls: FindCalls,
   warn: (text: string) => void,
 ): Promise<Settled> {
   const settled: Settled = { settlements: [], unpaid: [] }
   const wanted = new Set(tokens.map(({ address }) => address))
-  const addBlock = async (block: Parameters<typeof settleBlocks>[2][number]) => {
+  await readBlocks(history, range, warn, async (block) => {
     const { settlements, unpaid } = await settleBlocks(name, wanted, [block], findCalls)
     settled.settlements.push(...settlements)
     settled.unpaid.push(...unpaid)
-  }
-  const reader = new RangeReader(history, fromBlock, toBlock, { warn })
-  try {
-    while (!reader.isDone) {
-      await reader.advance({
-        addBlock,
-        add: (text, scan) => (scan.transactions === 0 ? undefined : addBlock(scannedBlock(text, scan))),
-      })
-    }
-  } finally {
-    reader.close()
-  }
+  })
   return settled
 }
 
+/** What of it the processor keeps: no backfill loads it, and it pays whom the scope is about. */
+export async function keptOf(db: Queryable, chain: ChainSettings, scope: Scope, found: Settled): Promise<Settled> {
+  const { settlements, unpaid } = await withoutBackfilled(db, chain, found)
+  return { settlements: scope === 'all' ? settlements : [...(await ofReadRecipients(db, chain, settlements))], unpaid }
+}
+
 /** Makes the rows of a range those of the source, and the sums of their recipients with them. */
-export function mendRange(pool: pg.Pool, chain: ChainSettings, range: BlockRange, found: Settled): Promise<Mended> {
+export function mendRange(
+  pool: pg.Pool,
+  chain: ChainSettings,
+  scope: Scope,
+  range: BlockRange,
+  found: Settled,
+): Promise<Mended> {
   const { name } = chain
   return inTransaction(pool, async (db) => {
-    const { settlements, unpaid } = await withoutBackfilled(db, chain, found)
+    const { settlements, unpaid } = await keptOf(db, chain, scope, found)
     const rows = settlements.map(toRecord)
     await lockRollup(db, name)
-    const deleted = await deleteOthers(db, name, range, rows)
+    const deleted = await deleteOthers(db, name, range, { rows, known: scope === 'verified' })
     const added = await addSettlements(db, name, rows)
     const touched = new Map(
       [...deleted.map(({ recipient }) => recipient), ...added].map((one) => [one.toString('hex'), one]),

@@ -30,6 +30,13 @@ export async function tallyTable(
   return tallyRows(stream, rowTemplate(chain))
 }
 
+/** What encoded rows of a chain come to. Throws when one has another shape than a settlement. */
+export async function tallyOf(stream: Readable, chain: BackfillConfig['chain']['name']): Promise<Tally> {
+  const tally = await tallyRows(stream, rowTemplate(chain))
+  if (!tally) throw new Error(`a settlement of ${chain} has another shape than its row`)
+  return tally
+}
+
 async function tallyRows(stream: Readable, template: ReturnType<typeof rowTemplate>): Promise<Tally | undefined> {
   const rowBytes = template.bytes.length
   const pages = new RowPages(rowBytes)

@@ -4,7 +4,7 @@ import { ask, bytesOf, type SourceAnswer, textOf } from '../http.ts'
 import type { FlatTrace, TraceArchive } from '../mapping/traces.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { Refusal } from '../refusal.ts'
-import { type Answer, type ArchiveBlock, type History, settlementQuery, type Wanted } from './history.ts'
+import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted } from './history.ts'
 
 /** An answer of a worker may be this long, in bytes. */
 const maxAnswerBytes = 256 * 1024 * 1024
@@ -37,7 +37,7 @@ export class ArchiveHistory implements History {
   }
 
   async open(fromBlock: number, toBlock: number): Promise<Answer> {
-    const body = await this.#fetch(settlementQuery(this.wanted, fromBlock, toBlock))
+    const body = await this.#fetch(historyQuery(this.wanted, fromBlock, toBlock))
     async function* pieces() {
       yield body
     }

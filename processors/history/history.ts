@@ -4,7 +4,7 @@ import type { TraceArchive } from '../mapping/traces.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { fields } from '../source/request.ts'
 
-/** Where the settlement history of a chain is read. */
+/** Where the history of a chain is read. */
 export interface History {
   /** For messages. */
   readonly name: string
@@ -39,15 +39,32 @@ export interface ArchiveBlock {
   readonly transactions?: readonly ChainTransaction[]
 }
 
-/** Whose settlements are read. Lowercase hex. */
+/** Whose settlements are read, and what else. Lowercase hex. */
 export interface Wanted {
   readonly tokens: readonly string[]
   /** Transactions that pay none of these are left out; undefined: nobody is. */
   readonly recipients?: readonly string[]
+  /** Logs that are read too, with their transactions; archives have them, a node is not asked. */
+  readonly logs?: readonly LogFilter[]
 }
 
-/** Asks for what settlements are made of and nothing else. Of recipients: every transfer to them, settled or not. */
-export function settlementQuery({ tokens, recipients }: Wanted, fromBlock: number, toBlock: number): ArchiveQuery {
+/** Logs with any of these values at each place. */
+export interface LogFilter {
+  readonly address: readonly string[]
+  readonly topic0: readonly string[]
+  readonly topic1?: readonly string[]
+  readonly topic3?: readonly string[]
+}
+
+/**
+ * Asks for what settlements are made of, and for the other logs that are wanted. Of recipients: every transfer to them,
+ * settled or not.
+ */
+export function historyQuery(
+  { tokens, recipients, logs = [] }: Wanted,
+  fromBlock: number,
+  toBlock: number,
+): ArchiveQuery {
   const topics = recipients
     ? { topic0: [events.Transfer.topic], topic2: recipients.map(topicOf) }
     : { topic0: [events.AuthorizationUsed.topic] }
@@ -55,7 +72,10 @@ export function settlementQuery({ tokens, recipients }: Wanted, fromBlock: numbe
     fromBlock,
     toBlock,
     fields,
-    logs: [{ address: tokens, ...topics, transaction: true, transactionLogs: true }],
+    logs: [
+      ...(tokens.length > 0 ? [{ address: tokens, ...topics, transaction: true, transactionLogs: true }] : []),
+      ...logs.map((filter) => ({ ...filter, transaction: true })),
+    ],
   }
 }
 

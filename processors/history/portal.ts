@@ -6,7 +6,7 @@ import { Portal } from '../portal/portal.ts'
 import { toPortalQuery } from '../portal/query.ts'
 import type { PortalService } from '../portal/service.ts'
 import { Refusal } from '../refusal.ts'
-import { type Answer, type ArchiveBlock, type History, settlementQuery, type Wanted } from './history.ts'
+import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted } from './history.ts'
 
 const newline = 0x0a
 /** Of a line that is shown in a message, in characters. */
@@ -37,7 +37,7 @@ export class PortalHistory implements History {
 
   async open(fromBlock: number, toBlock: number): Promise<Answer> {
     const answer = await this.service.finalizedStream(
-      toPortalQuery(settlementQuery(this.wanted, fromBlock, toBlock), fromBlock),
+      toPortalQuery(historyQuery(this.wanted, fromBlock, toBlock), fromBlock),
     )
     if (answer === 'frontier') throw new SourceFailure(`${this.name} does not have block ${fromBlock} yet`)
     if ('previousBlocks' in answer) {

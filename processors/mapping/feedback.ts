@@ -8,9 +8,15 @@ import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block
 const maxTextCodePoints = 64 * 1024
 
 /** Feedback that was given, or taken back, in log order. */
-type FeedbackEvent =
+export type FeedbackEvent =
   | { readonly kind: 'given'; readonly row: Feedback }
-  | { readonly kind: 'revoked'; readonly id: string; readonly blockNumber: number; readonly blockTimestamp: Date }
+  | {
+      readonly kind: 'revoked'
+      readonly id: string
+      readonly agentId: bigint
+      readonly blockNumber: number
+      readonly blockTimestamp: Date
+    }
 
 /** Throws when an event of the registry does not decode. */
 export function feedbackEvents(chain: ChainName, block: ChainBlock, registry: string): FeedbackEvent[] {
@@ -25,7 +31,7 @@ export function feedbackEvents(chain: ChainName, block: ChainBlock, registry: st
         const { agentId, clientAddress, feedbackIndex } = events.FeedbackRevoked.decode(log)
         const id = feedbackId(chain, agentId, clientAddress, feedbackIndex)
         const { height, timestamp } = block.header
-        return [{ kind: 'revoked', id, blockNumber: height, blockTimestamp: new Date(timestamp) }]
+        return [{ kind: 'revoked', id, agentId, blockNumber: height, blockTimestamp: new Date(timestamp) }]
       }
       return []
     })

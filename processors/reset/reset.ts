@@ -42,11 +42,10 @@ import { emptyTally } from '../backfill/row-pages.ts'
 import { tallyTable } from '../backfill/verify.ts'
 import { Refusal } from '../refusal.ts'
 import { stateSchema } from '../store/database.ts'
+import { jsonPages } from '../store/json-rows.ts'
 import type { Tokens } from './tokens.ts'
 
 const maxBlock = 2_147_483_647
-/** A URI can have a quarter of a megabyte. */
-const rowsPerInsert = 100
 const lockWaitMs = 1_000
 const lockPauseMs = 2_000
 const maxLockAttempts = 300
@@ -90,8 +89,8 @@ export function resetTo(
     await deleteCustodyAbove(db, name, block.height)
     await restoreFeedbackRevokedAbove(db, name, block.height)
     await deleteTokensChangedAbove(db, name, block.height)
-    for (const rows of pages(tokens.registrations)) await insertRegistrations(db, rows)
-    for (const rows of pages(tokens.metadata)) await insertMetadata(db, rows)
+    for (const rows of jsonPages(tokens.registrations)) await insertRegistrations(db, rows)
+    for (const rows of jsonPages(tokens.metadata)) await insertMetadata(db, rows)
     await deleteFinalBlocksAbove(db, name, block.height)
     await noteFinalBlock(db, name, block)
     await moveCursorBack(db, stateSchema(chain), block)
@@ -175,21 +174,4 @@ async function holdBackfills(db: Queryable, chain: ChainSettings, from: number) 
     throw new Refusal(`a backfill of ${chain.name}, blocks ${fromBlock} to ${toBlock}, is running; stop it first`)
   }
   return backfills
-}
-
-/** Entities as JSON arrays of rows. */
-function pages(entities: readonly object[]): string[] {
-  const rows = entities.map((entity) =>
-    Object.fromEntries(Object.entries(entity).map(([field, value]) => [columnOf(field), jsonOf(value)])),
-  )
-  return Array.from({ length: Math.ceil(rows.length / rowsPerInsert) }, (_, page) =>
-    JSON.stringify(rows.slice(page * rowsPerInsert, (page + 1) * rowsPerInsert)),
-  )
-}
-
-const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-function jsonOf(value: unknown): unknown {
-  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
-  return typeof value === 'bigint' ? String(value) : value
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
@@ -6,6 +5,7 @@ import { createPool } from '../../db/pool.ts'
 import { recipientsDigest, scopeBacklog, waitingRecipients } from '../../db/queries/chain/scope.ts'
 import type { History } from '../history/history.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
+import { Rounds } from '../rounds.ts'
 import { HistoryLoad } from './history-load.ts'
 import { LoadReport } from './load-report.ts'
 import { hexOf, readPosition, updateRecipients } from './recipients.ts'
@@ -44,7 +44,7 @@ export class ScopeLoader {
   /** When a step last ended, well or badly; milliseconds since 1970. */
   turnedAt = Date.now()
   readonly #pool: pg.Pool
-  readonly #closing = new AbortController()
+  readonly #rounds = new Rounds({ turn: () => this.#turn(), failed: (error) => this.#give(error) })
   #load: HistoryLoad | undefined
   #report: LoadReport | undefined
   /** Of the addresses that the known recipients were made from. */
@@ -52,7 +52,6 @@ export class ScopeLoader {
   /** Milliseconds since 1970. */
   #lookAgainAt = 0
   #recipients = maxRecipients
-  #working: Promise<void> = Promise.resolve()
 
   constructor(private readonly options: LoaderOptions) {
     const { databaseUrl, chain } = options
@@ -60,39 +59,24 @@ export class ScopeLoader {
   }
 
   start(): void {
-    this.#run()
+    this.#rounds.start()
   }
 
   /** Begins no step any more; what is being committed may take `graceMs`. */
-  async close(graceMs: number): Promise<void> {
-    this.#closing.abort()
+  close(graceMs: number): Promise<void> {
+    const closed = this.#rounds.close(graceMs)
     this.#load?.close()
-    const late = new AbortController()
-    await Promise.race([
-      this.#working.catch(() => {}),
-      delay(graceMs, undefined, { signal: late.signal }).catch(() => {}),
-    ])
-    late.abort()
+    return closed
   }
 
-  async #run() {
-    while (!this.#closing.signal.aborted) {
-      let pauseMs = lookMs
-      try {
-        this.#working = this.#turn()
-        await this.#working
-        if (this.#load) pauseMs = 0
-      } catch (error) {
-        this.#give(error as Error)
-        pauseMs = failurePauseMs
-      }
-      this.turnedAt = Date.now()
-      await delay(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {})
-    }
+  /** Looks who is known when that was long ago, then goes on with what is being loaded. Returns the rest before the next. */
+  async #turn(): Promise<number> {
+    await this.#step()
+    this.turnedAt = Date.now()
+    return this.#load ? 0 : lookMs
   }
 
-  /** Looks who is known when that was long ago, then goes on with what is being loaded. */
-  async #turn() {
+  async #step() {
     const began = Date.now()
     if (began >= this.#lookAgainAt) {
       await this.#look()
@@ -100,7 +84,7 @@ export class ScopeLoader {
     }
     this.#load ??= await this.#begin()
     const load = this.#load
-    if (!load || this.#closing.signal.aborted) return
+    if (!load || this.#rounds.isClosing) return
     await load.step()
     this.#report?.progress(load)
     if (!load.isDone) return
@@ -151,12 +135,15 @@ export class ScopeLoader {
     })
   }
 
-  #give(error: Error) {
+  /** Returns the rest before the next turn. */
+  #give(error: Error): number {
+    this.turnedAt = Date.now()
     if (this.#load) this.#recipients = Math.ceil(this.#recipients / 2)
     this.#load?.close()
     this.#load = undefined
-    if (this.#closing.signal.aborted) return
+    if (this.#rounds.isClosing) return 0
     const pause = `${failurePauseMs / 1000} s`
     this.options.log.warn(`the history of known recipients: ${error.message}; the next attempt in ${pause}`)
+    return failurePauseMs
   }
 }

@@ -7,6 +7,7 @@ import {
   endRecipients,
   holdScope,
   knownRecipients,
+  knownRecipientsWithGaps,
   lockScope,
   readScope,
   type SettlementScope,
@@ -28,6 +29,25 @@ export async function ofKnownRecipients(
   const asked = [...new Set(settlements.map(({ recipient }) => recipient))].map(bytesOf)
   const known = new Set((await knownRecipients(db, name, asked)).map(hexOf))
   return settlements.filter(({ recipient }) => known.has(recipient))
+}
+
+/**
+ * The settlements of final blocks that pay a known recipient and should be there: the blocks are not left to be loaded
+ * for it. To be called in a transaction, as `ofKnownRecipients`.
+ */
+export async function ofReadRecipients(
+  db: Queryable,
+  { name, id }: ChainSettings,
+  settlements: readonly SettlementRow[],
+): Promise<readonly SettlementRow[]> {
+  if (settlements.length === 0) return settlements
+  await holdScope(db, id)
+  const asked = [...new Set(settlements.map(({ recipient }) => recipient))].map(bytesOf)
+  const known = new Map((await knownRecipientsWithGaps(db, name, asked)).map((one) => [hexOf(one.address), one]))
+  return settlements.filter(({ recipient, blockNumber }) => {
+    const gap = known.get(recipient)
+    return gap && (blockNumber > gap.toBlock || blockNumber < gap.nextBlock)
+  })
 }
 
 /**

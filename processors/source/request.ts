@@ -2,7 +2,7 @@ import type { EvmBatchProcessor } from '@subsquid/evm-processor'
 import { events as token } from '../../abi/generated/dollar-token.ts'
 import { events as custody } from '../../abi/generated/id-registry.ts'
 import { events as identity } from '../../abi/generated/identity-registry.ts'
-import { events as reputation } from '../../abi/generated/reputation-registry.ts'
+import { events as reputationEvents } from '../../abi/generated/reputation-registry.ts'
 import type { ChainSettings } from '../../chains.file.ts'
 import { type Backfilled, gapsBetween } from '../reserved.ts'
 
@@ -26,6 +26,26 @@ export function firstBlock({ registry, reputation, social, tokens }: ChainSettin
   )
 }
 
+/** The events of a chain's contracts but its tokens, and where each contract begins. */
+export function contractLogs({ registry, reputation, social }: ChainSettings) {
+  const { Registered, URIUpdated, MetadataSet, Transfer, Upgraded } = identity
+  const contracts = [
+    {
+      address: registry.address,
+      topic0: topics(Registered, URIUpdated, MetadataSet, Transfer, Upgraded),
+      fromBlock: registry.fromBlock,
+    },
+    {
+      address: reputation.address,
+      topic0: topics(reputationEvents.NewFeedback, reputationEvents.FeedbackRevoked, Upgraded),
+      fromBlock: reputation.fromBlock,
+    },
+  ]
+  if (!social) return contracts
+  const custodyLogs = { address: social.idRegistry, topic0: topics(custody.Transfer, custody.Recover) }
+  return [...contracts, { ...custodyLogs, fromBlock: social.fromBlock }]
+}
+
 /**
  * Asks for the logs of a chain's contracts, each from its own first block.
  *
@@ -37,26 +57,8 @@ export function request(
   chain: ChainSettings,
   backfilled: Backfilled,
 ): void {
-  const { Registered, URIUpdated, MetadataSet, Transfer, Upgraded } = identity
-  processor.addLog({
-    address: [chain.registry.address],
-    topic0: topics(Registered, URIUpdated, MetadataSet, Transfer, Upgraded),
-    transaction: true,
-    range: { from: chain.registry.fromBlock },
-  })
-  processor.addLog({
-    address: [chain.reputation.address],
-    topic0: topics(reputation.NewFeedback, reputation.FeedbackRevoked, Upgraded),
-    transaction: true,
-    range: { from: chain.reputation.fromBlock },
-  })
-  if (chain.social) {
-    processor.addLog({
-      address: [chain.social.idRegistry],
-      topic0: topics(custody.Transfer, custody.Recover),
-      transaction: true,
-      range: { from: chain.social.fromBlock },
-    })
+  for (const { address, topic0, fromBlock } of contractLogs(chain)) {
+    processor.addLog({ address: [address], topic0, transaction: true, range: { from: fromBlock } })
   }
   for (const { address, fromBlock } of chain.tokens) {
     for (const range of gapsBetween(fromBlock, backfilled)) {

@@ -50,6 +50,34 @@ export async function countUnaudited(db: Queryable, chain: string): Promise<numb
   return rows[0]?.blocks ?? 0
 }
 
+/** Rows of a range that are compared with what they should be; parameters $1 to $3, and $4: those of known recipients. */
+const audited = `s.chain = $1 and s.block_number between $2 and $3
+   and not exists (select from backfill b where b.chain = $1 and s.block_number between b.from_block and b.to_block)
+   and (not $4::boolean
+        or exists (select from known_recipient k
+                    where k.chain = $1 and k.address = s.recipient and k.ended_block is null
+                      and (s.block_number > k.to_block or s.block_number < k.next_block)))`
+
+/** Whether a row is none of those it should be among, value by value; parameters from $5 on. */
+const isOther = `not exists (
+     select from ${unnestSettlements(5)} as r (${settlementColumns()})
+      where (${settlementColumns('r')}) = (${settlementColumns('s')}))`
+
+/** What the settlements of a range should be. */
+interface ExpectedSettlements {
+  readonly rows: readonly StoredSettlement[]
+  /** Only those of known recipients are compared, in blocks that are read for them. */
+  readonly known: boolean
+}
+
+const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, { rows, known }: ExpectedSettlements) => [
+  chain,
+  fromBlock,
+  toBlock,
+  known,
+  ...settlementArrays(rows),
+]
+
 /**
  * Deletes settlements of a range that are not among these, value by value; those of a backfill are left alone. Returns
  * their keys and recipients.
@@ -57,22 +85,37 @@ export async function countUnaudited(db: Queryable, chain: string): Promise<numb
 export async function deleteOthers(
   db: Queryable,
   chain: string,
-  { fromBlock, toBlock }: BlockRange,
-  rows: readonly StoredSettlement[],
+  range: BlockRange,
+  expected: ExpectedSettlements,
 ): Promise<{ readonly key: string; readonly recipient: Buffer }[]> {
   const deleted = await db.query<{ key: string; recipient: Buffer }>({
     name: 'delete-other-settlements',
     text: `
 delete from settlement s
- where chain = $1 and block_number between $2 and $3
-   and not exists (select from backfill b where b.chain = $1 and s.block_number between b.from_block and b.to_block)
-   and not exists (
-     select from ${unnestSettlements(4)} as r (${settlementColumns()})
-      where (${settlementColumns('r')}) = (${settlementColumns('s')}))
+ where ${audited}
+   and ${isOther}
 returning block_number || '-' || log_index as key, recipient`,
-    values: [chain, fromBlock, toBlock, ...settlementArrays(rows)],
+    values: valuesOf(chain, range, expected),
   })
   return deleted.rows
+}
+
+/** Whether the settlements of a range are these; those of a backfill are left alone. */
+export async function areSettlements(
+  db: Queryable,
+  chain: string,
+  range: BlockRange,
+  expected: ExpectedSettlements,
+): Promise<boolean> {
+  const { rows } = await db.query<{ rows: number; others: number }>({
+    name: 'are-settlements',
+    text: `
+select count(*)::int as rows, count(*) filter (where ${isOther})::int as others
+  from settlement s
+ where ${audited}`,
+    values: valuesOf(chain, range, expected),
+  })
+  return rows[0]?.rows === expected.rows.length && rows[0].others === 0
 }
 
 /** Unpaid authorizations of a range as they are counted, in order. */
@@ -99,6 +142,12 @@ interface AuditCertificate extends BlockRange {
   readonly surplus: number
   readonly changed: number
   readonly unpaid: number
+  /** Of the registries and the IdRegistry. */
+  readonly events: number
+  /** Tokens noted because their rows differ. */
+  readonly agents: number
+  /** Changes of custody that were mended. */
+  readonly custody: number
 }
 
 /** Records a certificate and goes on behind its blocks. */
@@ -110,9 +159,9 @@ with moved as (
   update head_range set next_block = $3 + 1 where chain = $1 and next_block between $2 and $3 and from_block <= $2
 )
 insert into audit_certificate (chain, from_block, to_block, first_hash, last_hash, settlements, amount, checksum, missing,
-                               surplus, changed, unpaid)
+                               surplus, changed, unpaid, events, agents, custody)
 values ($1, $2, $3, decode(substr($4, 3), 'hex'), decode(substr($5, 3), 'hex'), $6, $7::numeric, $8::numeric, $9, $10, $11,
-        $12)
+        $12, $13, $14, $15)
     on conflict (chain, from_block) do nothing`,
     values: [
       chain,
@@ -127,6 +176,9 @@ values ($1, $2, $3, decode(substr($4, 3), 'hex'), decode(substr($5, 3), 'hex'), 
       audit.surplus,
       audit.changed,
       audit.unpaid,
+      audit.events,
+      audit.agents,
+      audit.custody,
     ],
   })
 }
@@ -135,6 +187,8 @@ values ($1, $2, $3, decode(substr($4, 3), 'hex'), decode(substr($5, 3), 'hex'), 
 export async function deleteAuditsAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from audit_certificate where chain = $1 and to_block > $2', [chain, block])
   await db.query('delete from head_range where chain = $1 and from_block > $2', [chain, block])
+  // Above the block tokens are made anew; what is wrong below it stays so.
+  if (block < 0) await db.query('delete from audit_agent where chain = $1', [chain])
   await db.query(
     `update head_range set to_block = $2, next_block = least(next_block, $2 + 1) where chain = $1 and to_block > $2`,
     [chain, block],

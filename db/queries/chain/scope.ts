@@ -71,6 +71,21 @@ export async function knownRecipients(db: Queryable, chain: string, addresses: r
   return rows.map(({ address }) => address)
 }
 
+/** The same, with the blocks that are not read for them yet: those from `nextBlock` to `toBlock`. */
+export async function knownRecipientsWithGaps(
+  db: Queryable,
+  chain: string,
+  addresses: readonly Buffer[],
+): Promise<WaitingRecipient[]> {
+  const { rows } = await db.query<WaitingRecipient>({
+    name: 'known-recipients-with-gaps',
+    text: `select address, next_block as "nextBlock", to_block as "toBlock" from known_recipient
+            where chain = $1 and address = any ($2::bytea[]) and ended_block is null`,
+    values: [chain, addresses],
+  })
+  return rows
+}
+
 /**
  * Live addresses of accounts that are listed or claimed, or that hold or held a registration: some ten thousand. All that
  * the network verifies would be a hundred times as many, and more to read than the settlements of everybody.

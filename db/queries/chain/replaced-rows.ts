@@ -1,0 +1,69 @@
+import type { Queryable } from '../../pool.ts'
+
+// Rows that the chain's events make, put in the place of those that are there. Lists are JSON arrays of rows with the
+// columns' names.
+
+/** Rows that differed. */
+interface Replaced {
+  readonly missing: number
+  readonly surplus: number
+  readonly changed: number
+}
+
+/** The tables that are made of a token's events, and the column that tells in which block a row is. */
+const agentTables = {
+  registration: 'updated_block',
+  registration_metadata: 'block_number',
+  registration_transfer: 'block_number',
+  feedback: 'block_number',
+} as const
+
+export type AgentTable = keyof typeof agentTables
+
+/** Makes the rows of a token up to a block these. Rows that are so already are not written. */
+export function replaceRowsOfAgent(
+  db: Queryable,
+  table: AgentTable,
+  { chain, agentId, toBlock }: { readonly chain: string; readonly agentId: bigint; readonly toBlock: number },
+  rows: string,
+): Promise<Replaced> {
+  const where = `t.chain = $2 and t.agent_id = $3 and t.${agentTables[table]} <= $4`
+  return replaceRows(db, table, where, [rows, chain, String(agentId), toBlock])
+}
+
+/** Makes the changes of custody in a range of blocks these. */
+export function replaceCustody(
+  db: Queryable,
+  { chain, fromBlock, toBlock }: { readonly chain: string; readonly fromBlock: number; readonly toBlock: number },
+  rows: string,
+): Promise<Replaced> {
+  const where = 't.chain = $2 and t.block_number between $3 and $4'
+  return replaceRows(db, 'fid_custody', where, [rows, chain, fromBlock, toBlock])
+}
+
+async function replaceRows(
+  db: Queryable,
+  table: AgentTable | 'fid_custody',
+  where: string,
+  values: readonly unknown[],
+): Promise<Replaced> {
+  const rows = `json_populate_recordset(null::${table}, $1::json)`
+  const deleted = await db.query<{ id: string }>({
+    name: `delete-other-rows-of-${table}`,
+    text: `
+with expected as materialized (select * from ${rows})
+delete from ${table} t
+ where ${where}
+   and not exists (select from expected e where e.id = t.id and to_jsonb(e) = to_jsonb(t))
+returning t.id`,
+    values: [...values],
+  })
+  const added = await db.query<{ id: string }>({
+    name: `add-rows-of-${table}`,
+    text: `insert into ${table} select * from ${rows} on conflict do nothing returning id`,
+    values: [values[0]],
+  })
+  const gone = new Set(deleted.rows.map(({ id }) => id))
+  const changed = added.rows.filter(({ id }) => gone.has(id)).length
+  return { missing: added.rows.length - changed, surplus: gone.size - changed, changed }
+}

@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream'
+import type pg from 'pg'
+import type { ChainSettings } from '../../chains.file.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { areSettlements, readUnpaid } from '../../db/queries/chain/audit.ts'
+import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
+import { addTally, emptyTally, type Tally } from '../backfill/row-pages.ts'
+import { certifySource, differences, tallyOf, tallyTable } from '../backfill/verify.ts'
+import type { History } from '../history/history.ts'
+import { findCallsIn } from '../history/sources.ts'
+import type { UnpaidCount } from '../mapping/settle-blocks.ts'
+import type { Scope } from '../scope/scope.ts'
+import { encodeSettlements } from '../store/settlement-copy.ts'
+import { toRecord } from '../store/settlement-record.ts'
+import { differingUnpaid, keptOf, type Mended, mendRange, readSettled } from './mend.ts'
+
+/** Blocks that are mended together. */
+const pieceBlocks = 64
+
+interface SettlementsAudit {
+  readonly pool: pg.Pool
+  readonly chain: ChainSettings
+  readonly scope: Scope
+  /** Of the chain's tokens. */
+  readonly history: History
+  readonly finalHeight: number
+  readonly warn: (text: string) => void
+  /** Whether to stop after the piece in flight; what is not compared by then is compared again. */
+  readonly isClosing: () => boolean
+  /** Hears what was mended in a piece. */
+  readonly onMended: (mended: Mended) => void
+}
+
+/** Makes the settlements of a range those of the source. Returns what the source has of those that are kept. */
+export async function auditSettlements(audit: SettlementsAudit, range: BlockRange): Promise<Tally> {
+  return audit.scope === 'all' ? auditAll(audit, range) : auditKnown(audit, range)
+}
+
+/** By sums over all rows first: the range is read a second time, in pieces, only when they differ. */
+async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Tally> {
+  const { pool, chain, history, warn } = audit
+  const unpaid: UnpaidCount[] = []
+  const shard = { firstBlock: range.fromBlock, lastBlock: range.toBlock }
+  const config = { chain, tokens: tokensOf(chain), second: undefined }
+  const certificate = await certifySource(history, config, shard, warn, (counts) => unpaid.push(...counts))
+  const isSame = async () => {
+    const table = await inTransaction(pool, (client) => tallyTable(client, chain.name, shard))
+    if (!table || differences(certificate, table).length > 0) return false
+    return differingUnpaid(unpaid, await readUnpaid(pool, chain.name, range)) === 0
+  }
+  if (await isSame()) return certificate
+  for (const piece of piecesOf(range)) {
+    if (audit.isClosing()) break
+    const found = await readSettled(history, chain, piece, findCallsOf(audit), warn)
+    audit.onMended(await mendRange(pool, chain, 'all', piece, found))
+  }
+  if (!(await isSame()))
+    throw new Error(`blocks ${range.fromBlock} to ${range.toBlock} still differ from ${history.name}`)
+  return certificate
+}
+
+/** Of known recipients alone, row by row: whose they are changes from block to block. */
+async function auditKnown(audit: SettlementsAudit, range: BlockRange): Promise<Tally> {
+  const { pool, chain, history, warn } = audit
+  let sum = emptyTally()
+  for (const piece of piecesOf(range)) {
+    if (audit.isClosing()) throw new Error('closed in its middle')
+    const found = await readSettled(history, chain, piece, findCallsOf(audit), warn)
+    const look = () =>
+      inTransaction(pool, async (db) => {
+        const { settlements, unpaid } = await keptOf(db, chain, 'verified', found)
+        const expected = { rows: settlements.map(toRecord), known: true }
+        const isSame =
+          (await areSettlements(db, chain.name, piece, expected)) &&
+          differingUnpaid(unpaid, await readUnpaid(db, chain.name, piece)) === 0
+        return { settlements, isSame }
+      })
+    let { settlements, isSame } = await look()
+    if (!isSame) {
+      audit.onMended(await mendRange(pool, chain, 'verified', piece, found))
+      ;({ settlements, isSame } = await look())
+      if (!isSame) throw new Error(`blocks ${piece.fromBlock} to ${piece.toBlock} still differ from ${history.name}`)
+    }
+    sum = addTally(sum, await tallyOf(Readable.from(encodeSettlements(settlements)), chain.name))
+  }
+  return sum
+}
+
+function* piecesOf({ fromBlock, toBlock }: BlockRange): Generator<BlockRange> {
+  for (let first = fromBlock; first <= toBlock; first += pieceBlocks) {
+    yield { fromBlock: first, toBlock: Math.min(first + pieceBlocks - 1, toBlock) }
+  }
+}
+
+const tokensOf = ({ tokens }: ChainSettings) => tokens.map(({ address }) => address)
+
+function findCallsOf({ chain, history, finalHeight, warn }: SettlementsAudit) {
+  return findCallsIn(history, { ...chain, chain: chain.name, tokens: tokensOf(chain), finalHeight }, warn)
+}

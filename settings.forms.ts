@@ -47,6 +47,8 @@ export const httpUrls = z
   .string()
   .transform((list) => list.split(/[\s,]+/).filter((url) => url !== ''))
   .pipe(z.array(httpUrl).max(mostUrls, `must be ${mostUrls} addresses at most`))
+/** At least one. */
+export const hubUrls = httpUrls.refine((urls) => urls.length > 0, { error: 'must name a hub' })
 export const egressAllow = z.string().transform((list, context) => {
   try {
     return parseEgressAllow(list)

@@ -5,6 +5,7 @@ import {
   egressAllow,
   httpUrl,
   httpUrls,
+  hubUrls,
   keyText,
   level,
   nodeUrl,
@@ -224,10 +225,12 @@ export const portal = {
 
 const network = {
   HUB_URL: {
-    form: httpUrl,
+    form: hubUrls,
     unset: 'a public hub',
-    about: "a Farcaster hub's HTTP API",
-    more: 'Unset: a public one, asked gently.',
+    about: 'HTTP APIs of Farcaster hubs, between commas: the first is followed',
+    more:
+      'The others, of other operators, are asked whether they know the same messages: what one of them lacks carries no ' +
+      'new claim. Unset: a public one, asked gently.',
     readers: ['enrichment', 'api'],
   },
   HUB_POLL_SECONDS: {

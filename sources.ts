@@ -241,6 +241,19 @@ export const sources = {
     perRead: 1,
     leaseMs: minute,
   },
+  /** Whether the other hubs of HUB_URL know the messages of an agent's addresses. */
+  witnesses: {
+    name: 'social_witnesses',
+    subject: 'fid',
+    label: 'Second hubs',
+    askedAbout: 'messages',
+    once: 'fid',
+    cadenceMs: { all: 6 * hour, away: hour, missing: 6 * minute },
+    retry: daily,
+    batch: 8,
+    perRead: 1,
+    leaseMs: minute,
+  },
   /** Whom an agent follows, all of it. Events bring what changes in between. */
   follows: {
     name: 'social_follows',

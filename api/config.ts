@@ -1,5 +1,6 @@
 import { readChains } from '../chains.file.ts'
 import { readSettings } from '../settings.read.ts'
+import { witnessUrls } from '../social/witness.ts'
 import { publicHosts } from '../sources.ts'
 
 export type Config = ReturnType<typeof readConfig>
@@ -11,7 +12,8 @@ export type Config = ReturnType<typeof readConfig>
  */
 export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
   const { vars, others: chains } = readSettings('api', env, () => readChains({ env, file: chainsFile }))
-  const hubUrl = vars.HUB_URL ?? publicHosts.hub.url
+  const hubUrls = vars.HUB_URL ?? [publicHosts.hub.url]
+  const hubOf = (url: string) => ({ url, headers: hubHeaders(url, vars.NEYNAR_API_KEY) })
   return {
     databaseUrl: vars.DATABASE_URL,
     redisUrl: vars.REDIS_URL,
@@ -24,7 +26,9 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     stopPauseMs: vars.STOP_PAUSE_SECONDS * 1_000,
     limits: { perMinute: vars.LIMIT_PER_MINUTE, perDay: vars.LIMIT_PER_DAY },
     settlementOverloads: vars.SETTLEMENT_OVERLOADS,
-    hub: { url: hubUrl, headers: hubHeaders(hubUrl, vars.NEYNAR_API_KEY) },
+    hub: hubOf(hubUrls[0] as string),
+    /** Asked whether they know the same. */
+    otherHubs: witnessUrls(hubUrls).map(hubOf),
     egressAllow: vars.EGRESS_ALLOW,
     claims: {
       windowSeconds: vars.CLAIM_WINDOW_SECONDS,

@@ -1,5 +1,6 @@
 import { readSettings } from '../settings.read.ts'
 import { enrichmentPort } from '../settings.ts'
+import { witnessUrls } from '../social/witness.ts'
 import { githubWithoutToken, namedHost, type PublicHost, publicHosts } from '../sources.ts'
 
 const { hub, neynar, blockscout, oli, web3bio, github } = publicHosts
@@ -9,9 +10,12 @@ export type Config = ReturnType<typeof readConfig>
 /** What the environment says to the enrichment. Throws one error that names every bad variable. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const { vars } = readSettings('enrichment', env)
+  const [followed] = vars.HUB_URL ?? []
   return {
     databaseUrl: vars.DATABASE_URL,
-    hub: vars.HUB_URL ? { ...namedHost, url: vars.HUB_URL } : hub,
+    hub: followed === undefined ? hub : { ...namedHost, url: followed },
+    /** Addresses of the hubs that are asked whether they know the same. */
+    witnesses: witnessUrls(vars.HUB_URL ?? []),
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,
     neynar: vars.NEYNAR_API_KEY
       ? { url: vars.NEYNAR_URL, apiKey: vars.NEYNAR_API_KEY, requestsPerSecond: neynar.requestsPerSecond }

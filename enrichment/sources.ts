@@ -5,6 +5,7 @@ import { createHub } from '../social/hub.ts'
 import { createNeynar } from '../social/neynar.ts'
 import { createProofWorld, type ProofChain } from '../social/proof-world.ts'
 import type { SocialIndex } from '../social/social-index.ts'
+import { createWitness } from '../social/witness.ts'
 import { proofNode, publicHosts, sources } from '../sources.ts'
 import { createAgentHosts } from './agent-hosts.ts'
 import { createGateways } from './agent-uri/gateways.ts'
@@ -13,6 +14,7 @@ import { agentUris } from './agent-uri/source.ts'
 import type { Config } from './config.ts'
 import { createFixedSources } from './fixed-sources.ts'
 import { socialProofs } from './proofs/source.ts'
+import { socialWitnesses } from './proofs/witnesses.ts'
 import type { Source } from './schedule/source.ts'
 import { createSharedHost } from './shared-host.ts'
 import { type Belief, createBelief } from './socialindex/belief.ts'
@@ -56,7 +58,12 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const hubHost = createSharedHost({ name: 'hub', requestsPerSecond: hubSettings.requestsPerSecond, ...shared })
   const neynarHost = neynarSettings && createSharedHost({ name: 'neynar', ...neynarSettings, ...shared })
   const hubFor = (urgency: Urgency) =>
-    createHub({ url: hubSettings.url, headers: hubHeaders(config), slot: () => hubHost.slot(urgency), now })
+    createHub({
+      url: hubSettings.url,
+      headers: hubHeaders(hubSettings.url, config),
+      slot: () => hubHost.slot(urgency),
+      now,
+    })
   // What happens now goes before what is read again, and both before the sweep of all that happened ever.
   const urgentHub = hubFor('urgent')
   const hub = hubFor('usual')
@@ -77,8 +84,15 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const proofWorld = createProofWorld(chains)
   const nodeHost = createSharedHost({ name: 'proofs', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
   const proofs = proofWorld.registries.canAnswer ? [socialProofs({ pool, world: proofWorld, host: nodeHost, now })] : []
+  const otherHubs = config.witnesses.map((url) => ({
+    url,
+    hub: createHub({ url, headers: hubHeaders(url, config), now }),
+  }))
+  const witnessHost = createSharedHost({ name: 'witnesses', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
+  const witnesses = otherHubs.map(({ url, hub }) => createWitness(url, hub))
+  const asked = witnesses.length > 0 ? [socialWitnesses({ pool, witnesses, host: witnessHost, now })] : []
   const options = { pool, social, host: hubHost, now }
-  const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...fixed.sources]
+  const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...asked, ...fixed.sources]
   const installed = [
     belief.guard(socialFids(options)),
     socialShards({ ...options, belief, sweeps }),
@@ -93,7 +107,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const fixedHosts = fixed.sources.map(({ host }) => host)
   return {
     installed,
-    hosts: [hubHost, nodeHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host, ...fixedHosts],
+    hosts: [hubHost, nodeHost, witnessHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host, ...fixedHosts],
     lookups: !sweeps,
     perAgent: perAgent.map(({ name }) => name),
     hubDoubt: () => belief.doubt(),
@@ -101,19 +115,24 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     description: [
       describe(config, sweeps),
       `${sources.proofs.name} ${proofs.length > 0 ? 'on' : 'off: RPC_OPTIMISM is not set'}`,
+      witnesses.length > 0
+        ? `witnesses: ${witnesses.map(({ url }) => new URL(url).host).join(', ')}`
+        : 'no second hub: HUB_URL names one operator, whose word stands alone',
       fixed.description,
     ].join('; '),
     async close() {
       agentHosts.host.stop()
       for (const host of fixedHosts) host.stop()
-      await Promise.all([social, urgentHub, spareHub, proofWorld].map((one) => one.close()))
+      await Promise.all(
+        [social, urgentHub, spareHub, proofWorld, ...otherHubs.map(({ hub }) => hub)].map((one) => one.close()),
+      )
     },
   }
 }
 
 /** Neynar's own hub wants the key as well; nobody else's gets it. */
-function hubHeaders({ hub, neynar }: Config): Record<string, string> {
-  const { hostname } = new URL(hub.url)
+function hubHeaders(url: string, { neynar }: Config): Record<string, string> {
+  const { hostname } = new URL(url)
   return neynar && hostname.endsWith('.neynar.com') ? { 'x-api-key': neynar.apiKey } : {}
 }
 

@@ -8,6 +8,7 @@ import type { EgressAllow } from '../../net/egress.ts'
 import type { Registries } from '../../social/key-registry.ts'
 import type { SocialIndex, Verification } from '../../social/social-index.ts'
 import type { Wallets } from '../../social/wallets.ts'
+import type { Witness } from '../../social/witness.ts'
 import type { ClaimAction, Terms } from '../../trust/claim-text.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { judgeVerification } from '../../trust/verdict.ts'
@@ -24,6 +25,8 @@ type VerificationProof = 'signed' | 'stated'
 export interface ClaimWorld extends Terms {
   readonly database: Queryable
   readonly social: Pick<SocialIndex, 'verifications' | 'profile'>
+  /** Other hubs, which must not contradict. */
+  readonly witnesses: readonly Witness[]
   readonly registries: Registries
   readonly wallets: Wallets
   readonly door: Pick<Door, 'fetchJson'>

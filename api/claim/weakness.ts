@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { type Hex, toHex } from 'viem'
 import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
 import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
 import { proveMessage } from '../../social/proving.ts'
@@ -39,9 +39,18 @@ export async function weaknessOf(
     if (key === 'failed') return 'the key that signed its verification was never registered for the fid'
     return unchecked
   }
-  return keyStanding?.beforeCustody
-    ? 'it was verified by an app key from before the fid was last transferred; verify it again with a new one'
-    : undefined
+  if (keyStanding?.beforeCustody) {
+    return 'it was verified by an app key from before the fid was last transferred; verify it again with a new one'
+  }
+  return contradictionOf(toHex(message.hash), fid, world)
+}
+
+/** Another hub, as new as the network, that does not know a message. One that does not answer contradicts nobody. */
+async function contradictionOf(hash: Hex, fid: number, { witnesses, now }: ClaimWorld): Promise<string | undefined> {
+  const testimonies = await Promise.all(witnesses.map(({ testify }) => testify(fid, new Date(now()))))
+  const against = testimonies.findIndex((testimony) => testimony.kind === 'says' && !testimony.hashes.has(hash))
+  const hub = witnesses[against]?.url
+  return hub && `${new URL(hub).host}, another hub, does not know its verification; try again in a few minutes`
 }
 
 const unchecked = 'the signatures of its verification cannot be checked; verify it again'

@@ -4,12 +4,20 @@ import { createDoor, type DoorOptions } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import { createHub } from '../../social/hub.ts'
 import { createProofWorld } from '../../social/proof-world.ts'
+import { createWitness } from '../../social/witness.ts'
 import { walletChains } from '../../trust/verification-claim.ts'
 import type { ClaimWorld } from './verifier.ts'
 
+interface HubAddress {
+  readonly url: string
+  readonly headers: Record<string, string>
+}
+
 interface WorldSettings {
   readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'id' | 'rpc' | 'social'>>>
-  readonly hub: { readonly url: string; readonly headers: Record<string, string> }
+  readonly hub: HubAddress
+  /** Asked whether they know the same; default: none. */
+  readonly otherHubs?: readonly HubAddress[]
   readonly egressAllow: EgressAllow
   readonly serviceName: string
   readonly siteUrl: string
@@ -20,7 +28,7 @@ interface WorldSettings {
 }
 
 /** Whom claims are checked with. */
-type Witnesses = Pick<ClaimWorld, 'social' | 'registries' | 'wallets' | 'door'> & {
+type Witnesses = Pick<ClaimWorld, 'social' | 'witnesses' | 'registries' | 'wallets' | 'door'> & {
   close(): Promise<void>
 }
 
@@ -49,16 +57,20 @@ export function claimsWithoutWitness(chains: WorldSettings['chains']): string[] 
 export function createWitnesses(settings: WorldSettings): Witnesses {
   const { chains, egressAllow, serviceName, siteUrl, lookup } = settings
   const proofs = createProofWorld(chains)
-  const hub = createHub({ ...settings.hub, timeoutMs: hubTimeoutMs, now: () => new Date(settings.now()) })
+  const hubOf = (address: HubAddress) =>
+    createHub({ ...address, timeoutMs: hubTimeoutMs, now: () => new Date(settings.now()) })
+  const hub = hubOf(settings.hub)
+  const others = (settings.otherHubs ?? []).map((address) => ({ url: address.url, hub: hubOf(address) }))
   const door = createDoor({ userAgent: `${serviceName}/1.0 (+${siteUrl})`, egressAllow, politeness, lookup })
   return {
     social: hub,
+    witnesses: others.map((other) => createWitness(other.url, other.hub)),
     registries: proofs.registries,
     wallets: proofs.wallets,
     door,
     async close() {
       door.close()
-      await Promise.all([hub.close(), proofs.close()])
+      await Promise.all([hub, proofs, ...others.map((other) => other.hub)].map((one) => one.close()))
     },
   }
 }

@@ -34,6 +34,12 @@ const verifiedAddress = z
     before_custody: z.boolean().meta({
       description: 'Made before the account last changed hands, or with a key from before: it cannot carry a claim.',
     }),
+    disputed: z.boolean().meta({
+      description: 'Another fresh hub, asked twice, does not know its message: it cannot carry a new claim.',
+    }),
+    witnesses: z
+      .array(z.strictObject({ hub: z.string(), has: z.boolean(), checked_at: time }))
+      .meta({ description: 'Other fresh hubs, and whether they know its message.' }),
   })
   .meta({ id: 'VerifiedAddress' })
 

@@ -2,6 +2,8 @@ import { toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
 import { addAppKey, transferFid } from '../../devnet/chain/farcaster.ts'
+import { type Hub, startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
 import { failure } from '../support/api/api.ts'
 import {
   appKeyOf,
@@ -123,6 +125,40 @@ test('without a node of the registries’ chain, signatures that hold are enough
   const api = await stage.another({ rpc: null })
   const claimant = await stage.claimant()
   expect((await post(api, await eip191Claim(stage, claimant))).status).toBe(200)
+})
+
+describe('a second hub', () => {
+  /** An API that asks another hub, which knows what the claimant's FID verifies or does not. */
+  async function asking(claimant: Claimant, about: 'knows' | 'lacks' | 'lacks, and is behind' | 'forges') {
+    const state = new HubState(() => new Date(stage.clock.now))
+    const other = await startHub(state)
+    hubs.push(other)
+    const account = stage.hub.state.accounts.get(claimant.fid)!
+    state.addAccount({ fid: claimant.fid, custody: account.custody, appKey: account.signer })
+    const own = state.accounts.get(claimant.fid)!
+    if (about === 'knows') for (const [key, message] of account.verifications) own.verifications.set(key, message)
+    if (about === 'forges') {
+      for (const [key, message] of account.verifications) {
+        own.verifications.set(key, { ...message, signature: Buffer.alloc(64, 1).toString('base64') })
+      }
+    }
+    if (about === 'lacks, and is behind') state.told.delaySeconds = 3_600
+    return stage.another({ otherHubs: [other.url] })
+  }
+  const hubs: Hub[] = []
+  afterAll(() => Promise.all(hubs.map((hub) => hub.stop())))
+
+  test('that lacks the verification contradicts a claim; one that knows it, is behind, forges or is away does not', async () => {
+    const claimant = await stage.claimant()
+    const contradicted = await failure(await post(await asking(claimant, 'lacks'), await eip191Claim(stage, claimant)))
+    expect(contradicted).toMatchObject({ ...notVerified, detail: expect.stringContaining('another hub') })
+    for (const about of ['knows', 'lacks, and is behind', 'forges'] as const) {
+      const api = await asking(claimant, about)
+      expect((await post(api, await eip191Claim(stage, claimant))).status, about).toBe(200)
+    }
+    const away = await stage.another({ otherHubs: ['http://127.0.0.1:9'] })
+    expect((await post(away, await eip191Claim(stage, claimant))).status).toBe(200)
+  })
 })
 
 test('a forged message among true ones makes the whole answer no answer', async () => {

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import { beforeCustody } from '../sql/before-custody.ts'
+import { disputed, testimonies } from '../sql/disputes.ts'
 import { hex, isoTime } from '../sql/json-text.ts'
 
 /** A verified address of an agent, and what its verification rests on. */
@@ -19,6 +20,9 @@ interface AddressRow {
   readonly key: string | null
   readonly key_source: string | null
   readonly before_custody: boolean
+  readonly disputed: boolean
+  /** What other hubs say of its message. */
+  readonly witnesses: readonly { readonly hub: string; readonly has: boolean; readonly checked_at: string }[]
 }
 
 /** The live verified addresses of an account of the index, sorted by address. Undefined: it is not in the index. */
@@ -40,7 +44,9 @@ select coalesce((
            'verification_chain_id', m.verification_chain,
            'key', ${hex('m.signer')},
            'key_source', k.source,
-           'before_custody', ${beforeCustody('v')}) order by v.address)
+           'before_custody', ${beforeCustody('v')},
+           'disputed', ${disputed('v')},
+           'witnesses', ${testimonies('v')}) order by v.address)
     from verified_address v
     left join farcaster_message m on m.fid = v.fid and m.hash = v.message_hash
     left join signer_key k on k.fid = m.fid and k.key = m.signer

@@ -53,6 +53,8 @@ interface StageOverrides {
   /** Of other chains than Optimism; the others have none. */
   readonly rpcs?: Partial<Record<ChainName, string>>
   readonly hubUrl?: string
+  /** Addresses of hubs that are asked whether they know the same. */
+  readonly otherHubs?: readonly string[]
   readonly attempts?: AttemptCounter
   readonly hostLinkRequired?: boolean
   readonly verificationProof?: 'signed' | 'stated'
@@ -88,6 +90,7 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
     const witnesses = createWitnesses({
       chains: { ...chains, optimism: { ...chains.optimism, rpc } },
       hub: { url: hubUrl, headers: {} },
+      otherHubs: (overrides.otherHubs ?? []).map((url) => ({ url, headers: {} })),
       egressAllow,
       serviceName,
       siteUrl,

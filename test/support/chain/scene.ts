@@ -26,15 +26,24 @@ const pollSeconds = 10
 
 /**
  * Starts at 2026-03-01T00:00:00Z. `lookups` turns Neynar's routes on for the job, `follows` asks whom agents follow, `rpc`
- * is a node of Optimism, which proofs are then asked of.
+ * is a node of Optimism, which proofs are then asked of,
+ * `otherHub` a second hub's address.
  */
-export async function startScene({ lookups = false, follows = false, rpc = '' } = {}): Promise<Scene> {
+export async function startScene({ lookups = false, follows = false, rpc = '', otherHub = '' } = {}): Promise<Scene> {
   const database = await createTestDatabase()
   const clock = createClock('2026-03-01T00:00:00Z')
   const hub = await startHub(new HubState(clock.now), { apiKey: 'key' })
-  const env = { HUB_URL: hub.url, HUB_POLL_SECONDS: String(pollSeconds), RPC_OPTIMISM: rpc }
+  const env = {
+    HUB_URL: [hub.url, otherHub].filter(Boolean).join(),
+    HUB_POLL_SECONDS: String(pollSeconds),
+    RPC_OPTIMISM: rpc,
+  }
   const neynar = { NEYNAR_URL: hub.url, NEYNAR_API_KEY: 'key' }
-  const perAgent = [...(follows ? [sources.follows.name] : []), ...(rpc ? [sources.proofs.name] : [])]
+  const perAgent = [
+    ...(follows ? [sources.follows.name] : []),
+    ...(rpc ? [sources.proofs.name] : []),
+    ...(otherHub ? [sources.witnesses.name] : []),
+  ]
   const job = await startJob({ database, clock, env: lookups ? { ...env, ...neynar } : env, perAgent })
   return {
     database,

@@ -1,0 +1,57 @@
+import type pg from 'pg'
+import { askForSubjects } from '../../db/queries/sources/source-state.ts'
+import { liveMessages, storeWitness } from '../../db/queries/sources/witnesses.ts'
+import type { Host } from '../../hosts/host.ts'
+import { minute } from '../../ops/time.ts'
+import type { Witness } from '../../social/witness.ts'
+import { sources } from '../../sources.ts'
+import { numberOf, type Source } from '../schedule/source.ts'
+
+interface WitnessOptions {
+  readonly pool: pg.Pool
+  readonly witnesses: readonly Witness[]
+  /** Paces the questions to all of them together. */
+  readonly host: Host
+  readonly now: () => Date
+}
+
+const { cadenceMs } = sources.witnesses
+/** A message is disputed when a hub still lacks it after so long: the network takes seconds to tell all of them. */
+const disputedAfterMs = 5 * minute
+
+/**
+ * Asks the other hubs whether they know the messages of an agent. What one lacks is asked of both again; a hub that is
+ * behind, does not answer or shows a forged message is no witness, and what it said before is forgotten.
+ */
+export function socialWitnesses({ pool, witnesses, host, now }: WitnessOptions): Source {
+  return {
+    ...sources.witnesses,
+    host,
+
+    async read([subject]) {
+      const fid = numberOf(subject!)
+      const hashes = await liveMessages(pool, fid)
+      const asked = await Promise.all(
+        witnesses.map(async ({ url, testify }) => {
+          await host.slot()
+          return { url, testimony: await testify(fid, now()) }
+        }),
+      )
+      const outcomes = asked.map(({ testimony }) => testimony.kind).filter((kind) => kind !== 'says')
+      return {
+        outcome: outcomes[0] ?? 'ok',
+        async write(db) {
+          let missing = 0
+          for (const { url, testimony } of asked) {
+            const known = testimony.kind === 'says' ? testimony.hashes : null
+            missing += await storeWitness(db, { fid, url, hashes, known, disputedAfterMs, now: now() })
+          }
+          if (missing === 0) return outcomes.length > 0 ? cadenceMs.away : cadenceMs.all
+          // The followed hub may be the one that is wrong.
+          await askForSubjects(db, sources.fids.name, [`fid:${fid}`], { priority: 1, dueAt: now() })
+          return cadenceMs.missing
+        },
+      }
+    },
+  }
+}

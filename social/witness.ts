@@ -1,0 +1,83 @@
+import { getDomain } from 'tldts'
+import { NoAnswer } from '../hosts/no-answer.ts'
+import { readHubMessage } from '../trust/hub-message.ts'
+import { judgeVerification } from '../trust/verdict.ts'
+import type { SocialIndex } from './social-index.ts'
+
+/** A second hub, which is asked whether it knows the messages that the followed one gave. */
+export interface Witness {
+  readonly url: string
+  /** What it says about an account at `now`. */
+  testify(fid: number, now: Date): Promise<Testimony>
+}
+
+/**
+ * `says`: it is fresh, and these are the hashes (0x hex) of the verifications that it knows. `stale`: it is behind, so what
+ * it lacks means nothing. `forged`: it showed a false message, so nothing else of its answer counts. `silent`: no answer.
+ */
+type Testimony =
+  | { readonly kind: 'says'; readonly hashes: ReadonlySet<string> }
+  | { readonly kind: 'stale' | 'forged' | 'silent'; readonly why: string }
+
+/** A hub whose newest block is older is behind, in seconds. */
+const mostDelaySeconds = 600
+/** How long a look at how a hub stands is good for. */
+const freshnessMs = 60_000
+
+export function createWitness(url: string, hub: Pick<SocialIndex, 'network' | 'verifications'>): Witness {
+  let looked: { readonly at: number; readonly staleness: string | undefined } | undefined
+
+  /** Why what the hub lacks means nothing; undefined: it is as new as the network. */
+  async function staleness(now: number): Promise<string | undefined> {
+    if (looked && now >= looked.at && now - looked.at < freshnessMs) return looked.staleness
+    const { delaySeconds, isSyncing } = await hub.network()
+    looked = { at: now, staleness: whyStale(delaySeconds, isSyncing) }
+    return looked.staleness
+  }
+
+  return {
+    url,
+    async testify(fid, now) {
+      try {
+        const stale = await staleness(now.getTime())
+        if (stale) return { kind: 'stale', why: stale }
+        const hashes = new Set<string>()
+        for (const { address, message } of await hub.verifications(fid)) {
+          const read = readHubMessage(message)
+          const { verdict } = await judgeVerification(read, { fid, address, now })
+          if (verdict === 'forged') return { kind: 'forged', why: `a forged verification of ${address}` }
+          const hash = read ? `0x${Buffer.from(read.hash).toString('hex')}` : (message as { hash?: unknown }).hash
+          hashes.add(String(hash).toLowerCase())
+        }
+        return { kind: 'says', hashes }
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error
+        return { kind: 'silent', why: error.message }
+      }
+    },
+  }
+}
+
+function whyStale(delaySeconds: number | undefined, isSyncing: boolean): string | undefined {
+  if (isSyncing) return 'it says that it is syncing'
+  if (delaySeconds === undefined) return 'it does not say how old its newest block is'
+  return delaySeconds > mostDelaySeconds ? `its newest block is ${delaySeconds} s old` : undefined
+}
+
+/** Domains of one operator; two names of one operator are one witness. */
+const operators: Readonly<Record<string, string>> = { 'farcaster.xyz': 'neynar.com' }
+
+/** Who runs a hub, as far as its address tells. */
+export function operatorOf(url: string): string {
+  const domain = getDomain(url)
+  return domain ? (operators[domain] ?? domain) : new URL(url).host
+}
+
+/** Of the hubs after the first, one of each operator other than the first's. */
+export function witnessUrls([followed, ...others]: readonly string[]): string[] {
+  const known = new Set(followed === undefined ? [] : [operatorOf(followed)])
+  return others.filter((url) => {
+    const operator = operatorOf(url)
+    return !known.has(operator) && known.add(operator)
+  })
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { agentAddresses } from '../../db/queries/read/addresses.ts'
+import { type Hub, startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
+import { day, hour, minute } from '../../ops/time.ts'
+import { operatorOf, witnessUrls } from '../../social/witness.ts'
+import { type Scene, startScene } from '../support/chain/scene.ts'
+
+// Two hubs: what each says about the same message, and what that makes of it.
+
+const fid = 7
+const appKey = appKeyOf('witnesses', 'app')
+const wallet = walletOf('witnesses', 'wallet')
+let scene: Scene
+let other: Hub
+beforeEach(async () => {
+  const state = new HubState()
+  other = await startHub(state)
+  scene = await startScene({ otherHub: other.url })
+  for (const hub of [scene.hub, other]) hub.state.addAccount({ fid, custody: wallet.address, appKey })
+})
+afterEach(async () => {
+  await scene.stop()
+  await other.stop()
+})
+
+/** Both hubs, or the first alone, hear of the same verification. */
+async function verified({ byBoth }: { byBoth: boolean }) {
+  const options = { privateKey: wallet.privateKey, at: scene.clock.now() }
+  scene.hub.state.addVerification(fid, wallet.address, options)
+  if (byBoth) other.state.addVerification(fid, wallet.address, options)
+  await scene.rows.transfer({ chain: 'base', id: 1 }, null, wallet.address, scene.clock.pass(minute))
+  await scene.settle()
+}
+async function pass(ms: number) {
+  scene.clock.pass(ms)
+  await scene.job.run()
+}
+const shown = async () => {
+  const [address, ...rest] = (await agentAddresses(scene.database.pool, fid)) ?? []
+  expect(rest).toEqual([])
+  return address && { disputed: address.disputed, witnesses: address.witnesses.map(({ has }) => has) }
+}
+const outcomes = async () => {
+  const { rows } = await scene.database.pool.query(
+    "select last_outcome from source_state where source = 'social_witnesses'",
+  )
+  return rows.map((row) => row.last_outcome)
+}
+
+test('both have it: nothing is disputed, and both stand behind it', async () => {
+  await verified({ byBoth: true })
+  expect(await shown()).toEqual({ disputed: false, witnesses: [true] })
+})
+
+describe('the second one lacks it', () => {
+  test('and still does when both are asked again: disputed, still listed, until it knows it', async () => {
+    await verified({ byBoth: false })
+    expect(await shown()).toEqual({ disputed: false, witnesses: [false] })
+    await pass(4 * minute)
+    expect(await shown()).toEqual({ disputed: false, witnesses: [false] })
+    await pass(10 * minute)
+    expect(await shown()).toEqual({ disputed: true, witnesses: [false] })
+    expect(await scene.agent(fid)).toMatchObject({ agent_status: 'active', verified_addresses: [wallet.address] })
+    const message = [...scene.hub.state.accounts.get(fid)!.verifications.values()][0]!
+    other.state.accounts.get(fid)!.verifications.set('late', message)
+    await pass(10 * minute)
+    expect(await shown()).toEqual({ disputed: false, witnesses: [true] })
+  })
+
+  test('and has another message about the same address: that is not the same', async () => {
+    await verified({ byBoth: false })
+    other.state.addVerification(fid, wallet.address, {
+      privateKey: wallet.privateKey,
+      at: new Date(scene.clock.now().getTime() - day),
+    })
+    await pass(10 * minute)
+    await pass(10 * minute)
+    expect(await shown()).toEqual({ disputed: true, witnesses: [false] })
+  })
+})
+
+test.each([
+  ['is behind', 'stale', () => Object.assign(other.state.told, { delaySeconds: 900 })],
+  ['is syncing', 'stale', () => Object.assign(other.state.told, { isSyncing: true })],
+  ['does not answer', 'silent', () => other.stop()],
+  [
+    'shows a forged message',
+    'forged',
+    () => {
+      const message = [...scene.hub.state.accounts.get(fid)!.verifications.values()][0]!
+      const signature = Buffer.alloc(64, 1).toString('base64')
+      other.state.accounts.get(fid)!.verifications.set('forged', { ...message, signature })
+    },
+  ],
+])('one that %s is no witness, and what it disputed before counts no more', async (_, kind, happens) => {
+  await verified({ byBoth: false })
+  await pass(10 * minute)
+  expect(await shown()).toEqual({ disputed: true, witnesses: [false] })
+  await happens()
+  await pass(hour)
+  expect(await outcomes()).toEqual([kind])
+  expect(await shown()).toEqual({ disputed: false, witnesses: [] })
+  expect(await scene.agent(fid)).toMatchObject({ agent_status: 'active' })
+})
+
+test('a signed removal ends it whatever the other hub still shows', async () => {
+  await verified({ byBoth: true })
+  scene.clock.pass(minute)
+  scene.hub.state.removeVerification(fid, wallet.address)
+  await scene.settle()
+  expect(await scene.agent(fid)).toMatchObject({ agent_status: 'historical', verified_addresses: [] })
+})
+
+test('operators count, not addresses', () => {
+  expect(operatorOf('https://snap.farcaster.xyz:3381')).toBe(operatorOf('https://snapchain-api.neynar.com'))
+  const followed = 'https://haatz.quilibrium.com'
+  const second = 'https://snap.farcaster.xyz:3381'
+  const third = 'https://snap.uno.fun:3381'
+  const given = [followed, second, 'https://pop.farcaster.xyz:3381', third, `${followed}/v1`]
+  expect(witnessUrls(given)).toEqual([second, third])
+  expect(witnessUrls([followed])).toEqual([])
+})

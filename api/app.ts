@@ -6,7 +6,7 @@ import { answer } from './http/answer.ts'
 import { Cache, type Subject } from './http/cache.ts'
 import type { Content } from './http/content.ts'
 import { cors } from './http/cors.ts'
-import { answerErrors } from './http/error-answer.ts'
+import { answerErrors, jsonOrProblem } from './http/error-answer.ts'
 import { giveHeaders } from './http/headers.ts'
 import { healthRoutes } from './http/health.ts'
 import { requireHost } from './http/host.ts'
@@ -86,6 +86,6 @@ export function createApp(deps: ApiDeps): Express {
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
   app.use(pageRoutes({ sources, cache, budget, onRead: metrics.countRead, log: deps.log, now: deps.now }))
   app.use(refusePath)
-  app.use(answerErrors(deps.log))
+  app.use(answerErrors(deps.log, jsonOrProblem(deps.baseUrl)))
   return app
 }

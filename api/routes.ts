@@ -11,6 +11,7 @@ import { claim } from './routes/claim.ts'
 import { relist, unlist, withdraw } from './routes/claim-actions.ts'
 import { challenge } from './routes/claim-challenge.ts'
 import { discovery } from './routes/discovery.ts'
+import { errors } from './routes/errors.ts'
 import { explainByAddress } from './routes/explain-address.ts'
 import { explainAgent } from './routes/explain-agent.ts'
 import { feed } from './routes/feed.ts'
@@ -31,6 +32,7 @@ export const routes: readonly Route[] = [
   addresses,
   agents,
   allSettlements,
+  errors,
 ]
 
 /** What claims and undoes it, and what helps to do so. */

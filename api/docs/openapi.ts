@@ -6,7 +6,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi'
 import { grouped, requestLimits } from '../../limits.config.ts'
-import { type ErrorCode, errorStatus } from '../http/errors.ts'
+import { type ErrorCode, errorTable } from '../http/errors.ts'
 import type { Action, Operation, Route } from '../http/route.ts'
 import { actions, routes } from '../routes.ts'
 import { errorSchemas } from '../schemas/error.ts'
@@ -22,6 +22,18 @@ const always: readonly ErrorCode[] = [
   'ERR_RATE_LIMITER_UNAVAILABLE',
 ]
 
+/** What the service is and asks of its users, in some sentences. */
+export const openApiInfo = {
+  title: 'Agent Directory',
+  version: '1.0.0',
+  description:
+    'AI agents that are verifiably somebody’s: ERC-8004 identities joined with accounts of a social network by ' +
+    'their verified addresses, and every gasless USDC settlement those addresses received. ' +
+    `Reads need no key. A client may ask ${perMinute} times a minute and ${grouped(perDay)} times a UTC day. ` +
+    'A query parameter out of bounds is taken for the nearest bound, an unknown word for the default.',
+  license: { name: 'MIT', identifier: 'MIT' },
+}
+
 /** The OpenAPI 3.1 document of the service, made from the definitions that validate requests and type answers. */
 export function openApiDocument(): Record<string, unknown> {
   const paths: Record<string, ZodOpenApiPathItemObject> = {}
@@ -29,16 +41,7 @@ export function openApiDocument(): Record<string, unknown> {
   for (const action of actions) paths[action.path] = { ...paths[action.path], [action.method]: actionOf(action) }
   return createDocument({
     openapi: '3.1.1',
-    info: {
-      title: 'Agent Directory',
-      version: '1.0.0',
-      description:
-        'AI agents that are verifiably somebody’s: ERC-8004 identities joined with accounts of a social network by ' +
-        'their verified addresses, and every gasless USDC settlement those addresses received. ' +
-        `Reads need no key. A client may ask ${perMinute} times a minute and ${grouped(perDay)} times a UTC day. ` +
-        'A query parameter out of bounds is taken for the nearest bound, an unknown word for the default.',
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    info: openApiInfo,
     servers: [{ url: '/' }],
     paths,
   }) as unknown as Record<string, unknown>
@@ -87,10 +90,10 @@ function answerOf({ answer }: Operation, headers: z.ZodObject): ZodOpenApiRespon
 }
 
 function errorResponses(codes: readonly ErrorCode[]): ZodOpenApiResponsesObject {
-  const statuses = [...new Set(codes.map((code) => errorStatus[code]))]
+  const statuses = [...new Set(codes.map((code) => errorTable[code].status))]
   return Object.fromEntries(
     statuses.map((status) => {
-      const group = codes.filter((code) => errorStatus[code] === status)
+      const group = codes.filter((code) => errorTable[code].status === status)
       const schemas = group.map((code) => errorSchemas[code])
       const schema = schemas.length === 1 ? (schemas[0] as z.ZodType) : z.union(schemas)
       return [String(status), { description: group.join(' or '), content: { 'application/json': { schema } } }]

@@ -29,19 +29,12 @@ export function docsPage(document: ApiDocument, baseUrl: string): string {
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
   const schemas = Object.entries(components.schemas)
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${info.title}: API reference</title>
-<style>${new Html(style)}</style>
-</head>
-<body>
-<header>
+  return docsDocument(
+    `${info.title}: API reference`,
+    html`<header>
 <h1>${info.title}</h1>
 <p>${info.description}</p>
-<p>As a document for tools: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+<p>As a document for tools: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1). What can go wrong: <a href="docs/errors">errors</a>.</p>
 </header>
 <nav aria-label="Contents">
 <h2>Requests</h2>
@@ -52,7 +45,22 @@ export function docsPage(document: ApiDocument, baseUrl: string): string {
 <main>
 ${operations.map(({ path, method, operation }) => section(path, method, operation, baseUrl))}
 ${schemas.map(([name, schema]) => html`<section id="${name}"><h2>${name}</h2><p>${schema.description}</p>${fieldsOf(schema)}</section>`)}
-</main>
+</main>`,
+  )
+}
+
+/** A whole page about the API. */
+export function docsDocument(title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+${body}
 </body>
 </html>
 `.text

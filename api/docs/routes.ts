@@ -1,28 +1,36 @@
-import { Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import { answerAlways } from '../http/answer.ts'
 import { Content } from '../http/content.ts'
+import { errorPagePath } from '../http/error-answer.ts'
+import { errorTable } from '../http/errors.ts'
 import { refuseMethod } from '../http/method.ts'
 import { json } from '../http/route.ts'
+import { errorPage, errorsPage } from './errors.ts'
+import { llmsText } from './llms.ts'
 import { openApiDocument } from './openapi.ts'
 import { type ApiDocument, docsPage, docsPolicy } from './page.ts'
 
 /** They change with the program alone. */
 const maxAgeSeconds = 300
 
-/** /openapi.json: the OpenAPI document; /docs: the same for people. */
+/** /openapi.json: the OpenAPI document; /docs and below: the same for people; /llms.txt: a list of it all. */
 export function docsRoutes(baseUrl: string): Router {
   const document = openApiDocument()
-  const page = docsPage(document as unknown as ApiDocument, baseUrl)
   const router = Router({ caseSensitive: true })
-  router.get('/openapi.json', answerAlways(new Content(json, Buffer.from(JSON.stringify(document))), maxAgeSeconds))
-  router.get(
-    '/docs',
-    (_req, res, next) => {
-      res.setHeader('Content-Security-Policy', docsPolicy)
-      next()
-    },
-    answerAlways(new Content('text/html; charset=utf-8', Buffer.from(page)), maxAgeSeconds),
-  )
-  router.all(['/openapi.json', '/docs'], refuseMethod(['GET', 'HEAD']))
+  const serve = (path: string, type: string, text: string, ...before: RequestHandler[]) => {
+    router.get(path, ...before, answerAlways(new Content(type, Buffer.from(text)), maxAgeSeconds))
+    router.all(path, refuseMethod(['GET', 'HEAD']))
+  }
+  const page = (path: string, text: string) => serve(path, 'text/html; charset=utf-8', text, givePolicy)
+  serve('/openapi.json', json, JSON.stringify(document))
+  serve('/llms.txt', 'text/plain; charset=utf-8', llmsText(baseUrl))
+  page('/docs', docsPage(document as unknown as ApiDocument, baseUrl))
+  page('/docs/errors', errorsPage())
+  for (const code of Object.keys(errorTable) as (keyof typeof errorTable)[]) page(errorPagePath(code), errorPage(code))
   return router
+}
+
+const givePolicy: RequestHandler = (_req, res, next) => {
+  res.setHeader('Content-Security-Policy', docsPolicy)
+  next()
 }

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { Logger } from 'pino'
-import { ApiError, invalidRequest } from './errors.ts'
+import { ApiError, errorTable, invalidRequest } from './errors.ts'
 import { requestId } from './headers.ts'
 import { refusals } from './parameters.ts'
 
@@ -36,9 +36,29 @@ function reasonOf({ detail, cause }: ApiError): { detail?: string; cause?: strin
 }
 
 function writeJson(res: Response, error: ApiError): void {
-  const { retryAfterSeconds } = error.fields
+  giveHead(res, error).json(error.body)
+}
+
+function giveHead(res: Response, { fields, status }: ApiError): Response {
+  const { retryAfterSeconds } = fields
   if (typeof retryAfterSeconds === 'number') res.set('Retry-After', String(retryAfterSeconds))
-  res.status(error.status).set('Cache-Control', 'no-store').json(error.body)
+  return res.status(status).set('Cache-Control', 'no-store')
+}
+
+/** Path of the page about a code. */
+export const errorPagePath = (code: string) => `/docs/errors/${code}`
+
+/**
+ * Writes errors as JSON, for who accepts `application/problem+json` and nothing else as problem details (RFC 9457):
+ * `type` is the page about the code, and beside it stands all that the other form says.
+ */
+export function jsonOrProblem(baseUrl: string): (res: Response, error: ApiError) => void {
+  return (res, error) => {
+    if (!/^\s*application\/problem\+json\s*(;|$)/i.test(res.req.get('Accept') ?? '')) return writeJson(res, error)
+    const { code, status, body } = error
+    const problem = { type: baseUrl + errorPagePath(code), title: errorTable[code].title, status, ...body }
+    giveHead(res, error).type('application/problem+json').send(JSON.stringify(problem))
+  }
 }
 
 /** Errors of Express and of its parsers carry an HTTP status; every other foreign error is ours to answer for. */

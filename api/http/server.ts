@@ -8,7 +8,7 @@ import { portOf } from '../../ops/health.ts'
 import { listen } from '../../ops/listen.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
 import { drainOf } from './drain.ts'
-import { type ApiError, errorStatus, invalidRequest } from './errors.ts'
+import { type ApiError, invalidRequest } from './errors.ts'
 import { requestIdHeader } from './headers.ts'
 
 /** Request line and headers together, in bytes. */
@@ -57,7 +57,7 @@ function refuse(socket: Socket, error: ApiError): void {
   const body = JSON.stringify(error.body)
   socket.end(
     [
-      `HTTP/1.1 ${errorStatus[error.code]} Bad Request`,
+      `HTTP/1.1 ${error.status} Bad Request`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: no-store',

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApiDocument } from '../../api/docs/openapi.ts'
-import { errorStatus } from '../../api/http/errors.ts'
+import { errorTable } from '../../api/http/errors.ts'
 import { meteredPath } from '../../api/limits/limiter.ts'
 import { actions, routes } from '../../api/routes.ts'
 import { errorSchemas } from '../../api/schemas/error.ts'
@@ -73,7 +73,7 @@ test('its schemas are valid JSON Schema and every reference leads somewhere', ()
 })
 
 test('every code of the closed list has a status and a schema of its own', () => {
-  expect(Object.keys(errorSchemas)).toEqual(Object.keys(errorStatus))
+  expect(Object.keys(errorSchemas)).toEqual(Object.keys(errorTable))
 })
 
 test('the reference for people names every path and field, runs no script and loads nothing from elsewhere', async () => {

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
+import { type ErrorCode, errorTable } from '../../api/http/errors.ts'
 import { expressPath } from '../../api/http/route.ts'
 import { meteredPrefixes } from '../../api/limits/limiter.ts'
 import { routes } from '../../api/routes.ts'
+import { errorFields } from '../../api/schemas/error.ts'
 import {
   claimLimits,
   documentLimits,
@@ -21,7 +23,11 @@ import { places, readSources, root } from '../support/source-files.ts'
 const rules = readFileSync(join(root, 'docs/rules.md'), 'utf8')
 
 test('the tables of docs/rules.md are what the code says; `npx vitest run test/house/rules.test.ts -u` writes them anew', async () => {
-  const tables: Record<string, string[]> = { '| limit | value |': limitRows(), '| answer | `max-age` |': ageRows() }
+  const tables: Record<string, string[]> = {
+    '| limit | value |': limitRows(),
+    '| answer | `max-age` |': ageRows(),
+    '| code | status | when | further fields |': errorRows(),
+  }
   const text = Object.entries(tables).reduce((page, [head, rows]) => withTable(page, head, rows), rules)
   await expect(text).toMatchFileSnapshot('../../docs/rules.md')
 })
@@ -134,6 +140,22 @@ function limitRows(): string[] {
   return rows.map(([limit, value]) => `| ${limit} | ${value} |`)
 }
 
+/** Fields that need a word more than their name. */
+const explained: Record<string, string> = {
+  ERR_PAYLOAD_INVALID: '`fields` [{path, problem}]',
+  ERR_NONCE_USED: '`fid`, `method`, `nonce`; of the same proof also `replay`, `original`',
+  ERR_RATE_LIMIT: '`limits` {perMinute, perDay}, `retryAfterSeconds`',
+  ERR_RATE_LIMIT_DAILY: '`limits` {perMinute, perDay}, `retryAfterSeconds`',
+  ERR_RATE_LIMITED: '`limits` {attempts, windowSeconds}, `retryAfterSeconds`',
+}
+
+function errorRows(): string[] {
+  return Object.entries(errorTable).map(([code, { status, when }]) => {
+    const fields = errorFields(code as ErrorCode).map((field) => `\`${field}\``)
+    return `| \`${code}\` | ${status} | ${when} | ${explained[code] ?? fields.join(', ')} |`.replace('|  |', '| |')
+  })
+}
+
 function ageRows(): string[] {
   const ages = [...new Set(routes.map(({ maxAgeSeconds }) => maxAgeSeconds))].sort((one, other) => one - other)
   return ages.map((age) => {
@@ -144,8 +166,9 @@ function ageRows(): string[] {
 
 /** The page with these rows in the table of that head. */
 function withTable(page: string, head: string, rows: readonly string[]): string {
-  const [before, after] = page.split(`${head}\n|---|---|\n`)
+  const rule = `${head}\n|${'---|'.repeat(head.split('|').length - 2)}\n`
+  const [before, after] = page.split(rule)
   if (before === undefined || after === undefined) throw new Error(`docs/rules.md has no table ${head}`)
   const behind = after.slice(after.search(/^(?!\|)/m))
-  return `${before}${head}\n|---|---|\n${rows.map((row) => `${row}\n`).join('')}${behind}`
+  return `${before}${rule}${rows.map((row) => `${row}\n`).join('')}${behind}`
 }

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { errorStatus } from '../../../api/http/errors.ts'
+import { errorTable } from '../../../api/http/errors.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -41,7 +41,7 @@ const request = (line: string, ...headers: string[]) =>
 /** Every failure: one of the listed codes with its status, nothing to be stored, an id to ask about. */
 function expectError({ status, headers, body }: { status: number; headers: string; body: string }, code: string) {
   const parsed = errorBody.parse(JSON.parse(body))
-  expect([parsed.error, status]).toEqual([code, errorStatus[parsed.error]])
+  expect([parsed.error, status]).toEqual([code, errorTable[parsed.error].status])
   expect(headers).toMatch(/^content-type: application\/json; charset=utf-8$/im)
   expect(headers).toMatch(/^cache-control: no-store$/im)
   expect(headers).toMatch(/^x-request-id: [0-9a-f-]{36}$/im)

@@ -1,0 +1,45 @@
+import { errorPagePath } from '../http/error-answer.ts'
+import { type ErrorCode, errorTable } from '../http/errors.ts'
+import { type Html, html } from '../http/html.ts'
+import { errorFields } from '../schemas/error.ts'
+import { docsDocument } from './page.ts'
+
+const codes = Object.keys(errorTable) as ErrorCode[]
+
+const advice = {
+  no: 'The same request gets the same answer: change it as `detail` says.',
+  later: 'The same request may succeed in a while; wait longer each time.',
+  'retry-after': 'Send the same request again after the seconds of the header Retry-After.',
+} as const
+
+/** Every code, each with an anchor. */
+export function errorsPage(): string {
+  return docsDocument(
+    'Errors',
+    html`<header>
+<h1>Errors</h1>
+<p>The body of an error is JSON: <code>error</code> is one of these codes, <code>detail</code> is for people, the rest
+belongs to the code. Who accepts application/problem+json and nothing else gets problem details (RFC 9457).</p>
+<p><a href="/docs">API reference</a>. The same list as JSON: <a href="/api/errors">/api/errors</a>.</p>
+</header>
+<main>
+${codes.map((code) => html`<section id="${code}"><h2><a href="${errorPagePath(code)}">${code}</a></h2>${about(code)}</section>`)}
+</main>`,
+  )
+}
+
+/** What one code means. */
+export function errorPage(code: ErrorCode): string {
+  return docsDocument(
+    code,
+    html`<header><h1>${code}</h1><p><a href="/docs/errors">All errors</a></p></header><main>${about(code)}</main>`,
+  )
+}
+
+function about(code: ErrorCode): Html {
+  const { status, title, when, retry } = errorTable[code]
+  const fields = errorFields(code)
+  return html`<p>${title}. Status ${status}: ${when.replaceAll('`', '')}.</p>
+<p>${advice[retry].replaceAll('`', '')}</p>
+${fields.length > 0 && html`<p>Fields: ${fields.map((field, index) => html`${index > 0 && ', '}<code>${field}</code>`)}</p>`}`
+}

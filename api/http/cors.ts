@@ -9,7 +9,7 @@ const preflightMaxAgeSeconds = 600
  * and the answer to a write are granted to the site's own origin and to localhost on any port alone.
  */
 export function cors(siteUrl: string): RequestHandler {
-  const isOwn = isOwnOrigin(siteUrl)
+  const siteOrigin = new URL(siteUrl).origin
   return (req, res, next) => {
     if (req.method === 'GET' || req.method === 'HEAD') {
       res.setHeader('Access-Control-Allow-Origin', '*')
@@ -18,7 +18,7 @@ export function cors(siteUrl: string): RequestHandler {
     }
     res.vary('Origin')
     const origin = req.get('Origin')
-    if (origin !== undefined && isOwn(origin)) {
+    if (origin !== undefined && (origin === siteOrigin || localhost.test(origin))) {
       res.setHeader('Access-Control-Allow-Origin', origin)
       res.setHeader('Access-Control-Expose-Headers', exposed)
       if (req.method === 'OPTIONS') {
@@ -29,12 +29,6 @@ export function cors(siteUrl: string): RequestHandler {
     }
     next()
   }
-}
-
-/** Whether an origin is the site's own, or localhost on any port. */
-export function isOwnOrigin(siteUrl: string): (origin: string) => boolean {
-  const siteOrigin = new URL(siteUrl).origin
-  return (origin) => origin === siteOrigin || localhost.test(origin)
 }
 
 const localhost = /^https?:\/\/localhost(:\d{1,5})?$/

@@ -7,7 +7,6 @@ import { mcpLimits } from '../../limits.config.ts'
 import { type CacheObserver, readThrough } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
 import type { Content } from '../http/content.ts'
-import { isOwnOrigin } from '../http/cors.ts'
 import { ApiError } from '../http/errors.ts'
 import { requestId } from '../http/headers.ts'
 import type { Sources } from '../http/route.ts'
@@ -79,20 +78,24 @@ const parseError = -32_700
  * was made to lead here (DNS rebinding). Programs send no Origin.
  */
 function judge(baseUrl: string, siteUrl: string): RequestHandler {
-  const names = new Set([...[baseUrl, siteUrl].map((url) => new URL(url).hostname), 'localhost', '127.0.0.1', '[::1]'])
-  const isOwn = isOwnOrigin(siteUrl)
+  const own = [baseUrl, siteUrl].map((url) => new URL(url))
+  const hosts = new Set([...own.map(({ hostname }) => hostname), ...loopback])
+  const origins = new Set(own.map(({ origin }) => origin))
   return (req, res, next) => {
     const host = URL.parse(`http://${req.get('Host')}`)?.hostname
     const origin = req.get('Origin')
-    if (host !== undefined && !names.has(host)) {
+    if (host !== undefined && !hosts.has(host)) {
       return refuse(res, 403, { code: invalidRequest, message: 'Host is not of this service' })
     }
-    if (origin !== undefined && !isOwn(origin) && origin !== new URL(baseUrl).origin) {
+    if (origin !== undefined && !origins.has(origin) && !loopback.includes(URL.parse(origin)?.hostname ?? '')) {
       return refuse(res, 403, { code: invalidRequest, message: 'Origin must be this service, localhost, or absent' })
     }
     next()
   }
 }
+
+/** Names of this machine on itself. */
+const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 const preflight: RequestHandler = (_req, res) => {
   res.set('Allow', 'POST, OPTIONS').set('Cache-Control', 'no-store')

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
+import { root } from '../../support/source-files.ts'
+
+// The protocol's own conformance scenarios, those that are for any server and not for the fixtures of a library.
+
+let database: TestDatabase
+let api: TestApi
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+/** Revision, scenario, and its checks that this server does not pass. */
+const scenarios: [revision: string, scenario: string, misses: string[]][] = [
+  ['2026-07-28', 'http-header-validation', []],
+  ['2026-07-28', 'sep-2164-resource-not-found', []],
+  ['2026-07-28', 'dns-rebinding-protection', []],
+  ['2025-11-25', 'server-initialize', []],
+  ['2026-07-28', 'tools-list', []],
+  ['2026-07-28', 'resources-list', []],
+  ['2026-07-28', 'caching', ['sep-2549-prompts-list-caching-hints']], // there are no prompts
+  [
+    '2026-07-28',
+    'server-stateless',
+    [
+      // They ask tools of the scenario's own server.
+      'sep-2575-http-server-no-independent-requests-on-stream',
+      'sep-2575-missing-capability-http-400',
+      'sep-2575-server-no-log-without-loglevel',
+      'sep-2575-server-rejects-undeclared-capability',
+      // Nothing here changes while it is listened to: streams are refused.
+      'sep-2575-server-sends-subscription-ack',
+      'sep-2575-server-tags-subscription-id',
+    ],
+  ],
+  ['2025-11-25', 'ping', []],
+  ['2025-11-25', 'tools-list', []],
+]
+
+test.each(scenarios.slice(0, rounds(3, 10)))('%s: %s', async (revision, scenario, misses) => {
+  const checks = await checksOf(revision, scenario)
+  expect(checks.length).toBeGreaterThan(0)
+  const failed = checks.filter(({ status }) => status !== 'SUCCESS' && status !== 'SKIPPED' && status !== 'INFO')
+  expect(failed.map(({ id }) => id).sort()).toEqual(misses)
+})
+
+/** What the scenario found. */
+function checksOf(revision: string, scenario: string): Promise<{ id: string; status: string }[]> {
+  const modules = join(root, 'node_modules')
+  const program = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js')
+  const args = ['server', '--url', `${api.url}/mcp`, '--scenario', scenario, '--spec-version', revision, '--verbose']
+  return new Promise((resolve, reject) => {
+    // It needs a newer Node than the service does: the one that the lock file pins.
+    execFile(join(modules, '.bin', 'node'), [program, ...args], (_failed, stdout, stderr) => {
+      const found = /^\[$[\s\S]*?^\]$/m.exec(stdout)
+      if (found) resolve(JSON.parse(found[0]))
+      else reject(new Error(`no checks: ${stdout}\n${stderr}`))
+    })
+  })
+}

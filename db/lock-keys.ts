@@ -8,19 +8,19 @@ export const lockKeys = {
   edges: 80_043_011,
 } as const
 
-/** First numbers of keys of two. */
+/** The first number of each key that is made of two. */
 export const lockClasses = {
-  /** With a chain id: the chain's processor. */
+  /** The second number is a chain id: held by the chain's processor. */
   processor: 8_004,
-  /** With a chain id: who reserves blocks for a backfill. */
+  /** The second number is a chain id: held by who reserves blocks for a backfill. */
   reservation: 8_005,
-  /** With a backfill's id: the command that works on it. */
+  /** The second number is a backfill's id: held by the command that works on it. */
   backfillCommand: 8_006,
-  /** With a chain id: who changes which recipients are known. */
+  /** The second number is a chain id: held by who changes which recipients are known. */
   scope: 8_007,
-  /** With the hash of a FID: who writes its verifications. */
+  /** The second number is the hash of a FID: held by who writes its verifications. */
   verifications: 8_008,
-  /** With a chain id: who makes partitions of its settlements. */
+  /** The second number is a chain id: held by who makes partitions of its settlements. */
   partitions: 8_009,
   /** With the hash of a FID: who appends to the events of its claims. Migration 1020 has it as a number. */
   claims: 8_010,

@@ -8,7 +8,7 @@ import { connectionTimeouts } from './pool.ts'
 
 /** SQLSTATE of what `raise notice` says; what the server notices by itself ("exists, skipping") has others. */
 const raisedByMigration = '00000'
-/** Another's migrations may build indexes of large tables. */
+/** How long another process may migrate before this one gives up: it may build indexes of large tables. */
 const othersPatienceMs = 2 * 60 * 60_000
 const pollMs = 200
 

@@ -7,7 +7,7 @@ const outsideMark = '-- outside a transaction'
 export interface MigrationFile {
   readonly name: string
   readonly sql: string
-  /** Of the file's bytes, in hex: tells a file that was changed after it ran. */
+  /** SHA-256 of the file's bytes in hex: tells a file that was changed after it ran. */
   readonly sha256: string
   /** The statements, to be run one by one; null: the file runs as a whole in one transaction. */
   readonly outside: readonly string[] | null

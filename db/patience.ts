@@ -4,7 +4,7 @@ import { connectionTimeouts } from './pool.ts'
 
 /** How long to wait for locks that others hold. */
 export interface Patience {
-  /** Whoever comes after a statement that waits for a table waits with it: longer than this it does not. */
+  /** Lock timeout of one try: every statement that queues behind a waiting one waits as long. */
   readonly lockTimeoutMs: number
   /** Mean pause before a new try. */
   readonly pauseMs: number
@@ -12,7 +12,7 @@ export interface Patience {
   readonly totalMs: number
 }
 
-/** Looking who holds a lock is over after this. */
+/** Timeout of the look at who holds a lock. */
 const lookMs = 5_000
 /** SQLSTATEs of a lock that was not to be had in time, and of a deadlock that was ended. */
 const lockFailures = ['55P03', '40P01']

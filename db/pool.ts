@@ -16,7 +16,10 @@ interface PoolOptions {
   readonly connectTimeoutMs?: number
 }
 
-/** Of a background process: longer than any statement that is in order, short enough to notice a host that vanished. */
+/**
+ * Statement timeout of a background process: longer than any statement in order takes, short enough to notice a lost
+ * host.
+ */
 export const patientStatementMs = 300_000
 /** How much later than the server this side gives a statement up: only when the server is not there to do it. */
 const graceMs = 1_000

@@ -15,7 +15,7 @@ export function storableText(text: string, maxCodePoints?: number): string {
 }
 
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
-/** With the u flag a surrogate of a pair is part of its code point and does not match. */
+/** A surrogate without its pair: with the u flag one of a pair is part of its code point and does not match. */
 const loneSurrogates = /\p{Surrogate}/gu
 
 function firstCodePoints(text: string, count: number): string {

@@ -6,7 +6,7 @@ export interface BlockPlace {
   readonly hash: string
 }
 
-/** A block with what ties it to the one before it. */
+/** A block with the hash of its parent. */
 export interface LinkedBlock extends BlockPlace {
   readonly parentHash: string
 }
@@ -41,7 +41,10 @@ export class Continuity {
     this.last = { height, hash }
   }
 
-  /** As `follow`, of the first block of an answer that begins with what was asked for, whether something is in it or not. */
+  /**
+   * Takes the first block of an answer that has to begin with the block asked for, empty or not. Throws as `follow`
+   * does.
+   */
   begin(block: LinkedBlock, toBlock?: number): void {
     if (block.height > this.next) {
       throw new Refusal(

@@ -5,9 +5,9 @@ import type { Auditor } from './audit/auditor.ts'
 import type { Progress } from './progress.ts'
 import type { ScopeLoader } from './scope/loader.ts'
 
-/** A processor is not ready when it is behind the head and has committed nothing for so long, or hears nothing for so long. */
+/** Milliseconds behind the head without a commit, or without news of the head, after which a processor is not ready. */
 const lateMs = 2 * 60_000
-/** And it hangs when that goes on for so long. */
+/** Milliseconds without progress after which a processor counts as hung. */
 const stuckMs = 10 * 60_000
 
 /**

@@ -11,7 +11,7 @@ export interface Certificate extends Tally {
   readonly lastHash: string
 }
 
-/** Of one shard; throws when it is not loaded to its end. */
+/** The certificate of one shard. Throws when it is not loaded to its end. */
 export function certificateOf(shard: Shard): Certificate {
   const { firstBlock, lastBlock, nextBlock, firstHash, lastHash, settlements, amount, checksum } = shard
   if (nextBlock <= lastBlock || !firstHash || !lastHash) {
@@ -20,7 +20,7 @@ export function certificateOf(shard: Shard): Certificate {
   return { firstBlock, lastBlock, firstHash, lastHash, settlements, amount, checksum }
 }
 
-/** Of the whole range. Throws when two shards are not of one chain. */
+/** The certificate of the whole range. Throws when two shards are not of one chain. */
 export function joinCertificates(shards: readonly Shard[]): Certificate {
   const first = shards[0] as Shard
   const last = shards.at(-1) as Shard

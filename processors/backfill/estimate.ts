@@ -14,7 +14,7 @@ interface Estimate {
 /** Blocks that are looked at, in so many places spread over the range. */
 const places = 8
 const blocksPerPlace = 100
-/** Of a settlement with its share of key and index, as measured. */
+/** Bytes of a stored settlement with its share of key and index, as measured. */
 const bytesPerSettlement = 290
 /** The source may take this long; a load that cannot be estimated can still be loaded. */
 const patienceMs = 10_000

@@ -31,7 +31,10 @@ const indexMemoryMegabytes = 256
 const chunkRows = 50_000
 /** Rows that the exchange may move while readers wait: some tens of milliseconds. */
 const maxRestRows = 5_000
-/** Readers and the processor wait behind whoever waits for a table, three of them, so not for long; then it is tried again. */
+/**
+ * Lock timeout of the exchange: readers and the processor queue behind its three waits, so it gives up early and
+ * retries.
+ */
 const lockWaitMs = 250
 /** Autovacuum is told to leave after a second. */
 const maintenanceWaitMs = 5_000

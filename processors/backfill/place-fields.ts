@@ -127,7 +127,7 @@ class PlaceCalldata implements Calldata<number> {
   }
 }
 
-/** Of `0x` in front of the digits; hex digits of an address, and of what stands before one in a word. */
+/** Lengths in characters: `0x`, the hex digits of an address, and the zeros before an address in a word. */
 const prefix = 2
 const addressDigits = 40
 const addressPadding = wordDigits - addressDigits

@@ -29,7 +29,7 @@ const alignment = 10_000
 /** A long range is cut into more shards than workers, because payments are not spread evenly over a chain. */
 const shardsPerWorker = 4
 const longShardBlocks = 250_000
-/** Of a block without settlements, where that of a settlement is one. */
+/** Work of reading a block without settlements; that of one settlement is 1. */
 const workOfBlock = 0.02
 
 /**

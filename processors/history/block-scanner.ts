@@ -34,7 +34,7 @@ export class BlockScanner {
   dataAt = new Int32Array(initialItems)
   dataEnd = new Int32Array(initialItems)
 
-  /** Of the number read last. */
+  /** Value of the number that was read last. */
   #value = 0
 
   /** Finds the fields of the block whose text begins at `start`. Returns where it ends, or -1: not such a text. */
@@ -229,7 +229,7 @@ export const hashLength = 66
 
 /** Room for the items of one block at first; it grows with the largest block. */
 const initialItems = 256
-/** Of a number: 2^53 has sixteen. */
+/** Most digits of a number: 2^53 has sixteen. */
 const maxDigits = 15
 
 /** The objects there are, and how many fields each has. */

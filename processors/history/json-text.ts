@@ -20,7 +20,7 @@ export function endOfData(text: Buffer, start: number): number {
   return text.indexOf(quote, start)
 }
 
-/** The same items with room for as many more. */
+/** Copies the items to a list of twice the size. */
 export function twice(items: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(2 * items.length)
   larger.set(items)

@@ -21,7 +21,7 @@ const mostCalls = 100
 const maxRequests = 8
 /** An answer may be this long, in bytes. */
 const maxAnswerBytes = 64 * 1024 * 1024
-/** Of an error's text, and of what is shown of an answer, in characters. */
+/** Most characters that a message shows of an error's text or of an answer. */
 const maxErrorText = 1_000
 const maxShown = 80
 /** Short pauses are made without a word, so many in a row; who asks for a longer one is told of. */
@@ -47,11 +47,14 @@ export class RpcClient {
   readonly #url: URL
   /** Fewer once the endpoint has refused so many. */
   #mostCalls = mostCalls
-  /** Of the next request: fewer after a failure, because many endpoints count calls, and more again after successes. */
+  /**
+   * Calls of the next request: fewer after a failure, because many endpoints count calls, and more again after
+   * successes.
+   */
   #batchCalls = mostCalls
   #running = 0
   readonly #queue: (() => void)[] = []
-  /** Nothing is sent before; milliseconds since 1970. */
+  /** When the next request may be sent; milliseconds since 1970. */
   #quietUntil = 0
 
   /** Throws when the address is no http one. */

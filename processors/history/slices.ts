@@ -19,7 +19,7 @@ export class Slices {
   /** First block that has not been asked for. */
   #unasked: number
   #lastHash: string | undefined
-  /** Of the first block that was read. */
+  /** Hashes of the first block that was read and of its parent, once it is. */
   first: RangeReader['first']
 
   /** `lastHash`: of the block before `next`, when it is known, in lowercase hex. */

@@ -15,7 +15,7 @@ export interface TransactionFields<V> {
 /** A token's note that it executed an authorization. */
 export interface Authorization<V> {
   readonly logIndex: number
-  /** Of the log, in the source's list. */
+  /** Position of the log in the source's list. */
   readonly position: number
   readonly token: V
   readonly authorizer: V
@@ -25,7 +25,7 @@ export interface Authorization<V> {
 /** Money that moved in the same transaction. */
 export interface Transfer<V> {
   readonly logIndex: number
-  /** Of the log, in the source's list. */
+  /** Position of the log in the source's list. */
   readonly position: number
   readonly token: V
   readonly from: V

@@ -1,7 +1,7 @@
 import { events } from '../../abi/generated/identity-registry.ts'
 import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 
-/** What the identity registry logged about a token. Texts are the bytes the caller sent. */
+/** What the identity registry logged about a registration. Texts are the bytes the caller sent. */
 export type RegistrationEvent = EventPlace &
   (
     | { readonly kind: 'transfer'; readonly from: Buffer | null; readonly to: Buffer | null }
@@ -22,7 +22,7 @@ const zeroAddress = `0x${'0'.repeat(40)}`
 
 /**
  * The registry's events of a block in log order. Of `Registered` the owner is left out: a receiving contract can have
- * passed the token on before it is logged, so that it may be wrong the moment it is written.
+ * passed the registration on before it is logged, so that it may be wrong the moment it is written.
  *
  * Throws when an event of the registry does not decode: that is an indexing error, not data.
  */

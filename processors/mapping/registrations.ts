@@ -24,7 +24,7 @@ interface RegistrationChanges {
 
 /**
  * Applies events, which must come in log order, to the rows as they are in the database before them. `existing` holds
- * every token of the events that has a row.
+ * every registration of the events that has a row.
  */
 export function applyRegistrationEvents(
   chain: ChainName,
@@ -97,7 +97,7 @@ function isWallet({ key }: { readonly key: Buffer }): boolean {
   return key.toString() === walletKey
 }
 
-/** Only a Transfer can make somebody the owner; until one is seen the token has none. */
+/** Only a Transfer can make somebody the owner; until one is seen the registration has none. */
 function firstSeen(chain: ChainName, { agentId, blockNumber, blockTimestamp, txHash }: RegistrationEvent) {
   return new Registration({
     id: registrationId(chain, agentId),

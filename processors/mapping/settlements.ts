@@ -10,7 +10,7 @@ import { TextCalldata, TextFields } from './text-fields.ts'
 export interface SettlementRow {
   readonly chain: ChainName
   readonly blockNumber: number
-  /** Of AuthorizationUsed. */
+  /** Log index of AuthorizationUsed. */
   readonly logIndex: number
   /** Milliseconds since 1970. */
   readonly blockTimestamp: number
@@ -32,7 +32,7 @@ type SelectorSource = 'c' | 't' | 'i'
 /** What became of the authorizations of one transaction. */
 interface Settled {
   readonly settlements: SettlementRow[]
-  /** Those that paid nothing: counted, not stored. */
+  /** Authorizations that paid nothing: counted, not stored. */
   readonly unpaid: Authorization<string>[]
 }
 

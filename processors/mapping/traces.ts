@@ -117,7 +117,7 @@ export function callsInFrame(frame: CallFrame): TokenCall[] {
   return [{ to: frame.to.toLowerCase(), input: frame.input.toLowerCase() }, ...below]
 }
 
-/** As `callsInFrame`, for the calls of one transaction with all their ancestors. */
+/** The calls of one transaction that were not undone, from a list that has all their ancestors. */
 export function callsInArchive(traces: readonly FlatTrace[]): TokenCall[] {
   const undone = traces.filter(({ error }) => error != null).map(({ traceAddress }) => traceAddress)
   const calls: TokenCall[] = []

@@ -18,7 +18,7 @@ interface PortalOptions {
 
 /** A batch is handed over when its lines, unpacked, come to this many bytes; two wait while one is written. */
 const maxBatchBytes = 16 * 1024 * 1024
-/** And when it is this old, so that a long search of empty blocks is not lost with the process. */
+/** Age at which a batch is handed over: a long search of empty blocks is not lost with the process. */
 const maxBatchMs = 5_000
 /** Between questions for blocks the Portal does not have yet. */
 const frontierPauseMs = 1_000

@@ -10,7 +10,7 @@ export interface PortalBlock {
   readonly header: { readonly number: number; readonly hash: string; readonly parentHash: string }
 }
 
-/** Of a line that is shown in a message, in characters. */
+/** Most characters of a line that a message shows. */
 const maxShown = 80
 
 /**

@@ -17,11 +17,11 @@ export interface PreviousBlock {
 
 /** Overload, and what passes by itself. */
 const worthRetrying = [429, 500, 502, 503, 504, 529]
-/** Of an error's text, in characters. */
+/** Most characters of an error's text. */
 const maxErrorText = 300
-/** Of the answer that names the newest final block, in characters. */
+/** Most characters of the answer that names the newest final block. */
 const maxHeadText = 1_000
-/** Of the answer that lists blocks below a fork, in characters. */
+/** Most characters of the answer that lists blocks below a fork. */
 const maxForkText = 64 * 1024
 
 /** The routes of one dataset that are used, and what their statuses mean. */

@@ -5,14 +5,14 @@ import { registrationEvents } from '../mapping/registration-events.ts'
 import { applyRegistrationEvents, registrationId } from '../mapping/registrations.ts'
 import type { FinalChain } from './reader.ts'
 
-/** Tokens as they were at a block. */
+/** Registrations as they were at a block. */
 export interface Tokens {
   readonly registrations: readonly Registration[]
   readonly metadata: readonly RegistrationMetadata[]
 }
 
 /**
- * What the registry's events up to a block make of some tokens. The tables keep a token's present state alone, so its
+ * What the registry's events up to a block make of some registrations. The tables keep present state alone, so their
  * events are read again from the registry's first block; those that were minted later are left out.
  */
 export async function tokensAt(

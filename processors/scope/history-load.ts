@@ -27,7 +27,7 @@ const recipientsPerRecount = 100
 interface LoadOptions {
   readonly pool: pg.Pool
   readonly chain: ChainSettings
-  /** Of transfers to these recipients. */
+  /** The history of transfers to these recipients. */
   readonly history: History
   readonly findCalls: FindCalls
   readonly recipients: readonly Buffer[]

@@ -75,7 +75,7 @@ interface Position {
   readonly isBegun: boolean
   /** How far the processor is, or need not be: it does not read settlements below its first own block. */
   readonly indexedBlock: number
-  /** As `indexedBlock`, of the blocks that are not written again. */
+  /** The last block that is final: its rows are not written again. */
   readonly finalBlock: number
 }
 

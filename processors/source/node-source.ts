@@ -29,7 +29,7 @@ const headPollMs = 1_000
 const retryMs = 100
 /** Failures in a row that another look at the chain may cure; more of them end the process. */
 const maxFailures = 30
-/** Of so many failures in a row one is told of: a node that is merely behind says nothing. */
+/** Failures in a row after which one is logged: a node that is merely behind for a moment logs nothing. */
 const failuresToTell = 50
 
 /**

@@ -51,7 +51,7 @@ export class GuardedSource implements SdkSource {
   }
 }
 
-/** The same of a source that follows the chain's head. */
+/** A source that follows the chain's head, its final blocks guarded as those of a `GuardedSource`. */
 export class GuardedHotSource extends GuardedSource implements SdkHotSource {
   constructor(
     private readonly hot: SdkSource & SdkHotSource,

@@ -42,7 +42,10 @@ export function toSdkLog(log: Logger): SdkLog {
   }
 }
 
-/** Of what the SDK hangs on its errors only the block: the whole request and answer are too much for a log. */
+/**
+ * Keeps only the block of the fields that the SDK adds to its errors: whole requests and answers are too much for a
+ * log.
+ */
 function describe(error: Error & { blockHeight?: number; blockHash?: string }) {
   const { name, message, blockHeight, blockHash, stack = '' } = error
   return { type: name, message: hideAddresses(message), blockHeight, blockHash, stack: hideAddresses(stack) }

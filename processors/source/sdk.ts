@@ -94,7 +94,7 @@ export interface SdkReader {
   getBlockByHash(hash: string, withTransactions: boolean): Promise<{ readonly hash: string } | null>
   /** Adds the logs of blocks that follow each other. */
   addLogs(blocks: readonly SdkNodeBlock[]): Promise<void>
-  /** The same reader, served after those of lower numbers. */
+  /** This reader with a priority: its calls are served after those of lower numbers. */
   withPriority(priority: number): SdkReader
 }
 

@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.ts'
 
 /** How long a processor waits: twice as long as the server needs to notice an owner that vanished. */
 export const processorWaitMs = 60_000
-/** And a command, whose caller waits for it. */
+/** How long a command waits: somebody is waiting for it. */
 export const commandWaitMs = 5_000
 /** Between tries. No statement waits for the lock: it would keep its snapshot all the time. */
 const askAgainMs = 250

@@ -18,7 +18,7 @@ export interface Shard {
   /** Lowercase hex; null before the first batch. */
   readonly parentHash: string | null
   readonly firstHash: string | null
-  /** Of the block below `nextBlock`. */
+  /** Hash of the block below `nextBlock`. */
   readonly lastHash: string | null
   readonly settlements: number
   readonly amount: bigint
@@ -87,7 +87,7 @@ export async function insertShards(
   )
 }
 
-/** Ascending. */
+/** The shards of a backfill, ascending. */
 export async function readShards(db: Queryable, id: number): Promise<Shard[]> {
   const { rows } = await db.query<Omit<Shard, 'amount' | 'checksum'> & { amount: string; checksum: string }>(
     `select first_block as "firstBlock", last_block as "lastBlock", next_block as "nextBlock",

@@ -5,7 +5,7 @@ import type { Queryable } from '../../pool.ts'
 
 /** A partition should not get many more: it is indexed, vacuumed or taken out in minutes. */
 const mostPartitionRows = 50_000_000
-/** Blocks that no partition is divided further than: every read by recipient looks into each of them. */
+/** Smallest size of a partition in blocks: a read by recipient looks into every partition. */
 const smallestStep = 250_000
 /** Partitions that one call makes; more would be the work of a head that cannot be right. */
 const mostAtOnce = 500
@@ -52,7 +52,7 @@ export async function ensurePartitions(
 interface Range {
   readonly first: number
   readonly end: number
-  /** As the statistics have it; -1: not known yet. */
+  /** Rows by the planner's statistics; -1: not known yet. */
   readonly rows: number
 }
 

@@ -4,7 +4,7 @@ import type { Queryable } from '../../pool.ts'
 // What taking a chain back is made of. All but the readers are to be called in one transaction, while no processor and
 // no backfill of the chain runs.
 
-/** Ids of tokens whose registration, wallet, URI or metadata changed above a block. */
+/** Ids of registrations whose holder, wallet, URI or metadata changed above a block. */
 export async function tokensChangedAbove(db: Queryable, chain: string, block: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     'select id from registration where chain = $1 and updated_block > $2 order by agent_id',
@@ -13,7 +13,7 @@ export async function tokensChangedAbove(db: Queryable, chain: string, block: nu
   return rows.map(({ id }) => id)
 }
 
-/** Deletes the tokens that changed above a block, with their metadata: what they were below it is written anew. */
+/** Deletes the registrations that changed above a block, with their metadata: their state below it is written anew. */
 export async function deleteTokensChangedAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query(
     `with changed as (
@@ -24,12 +24,12 @@ export async function deleteTokensChangedAbove(db: Queryable, chain: string, blo
   )
 }
 
-/** `rows` is a JSON array of objects with the columns' names. */
+/** Inserts registrations: `rows` is a JSON array of objects with the columns' names. */
 export async function insertRegistrations(db: Queryable, rows: string): Promise<void> {
   await db.query('insert into registration select * from json_populate_recordset(null::registration, $1::json)', [rows])
 }
 
-/** As `insertRegistrations`. */
+/** Inserts metadata: `rows` is a JSON array of objects with the columns' names. */
 export async function insertMetadata(db: Queryable, rows: string): Promise<void> {
   await db.query(
     'insert into registration_metadata select * from json_populate_recordset(null::registration_metadata, $1::json)',
@@ -57,7 +57,7 @@ export async function restoreFeedbackRevokedAbove(db: Queryable, chain: string, 
   )
 }
 
-/** Returns how many there were. */
+/** Deletes the settlements above a block. Returns how many there were. */
 export async function deleteSettlementsAbove(db: Queryable, chain: string, block: number): Promise<number> {
   const { rowCount } = await db.query('delete from settlement where chain = $1 and block_number > $2', [chain, block])
   return rowCount ?? 0

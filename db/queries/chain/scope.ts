@@ -3,9 +3,9 @@ import type { Queryable } from '../../pool.ts'
 
 /** A chain of which the settlements of known recipients alone are kept. */
 export interface SettlementScope {
-  /** Up to this block those of every recipient are there; -1: nowhere. */
+  /** The last block up to which the settlements of every recipient are stored; -1: none. */
   readonly completeTo: number
-  /** From this block on the processor reads them as it goes. */
+  /** The first block from which the processor itself stores the settlements of known recipients. */
   readonly ownFrom: number
 }
 
@@ -60,7 +60,7 @@ export async function clipScope(db: Queryable, chain: string, block: number): Pr
   )
 }
 
-/** Those of the addresses that are known recipients of a chain. */
+/** The addresses of a list that are known recipients of a chain. */
 export async function knownRecipients(db: Queryable, chain: string, addresses: readonly Buffer[]): Promise<Buffer[]> {
   const { rows } = await db.query<{ address: Buffer }>({
     name: 'known-recipients',
@@ -98,7 +98,7 @@ const knownAddresses = `
                     union select fid from claim
                     union select held.fid from registration_transfer t join verified_address held on held.address = t."to")`
 
-/** A text that is another one whenever the set of addresses that should be known is. */
+/** A digest of the addresses that should be known: it changes when the set does. */
 export async function recipientsDigest(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ digest: string }>({
     name: 'recipients-digest',
@@ -200,7 +200,10 @@ export async function moveRecipients(
   return rows.map(({ address }) => address)
 }
 
-/** The last block whose settlements somebody takes for read, when those of known recipients alone are kept; -1: none. */
+/**
+ * The last block that the processor or a load by recipient counts as read, where only known recipients are kept; -1:
+ * none.
+ */
 export async function lastScopedBlock(db: Queryable, chain: string): Promise<number> {
   const { rows } = await db.query<{ block: number }>(
     `select greatest(max(complete_to), max(own_from) - 1,

@@ -9,7 +9,7 @@ export const copySettlements = `copy settlement
   ${settlementColumns}
   from stdin (format binary)`
 
-/** The same into one table of the same shape. */
+/** COPY of the same binary rows into another table of the shape of `settlement`. */
 export function copySettlementsInto(table: string): string {
   return `copy ${pg.escapeIdentifier(table)} ${settlementColumns} from stdin (format binary)`
 }

@@ -4,10 +4,10 @@
  * Relations of the holdings of the FIDs and, in `summed`, of what those of each come to.
  *
  * Rules: a holding counts when its address verifies or verified the FID, unless the verification had ended before the
- * token came. It is current when the address has the token and is verified now. A verification that ended while the
- * address had the token ends the holding. A transfer to oneself is none. A current one is unsolicited when somebody
- * sent the token who is none of the FID's addresses, and nothing was set in a later block: what a registry sets while
- * it hands a token over, it sets in the same block.
+ * registration came. It is current when the address has the registration and is verified now. A verification that ended
+ * while the address had the registration ends the holding. A transfer to oneself is none. A current one is unsolicited
+ * when somebody sent it who is none of the FID's addresses, and nothing was set in a later block: what a registry sets
+ * while it hands a registration over, it sets in the same block.
  *
  * `offset 0` and `limit 1` keep rows looked up one by one: while the tables fill for the first time the planner does not
  * know how large they are, and would read them whole for every batch of agents. Times are digested as numbers: their

@@ -13,7 +13,7 @@ export interface AgentChange {
 
 export interface Derivation {
   readonly fids: readonly number[]
-  /** The chain table's. */
+  /** Names of the chains in the chain table's order. */
   readonly chainOrder: readonly string[]
   readonly now: Date
 }
@@ -34,7 +34,7 @@ export async function deriveAgents(db: Queryable, { fids, chainOrder, now }: Der
   return large.length === 0 ? rows : [...rows, ...(await deriveFromSums(db, { fids: large, chainOrder, now }))]
 }
 
-/** The same from what their holdings last came to. Those of which that is not known yet are left as they are. */
+/** Derives large holders from what their holdings came to last. Those never derived before stay as they are. */
 export async function deriveFromSums(db: Queryable, { fids, chainOrder, now }: Derivation): Promise<AgentChange[]> {
   const { rows: known } = await db.query<{ fid: number }>({
     name: 'summed-holders',

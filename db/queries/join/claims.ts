@@ -149,15 +149,15 @@ export async function claimState(
   return rows[0] as { claimedAt: Date | null; agentStatus: string }
 }
 
-/** Of a token's documents looked at for a host, at most. */
+/** Web addresses of the registrations that are looked at for a host, at most. */
 const mostAddresses = 1_000
 
 /**
  * Web addresses that registrations of these holders name and that contain `host`: agentURIs, and endpoints of services
  * in what the current agentURI led to. `addresses` are the verified set of one fid, lowercase hex.
  *
- * A token that somebody else gave to the holder counts only after the holder changed something about it: otherwise
- * anybody could tie a host of his own to a stranger's fid by sending a token there.
+ * A registration that somebody else gave to the holder counts only after the holder changed something about it:
+ * otherwise anybody could link a host of his own to a stranger's fid by sending a registration there.
  */
 export async function registeredAddresses(
   db: Queryable,
@@ -192,7 +192,7 @@ select url
   return rows.map(({ url }) => url)
 }
 
-/** Makes the locks of this transaction wait so long at most, in milliseconds. */
+/** Limits how long statements of this transaction wait for a lock, in milliseconds. */
 export async function limitLockWait(db: Queryable, milliseconds: number): Promise<void> {
   await db.query({
     name: 'limit-lock-wait',

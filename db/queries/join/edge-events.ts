@@ -26,8 +26,8 @@ select distinct fid from taken order by fid`,
 }
 
 /**
- * What edges of others to an agent `a` depend on: its verified addresses, and the tokens it has with their wallets. Times
- * as numbers: their text depends on the session's time zone.
+ * What edges of others to an agent `a` depend on: its verified addresses, and its registrations with their wallets.
+ * Times as numbers: their text depends on the session's time zone.
  */
 const digest = `md5(concat_ws('/',
   (select string_agg(v.address::text || extract(epoch from v.verified_at), ',' order by v.address)
@@ -42,7 +42,8 @@ const digest = `md5(concat_ws('/',
  * `lockEdges`. What sites link is for `spreadSites`.
  *
  * Whoever is linked to an agent already is found by the edge; the rest by what edges are made of: followers of one that is
- * new, those it judged, paid, gave a token to or took one from, and those it shares an address or a wallet with.
+ * new, those it gave feedback to, paid, gave a registration to or got one from, and those it shares an address or a
+ * wallet with.
  */
 export async function spreadEdges(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({

@@ -47,7 +47,7 @@ insert into social_follow as f (fid, targets, followed_at) values ($1, $2, $3)
 
 interface AgentEndpoints {
   readonly fid: number
-  /** Of the services of its registrations. */
+  /** Endpoints of the services of its registrations. */
   readonly endpoints: readonly string[]
 }
 
@@ -98,7 +98,7 @@ select site from lost union select site from added`,
   return rows.map(({ site }) => site)
 }
 
-/** Agents that verify an address, or have a token that is paid at it. */
+/** Agents that verify an address, or hold a registration whose wallet it is. */
 const agentsBehind = (address: string) => `
       select v.fid from verified_address v where v.address = ${address} and v.ended_at is null
        union

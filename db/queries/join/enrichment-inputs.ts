@@ -13,7 +13,7 @@ export interface AgentInput {
   readonly addresses: readonly string[]
 }
 
-/** Of these FIDs, those of the index. */
+/** The FIDs of a list that are in the index. */
 export async function readAgentInputs(db: Queryable, fids: readonly number[]): Promise<AgentInput[]> {
   const { rows } = await db.query<AgentInput>({
     name: 'read-agent-inputs',
@@ -109,7 +109,7 @@ select source, 'fid:' || fid as subject, $3::timestamptz, 2 from noted order by 
   })
 }
 
-/** Derives anew the agents that one of these sources was never asked about, which it was not there for. */
+/** Derives anew the agents that one of these sources was never asked about: it was off when they were listed. */
 export async function noteAgentsUnknownTo(db: Queryable, sources: readonly string[]): Promise<void> {
   await db.query({
     name: 'note-agents-unknown-to',

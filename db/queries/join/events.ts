@@ -17,7 +17,9 @@ export async function lockJoin(db: Queryable): Promise<void> {
   })
 }
 
-/** Whether anything waits to be joined: events of addresses, of tokens, of agents; each counted up to a thousand. */
+/**
+ * Whether anything waits to be joined: events of addresses, of registrations, of agents; each counted up to a thousand.
+ */
 export async function countEvents(db: Queryable): Promise<{ holders: number; tokens: number; agents: number }> {
   const { rows } = await db.query<{ holders: number; tokens: number; agents: number }>({
     name: 'count-events',
@@ -31,7 +33,7 @@ select (select count(*) from (select from holder_event limit 1000) as waiting) a
 
 /**
  * Consumes events of addresses: whoever verifies or verified one of them and has to do with the index, and whoever gave
- * a token to it, is derived again. Returns the addresses, lowercase hex.
+ * a registration to it, is derived again. Returns the addresses, lowercase hex.
  */
 export async function routeHolders(db: Queryable, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ address: string }>({
@@ -56,7 +58,10 @@ select '0x' || encode(address, 'hex') as address from met order by address`,
   return rows.map(({ address }) => address)
 }
 
-/** Consumes events of tokens: their holders in the index are derived again, and so are their edges. Returns the tokens. */
+/**
+ * Consumes events of registrations: their holders in the index and their edges are derived again. Returns the
+ * registrations.
+ */
 export async function routeTokens(db: Queryable, limit: number): Promise<Token[]> {
   const { rows } = await db.query<Token>({
     name: 'route-tokens',
@@ -110,7 +115,7 @@ export async function noteAddressesOf(db: Queryable, fids: readonly number[]): P
   })
 }
 
-/** Of the given addresses, those that have been given a token and that nobody is known to verify; lowercase hex. */
+/** The addresses of a list that have been given a registration and that nobody is known to verify; lowercase hex. */
 export async function unknownHolders(db: Queryable, addresses: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ address: string }>({
     name: 'unknown-holders',
@@ -125,7 +130,7 @@ select '0x' || encode(h.address, 'hex') as address
   return rows.map(({ address }) => address)
 }
 
-/** Events for all holders that a source has never been asked about, which it was not there for. */
+/** Notes events for all holders that a source was never asked about: it was off when they came. */
 export async function noteHoldersUnknownTo(db: Queryable, source: string): Promise<void> {
   await db.query({
     name: 'note-holders-unknown-to',

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../pool.ts'
 import { derivedHoldings, holdingWrites } from './agent-holdings.ts'
 
-// Agents to whose addresses very many tokens were transferred, which anybody can do. Their holdings are derived outside
-// the join's lock, so that nobody waits for them; the agent's row follows from what they came to.
+// Agents to whose addresses very many registrations were transferred, which anybody can do. Their holdings are derived
+// outside the join's lock, so that nobody waits for them; the agent's row follows from what they came to.
 
 /** Transfers to the addresses of an agent that is derived with all others; more take longer than those may wait. */
 const mostTransfers = 2_000

@@ -170,12 +170,12 @@ export async function liveAddresses(db: Queryable, fids: readonly number[]): Pro
 }
 
 interface Standing {
-  /** In the index. */
+  /** Whether it is in the index. */
   readonly listed: boolean
   readonly claimed: boolean
   /** Wants to be no agent here. */
   readonly unlisted: boolean
-  /** A token went to one of its addresses, so it is about to be in the index if it is not yet. */
+  /** A registration went to one of its addresses, so it is about to be in the index if it is not yet. */
   readonly holder: boolean
 }
 
@@ -196,7 +196,7 @@ select exists (select from agent where fid = $1) as listed,
 
 /**
  * Of FIDs and what they verify, those whose times matter: they are or were agents, or claimed, or one of the addresses,
- * new or stored, was given a token.
+ * new or stored, was given a registration.
  */
 export async function fidsToTime(
   db: Queryable,
@@ -219,7 +219,7 @@ select v.fid from verified_address v
   return new Set(rows.map(({ fid }) => fid))
 }
 
-/** Those of the FIDs that are in the index. */
+/** The FIDs of a list that are in the index. */
 export async function listedAmong(db: Queryable, fids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>({
     name: 'listed-among',

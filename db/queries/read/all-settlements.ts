@@ -36,7 +36,7 @@ const none: Rows = { rows: '[]', count: 0, next: null }
 /**
  * A page of the settlements of everybody that a filter matches. Of a known recipient they are looked up by the hours it
  * was paid in; otherwise by transaction, by payer, by facilitator, or along the blocks. A page that would need more
- * looking than `mostExamined` is short, and `next` leads on all the same.
+ * rows examined than `mostExamined` is short, and `next` leads on all the same.
  */
 export async function allSettlements(db: Queryable, page: AllSettlementsPage): Promise<Rows> {
   const { fid, recipient, tx_hash } = page.filter
@@ -121,7 +121,7 @@ async function alongBlocks(db: Queryable, page: AllSettlementsPage) {
 const columns = (table: string) =>
   `(${['block_timestamp', 'chain', 'block_number', 'log_index'].map((name) => `${table}.${name}`).join(', ')})`
 
-/** Of `found`, down to where looking ended, which `edge` tells if there is one: the first $1 rows, and where to go on. */
+/** The first $1 rows of `found` down to where the search ended (`edge`, when it ended early), and where to go on. */
 function pageOf(parts: { found: string; edge?: string }, order: 'asc' | 'desc'): string {
   const { found, edge } = parts
   const beyond = `${columns('s')} ${order === 'desc' ? '<' : '>'} ${columns('e')}`

@@ -43,7 +43,7 @@ export async function claimedAgents(db: Queryable, options: BulkOptions): Promis
   }
 }
 
-/** The same in parts: of thousands of profiles, few are read twice. */
+/** Reads the bulk document in parts, so that an agent that cannot be shown costs only its own part a second reading. */
 async function withoutBroken(db: Queryable, { limit, registries, leftOut }: BulkOptions): Promise<ClaimedAgents> {
   const { rows: all } = await db.query<{ fid: number; total: number }>({
     name: 'claimed-fids',

@@ -3,8 +3,8 @@ import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime } from '../sql/json-text.ts'
 
 /**
- * JSON of `GET /api/by-address/:address`: the agent that verifies the address, or the tokens it holds without one.
- * Undefined: neither. `address` is lowercase with 0x.
+ * JSON of `GET /api/by-address/:address`: the agent that verifies the address, or the registrations it holds without
+ * one. Undefined: neither. `address` is lowercase with 0x.
  *
  * Of several agents that verify it: the claimed, then the newest verification, then the lowest fid.
  */

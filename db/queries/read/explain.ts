@@ -28,10 +28,10 @@ export interface VerificationFact {
   readonly verified_at: string
   /** Null: it is live. */
   readonly ended_at: string | null
-  /** Tokens the address owns now, and the labels of their chains. */
+  /** Registrations the address owns now, and the labels of their chains. */
   readonly tokens: number
   readonly chains: readonly string[]
-  /** Tokens that came to the address and are somebody else's now, or nobody's. */
+  /** Registrations that came to the address and belong to another address now, or were burned. */
   readonly former_tokens: number
 }
 
@@ -78,7 +78,7 @@ select ${list(
 )}
   from chain_state)`
 
-/** Over an expression for the address. */
+/** How many registrations an address holds, over an expression for the address. */
 const tokens = (address: string) => `(select count(*) from registration r where r.owner = ${address} and not r.burned)`
 const tokenChains = (address: string) => `(
 select ${list(chainLabel('held.chain'), chainPosition('held.chain'))}

@@ -48,7 +48,7 @@ export interface ExportFilter {
   readonly chain: string | undefined
   /** ISO time; rows of this time are included. */
   readonly since: string | undefined
-  /** Of settlements since a time: where those of each chain begin, so that the older ones need not be read. */
+  /** For settlements since a time: the block at which those of each chain begin, so that older ones are not read. */
   readonly starts?: readonly ChainStart[]
 }
 

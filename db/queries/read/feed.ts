@@ -13,7 +13,7 @@ export interface FeedAgent {
   readonly claim_method: string | null
   readonly agent_status: string
   readonly listed_at: Date
-  /** Of anything that is shown; never before `listed_at`. */
+  /** When anything that is shown changed last; never before `listed_at`. */
   readonly changed_at: Date
 }
 
@@ -24,7 +24,7 @@ export interface FeedFilter {
   readonly claimed: boolean | null
 }
 
-/** Newest first. */
+/** The agents that were listed last, newest first. */
 export async function newestAgents(db: Queryable, filter: FeedFilter, limit: number): Promise<FeedAgent[]> {
   // Unnamed: planned with its values, so that a filter that is not there costs nothing.
   const { rows } = await db.query<FeedAgent>({

@@ -3,7 +3,7 @@ import type { Queryable } from '../../pool.ts'
 /** Where a chain's settlements of a time and later begin. */
 export interface ChainStart {
   readonly chain: string
-  /** Those of this block and above are of that time or later, those below are not. */
+  /** The first block whose settlements are of that time or later. */
   readonly block: number
 }
 

@@ -4,9 +4,9 @@ import type { Queryable } from '../../pool.ts'
 export interface SourceProgress {
   readonly source: string
   readonly known: number
-  /** Wait to be read now. */
+  /** Subjects that are due. */
   readonly due: number
-  /** Failed when they were read last. */
+  /** Subjects whose last read failed. */
   readonly failing: number
   readonly lastSuccessAt: Date | null
 }

@@ -13,7 +13,7 @@ interface CountOptions {
   readonly now: Date
 }
 
-/** Of the recipients of a relation; the parameters $1 and $2 are the time and whether overloads count. */
+/** Counts of the recipients in a relation. The parameters $1 and $2 are the time and whether overloads count. */
 const countedOf = (recipients: string, few: boolean) => ({
   recipients,
   few,
@@ -55,7 +55,7 @@ select paid.address, ${names.map((name) => `paid.${name}`).join(', ')}
    set (${names.join(', ')}) = row${row('excluded')}`
 }
 
-/** Counts what all addresses of agents were paid. What has not changed is not written. Returns how many rows were. */
+/** Counts what all addresses of agents were paid. Unchanged rows are not written. Returns how many rows changed. */
 export async function countRecipients(db: Queryable, { settlementOverloads, now }: CountOptions): Promise<number> {
   const { rowCount } = await db.query({
     name: 'count-recipients',
@@ -65,7 +65,7 @@ export async function countRecipients(db: Queryable, { settlementOverloads, now 
   return rowCount ?? 0
 }
 
-/** The same of the addresses of some agents, a hundred at most. */
+/** Counts what the addresses of some agents, a hundred at most, were paid. */
 export async function countRecipientsOf(
   db: Queryable,
   { fids, settlementOverloads, now }: CountOptions & { fids: readonly number[] },
@@ -80,7 +80,7 @@ export async function countRecipientsOf(
   })
 }
 
-/** Deletes the counts of addresses that no agent has any more. Rows that somebody writes are left to the next time. */
+/** Deletes the counts of addresses that no agent has any more. Rows locked by a writer are left to the next call. */
 export async function forgetRecipients(db: Queryable): Promise<void> {
   await db.query({
     name: 'forget-recipients',
@@ -102,7 +102,7 @@ export async function movedCounts(db: Queryable): Promise<SettlementCounts[]> {
   return rows
 }
 
-/** The same of some agents. */
+/** Those of some agents whose stored counts are not those of their addresses, with what those come to. */
 export async function movedCountsOf(db: Queryable, fids: readonly number[]): Promise<SettlementCounts[]> {
   const { rows } = await db.query<SettlementCounts>({
     name: 'moved-counts-of',

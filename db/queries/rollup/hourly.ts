@@ -7,7 +7,7 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** What whoever moves a mark adds to; the database refuses those who know of less. */
+/** Tables that a process adds to when it moves the mark; the database refuses processes that know of fewer. */
 const sums = 'hours, totals, payers'
 
 /**

@@ -14,7 +14,7 @@ export async function allowLargeSums(db: Queryable): Promise<void> {
 
 interface Sums {
   readonly table: string
-  /** With `chain` and `overload` the table's key. */
+  /** Columns of the table's key besides `chain` and `overload`. */
   readonly by: readonly string[]
   readonly values: readonly (keyof typeof values)[]
 }

@@ -41,10 +41,12 @@ const columns = `declared, has_content, title, version, skills, tools, path_coun
        consecutive_failures`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
-/** Tokens of one agent looked at; some holders have thousands. */
+/** Registrations of one agent that are looked at; some holders have thousands. */
 const mostTokens = 100
 
-/** Services of the tokens an agent has now, one token after the other, and the page its account names. */
+/**
+ * Services of the registrations an agent holds now, one registration after the other, and the page its account names.
+ */
 const inputsOf = (fid: string) => `
 select coalesce((select json_agg(service order by h.chain, h.agent_id, place)
                    from (${tokensOf(fid)}) h
@@ -104,7 +106,7 @@ select fid, kind, url, ${columns} from given
   })
 }
 
-/** Stores how a look at an agent went. */
+/** Stores the outcome of the last look at an agent's host. */
 export async function noteSpecCheck(
   db: Queryable,
   { fid, status, now }: { fid: number; status: string; now: Date },

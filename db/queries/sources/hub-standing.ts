@@ -8,7 +8,7 @@ interface HubStanding {
   readonly doubt: string | null
 }
 
-/** How a hub stands. Undefined: nobody has looked yet. */
+/** Whether a hub is believed, and the totals it last told. Undefined: it was not checked yet. */
 export async function readHubStanding(db: Queryable, url: string): Promise<HubStanding | undefined> {
   const { rows } = await db.query<HubStanding>({
     name: 'read-hub-standing',
@@ -29,7 +29,7 @@ export async function lastBelievedTotals(db: Queryable): Promise<Pick<HubStandin
   return rows[0] ?? { accounts: null, messages: null }
 }
 
-/** Stores a look at a hub. Totals are kept from when it was believed last. */
+/** Stores a check of a hub. Totals are those of the last check that it passed. */
 export async function storeHubStanding(
   db: Queryable,
   { url, accounts, messages, doubt, now }: HubStanding & { readonly url: string; readonly now: Date },

@@ -11,8 +11,8 @@ export interface Token {
 const source = sources.agentUri.name
 
 /**
- * Tokens whose URI has not been tried are to be read: at once when an agent of the index holds them, else when there is
- * time. A registration that never had a URI is left alone.
+ * Registrations whose URI has not been tried are to be read: at once when an agent of the index holds them, else when
+ * there is time. A registration that never had a URI is left alone.
  */
 const ask = (tokens: string) => `
 insert into source_state as s (source, subject, due_at, priority)
@@ -29,7 +29,7 @@ select '${source}', 'token:' || r.chain || ':' || r.agent_id, $1,
    set due_at = least(s.due_at, excluded.due_at), priority = greatest(s.priority, excluded.priority),
        lease_id = null`
 
-/** Of these tokens. A lease on one of them ends: what is being read may be of the URI before. */
+/** Makes the documents of these registrations due. Leases on them end: what is being read may be of the URI before. */
 export async function askForDocuments(db: Queryable, tokens: readonly Token[], now: Date): Promise<void> {
   await db.query({
     name: 'ask-for-documents',
@@ -38,12 +38,12 @@ export async function askForDocuments(db: Queryable, tokens: readonly Token[], n
   })
 }
 
-/** Of all tokens, for a job that was not there when they came. */
+/** Makes the documents of all registrations due, for a job that was not running when they came. */
 export async function askForAllDocuments(db: Queryable, now: Date): Promise<void> {
   await db.query({ name: 'ask-for-all-documents', text: ask('registration r'), values: [now] })
 }
 
-/** Tokens of these agents that wait for their first reading go before those of strangers. */
+/** Registrations of these agents that wait for their first reading go before those of strangers. */
 export async function hurryDocumentsOf(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
     name: 'hurry-documents-of',
@@ -58,7 +58,7 @@ update source_state s
   })
 }
 
-/** Tokens that an agent has now, in the order of chains' names and ids. */
+/** Registrations that an agent holds now, in the order of chains' names and ids. */
 export async function tokensHeldBy(db: Queryable, fid: number, limit: number): Promise<Token[]> {
   const { rows } = await db.query<Token>({
     name: 'tokens-held-by',
@@ -76,9 +76,9 @@ interface RegistrationUri {
   /** Null: too long to be kept. */
   readonly uri: string | null
   readonly uriSha256: Buffer
-  /** Whether an agent of the index has the token. */
+  /** Whether an agent of the index holds the registration. */
   readonly held: boolean
-  /** Of the content, when it is what this URI led to. */
+  /** Version that the host named for the stored content, when this very URI led to it. */
   readonly version?: { readonly etag: string | null; readonly lastModified: string | null }
 }
 
@@ -107,7 +107,7 @@ select case when r.agent_uri is null and coalesce(r.agent_uri_length, 0) = 0 the
 
 interface StoredDocument {
   readonly token: Token
-  /** Of the URI that was read. */
+  /** SHA-256 of the URI that was read. */
   readonly uriSha256: Buffer
   /** `uri_status`: docs/rules.md 3. */
   readonly uriStatus: string

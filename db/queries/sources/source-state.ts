@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { storableText } from '../../text.ts'
 
-/** Two: just claimed, a new holder, or changed at the source; one: seen and stale; zero: the rest. */
+/** How urgent a subject is: 2 just claimed, a new holder, or changed at the source; 1 seen and stale; 0 the rest. */
 type Priority = 0 | 1 | 2
 
 export interface LeasedSubject {
@@ -15,7 +15,7 @@ interface LeaseOrder {
   readonly source: string
   readonly leaseId: string
   readonly now: Date
-  /** When an unfinished lease falls back. */
+  /** When a lease that was not finished expires. */
   readonly until: Date
   readonly limit: number
 }
@@ -38,7 +38,7 @@ with due as (
   return lease(db, 'lease-due', text, order)
 }
 
-/** The same of priority 0 alone: the tail's reserved part, which urgent subjects cannot take. */
+/** Leases due subjects of priority 0 alone, stalest first: the part of a pass that urgent subjects cannot take. */
 export async function leaseTail(db: Queryable, order: LeaseOrder): Promise<LeasedSubject[]> {
   const text = `
 with due as (
@@ -99,7 +99,7 @@ export interface Ending {
   readonly error?: string
 }
 
-/** Code points. */
+/** Longest kept message of a failure, in code points. */
 const longestError = 500
 const errorOf = ({ error }: Ending) => (error === undefined ? null : storableText(error, longestError))
 

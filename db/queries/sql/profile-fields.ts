@@ -94,7 +94,9 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['historical_total', 'a.historical_total'],
 ]
 
-/** When what a shown token of the agent `a` names was read last; of what is settled only the row is left. */
+/**
+ * When the document of a shown registration of the agent `a` was last read. A source that is done leaves its row alone.
+ */
 const documentSuccess = `
 select max(greatest(s.last_success_at, d.read_at))
   from ${shownRecords('a.fid')} h
@@ -108,7 +110,7 @@ select greatest(max(last_success_at), (${documentSuccess})) as success_at,
   from source_state
  where subject = 'fid:' || a.fid`
 
-/** Of the sources behind a profile's field: the last attempt, failed ones included, and the last success. */
+/** When the sources of a profile's field were last tried, failures included, and when one last succeeded. */
 function timesOf(field: string): string {
   const from = textList(namesOf(({ profileField }) => profileField === field))
   return `max(last_attempt_at) filter (where source in (${from})) as ${field}_at,

@@ -1,11 +1,11 @@
 import { chainId, hex, isoTime } from './json-text.ts'
 
-// A holding `h` as JSON, with the token `r` and, for one that is held now, its document `d` beside it.
+// A holding `h` as JSON, with the registration `r` and, for one that is held now, its document `d` beside it.
 
 /** Addresses of the identity registries by chain: first parameter of every statement with these fields. */
 const registryOf = (chain: string) => `$1::jsonb ->> ${chain}`
 
-/** A token that is held now; `uri` is the expression of its URI. */
+/** JSON of a registration that is held now; `uri` is the expression of its URI. */
 export const recordObject = (uri: string) => `json_build_object(
     'chain', h.chain,
     'chain_id', ${chainId('h.chain')},
@@ -35,7 +35,7 @@ export const recordObject = (uri: string) => `json_build_object(
     'unsolicited', h.unsolicited
   )`
 
-/** A holding that ended. */
+/** JSON of a holding that ended. */
 export const historyObject = `json_build_object(
     'chain', h.chain,
     'chain_id', ${chainId('h.chain')},

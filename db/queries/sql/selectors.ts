@@ -1,6 +1,6 @@
 import { listedSelectors } from '../../../abi/selectors.ts'
 
-/** Without their 0x, as statements write bytes. */
+/** The selectors as bytea literals write them: hex without 0x. */
 const listed = Object.values(listedSelectors).map((selector) => selector.slice(2))
 
 /** Whether a selector is one of the two a settlement is defined by; an SQL expression of one. */

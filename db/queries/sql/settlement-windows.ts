@@ -1,8 +1,8 @@
 import { isListed } from './selectors.ts'
 
-/** A stretch of time up to now that settlements are counted over. */
+/** A window of time, up to now, in which settlements are counted. */
 interface Window {
-  /** Of the columns `<name>` (a count) and `<name>_amount` (base units). */
+  /** Name of the column with the count; `<name>_amount` has the sum in base units. */
   readonly name: string
   /** SQL expression of the time it begins after; null: since the first block. */
   readonly since: string | null
@@ -12,7 +12,7 @@ interface Window {
 interface Counted {
   /** A relation with one row for each recipient and a column `address`; it is scanned several times. */
   readonly recipients: string
-  /** They are some hundreds at most: each is looked up, instead of reading what everybody received. */
+  /** Whether the recipients are a few hundred at most: each is looked up then, instead of reading all settlements. */
   readonly few: boolean
   /** Whether amounts are summed up too: exact sums of many rows take longer than counting them. */
   readonly amounts: boolean

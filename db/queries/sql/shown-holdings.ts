@@ -4,8 +4,8 @@ import { chainPosition } from './json-text.ts'
 const table = 'unnest(chain_names()) with ordinality'
 
 /**
- * A relation: the tokens that an agent holds now, as far as they are shown with it, those it acted on first. Looked up
- * chain by chain, so that a holder of a hundred thousand costs no more than one of some hundreds.
+ * A relation: the registrations that an agent holds now, as far as they are shown with it, those it acted on first.
+ * Looked up chain by chain, so that a holder of a hundred thousand costs no more than one of some hundreds.
  */
 export const shownRecords = (fid: string) => `(
 select held.*
@@ -22,7 +22,7 @@ select held.*
  limit ${profileLimits.registrations}
 )`
 
-/** Order of the tokens an agent holds: over a holding `h`. */
+/** Order of the registrations an agent holds, over a holding `h`. */
 export const recordOrder = `h.unsolicited, ${chainPosition('h.chain')}, h.agent_id`
 
 /** Order of the holdings that ended, the last first: over a holding `h`. */

@@ -17,6 +17,11 @@ const lookMs = 5_000
 /** SQLSTATEs of a lock that was not to be had in time, and of a deadlock that was ended. */
 const lockFailures = ['55P03', '40P01']
 
+/** Whether something failed for want of a lock, so that it may get it when it is tried again. */
+export function isLockFailure(error: unknown): boolean {
+  return lockFailures.includes((error as { code?: string }).code ?? '')
+}
+
 /**
  * Runs what needs locks until it gets them: again while a try fails for want of one and the patience lasts, `onWait`
  * hearing each time who holds it. Throws the last failure once the patience is over, and any other at once.
@@ -24,13 +29,13 @@ const lockFailures = ['55P03', '40P01']
 export async function patiently<T>(
   { totalMs, pauseMs }: Patience,
   tryOnce: () => Promise<T>,
-  onWait: (error: Error) => void,
+  onWait: (error: Error) => void = () => {},
 ): Promise<T> {
   for (const deadline = Date.now() + totalMs; ; ) {
     try {
       return await tryOnce()
     } catch (error) {
-      if (!lockFailures.includes((error as { code?: string }).code ?? '') || Date.now() >= deadline) throw error
+      if (!isLockFailure(error) || Date.now() >= deadline) throw error
       onWait(error as Error)
     }
     await delay(pauseMs * (0.5 + Math.random()))

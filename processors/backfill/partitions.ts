@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
+import { isLockFailure } from '../../db/patience.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { copyAside, copyRest, countUncopied, nextToCopy } from '../../db/queries/chain/aside-copies.ts'
 import { holdReservations } from '../../db/queries/chain/backfill.ts'
@@ -40,7 +41,6 @@ const lockWaitMs = 250
 const maintenanceWaitMs = 5_000
 const lockPauseMs = 2_000
 const maxAttempts = 300
-const lockNotAvailable = '55P03'
 
 /**
  * Puts a loaded table in the place of its partition. While nobody sees it, it gets its indexes and a copy of what the
@@ -65,7 +65,7 @@ export async function placePartition(pool: pg.Pool, chain: Chain, aside: AsidePa
     try {
       if (await exchange(pool, chain, aside)) return
     } catch (error) {
-      if ((error as { code?: string }).code !== lockNotAvailable || attempt === maxAttempts) throw error
+      if (!isLockFailure(error) || attempt === maxAttempts) throw error
     }
     await delay(lockPauseMs)
   }

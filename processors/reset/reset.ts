@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
+import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
 import { deleteAuditsAbove } from '../../db/queries/chain/audit.ts'
@@ -37,6 +37,7 @@ import {
 import { deleteScope } from '../../db/queries/chain/scope.ts'
 import { limitLockWait } from '../../db/queries/chain/settlement-partitions.ts'
 import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/hourly.ts'
+import { minute, second } from '../../ops/time.ts'
 import { dropAside } from '../backfill/partitions.ts'
 import { emptyTally } from '../backfill/row-pages.ts'
 import { tallyTable } from '../backfill/verify.ts'
@@ -46,11 +47,7 @@ import { jsonPages } from '../store/json-rows.ts'
 import type { Tokens } from './tokens.ts'
 
 const maxBlock = 2_147_483_647
-const lockWaitMs = 1_000
-const lockPauseMs = 2_000
-const maxLockAttempts = 300
-/** Not in time, and a deadlock that was ended here. */
-const lockFailures = ['55P03', '40P01']
+const patience: Patience = { lockTimeoutMs: second, pauseMs: 2 * second, totalMs: 15 * minute }
 
 /**
  * Makes the tables those of an index that ends at a block, in one transaction. `tokens` are those that changed above
@@ -130,18 +127,16 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
  * this waits for a long reader the others do so behind it, so not for long; then it is tried again.
  */
 async function emptySettlements(db: Queryable, name: string) {
-  for (let attempt = 1; ; attempt++) {
+  await patiently(patience, async () => {
     await markPlace(db)
     try {
-      await limitLockWait(db, lockWaitMs)
-      return await truncateSettlements(db, name)
+      await limitLockWait(db, patience.lockTimeoutMs)
+      await truncateSettlements(db, name)
     } catch (error) {
-      const { code = '' } = error as { code?: string }
-      if (!lockFailures.includes(code) || attempt === maxLockAttempts) throw error
-      await returnToPlace(db)
-      await delay(lockPauseMs)
+      if (isLockFailure(error)) await returnToPlace(db)
+      throw error
     }
-  }
+  })
 }
 
 /** Its rows up to the block stay its own, and so do their certificate and their sums. */

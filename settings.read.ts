@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { ofProcesses, type Reader, type Setting, type SettingsOf } from './settings.ts'
+import type { Reader, Setting } from './settings.row.ts'
+import { ofProcesses, type SettingsOf } from './settings.ts'
 
 /** Values that a process cannot start with; a line each, which begins with the variable's name. */
 class SettingsError extends Error {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import { chainNames, chainOf } from './chains.config.ts'
+import { chainNames } from './chains.config.ts'
 import { claimLimits, requestLimits } from './limits.config.ts'
+import { enrichmentPort, perChain, portal, portalKey, processorPort } from './settings.chains.ts'
 import {
   egressAllow,
   httpUrl,
@@ -8,7 +9,6 @@ import {
   hubUrls,
   keyText,
   level,
-  nodeUrl,
   oneOf,
   port,
   postgresUrl,
@@ -18,31 +18,8 @@ import {
   text,
   whole,
 } from './settings.forms.ts'
+import { processors, type Reader, type Setting } from './settings.row.ts'
 import { publicHosts } from './sources.ts'
-
-/** Who reads settings: the commands by their names, and the file of Docker Compose for itself. */
-export const readers = [
-  ...(['migrate', 'processor', 'backfill', 'enrichment', 'api', 'graphql', 'export'] as const),
-  'docker-compose.yml',
-] as const
-export type Reader = (typeof readers)[number]
-
-/** One environment variable. An empty value counts as unset. */
-export interface Setting {
-  /** Reads its text. */
-  readonly form: z.ZodType<unknown, string>
-  /** Text that is read when it is unset. */
-  readonly default?: string
-  /** What its absence means, where there is no default. */
-  readonly unset?: string
-  /** Meaning and unit, in a few words. */
-  readonly about: string
-  /** Sentences for who sets it. */
-  readonly more?: string
-  readonly readers: readonly Reader[]
-}
-
-const processors = ['processor', 'backfill'] as const
 
 const database = {
   DATABASE_URL: {
@@ -177,52 +154,6 @@ const api = {
   },
 } as const satisfies Record<string, Setting>
 
-/** Of the chains; chains.file.ts reads all but the key, with the file that may override them. */
-const rpc = {
-  form: nodeUrl,
-  unset: 'history only',
-  about: "JSON-RPC address of the chain's node, http(s) or ws(s), for the tip",
-  more:
-    "Unset: the chain follows the Portal's final blocks alone, and claims by its contract wallets cannot be checked; " +
-    "claims by app key, and proofs of the keys behind verified addresses, need Optimism's.",
-  readers: [...processors, 'enrichment', 'api'],
-} as const satisfies Setting
-const gateway = {
-  form: httpUrl,
-  unset: 'the Portal',
-  about: 'a self-hosted v2 archive for the chain, used instead of the Portal',
-  readers: processors,
-} as const satisfies Setting
-const portalKey = {
-  PORTAL_API_KEY: {
-    form: keyText,
-    unset: 'none',
-    about: 'key of the Portal, where one is needed',
-    readers: processors,
-  },
-} as const satisfies Record<string, Setting>
-const chainSettings: Readonly<Record<string, Setting>> = {
-  ...Object.fromEntries(chainNames.map((name) => [chainOf(name).rpcVariable, rpc])),
-  ...Object.fromEntries(chainNames.map((name) => [chainOf(name).gatewayVariable, gateway])),
-  CHAINS_FILE: {
-    form: text,
-    unset: 'none',
-    about: 'path of a JSON file that overrides rows of the chain table, and adds chains to it, by chain',
-    more:
-      'enabled, rpc, portal, dataset, gateway, finality (blocks), registry, reputation {address, fromBlock}, tokens ' +
-      '[{address, decimals, fromBlock}], keyRegistry, idRegistry {address}. portal, gateway or rpc null: that source ' +
-      'is off. A chain that it adds has id, label, feedTerm, hasTraces, explorer {transaction, address, block, token}, ' +
-      'hue and partitions too, and variables RPC_<NAME> and GATEWAY_<NAME> of its own.',
-    readers: ['migrate', ...processors, 'enrichment', 'api', 'graphql', 'export', 'docker-compose.yml'],
-  },
-}
-export const portal = {
-  form: httpUrl,
-  default: 'https://portal.sqd.dev',
-  about: 'SQD Network Portal, which serves the history of the chains',
-  readers: processors,
-} as const satisfies Setting
-
 const network = {
   HUB_URL: {
     form: hubUrls,
@@ -324,20 +255,10 @@ const upstreams = {
   },
 } as const satisfies Record<string, Setting>
 
-/** Ports of health and metrics unless METRICS_PORT is set: of the chain table's first processor, and of the enrichment. */
-const firstProcessorPort = 9101
-export const enrichmentPort = 9110
-
-/** Port of the processor of the chain at a place of the table, from 0: they follow each other around the enrichment's. */
-export function processorPort(place: number): number {
-  const port = firstProcessorPort + place
-  return port < enrichmentPort ? port : port + 1
-}
-
 const everywhere = {
   METRICS_PORT: {
     form: port,
-    unset: `${firstProcessorPort} and up, ${enrichmentPort}`,
+    unset: `${processorPort(0)} and up, ${enrichmentPort}`,
     about: 'TCP port of health and metrics of the processors and the enrichment',
     more: `Unset: processors ${chainNames.map((name, index) => `${processorPort(index)} (${name})`).join(', ')}; enrichment ${enrichmentPort}. The api has them on PORT, graphql on GRAPHQL_PORT.`,
     readers: ['processor', 'enrichment'],
@@ -354,7 +275,7 @@ const everywhere = {
 export const settings: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {
   'Database and Redis': database,
   API: api,
-  Chains: { PORTAL_URL: portal, ...portalKey, ...chainSettings },
+  Chains: { PORTAL_URL: portal, ...portalKey, ...perChain },
   'Social network': network,
   "Agents' documents": documents,
   'Explorers, identities, hosts of code': upstreams,

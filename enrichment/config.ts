@@ -1,5 +1,5 @@
+import { enrichmentPort } from '../settings.chains.ts'
 import { readSettings } from '../settings.read.ts'
-import { enrichmentPort } from '../settings.ts'
 import { witnessUrls } from '../social/witness.ts'
 import { githubWithoutToken, namedHost, type PublicHost, publicHosts } from '../sources.ts'
 

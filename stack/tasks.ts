@@ -3,7 +3,7 @@ import type { ChainName } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import { type Config as EnrichmentConfig, readConfig as readEnrichmentConfig } from '../enrichment/config.ts'
 import { freePort } from '../ops/ports.ts'
-import { enrichmentPort, processorPort } from '../settings.ts'
+import { enrichmentPort, processorPort } from '../settings.chains.ts'
 import type { Task } from './stack.ts'
 
 interface TaskGroups {

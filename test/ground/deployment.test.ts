@@ -9,7 +9,8 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig as readApi } from '../../api/config.ts'
 import { chainNames, chainOf } from '../../chains.config.ts'
-import { type Setting, settings } from '../../settings.ts'
+import type { Setting } from '../../settings.row.ts'
+import { settings } from '../../settings.ts'
 import { listFiles, root } from '../support/source-files.ts'
 
 interface Service {

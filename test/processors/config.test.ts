@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { chainNames } from '../../chains.config.ts'
 import { UsageError } from '../../ops/cli.ts'
 import { readConfig } from '../../processors/config.ts'
-import { processorPort } from '../../settings.ts'
+import { processorPort } from '../../settings.chains.ts'
 
 describe('the chain to index', () => {
   test.each(['base', 'Base', '8453', ' BASE '])('may be named %j', (name) => {

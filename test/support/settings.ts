@@ -1,4 +1,5 @@
-import { type Setting, settings, wrapped } from '../../settings.ts'
+import type { Setting } from '../../settings.row.ts'
+import { settings, wrapped } from '../../settings.ts'
 
 const width = 120 // characters of a line of .env.example
 

@@ -1,0 +1,62 @@
+import { chainNames, chainOf } from './chains.config.ts'
+import { httpUrl, keyText, nodeUrl, text } from './settings.forms.ts'
+import { processors, type Setting } from './settings.row.ts'
+
+// Settings of the chains: where they are read, and the ports that their processors have. chains.file.ts reads all but
+// the key and the ports, with the file that may override them.
+
+const rpc = {
+  form: nodeUrl,
+  unset: 'history only',
+  about: "JSON-RPC address of the chain's node, http(s) or ws(s), for the tip",
+  more:
+    "Unset: the chain follows the Portal's final blocks alone, and claims by its contract wallets cannot be checked; " +
+    "claims by app key, and proofs of the keys behind verified addresses, need Optimism's.",
+  readers: [...processors, 'enrichment', 'api'],
+} as const satisfies Setting
+const gateway = {
+  form: httpUrl,
+  unset: 'the Portal',
+  about: 'a self-hosted v2 archive for the chain, used instead of the Portal',
+  readers: processors,
+} as const satisfies Setting
+export const portalKey = {
+  PORTAL_API_KEY: {
+    form: keyText,
+    unset: 'none',
+    about: 'key of the Portal, where one is needed',
+    readers: processors,
+  },
+} as const satisfies Record<string, Setting>
+/** A node and an archive for each chain of the table, and the file that may override and add rows. */
+export const perChain: Readonly<Record<string, Setting>> = {
+  ...Object.fromEntries(chainNames.map((name) => [chainOf(name).rpcVariable, rpc])),
+  ...Object.fromEntries(chainNames.map((name) => [chainOf(name).gatewayVariable, gateway])),
+  CHAINS_FILE: {
+    form: text,
+    unset: 'none',
+    about: 'path of a JSON file that overrides rows of the chain table, and adds chains to it, by chain',
+    more:
+      'enabled, rpc, portal, dataset, gateway, finality (blocks), registry, reputation {address, fromBlock}, tokens ' +
+      '[{address, decimals, fromBlock}], keyRegistry, idRegistry {address}. portal, gateway or rpc null: that source ' +
+      'is off. A chain that it adds has id, label, feedTerm, hasTraces, explorer {transaction, address, block, token}, ' +
+      'hue and partitions too, and variables RPC_<NAME> and GATEWAY_<NAME> of its own.',
+    readers: ['migrate', ...processors, 'enrichment', 'api', 'graphql', 'export', 'docker-compose.yml'],
+  },
+}
+export const portal = {
+  form: httpUrl,
+  default: 'https://portal.sqd.dev',
+  about: 'SQD Network Portal, which serves the history of the chains',
+  readers: processors,
+} as const satisfies Setting
+
+/** Ports of health and metrics unless METRICS_PORT is set: of the chain table's first processor, and of the enrichment. */
+const firstProcessorPort = 9101
+export const enrichmentPort = 9110
+
+/** Port of the processor of the chain at a place of the table, from 0: they follow each other around the enrichment's. */
+export function processorPort(place: number): number {
+  const port = firstProcessorPort + place
+  return port < enrichmentPort ? port : port + 1
+}

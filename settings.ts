@@ -145,6 +145,13 @@ const api = {
     more: 'on: by something its owner signed or wrote. off: whoever runs a host can claim any account from it.',
     readers: ['api'],
   },
+  CLAIM_LAPSE: {
+    form: oneOf('on', 'off'),
+    default: 'on',
+    about: 'whether claims end when what they rest on does',
+    more: 'off: only withdrawals end claims.',
+    readers: ['enrichment'],
+  },
   VERIFICATION_PROOF: {
     form: oneOf('signed', 'stated'),
     default: 'signed',

@@ -254,6 +254,18 @@ export const sources = {
     perRead: 1,
     leaseMs: minute,
   },
+  /** What the claims of an account rest on: looked at daily, and when something speaks against one. */
+  claims: {
+    name: 'claim_checks',
+    subject: 'fid',
+    label: 'Claims that stand',
+    once: 'fid',
+    cadenceMs: { all: day, pending: minute, unknown: hour },
+    retry: { baseMs: minute, capMs: 6 * hour },
+    batch: 8,
+    perRead: 1,
+    leaseMs: 2 * minute,
+  },
   /** Whom an agent follows, all of it. Events bring what changes in between. */
   follows: {
     name: 'social_follows',

@@ -16,6 +16,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     hub: followed === undefined ? hub : { ...namedHost, url: followed },
     /** Addresses of the hubs that are asked whether they know the same. */
     witnesses: witnessUrls(vars.HUB_URL ?? []),
+    /** Absent: only withdrawals end claims. */
+    claims: vars.CLAIM_LAPSE === 'on' ? { serviceName: vars.SERVICE_NAME } : undefined,
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,
     neynar: vars.NEYNAR_API_KEY
       ? { url: vars.NEYNAR_URL, apiKey: vars.NEYNAR_API_KEY, requestsPerSecond: neynar.requestsPerSecond }

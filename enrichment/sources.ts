@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Host, Urgency } from '../hosts/host.ts'
+import { createHost, type Host, type Urgency } from '../hosts/host.ts'
 import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createHub } from '../social/hub.ts'
 import { createNeynar } from '../social/neynar.ts'
@@ -11,6 +11,8 @@ import { createAgentHosts } from './agent-hosts.ts'
 import { createGateways } from './agent-uri/gateways.ts'
 import { createResolver } from './agent-uri/resolve.ts'
 import { agentUris } from './agent-uri/source.ts'
+import { createManifests } from './claims/manifest.ts'
+import { claimChecks } from './claims/source.ts'
 import type { Config } from './config.ts'
 import { createFixedSources } from './fixed-sources.ts'
 import { socialProofs } from './proofs/source.ts'
@@ -74,7 +76,8 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const sweeps = fidsByAddress === undefined
 
   const { egressAllow, userAgent, ipfsGateways, arweaveUrl } = config.agentHosts
-  const agentHosts = createAgentHosts({ door: createDoor({ userAgent, egressAllow, politeness }), egressAllow, now })
+  const door = createDoor({ userAgent, egressAllow, politeness })
+  const agentHosts = createAgentHosts({ door, egressAllow, now })
   const gateways = createGateways({ hosts: agentHosts, urls: ipfsGateways })
   const resolve = createResolver({ hosts: agentHosts, gateways, arweaveUrl })
 
@@ -93,6 +96,10 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const asked = witnesses.length > 0 ? [socialWitnesses({ pool, witnesses, host: witnessHost, now })] : []
   const options = { pool, social, host: hubHost, now }
   const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...asked, ...fixed.sources]
+  const hubDoubt = () => belief.doubt()
+  const claimHost = createHost({ name: 'claims', requestsPerSecond: Number.POSITIVE_INFINITY, now })
+  const manifests = config.claims && createManifests({ ...config.claims, door, database: pool, egressAllow })
+  const checkWorld = manifests && { ...proofWorld, database: pool, social: urgentHub, manifests, hubDoubt }
   const installed = [
     belief.guard(socialFids(options)),
     socialShards({ ...options, belief, sweeps }),
@@ -102,18 +109,28 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       : [belief.guard(socialSweep({ ...options, social: spareHub }))]),
     agentUris({ pool, host: agentHosts.host, resolve, now }),
     specs({ pool, hosts: agentHosts, chains, now }),
+    ...(checkWorld ? [claimChecks({ pool, world: checkWorld, host: claimHost, now })] : []),
     ...perAgent,
   ]
   const fixedHosts = fixed.sources.map(({ host }) => host)
   return {
     installed,
-    hosts: [hubHost, nodeHost, witnessHost, ...(neynarHost ? [neynarHost] : []), agentHosts.host, ...fixedHosts],
+    hosts: [
+      hubHost,
+      nodeHost,
+      claimHost,
+      witnessHost,
+      ...(neynarHost ? [neynarHost] : []),
+      agentHosts.host,
+      ...fixedHosts,
+    ],
     lookups: !sweeps,
     perAgent: perAgent.map(({ name }) => name),
-    hubDoubt: () => belief.doubt(),
+    hubDoubt,
     acceptHubTotals: belief.acceptTotals,
     description: [
       describe(config, sweeps),
+      `${sources.claims.name} ${config.claims ? 'on' : 'off: CLAIM_LAPSE is off'}`,
       `${sources.proofs.name} ${proofs.length > 0 ? 'on' : 'off: RPC_OPTIMISM is not set'}`,
       witnesses.length > 0
         ? `witnesses: ${witnesses.map(({ url }) => new URL(url).host).join(', ')}`

@@ -5,6 +5,12 @@ import type { EventPage, SocialChange } from './social-index.ts'
 
 const proof = z.object({ fid: z.int().positive() }).nullish()
 
+/** Removals carry no type of key. Source: snapchain `src/network/http_server.rs`. */
+const onChainEvent = z.object({
+  fid: z.int().positive(),
+  signerEventBody: z.object({ eventType: z.string() }).nullish(),
+})
+
 const event = z.object({
   type: z.string(),
   id: z.int().nonnegative(),
@@ -13,6 +19,7 @@ const event = z.object({
   mergeMessageBody: z.object({ message, deletedMessages: z.array(message).nullish() }).nullish(),
   revokeMessageBody: z.object({ message }).nullish(),
   pruneMessageBody: z.object({ message }).nullish(),
+  mergeOnChainEventBody: z.object({ onChainEvent }).nullish(),
   mergeUsernameProofBody: z.object({ usernameProof: proof, deletedUsernameProof: proof }).nullish(),
 })
 type HubEvent = z.infer<typeof event>
@@ -94,6 +101,10 @@ function changesOf(event: HubEvent, blockTime: Date | undefined, now: Date): Soc
   }
   const gone = event.revokeMessageBody?.message ?? event.pruneMessageBody?.message
   if (gone) return lostWith(gone, blockTime ?? now)
+  const onChain = event.mergeOnChainEventBody?.onChainEvent
+  if (onChain?.signerEventBody && /REMOVE$/i.test(onChain.signerEventBody.eventType)) {
+    return [{ kind: 'key_removed', fid: onChain.fid }]
+  }
   const { usernameProof, deletedUsernameProof } = event.mergeUsernameProofBody ?? {}
   return [usernameProof, deletedUsernameProof].flatMap((proof) =>
     proof ? [{ kind: 'unknown_profile', fid: proof.fid }] : [],

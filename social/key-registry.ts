@@ -13,6 +13,8 @@ export interface Registries {
   hadAppKey(fid: number, key: Hex): Promise<'held' | 'failed'>
   /** Whether a key of 32 bytes is an app key the FID has added and not removed. */
   isActiveAppKey(fid: number, key: Hex): Promise<boolean>
+  /** Whether the FID had an app key and has removed it; a key is removed for ever. `finalized`: and nothing undoes that. */
+  removedAppKey(fid: number, key: Hex, at: 'latest' | 'finalized'): Promise<boolean>
   /** Whether a key was added as an app key of the FID above a block, as its Add log says. */
   addedAppKeyAfter(fid: number, key: Hex, block: number): Promise<boolean>
   /** Whether an address is the FID's custody address, or one it has added for signing in. */
@@ -27,9 +29,10 @@ const abi = parseAbi([
   'function custodyOf(uint256 fid) view returns (address custody)',
   'event Add(uint256 indexed fid, uint32 indexed keyType, bytes indexed key, bytes keyBytes, uint8 metadataType, bytes metadata)',
 ])
-/** States of a key; 2 is removed for ever. */
+/** States of a key; removed is for ever. */
 const unknown = 0
 const added = 1
+const removed = 2
 const keyTypes = { app: 1, auth: 2 } as const
 
 export function createRegistries(
@@ -44,14 +47,14 @@ export function createRegistries(
       throw new NoAnswer('unavailable', `${contract}: ${chain.failure(error).message}`)
     }
   }
-  const keyDataOf = (fid: number, key: Hex) =>
+  const keyDataOf = (fid: number, key: Hex, blockTag: 'latest' | 'finalized' = 'latest') =>
     answered('KeyRegistry', () =>
       chain.client().readContract({
         address: keyRegistry as Address,
         abi,
         functionName: 'keyDataOf',
         args: [BigInt(fid), key],
-        blockTag: 'latest',
+        blockTag,
       }),
     )
   const hasKey = async (fid: number, key: Hex, type: number) => {
@@ -78,6 +81,7 @@ export function createRegistries(
       )
       return logs.some(({ blockNumber }) => blockNumber > BigInt(block))
     },
+    removedAppKey: async (fid, key, at) => (await keyDataOf(fid, key, at)).state === removed,
     isActiveAppKey: (fid, key) => hasKey(fid, key, keyTypes.app),
     // Registered as 20 bytes or as a word of 32: the contract takes any bytes for a key of this type.
     isAuthAddress: async (fid, address) =>

@@ -76,6 +76,8 @@ export type SocialChange =
   | { readonly kind: 'profile'; readonly fid: number; readonly part: ProfilePart; readonly text: string | null }
   /** A key was added off the chain, by a signed message. */
   | { readonly kind: 'key_added'; readonly fid: number; readonly message: unknown }
+  /** A key of an account was removed in the registry, as the hub heard of it. */
+  | { readonly kind: 'key_removed'; readonly fid: number }
   /** Something about a profile changed that has to be asked for. */
   | { readonly kind: 'unknown_profile'; readonly fid: number }
   | FollowChange

@@ -71,6 +71,14 @@ export class HubState {
     return account
   }
 
+  /** The key's removal in the registry, as the hub hears of it. */
+  removeAppKey(fid: number, key: string) {
+    const account = this.account(fid)
+    account.appKeys.delete(key)
+    const onChainEvent = signerEvent(account, key, 'REMOVE')
+    this.report(account, [{ type: 'HUB_EVENT_TYPE_MERGE_ON_CHAIN_EVENT', mergeOnChainEventBody: { onChainEvent } }])
+  }
+
   /** Sets the parts that are given. An empty text empties a part. */
   setProfile(fid: number, profile: Profile, at?: Date) {
     const account = this.account(fid)

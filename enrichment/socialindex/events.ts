@@ -1,4 +1,5 @@
 import type { Queryable } from '../../db/pool.ts'
+import { claimedAmong } from '../../db/queries/join/claim-checks.ts'
 import {
   endVerification,
   listedAmong,
@@ -194,13 +195,16 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
     changes.filter((change) => change.kind === 'follow'),
     now,
   )
-  const fidsOf = (kind: 'unreadable' | 'unknown_profile' | 'unknown_follows') => [
+  const fidsOf = (kind: 'unreadable' | 'unknown_profile' | 'unknown_follows' | 'key_removed') => [
     ...new Set(changes.flatMap((change) => (change.kind === kind ? (change.fid ?? []) : []))),
   ]
   const subjectsOf = (fids: readonly number[]) => fids.map((fid) => `fid:${fid}`)
+  const claimed = await claimedAmong(db, fidsOf('key_removed'))
   const listed = await listedAmong(db, fidsOf('unknown_profile'))
   const following = await listedAmong(db, fidsOf('unknown_follows'))
   await askForSubjects(db, sources.fids.name, subjectsOf(fidsOf('unreadable')), { priority: 1, dueAt: now })
   await askForSubjects(db, sources.fids.name, subjectsOf(listed), { priority: 2, dueAt: now })
   await askForSubjects(db, sources.follows.name, subjectsOf(following), { priority: 1, dueAt: now })
+  if (claimed.length > 0)
+    await askForSubjects(db, sources.claims.name, subjectsOf(claimed), { priority: 2, dueAt: now })
 }

@@ -13,6 +13,8 @@ const known = {
 const except = ['api/claim/accept.ts']
 /** Tables with two kinds of writers, and why. */
 const shared: Record<string, string> = {
+  claim: 'the job notes when a claim of the API was checked last',
+  claim_event: 'the API appends what owners say, the job what the network and the chains say, under one lock',
   settlement_hourly: 'a reset of the whole chain takes its sums with it, under the roll-up’s lock',
   settlement_total: 'as settlement_hourly',
   settlement_payer: 'as settlement_hourly',

@@ -6,6 +6,7 @@ import { hurryDocumentsOf } from '../sources/registration-documents.ts'
 import { addSubjects, askForSubjects, forgetSubjects } from '../sources/source-state.ts'
 import { type AgentChange, type Derivation, deriveAgents } from './agents.ts'
 import { forgetUnlistedProfiles } from './claim-actions.ts'
+import { askForClaimChecks } from './claim-checks.ts'
 import { noteEdgeEvents } from './edge-events.ts'
 import { askAboutAgents, forgetEnrichment } from './enrichment-inputs.ts'
 import { noteAddressesOf } from './events.ts'
@@ -41,6 +42,7 @@ export async function deriveWithFollowUp(
   }
   if (listed.length > 0) await addSubjects(db, sources.fids.name, subjectsOf(listed), soon)
   await askForSpecs(db, fids, now)
+  await askForClaimChecks(db, fids, now)
   await askAboutAgents(db, { fids, sources: perAgent, now })
   if (delisted.length > 0) {
     await forgetSubjects(db, sources.fids.name, subjectsOf(delisted))

@@ -60,7 +60,7 @@ select $1, address, ${firstSecond}, $4, false
   from unnest($2::bytea[]) as given (address)
  where not exists (select from verified_address o where o.fid = $1 and o.address = given.address
                                                     and (o.ended_at is null or o.observed_at >= $3))
-    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = excluded.observed_at`,
+    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = excluded.observed_at, pruned = false`,
     values: [fid, addresses.map(bytes), askedAt, now],
   })
 }
@@ -96,7 +96,7 @@ insert into verified_address as v (fid, address, verified_at, observed_at)
 select $1, l.address, l.verified_at, $5
   from unnest($2::bytea[], $3::timestamptz[]) as l (address, verified_at)
  where not exists (select from verified_address o where o.fid = $1 and o.address = l.address and o.ended_at is null)
-    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5
+    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5, pruned = false
  where v.ended_at is not null and v.observed_at < $4`,
     values: [fid, ...columns(live), askedAt, now],
   })
@@ -136,20 +136,23 @@ export async function openVerification(
 insert into verified_address as v (fid, address, verified_at, observed_at)
 select $1, $2::bytea, $3::timestamptz, $5
  where not exists (select from verified_address n where n.fid = $1 and n.address = $2 and n.verified_at > $3)
-    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5
+    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5, pruned = false
  where v.ended_at <= $4`,
     values: [fid, bytes(address), verifiedAt, at, now],
   })
 }
 
-/** Ends the verification an event took away: the one made at `verifiedAt`, or any made up to `at`. */
+/**
+ * Ends the verification an event took away: the one made at `verifiedAt`, which the network let go of by itself, or any
+ * made up to `at`.
+ */
 export async function endVerification(
   db: Queryable,
   { fid, address, verifiedAt, at, now }: VerificationEvent & { verifiedAt?: Date },
 ): Promise<void> {
   await db.query({
     name: 'end-verification',
-    text: `update verified_address set ended_at = greatest(verified_at, $4), observed_at = $5
+    text: `update verified_address set ended_at = greatest(verified_at, $4), observed_at = $5, pruned = $3 is not null
             where fid = $1 and address = $2 and ended_at is null
               and (verified_at = $3 or ($3 is null and verified_at <= $4) or not timed)`,
     values: [fid, bytes(address), verifiedAt ?? null, at, now],

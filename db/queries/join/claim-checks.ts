@@ -1,0 +1,167 @@
+import { sources } from '../../../sources.ts'
+import type { Queryable } from '../../pool.ts'
+import { addSubjects, askForSubjects } from '../sources/source-state.ts'
+
+/** A change of custody, as its log says it. */
+interface Transfer {
+  readonly kind: 't' | 'r'
+  readonly chain: string
+  readonly block_number: number
+  readonly log_index: number
+  /** Lowercase hex with 0x. */
+  readonly tx_hash: string
+  /** Whether its block is at or below the final one. */
+  readonly final: boolean
+}
+
+/** A claim that stands, and what is stored that decides about it. */
+export interface StandingClaim {
+  readonly method: string
+  readonly nonce: string
+  readonly state: 'live' | 'suspended'
+  readonly signer: string
+  readonly proof: unknown
+  /** The claim's newest event. */
+  readonly seq: number
+  readonly kind: string
+  readonly evidence: unknown
+  /** The first change of custody after the proof was made. */
+  readonly transfer: Transfer | null
+}
+
+/** When a proof was made: never later than it was accepted, whatever time was signed. */
+const provedAt = 'least(coalesce(c.signed_at, c.claimed_at), c.claimed_at)'
+
+/** The standing claims of a FID, oldest first. */
+export async function standingClaims(db: Queryable, fid: number): Promise<StandingClaim[]> {
+  const { rows } = await db.query<StandingClaim>({
+    name: 'standing-claims',
+    text: `
+select c.method, c.nonce, c.state, c.signer, c.proof, e.seq, e.kind, e.evidence,
+       (select json_build_object('kind', t.kind, 'chain', t.chain, 'block_number', t.block_number,
+                                 'log_index', t.log_index, 'tx_hash', '0x' || encode(t.tx_hash, 'hex'),
+                                 'final', coalesce(t.block_number <= s.finalized_block, false))
+          from fid_custody t left join chain_state s using (chain)
+         where t.fid = c.fid and t.block_timestamp > ${provedAt}
+         order by t.block_number, t.log_index limit 1) as transfer
+  from claim c
+ cross join lateral (
+    select seq, kind, evidence from claim_event e
+     where e.fid = c.fid and e.method = c.method and e.nonce = c.nonce order by seq desc limit 1) e
+ where c.fid = $1 and c.state <> 'ended'
+ order by c.claimed_at`,
+    values: [fid],
+  })
+  return rows
+}
+
+/** What is stored about the verification of an address. */
+interface StoredVerification {
+  readonly live: boolean
+  /** The network let it go; nobody took it back. */
+  readonly pruned: boolean
+  /** Hash of the signed message that took it back, 0x hex; null: there is none. */
+  readonly removal: string | null
+  /** The newest signed message that made it, of a contract wallet; null: a key signed. */
+  readonly wallet_message: unknown
+}
+
+export async function storedVerification(db: Queryable, fid: number, address: string): Promise<StoredVerification> {
+  const { rows } = await db.query<StoredVerification>({
+    name: 'stored-verification',
+    text: `
+with last as (
+  select * from verified_address where fid = $1 and address = $2 order by ended_at desc nulls first limit 1)
+select coalesce((select ended_at is null from last), false) as live,
+       coalesce((select pruned from last), false) as pruned,
+       (select '0x' || encode(m.hash, 'hex') from farcaster_message m
+         where m.fid = $1 and m.address = $2 and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.envelope = 'held'
+           and m.message_time >= coalesce((select verified_at from last), '-infinity')
+         order by m.message_time desc, m.hash limit 1) as removal,
+       (select case when m.verification_type = 1 then m.message end from farcaster_message m
+         where m.fid = $1 and m.address = $2 and m.type <> 'MESSAGE_TYPE_VERIFICATION_REMOVE'
+         order by m.message_time desc, m.hash limit 1) as wallet_message`,
+    values: [fid, Buffer.from(address.slice(2), 'hex')],
+  })
+  return rows[0] as StoredVerification
+}
+
+export interface CheckEvent {
+  readonly fid: number
+  readonly method: string
+  readonly nonce: string
+  /** The newest event of the claim that the check knew: nothing is written when there is a newer one. */
+  readonly seq: number
+  readonly kind: 'suspended' | 'resumed' | 'ended'
+  readonly at: Date
+  /** Canonical JSON. */
+  readonly evidence: string
+}
+
+/** Writes what a check found. Call under `lockClaims`. */
+export async function storeCheckEvent(db: Queryable, event: CheckEvent): Promise<void> {
+  const { fid, method, nonce, seq, kind, at, evidence } = event
+  await db.query({
+    name: 'store-check-event',
+    text: `
+insert into claim_event (fid, method, nonce, kind, at, evidence)
+select fid, method, nonce, $5, $6, $7
+  from claim
+ where fid = $1 and method = $2 and nonce = $3 and state <> 'ended'
+   and $4 = (select max(e.seq) from claim_event e where e.fid = $1 and e.method = $2 and e.nonce = $3)`,
+    values: [fid, method, nonce, seq, kind, at, evidence],
+  })
+}
+
+/** Notes when all checks of claims held. */
+export async function noteChecked(
+  db: Queryable,
+  fid: number,
+  claims: readonly { readonly method: string; readonly nonce: string }[],
+  at: Date,
+): Promise<void> {
+  await db.query({
+    name: 'note-checked',
+    text: `
+update claim c set checked_at = $4
+  from unnest($2::text[], $3::text[]) as held (method, nonce)
+ where c.fid = $1 and c.method = held.method and c.nonce = held.nonce and c.state <> 'ended'`,
+    values: [fid, claims.map(({ method }) => method), claims.map(({ nonce }) => nonce), at],
+  })
+}
+
+/** Asks for the checks of these FIDs' claims: now where what is stored speaks against one, else at their turn. */
+export async function askForClaimChecks(db: Queryable, fids: readonly number[], now: Date): Promise<void> {
+  const { rows } = await db.query<{ subject: string; doubtful: boolean }>({
+    name: 'claims-to-check',
+    text: `
+select 'fid:' || c.fid as subject,
+       bool_or(c.state = 'suspended'
+               or exists (select from fid_custody t where t.fid = c.fid and t.block_timestamp > ${provedAt})
+               or (c.method = 'eip191'
+                   and not exists (select from verified_address v
+                                    where v.fid = c.fid and v.address = decode(substr(c.signer, 3), 'hex')
+                                      and v.ended_at is null))) as doubtful
+  from claim c
+ where c.fid = any ($1::bigint[]) and c.state <> 'ended'
+ group by c.fid
+ order by c.fid`,
+    values: [fids],
+  })
+  if (rows.length === 0) return
+  const { name, cadenceMs } = sources.claims
+  const subjects = rows.map(({ subject }) => subject)
+  await addSubjects(db, name, subjects, { priority: 0, dueAt: new Date(now.getTime() + cadenceMs.all) })
+  const doubtful = rows.filter((row) => row.doubtful).map(({ subject }) => subject)
+  if (doubtful.length > 0) await askForSubjects(db, name, doubtful, { priority: 2, dueAt: now })
+}
+
+/** Those of the FIDs that a claim of stands. */
+export async function claimedAmong(db: Queryable, fids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'claimed-among',
+    text: `select distinct fid from claim where fid = any ($1::bigint[]) and state <> 'ended' order by fid`,
+    values: [fids],
+  })
+  return rows.map(({ fid }) => fid)
+}

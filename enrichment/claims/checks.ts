@@ -1,0 +1,94 @@
+import { type Hex, toHex } from 'viem'
+import type { Queryable } from '../../db/pool.ts'
+import type { StandingClaim } from '../../db/queries/join/claim-checks.ts'
+import { storedVerification } from '../../db/queries/join/claim-checks.ts'
+import { day, hour } from '../../ops/time.ts'
+import type { ProofWorld } from '../../social/proving.ts'
+import type { SocialIndex } from '../../social/social-index.ts'
+import { readHubMessage } from '../../trust/hub-message.ts'
+import { claimDigest } from '../../trust/verification-claim.ts'
+import type { Finding, Patience } from './finding.ts'
+import type { Manifests } from './manifest.ts'
+
+export interface CheckWorld extends ProofWorld {
+  readonly database: Queryable
+  readonly social: Pick<SocialIndex, 'verifications' | 'profile'>
+  readonly manifests: Manifests
+  /** Why the hub is not believed; undefined: it is. */
+  hubDoubt(): Promise<string | undefined>
+}
+
+const holds: Finding = { kind: 'holds' }
+/** An answer that leaves something out is an end when it is given twice. */
+const absence: Patience = { looks: 2, overMs: hour, apartMs: hour }
+const denial: Patience = { looks: 2, overMs: day, apartMs: day }
+
+/**
+ * Looks at what a claim rests on, cheap evidence before dear: whether the account changed hands, then what the method
+ * rests on. Who does not answer makes a finding unknown.
+ */
+export async function checkClaim(fid: number, claim: StandingClaim, world: CheckWorld): Promise<Finding> {
+  const { transfer } = claim
+  if (transfer) {
+    const { kind, final, ...detail } = transfer
+    const reason = kind === 'r' ? 'fid_recovered' : 'fid_transferred'
+    return { kind: final ? 'refuted' : 'doubted', reason, detail }
+  }
+  const check = checks[claim.method]
+  if (!check) return holds
+  try {
+    return await check(fid, claim, world)
+  } catch (error) {
+    return { kind: 'unknown', error }
+  }
+}
+
+type Check = (fid: number, claim: StandingClaim, world: CheckWorld) => Promise<Finding>
+
+const checks: Readonly<Record<string, Check>> = {
+  async eip191(fid, { signer: address }, world) {
+    const stored = await storedVerification(world.database, fid, address)
+    if (stored.removal !== null && !stored.live) {
+      return { kind: 'refuted', reason: 'verification_removed', detail: { address, removal: stored.removal } }
+    }
+    if (!stored.live && !(await isVerified(fid, address, world))) {
+      const detail = { address, pruned: stored.pruned }
+      const reason = 'verification_removed'
+      return stored.pruned
+        ? { kind: 'doubted', reason, detail }
+        : { kind: 'doubted', reason, detail, patience: absence }
+    }
+    return stored.wallet_message === null ? holds : askWallet(address as Hex, stored.wallet_message, world)
+  },
+
+  async jfs(fid, { signer }, { registries }) {
+    if (!registries.canAnswer) return holds
+    const key = signer as Hex
+    if (await registries.isActiveAppKey(fid, key)) return holds
+    const isFinal = await registries.removedAppKey(fid, key, 'finalized')
+    return { kind: isFinal ? 'refuted' : 'doubted', reason: 'key_removed', detail: { key } }
+  },
+
+  'well-known': (fid, claim, { manifests }) => manifests.check(fid, claim),
+}
+
+/** Whether the hub has a verification that is not stored: the account may never have been read. */
+async function isVerified(fid: number, address: string, { social, hubDoubt }: CheckWorld): Promise<boolean> {
+  const doubt = await hubDoubt()
+  if (doubt !== undefined) throw new Error(`the hub is not believed: ${doubt}`)
+  return (await social.verifications(fid)).some((one) => one.address === address)
+}
+
+/** Asks a contract wallet again, on the chain that its verification names, for what it signed then. */
+async function askWallet(address: Hex, hubMessage: unknown, { wallets }: ProofWorld): Promise<Finding> {
+  const message = readHubMessage(hubMessage)
+  const body = message?.data.body
+  if (!message || body?.kind !== 'verification_add' || !wallets.canAnswer(body.chainId)) return holds
+  const { chainId } = body
+  const digest = claimDigest(message.data.fid, body, message.data.network)
+  const answer = await wallets.ask({ address, chainId }, digest, toHex(body.claimSignature))
+  if (answer.signed) return holds
+  const { block, blockHash, codeSha256 } = answer
+  const detail = { address, chain_id: chainId, block_number: block, block_hash: blockHash, code_sha256: codeSha256 }
+  return { kind: 'doubted', reason: 'wallet_denies', detail, patience: denial }
+}

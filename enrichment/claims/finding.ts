@@ -1,0 +1,73 @@
+import type { CheckEvent, StandingClaim } from '../../db/queries/join/claim-checks.ts'
+import { canonicalJson, type Json } from '../../trust/canonical-json.ts'
+
+/** Why a claim does not stand, as its event says it. */
+type EndReason =
+  | 'fid_transferred'
+  | 'fid_recovered'
+  | 'verification_removed'
+  | 'key_removed'
+  | 'manifest_gone'
+  | 'wallet_denies'
+
+/** What looking at a claim came to. */
+export type Finding =
+  | { readonly kind: 'holds' }
+  /** Somebody did not answer, which says nothing about the claim. */
+  | { readonly kind: 'unknown'; readonly error: unknown }
+  /** Silence, or what may yet be undone. */
+  | {
+      readonly kind: 'doubted'
+      readonly reason: EndReason
+      readonly detail: Json
+      /** How much silence ends the claim; undefined: none, only what comes of it does. */
+      readonly patience?: Patience
+    }
+  /** Signed or final evidence. */
+  | { readonly kind: 'refuted'; readonly reason: EndReason; readonly detail: Json }
+
+export interface Patience {
+  /** So many looks, the last so long after the first. */
+  readonly looks: number
+  readonly overMs: number
+  /** Looks nearer to each other count once. */
+  readonly apartMs: number
+}
+
+interface Look {
+  readonly at: string
+  readonly detail: Json
+}
+
+/** The event that a finding makes of a claim; undefined: nothing new. */
+export function eventOf(
+  { state, kind, evidence }: Pick<StandingClaim, 'state' | 'kind' | 'evidence'>,
+  finding: Finding,
+  now: Date,
+): Pick<CheckEvent, 'kind' | 'evidence'> | undefined {
+  switch (finding.kind) {
+    case 'unknown':
+      return undefined
+    case 'holds':
+      return state === 'suspended' ? { kind: 'resumed', evidence: canonicalJson({}) } : undefined
+    case 'refuted': {
+      const { reason, detail } = finding
+      return { kind: 'ended', evidence: canonicalJson({ reason, detail }) }
+    }
+    case 'doubted': {
+      const { reason, detail, patience } = finding
+      const before = kind === 'suspended' ? (evidence as { reason?: string; looks?: readonly Look[] }) : {}
+      const looks = before.reason === reason ? (before.looks ?? []) : []
+      const first = looks[0]
+      const last = looks.at(-1)
+      if (last && (!patience || now.getTime() - Date.parse(last.at) < patience.apartMs)) return undefined
+      const all = [...looks, { at: now.toISOString(), detail }]
+      const isOver =
+        patience && first && all.length >= patience.looks && now.getTime() - Date.parse(first.at) >= patience.overMs
+      return {
+        kind: isOver ? 'ended' : 'suspended',
+        evidence: canonicalJson({ reason, looks: all } as unknown as Json),
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type pg from 'pg'
+import { noteChecked, standingClaims, storeCheckEvent } from '../../db/queries/join/claim-checks.ts'
+import { lockClaims } from '../../db/queries/join/claims.ts'
+import type { Host } from '../../hosts/host.ts'
+import { sources } from '../../sources.ts'
+import { numberOf, type Source } from '../schedule/source.ts'
+import { type CheckWorld, checkClaim } from './checks.ts'
+import { eventOf, type Finding } from './finding.ts'
+
+interface ClaimChecksOptions {
+  readonly pool: pg.Pool
+  readonly world: CheckWorld
+  readonly host: Host
+  readonly now: () => Date
+}
+
+const { cadenceMs } = sources.claims
+/** Looks are this much later than they have to be apart, whatever the scheduler's jitter. */
+const marginOfLooks = 1.2
+
+/** Looks at the claims of an account that stand: whether what they rest on still does. */
+export function claimChecks({ pool, world, host, now }: ClaimChecksOptions): Source {
+  return {
+    ...sources.claims,
+    host,
+
+    async read([subject]) {
+      const fid = numberOf(subject!)
+      const found: { claim: Awaited<ReturnType<typeof standingClaims>>[number]; finding: Finding }[] = []
+      for (const claim of await standingClaims(pool, fid)) {
+        found.push({ claim, finding: await checkClaim(fid, claim, world) })
+      }
+      const unknown = found.flatMap(({ finding }) => (finding.kind === 'unknown' ? [finding.error] : []))
+      if (unknown.length > 0 && unknown.length === found.length) throw unknown[0]
+      return {
+        outcome: found.length === 0 ? 'empty' : unknown.length > 0 ? 'partly' : 'ok',
+        async write(db) {
+          await lockClaims(db, fid)
+          const at = now()
+          for (const { claim, finding } of found) {
+            const event = eventOf(claim, finding, at)
+            if (event) await storeCheckEvent(db, { fid, ...claim, ...event, at })
+          }
+          const held = found.filter(({ finding }) => finding.kind === 'holds').map(({ claim }) => claim)
+          await noteChecked(db, fid, held, at)
+          return found.length === 0 ? undefined : Math.min(...found.map(({ finding }) => nextLookMs(finding)))
+        },
+      }
+    },
+  }
+}
+
+function nextLookMs(finding: Finding): number {
+  if (finding.kind === 'unknown') return cadenceMs.unknown
+  if (finding.kind !== 'doubted') return cadenceMs.all
+  if (finding.patience) return finding.patience.apartMs * marginOfLooks
+  return finding.reason === 'verification_removed' ? cadenceMs.all : cadenceMs.pending
+}

@@ -1,0 +1,311 @@
+import { padHex } from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { claimHistory } from '../../db/queries/read/claim-history.ts'
+import { accountOf, funder } from '../../devnet/chain/chain.ts'
+import { removeAppKey } from '../../devnet/chain/farcaster.ts'
+import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
+import type { Removal } from '../../devnet/hub/verifications.ts'
+import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
+import { day, hour, minute } from '../../ops/time.ts'
+import { isClaimHistory, type SealedClaimEvent } from '../../trust/claim-event.ts'
+import {
+  type Claimant,
+  type ClaimStage,
+  eip191Claim,
+  freshNonce,
+  jfsClaim,
+  post,
+  startClaimStage,
+} from '../support/api/claims.ts'
+import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
+import { insert } from '../support/seed.ts'
+
+// What a claim rests on is looked at again, and when it is gone the claim ends: at once by evidence, later by silence.
+
+const path = '/.well-known/agent-directory.json'
+let stage: ClaimStage
+let job: EnrichmentJob
+let claimant: Claimant
+const jobOf = (env: Record<string, string> = {}) =>
+  startJob({
+    database: stage.database,
+    clock: {
+      now: () => new Date(stage.clock.now),
+      pass(ms) {
+        stage.clock.now += ms
+        return new Date(stage.clock.now)
+      },
+    },
+    env: { HUB_URL: stage.hub.url, RPC_OPTIMISM: stage.chain.rpc, EGRESS_ALLOW: stage.host.name, ...env },
+  })
+beforeAll(async () => {
+  stage = await startClaimStage()
+  job = await jobOf()
+})
+afterAll(async () => {
+  await job.close()
+  await stage.stop()
+})
+beforeEach(async () => {
+  // Whoever was here before is not read again.
+  stage.hub.state.accounts.clear()
+  await stage.database.pool.query(`delete from source_state where subject like 'fid:%'`)
+  claimant = await stage.claimant()
+  stage.hub.faults.clear()
+  stage.host.pages.clear()
+  stage.host.faults.clear()
+  await passing(11 * minute)
+})
+
+async function passing(ms: number) {
+  stage.clock.now += ms
+  await job.run()
+}
+
+/** The claims alone are looked at, which is all that happens in these tests. */
+async function looking(ms: number) {
+  stage.clock.now += ms
+  while ((await job.pass('claim_checks')).length > 0);
+  await job.join()
+}
+
+const history = async () => (await claimHistory(stage.database.pool, claimant.fid)) as SealedClaimEvent[]
+const kinds = async () => (await history()).map(({ kind }) => kind)
+const lastEvidence = async () => (await history()).at(-1)?.evidence
+const profile = async () => {
+  const answer = await stage.api.get(`/api/agent/${claimant.fid}?at=${stage.clock.now}`)
+  return answer.status === 200 ? ((await answer.json()) as { claimed: boolean }) : answer.status
+}
+
+async function claimed(body: unknown) {
+  expect((await post(stage.api, body)).status).toBe(200)
+  await job.run()
+}
+const byText = async () => claimed(await eip191Claim(stage, claimant))
+const byKey = async () => claimed(jfsClaim(stage, claimant))
+async function byManifest() {
+  const { fid, address } = claimant
+  const { name: host } = stage.host
+  stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
+  stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses: [address] } })
+  await claimed({ method: 'well-known', fid, host, nonce: freshNonce() })
+}
+
+/** What the processor stores when the account changes hands now, and what it knows to be final. */
+async function transferred(kind: 't' | 'r', block = 1_000) {
+  await insert(stage.database.pool, 'fid_custody', {
+    id: `optimism-${block}-${claimant.fid}`,
+    chain: 'optimism',
+    fid: claimant.fid,
+    kind,
+    from: Buffer.alloc(20, 1),
+    to: Buffer.alloc(20, 2),
+    block_number: block,
+    log_index: 3,
+    block_timestamp: new Date(stage.clock.now),
+    tx_hash: Buffer.alloc(32, 7),
+  })
+}
+const finalized = (block: number) =>
+  stage.database.pool.query(
+    `insert into chain_state (chain, chain_id, indexed_block, finalized_block, head_block, updated_at)
+     values ('optimism', 10, $1, $1, $1, now()) on conflict (chain) do update set finalized_block = $1`,
+    [block],
+  )
+
+test('a claim whose grounds hold stands, and says when it was looked at', async () => {
+  await byText()
+  await byKey()
+  await passing(25 * hour)
+  expect(await kinds()).toEqual(['claimed', 'claimed'])
+  const { rows } = await stage.database.pool.query('select checked_at from claim where fid = $1', [claimant.fid])
+  for (const { checked_at } of rows) expect(checked_at.getTime()).toBeGreaterThan(stage.clock.now - 2 * hour)
+})
+
+describe.each([
+  ['given away', 't', 'fid_transferred'],
+  ['recovered', 'r', 'fid_recovered'],
+] as const)('an account that was %s', (_, kind, reason) => {
+  test('has its claims suspended at the block and ended when it is final', async () => {
+    await byText()
+    await byKey()
+    await finalized(999)
+    stage.clock.now += minute
+    await transferred(kind)
+    await job.run()
+    expect(await kinds()).toEqual(['claimed', 'claimed', 'suspended', 'suspended'])
+    expect(await profile()).toMatchObject({ claimed: true })
+    await finalized(1_000)
+    await passing(2 * minute)
+    expect(await kinds()).toEqual(['claimed', 'claimed', 'suspended', 'suspended', 'ended', 'ended'])
+    expect(await lastEvidence()).toEqual({
+      reason,
+      detail: { chain: 'optimism', block_number: 1_000, log_index: 3, tx_hash: `0x${'07'.repeat(32)}` },
+    })
+    expect(await profile()).toBe(404)
+    expect(isClaimHistory(claimant.fid, await history())).toBe(true)
+  })
+
+  test('keeps them when a reorg undoes it', async () => {
+    await byText()
+    await finalized(999)
+    stage.clock.now += minute
+    await transferred(kind)
+    await job.run()
+    await stage.database.pool.query('delete from fid_custody where fid = $1', [claimant.fid])
+    await job.run()
+    expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
+  })
+})
+
+test('a transfer before the claim is none of its business', async () => {
+  await finalized(1)
+  await transferred('t', 1)
+  await passing(minute)
+  stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey: claimant.privateKey })
+  await job.run()
+  await byText()
+  await passing(day)
+  expect(await kinds()).toEqual(['claimed'])
+})
+
+test('a signed removal of the verification ends a claim of the address at once, and no other', async () => {
+  await byText()
+  await byKey()
+  stage.clock.now += minute
+  stage.hub.state.removeVerification(claimant.fid, claimant.address)
+  await job.run()
+  expect((await history()).map(({ kind, method }) => `${kind} ${method}`)).toEqual([
+    'claimed eip191',
+    'claimed jfs',
+    'ended eip191',
+  ])
+  expect(await lastEvidence()).toEqual({
+    reason: 'verification_removed',
+    detail: { address: claimant.address, removal: expect.stringMatching(/^0x[0-9a-f]{40}$/) },
+  })
+  expect(await profile()).toMatchObject({ claimed: true, claim_method: 'jfs' })
+})
+
+test('a verification that is left out suspends a claim, and ends it when that is said again an hour later', async () => {
+  await byText()
+  const account = stage.hub.state.accounts.get(claimant.fid)
+  const [key, message] = [...(account?.verifications ?? [])][0] ?? []
+  account?.verifications.clear()
+  await passing(day + 2 * hour) // read anew; the first such answer empties nothing yet
+  await passing(2 * hour)
+  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  await passing(30 * minute)
+  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  if (key && message) account?.verifications.set(key, message)
+  await passing(2 * hour)
+  expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
+  account?.verifications.clear()
+  await passing(day + 2 * hour)
+  for (let hours = 0; hours < 6; hours++) await passing(hour)
+  expect((await kinds()).slice(3)).toEqual(['suspended', 'ended'])
+  expect(await lastEvidence()).toMatchObject({ reason: 'verification_removed', looks: [{}, {}] })
+})
+
+test.each<Removal>(['prune'])('a verification that the network lets go by itself suspends alone: %s', async (how) => {
+  await byText()
+  stage.clock.now += minute
+  stage.hub.state.removeVerification(claimant.fid, claimant.address, how)
+  await job.run()
+  for (let days = 0; days < 4; days++) await looking(day)
+  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey: claimant.privateKey })
+  await passing(minute)
+  expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
+})
+
+test('an app key that was removed suspends its claims until its removal is final', async () => {
+  await byKey()
+  await byText()
+  await stage.chain.execute(funder, removeAppKey(BigInt(claimant.fid), claimant.appKey.publicKey))
+  stage.hub.state.removeAppKey(claimant.fid, claimant.appKey.publicKey)
+  await passing(minute)
+  expect((await history()).map(({ kind, method }) => `${kind} ${method}`)).toEqual([
+    'claimed jfs',
+    'claimed eip191',
+    'suspended jfs',
+  ])
+  await stage.chain.client.mine({ blocks: 96 })
+  await passing(2 * minute)
+  expect((await history()).at(-1)).toMatchObject({
+    kind: 'ended',
+    method: 'jfs',
+    evidence: { reason: 'key_removed', detail: { key: claimant.appKey.publicKey } },
+  })
+})
+
+describe('a manifest', () => {
+  const gone = [
+    ['is not there any more', () => stage.host.pages.delete(path)],
+    ['became a page', () => stage.host.pages.set(path, { body: '<html>' })],
+    ['names an address that is not verified', () => change({ addresses: [accountOf('nobody').address] })],
+  ] as const
+  const change = (fields: object) => {
+    const { body } = stage.host.pages.get(path) as { body: object }
+    stage.host.pages.set(path, { body: { ...body, ...fields } })
+  }
+
+  test.each(gone)('that %s suspends its claim, and ends it after three days', async (_, happen) => {
+    await byManifest()
+    happen()
+    await looking(27 * hour)
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+    await looking(30 * hour)
+    await looking(12 * hour) // not three days yet
+    expect((await kinds()).at(-1)).toBe('suspended')
+    for (let days = 0; days < 3; days++) await looking(30 * hour)
+    expect((await kinds()).at(-1)).toBe('ended')
+    expect(await lastEvidence()).toMatchObject({ reason: 'manifest_gone' })
+    expect((await history()).filter(({ kind }) => kind === 'suspended').length).toBeGreaterThanOrEqual(2)
+  })
+
+  test.each([
+    ['says that it withdraws', { withdrawn: true }],
+    ['names another account', { fid: 4_444 }],
+  ])('that %s ends its claim at the next look', async (_, fields) => {
+    await byManifest()
+    change(fields)
+    await looking(27 * hour)
+    expect(await kinds()).toEqual(['claimed', 'ended'])
+    expect(await lastEvidence()).toMatchObject({ reason: 'manifest_gone', detail: fields })
+  })
+
+  test('whose host is out of order for a week ends nothing', async () => {
+    await byManifest()
+    stage.host.pages.set(path, { status: 503, body: {} })
+    for (let days = 0; days < 7; days++) await looking(27 * hour)
+    expect(await kinds()).toEqual(['claimed'])
+  })
+})
+
+test('a contract wallet that denies what it signed suspends its claim, and ends it when it does so a day later', async () => {
+  const { chain, hub } = stage
+  const { fid, account } = claimant
+  const salt = padHex(`0x${fid.toString(16).padStart(4, '0')}`)
+  const wallet = await walletOf(chain, account.address, salt)
+  await chain.execute(funder, createWallet(chain, account.address, salt))
+  const hash = verificationDigest({ fid, address: wallet, blockHash: blockHashOf(wallet.toLowerCase()) }, 10)
+  hub.state.addVerification(fid, wallet, { contractChain: 10, walletSignature: await account.sign!({ hash }) })
+  await claimed(await eip191Claim(stage, claimant, { address: wallet }))
+  await looking(25 * hour)
+  expect(await kinds()).toEqual(['claimed'])
+  await chain.client.setCode({ address: wallet, bytecode: '0x60006000fd' })
+  await looking(30 * hour)
+  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  await looking(20 * hour)
+  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  await looking(30 * hour)
+  expect(await kinds()).toEqual(['claimed', 'suspended', 'ended'])
+  expect(await lastEvidence()).toMatchObject({ reason: 'wallet_denies' })
+})
+
+test('with CLAIM_LAPSE off nothing but a withdrawal ends a claim', async () => {
+  const other = await jobOf({ CLAIM_LAPSE: 'off' })
+  await expect(other.pass('claim_checks')).rejects.toThrow('claim_checks is not on')
+  await other.close()
+})

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { readChainTables } from '../../support/chain/oracle.ts'
+import { untilNoticed, verifiedScope, verify } from '../../support/chain/scope.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { type Ended, runMain } from '../../support/mains.ts'
 import { descendantsOf, stillRunning } from '../../support/processes.ts'
@@ -158,6 +160,41 @@ test('a backfill that known recipients rely on is not abandoned', async () => {
   expect(code).toBe(1)
   expect((await reset(database, '--all')).code).toBe(0)
   expect((await database.pool.query('select from settlement_scope')).rows).toEqual([])
+})
+
+test('a complete backfill of a chain that keeps known recipients by now is given back by going below it', async () => {
+  const database = await run.database()
+  expect((await run.load(database, [...range(1_200, 1_399), '--workers', 1])).code).toBe(0)
+  const before = await run.processor(database)
+  await before.untilIndexed(chain.lastBlock)
+  await before.stop()
+  const rows = run.expected.settlement.map((row) => JSON.parse(row))
+  const known: string = rows.find(({ block_number }) => block_number >= 1_300).recipient
+  await verify(database.pool, 1, `0x${known.slice(2)}`)
+  const switched = await run.processor(database, verifiedScope)
+  await untilNoticed(database.pool, 'base', `0x${known.slice(2)}`, true)
+  await switched.stop()
+
+  const { code, stderr } = await run.load(database, [...range(1_200, 1_399), '--abandon'])
+  const command = 'npm run reset -- --chain base --to 1199'
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(command) })
+  expect((await reset(database, '--to', '1199')).code).toBe(0)
+  const after = await run.processor(database, verifiedScope)
+  onTestFinished(() => after.stop())
+  await after.untilIndexed(chain.lastBlock)
+  // Everybody's up to there, and what the known one was paid above.
+  const kept = run.expected.settlement.filter((row) => {
+    const { block_number, recipient } = JSON.parse(row)
+    return block_number < 1_200 || recipient === known
+  })
+  await until(
+    'the settlements are those that are kept',
+    async () => {
+      const { settlement } = await readChainTables(database.pool, 'base')
+      return settlement.join('\n') === kept.join('\n')
+    },
+    60_000,
+  )
 })
 
 test('a chain that is emptied leaves nothing of a backfill that was stopped half way', async () => {

@@ -26,7 +26,7 @@ export interface LoadRun {
   start(database: TestDatabase, args?: readonly (string | number)[]): ReturnType<typeof startBackfill>
   /** Of the project's other commands. */
   environment(database: TestDatabase): NodeJS.ProcessEnv
-  processor(database: TestDatabase): ReturnType<typeof spawnProcessor>
+  processor(database: TestDatabase, env?: Record<string, string>): ReturnType<typeof spawnProcessor>
   /** Where the rows differ from the processor's; empty: nowhere. */
   difference(database: TestDatabase): Promise<string>
   end(): Promise<void>
@@ -53,8 +53,8 @@ export async function startLoadRun(): Promise<LoadRun> {
     databases.push(made)
     return made
   }
-  const processor = ({ url }: TestDatabase) =>
-    spawnProcessor({ chain: 'base', databaseUrl: url, chainSettings: { base: settings } })
+  const processor = ({ url }: TestDatabase, env?: Record<string, string>) =>
+    spawnProcessor({ chain: 'base', databaseUrl: url, chainSettings: { base: settings }, env })
   const options: LoadRun['options'] = ({ url }, args, more = {}) => ({
     databaseUrl: url,
     chainSettings: { base: { ...settings, ...more } },

@@ -12,6 +12,7 @@ const raisedByMigration = '00000'
 const othersPatienceMs = 2 * 60 * 60_000
 const pollMs = 200
 
+const connectTimeoutMs = 10_000
 const defaults = {
   folder: new URL('./migrations/', import.meta.url),
   patience: { lockTimeoutMs: 1_000, pauseMs: 2_000, totalMs: 10 * 60_000 } as Patience,
@@ -35,6 +36,7 @@ export async function migrate(databaseUrl: string, options: Partial<typeof defau
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'migrate',
+    connectionTimeoutMillis: connectTimeoutMs,
     ...connectionTimeouts(0),
   })
   client.on('notice', ({ code, message = '' }) => {

@@ -47,6 +47,7 @@ export async function blockersOf(databaseUrl: string, pid: number): Promise<stri
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'migrate: who blocks',
+    connectionTimeoutMillis: lookMs,
     ...connectionTimeouts(lookMs),
   })
   client.on('error', () => {})

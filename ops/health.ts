@@ -1,6 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { listen } from './listen.ts'
+
+/** For what keeps a process from being ready. */
+const patienceMs = 5_000
 
 export interface Health {
   /** What keeps the process from its work for so long that only a restart can help; undefined: nothing. Default: nothing. */
@@ -26,7 +30,7 @@ export async function serveHealth(host: string, port: number, health: Health): P
         return stuck === undefined ? answer(200, 'ok\n') : answer(503, `${stuck}\n`)
       }
       if (path === '/readyz') {
-        const problem = await health.notReady()
+        const problem = await withinPatience(health.notReady())
         return problem === undefined ? answer(200, 'ready\n') : answer(503, `${problem}\n`)
       }
       if (path === '/metrics') return answer(200, await health.metrics(), 'text/plain; version=0.0.4')
@@ -39,6 +43,19 @@ export async function serveHealth(host: string, port: number, health: Health): P
   server.requestTimeout = 10_000
   await listen(server, host, port)
   return server
+}
+
+/** Who asks whether a process can work does not wait for long; a database behind a dead link says nothing for minutes. */
+async function withinPatience(problem: ReturnType<Health['notReady']>): Promise<string | undefined> {
+  const known = new AbortController()
+  const late = delay(patienceMs, `no answer within ${patienceMs / 1_000} s`, { signal: known.signal }).catch(
+    () => undefined,
+  )
+  try {
+    return await Promise.race([problem, late])
+  } finally {
+    known.abort()
+  }
 }
 
 /** The port a server took. */

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../ops/ports.ts'
+import { startTcpLink, type TcpLink } from '../doubles/tcp-link.ts'
+import { startApiProcess, startGraphqlProcess } from '../support/api/process.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { spawnEnrichment } from '../support/enrichment-process.ts'
+import { runMain } from '../support/mains.ts'
+import { seedAgent } from '../support/seed.ts'
+import { until } from '../support/until.ts'
+
+// Every process behind a link to its database on which nothing passes any more, and nothing is told of it.
+
+/** A command has noticed by then: ten seconds of waiting at most, and its start on a slow machine. */
+const boundMs = 40_000
+/** docs/rules.md 1; and a slow machine. */
+const longestAnswerMs = 12_000
+const timeout = 180_000
+
+let database: TestDatabase
+let link: TcpLink
+let env: Record<string, string>
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await seedAgent(database.pool, { fid: 1 })
+  const url = new URL(database.url)
+  link = await startTcpLink(Number(url.port))
+  url.port = String(link.port)
+  env = { DATABASE_URL: url.href, HUB_URL: 'http://127.0.0.1:9', LOG_LEVEL: 'warn' }
+})
+afterAll(async () => {
+  await link?.close()
+  await database?.drop()
+})
+
+const blocks = ['--chain', 'base', '--from', '2797221', '--to', '2797300']
+const commands: [main: string, ...args: string[]][] = [
+  ['db/main.ts'],
+  ['processors/main.ts', 'base'],
+  ['enrichment/main.ts'],
+  ['api/graphql/main.ts'],
+  ['processors/backfill/main.ts', ...blocks],
+  ['processors/reset/main.ts', '--chain', 'base', '--all'],
+  ['export/main.ts', '--what', 'agents', '--format', 'ndjson', '--out', '/tmp/never-written'],
+]
+
+test('nothing begins its work behind it: each ends in time with one line that says why', { timeout }, async () => {
+  link.freeze()
+  onTestFinished(() => link.thaw())
+  const ends = await Promise.all(
+    commands.map(async ([main, ...args]) => {
+      const ports = { GRAPHQL_PORT: '0', METRICS_PORT: '0' }
+      const { code, stderr } = await runMain(main, args, { env: { ...env, ...ports }, timeoutMs: boundMs })
+      return { main, code, why: /timeout/.test(stderr) && stderr.trim().split('\n').length }
+    }),
+  )
+  expect(ends).toEqual(commands.map(([main]) => ({ main, code: 1, why: 1 })))
+})
+
+const graphqlQuestion = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ query: '{ agentByFid(fid: "1") { handle } }' }),
+}
+
+interface Service {
+  readonly url: string
+  kill(): Promise<unknown>
+}
+const services: [name: string, start: () => Promise<Service>, question?: string][] = [
+  ['the API', () => startApiProcess(env), '/api/agent/1'],
+  ['GraphQL', () => startGraphqlProcess(env), '/graphql'],
+  [
+    'the enrichment',
+    async () => {
+      const port = await freePort()
+      const { kill } = spawnEnrichment({ ...env, METRICS_PORT: String(port) })
+      return { url: `http://127.0.0.1:${port}`, kill: () => kill('SIGKILL') }
+    },
+  ],
+]
+
+test.each(services)(
+  '%s says in time that it is not ready, and is again afterwards',
+  { timeout },
+  async (_, start, question) => {
+    const service = await start()
+    onTestFinished(async () => {
+      link.thaw()
+      await service.kill()
+    })
+    /** Its status, in time; 500 for an answer of GraphQL that is none. */
+    const ask = async (path: string) => {
+      const begun = performance.now()
+      const request = path === '/graphql' ? graphqlQuestion : {}
+      const answer = await fetch(service.url + path, { ...request, signal: AbortSignal.timeout(boundMs) })
+      const text = await answer.text()
+      expect(performance.now() - begun, path).toBeLessThan(longestAnswerMs)
+      return text.includes('"errors":[') ? 500 : answer.status
+    }
+    const isReady = () =>
+      ask('/readyz').then(
+        (status) => status === 200,
+        () => false, // it does not listen yet
+      )
+    await until('it is ready', isReady, 2 * boundMs)
+    link.freeze()
+    expect(await ask('/readyz')).toBe(503)
+    if (question) expect(await ask(question)).toBeGreaterThanOrEqual(500)
+    expect(await ask('/healthz')).toBe(200)
+    link.thaw()
+    await until('it is ready again', isReady, 2 * boundMs)
+  },
+)

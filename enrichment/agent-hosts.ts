@@ -10,16 +10,16 @@ interface AgentHostsOptions {
   readonly now: () => Date
 }
 
-/** The hosts that strangers named, each with its own wish to be left alone and its own breaker. */
+/** The hosts that strangers named, each with its own Retry-After and its own circuit breaker. */
 export interface AgentHosts {
   /**
-   * As `Door.fetch`, with https tried where http is written. Throws HostClosed when the host is not to be asked now,
-   * which an answer 429 or 503 with Retry-After says as well; DoorError when there is no answer.
+   * Fetches through the door of `net/`, with https tried where http is written. Throws HostClosed when the host is not
+   * to be asked now, which an answer 429 or 503 with Retry-After says as well; DoorError when there is no answer.
    */
   fetch(url: URL, options: FetchOptions): Promise<Fetched>
   /** The address that is asked for this one: plain http is for exceptions an operator made. */
   secured(url: URL): URL
-  /** For the scheduler, which hears of no single host's failures; stopping it ends what is under way. */
+  /** For the scheduler, which is not told of the failures of single hosts; stopping it ends what is in flight. */
   readonly host: Host
 }
 
@@ -49,7 +49,7 @@ export function conditionsOf(known: Version | undefined): Record<string, string>
 
 /** Hosts remembered; the one not asked for longest is forgotten first. */
 const mostHosts = 10_000
-/** When a host asks to be left alone without saying for how long, and when our own line for it is full. */
+/** Used where a host answers 429 without a Retry-After, and where our own queue for it is full. */
 const restMs = minute
 const shortestRestMs = second
 const longestRestMs = hour
@@ -80,9 +80,9 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
       const asked = restOf(fetched, now())
       if (asked !== undefined) {
         host.restFor(asked)
-        throw later(`${target.host} asks to be left alone`, asked)
+        throw later(`${target.host}: asked to wait`, asked)
       }
-      host.succeeded() // a status 5xx may be one page's alone
+      host.succeeded() // a 5xx may concern one page only
       return fetched
     } catch (error) {
       if (!(error instanceof DoorError)) throw error
@@ -112,7 +112,9 @@ function secured(url: URL, egressAllow: EgressAllow): URL {
   return secure
 }
 
-/** Milliseconds an answer asks us to stay away for; undefined: it does not. Source: RFC 9110 10.2.3, RFC 6585 4. */
+/**
+ * Milliseconds that an answer's Retry-After asks to wait; undefined: it has none. Source: RFC 9110 10.2.3, RFC 6585 4.
+ */
 function restOf({ status, headers }: Fetched, now: Date): number | undefined {
   const text = headers.get('retry-after')?.trim()
   if (status !== 429 && !(status === 503 && text)) return undefined

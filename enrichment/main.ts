@@ -30,7 +30,7 @@ import { hubSubject } from './socialindex/shards.ts'
 import { createSources } from './sources.ts'
 
 const usage = `
-Joins tokens with accounts of the social network: npm run enrichment
+Joins registrations with accounts of the social network: npm run enrichment
 
   --once --source S --fid N   ask one source about one account now, say what was read and what is known, and end
   --accept-hub-totals         the network has really lost the accounts or messages that the hub is doubted for:

@@ -9,9 +9,12 @@ import { type JoinOptions, runJoin } from './join/join.ts'
 import { type Pass, readGroup } from './schedule/scheduler.ts'
 import type { Source } from './schedule/source.ts'
 
-/** Sources whose subjects are FIDs, or come of one: its addresses, its tokens. The others follow the whole network. */
+/**
+ * Sources whose subjects are FIDs, or come of one: its addresses, its registrations. The others follow the whole
+ * network.
+ */
 export const onceSources: readonly string[] = namesOf(({ once }) => once !== undefined)
-/** Read for a person at most; some agents hold thousands of tokens. */
+/** Read for a person at most; some agents hold thousands of registrations. */
 const mostSubjects = 100
 
 /** Parses what a person asked for. Throws UsageError. */
@@ -27,7 +30,7 @@ export function parseOnce({ source, fid }: { source?: string; fid?: string }): {
  * Reads what a source says about one FID now, due or not, as the job would, and derives what follows. Returns what was
  * read and how that went, one subject after the other, and what is known of the FID then. Outcomes are as in
  * `source_state.last_outcome`; the one of it all is the first that is no answer, and `empty` where there was nothing to
- * ask about, as with the tokens of a FID that holds none.
+ * ask about, as with the registrations of a FID that holds none.
  */
 export async function readOnce(source: Source, fid: number, pass: Pass, join: JoinOptions) {
   const reads: { subject: string; outcome: string }[] = []

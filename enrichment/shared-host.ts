@@ -5,25 +5,25 @@ import { second } from '../ops/time.ts'
 
 interface SharedHostOptions {
   readonly pool: pg.Pool
-  /** Of the host, in the database too. */
+  /** Name of the host, under which processes share its state in the database. */
   readonly name: string
   readonly requestsPerSecond: number
-  /** Requests in a UTC day, over all processes and restarts; null: any number. */
+  /** Requests in a UTC day, over all processes and restarts; null: no limit. */
   readonly perDay: number | null
   readonly now: () => Date
 }
 
-/** Slots taken from the database at once: what a quarter of a second allows. */
+/** Slots taken from the database at once: as many as a quarter of a second allows. */
 const bunchesASecond = 4
 /** A slot that was not used is given up: saved ones would go out at once. */
 const staleMs = second
 
 interface SharedHost extends Host {
-  /** As `restFor`; resolves when other processes know it, too. */
+  /** Sends nothing for so long; resolves when other processes know it, too. */
   rest(ms: number): Promise<void>
 }
 
-/** A host whose pace, budget of a day and wish to be left alone hold for all processes that use this database. */
+/** A host whose rate limit, daily budget and Retry-After hold for all processes that use this database. */
 export function createSharedHost(options: SharedHostOptions): SharedHost {
   const { pool, name, requestsPerSecond, now } = options
   const host = createHost({ name, requestsPerSecond, pace: createSharedPace(options), now })
@@ -42,7 +42,7 @@ export function createSharedHost(options: SharedHostOptions): SharedHost {
       try {
         await host.slot(urgency)
       } catch (error) {
-        // Another process was told to wait, or the day's budget is spent.
+        // Another process got a Retry-After, or the day's budget is spent.
         if (error instanceof HostClosed) host.restFor(error.until.getTime() - now().getTime())
         throw error
       }

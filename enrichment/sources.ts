@@ -134,7 +134,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       `${sources.proofs.name} ${proofs.length > 0 ? 'on' : 'off: RPC_OPTIMISM is not set'}`,
       witnesses.length > 0
         ? `witnesses: ${witnesses.map(({ url }) => new URL(url).host).join(', ')}`
-        : 'no second hub: HUB_URL names one operator, whose word stands alone',
+        : 'no second hub: HUB_URL names one operator, whose word nobody checks',
       fixed.description,
     ].join('; '),
     async close() {

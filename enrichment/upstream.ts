@@ -16,7 +16,7 @@ import { minute, second } from '../ops/time.ts'
 import { createSharedHost } from './shared-host.ts'
 
 interface UpstreamOptions {
-  /** Of the host, in the database too. */
+  /** Name of the host, under which processes share its state in the database. */
   readonly name: string
   /** Base address, which the operator chose. */
   readonly url: string
@@ -31,7 +31,7 @@ interface UpstreamOptions {
 }
 
 interface Question extends AnyQuestion {
-  /** The version that is known: the answer may be that it still is the one. */
+  /** The version that is known: the answer may be 304. */
   readonly etag?: string | null
 }
 
@@ -41,14 +41,16 @@ export type Answer<T> =
   /** The host says that there is no such thing. */
   | { readonly status: 'nothing' }
 
-/** One host with a fixed address: its pace, its budget, its wishes, and answers that are what they should be. */
+/**
+ * One host with a fixed address: its rate limit, its daily budget, its Retry-After, and answers of the right schema.
+ */
 export interface Upstream {
   readonly host: Host
   /** Throws NoAnswer when there is no answer, HostClosed when nobody may be asked now. */
   ask<T>(question: Question, schema: z.ZodType<T>): Promise<Answer<T>>
 }
 
-/** When a host has had enough without saying for how long. */
+/** Used where a host is rate limiting without a Retry-After. */
 const restMs = minute
 
 export function createUpstream(options: UpstreamOptions): Upstream {
@@ -91,8 +93,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 }
 
 /**
- * Milliseconds for which the host wants no requests; undefined: it does not mind. Sources: RFC 9110 10.2.3; GitHub's
- * `x-ratelimit-reset` is in Unix seconds and its secondary limit a 403; Blockscout's is in milliseconds from now.
+ * Milliseconds for which the host asks for no requests; undefined: it is not rate limiting. Sources: RFC 9110 10.2.3;
+ * GitHub's `x-ratelimit-reset` is in Unix seconds and its secondary limit a 403; Blockscout's is in milliseconds from
+ * now.
  */
 function wishOf(received: Received, now: Date): number | undefined {
   const { status, headers, text } = received

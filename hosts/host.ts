@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Why no request may go out. It says nothing about the subject that was to be read. */
+/**
+ * Why no request may go out now: the host asked to wait, its circuit is open, or this process is stopping. It says
+ * nothing about the subject that was to be read.
+ */
 export class HostClosed extends Error {
   override readonly name = 'HostClosed'
   readonly until: Date
@@ -20,36 +23,37 @@ export type Urgency = 'urgent' | 'usual' | 'spare'
 interface HostOptions {
   readonly name: string
   readonly requestsPerSecond: number
-  /** Default: that of this process alone. */
+  /** Default: a pace of this process only. */
   readonly pace?: Pace
-  /** For rests and breaks; the pace follows the process's own clock. */
+  /** Clock of Retry-After and of the circuit breaker; the pace follows the process's own. */
   readonly now?: () => Date
 }
 
-/** What all sources that ask one host share: its pace, its wish to be left alone, its breaker. */
+/** What all sources that ask one host share: its rate limit, its Retry-After, its circuit breaker. */
 export interface Host {
   readonly name: string
   /** How many subjects may be leased now: none, one to try with, or any number. */
   capacity(): number
   /** Resolves when the next request may go out. Throws HostClosed when none may. Default: usual. */
   slot(urgency?: Urgency): Promise<void>
-  /** The host wants no requests for so long. */
+  /** The host asked for no requests for so long (Retry-After). */
   restFor(ms: number): void
   succeeded(): void
   failed(): void
-  /** For an operator: `open`, `resting` or `closed` breaker. */
+  /** For an operator. `resting`: until a Retry-After is over; `broken`: the circuit is open. */
   state(): 'answering' | 'resting' | 'broken' | 'stopped'
-  /** Nothing goes out any more; whoever waits for a slot is told. */
+  /** Nothing is sent any more; those that wait for a slot get HostClosed. */
   stop(): void
 }
 
+/** So many failures in a row open the circuit, */
 const failuresInRow = 10
-/** Of the last so many requests more than half failed: the host is broken although some answer. */
+/** and more than half of the last so many requests, though some are answered. */
 const remembered = 20
 const firstBreakMs = 60_000
 const longestBreakMs = 30 * 60_000
 
-/** Every so many slots, one goes to who is least urgent. */
+/** Every so many slots, one goes to the least urgent. */
 const slotsATurn = 5
 const urgencies: readonly Urgency[] = ['urgent', 'usual', 'spare']
 
@@ -74,7 +78,11 @@ export function createHost(options: HostOptions): Host {
 
   function refuse() {
     if (stopping.signal.aborted) throw new HostClosed('this process is stopping', now())
-    if (closedUntil() > time()) throw new HostClosed(`${name} is left alone`, new Date(closedUntil()))
+    if (closedUntil() > time())
+      throw new HostClosed(
+        `${name}: ${brokenUntil > time() ? 'circuit open' : 'asked to wait'}`,
+        new Date(closedUntil()),
+      )
   }
 
   function takeWaiting(): Waiting | undefined {
@@ -83,7 +91,7 @@ export function createHost(options: HostOptions): Host {
     return first && queues.get(first)!.shift()
   }
 
-  /** Gives slots to who waits, the most urgent at the moment when the slot is due. */
+  /** Gives slots to those that wait, the most urgent at the moment when the slot is due. */
   async function grant() {
     if (isGranting) return
     isGranting = true

@@ -29,7 +29,7 @@ export interface Received {
 
 /** A host with a fixed address that speaks JSON. */
 interface JsonHost {
-  /** An answer, whatever it says. Throws NoAnswer when there is none, or none of a bearable size. */
+  /** An answer, whatever it says. Throws NoAnswer when there is none, or none of at most `mostBodyBytes`. */
   send(question: Question): Promise<Received>
   /** Waits for what is under way. */
   close(): Promise<void>
@@ -104,7 +104,7 @@ export function failureOf(place: string, status: number, limited?: { readonly re
   return new NoAnswer(status >= 400 ? 'refused' : 'bad_answer', message)
 }
 
-/** How long an answer's Retry-After asks to leave the host alone, in milliseconds; undefined: it asks for nothing. */
+/** How long an answer's Retry-After asks to wait, in milliseconds; undefined: it has none. */
 export function retryAfterMs({ headers }: Pick<Received, 'headers'>, now: Date): number | undefined {
   const ms = readRetryAfter(firstOf(headers['retry-after']), now.getTime())
   return ms === undefined ? undefined : bearableRest(ms)

@@ -9,7 +9,7 @@ type Failure = 'rate_limited' | 'unavailable' | 'bad_answer' | 'refused'
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
   readonly failure: Failure
-  /** How long the host wants to be left alone; with `rate_limited` alone. */
+  /** Retry-After of the host; with `rate_limited` only. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(failure: Failure, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {

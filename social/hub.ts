@@ -22,17 +22,19 @@ const mostMessagePages = 20
 /** An event can carry whole messages: so many of the largest still fit into one answer. */
 export const eventsPerPage = 250
 const fidsPerPage = 100
-/** Shards with FIDs on a hub that does not say how many it has. Shard 0 holds blocks alone. */
+/** Shards with FIDs on a hub that does not say how many it has. Shard 0 holds blocks only. */
 const usualShards = [1, 2]
 
-/** A node that had no route for reads in bulk may have been updated, or the 404 was another's: asked again after this. */
+/**
+ * A node that had no route for reads in bulk may have been updated, or the 404 was another's: asked again after this.
+ */
 const bulkProbeMs = 3_600_000
 
 interface HubOptions extends SocialHttpOptions {
   readonly now?: () => Date
 }
 
-/** A Farcaster hub's HTTP API: Snapchain, or hypersnap, which answers in bulk besides. */
+/** A Farcaster hub's HTTP API: Snapchain, or hypersnap, which answers in bulk as well. */
 export function createHub({ now = () => new Date(), ...options }: HubOptions): SocialIndex {
   const http = createSocialHttp(options)
   let noBulkUntil = 0

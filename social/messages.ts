@@ -9,7 +9,7 @@ const ethereum = 'PROTOCOL_ETHEREUM'
 
 /**
  * Solana addresses are base58 text and stand in the very same field. The type was called `verificationType` by hubs of
- * 2024 and is missing from the oldest body, which knew keys alone.
+ * 2024 and is missing from the oldest body, which knew keys only.
  */
 const verificationBody = z.looseObject({
   address: z.string(),

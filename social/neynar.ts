@@ -7,8 +7,8 @@ interface NeynarOptions extends SocialHttpOptions {
 }
 
 /**
- * Neynar's REST API for what it alone answers, addresses to FIDs in bulk, over a hub for everything else: Neynar does not
- * tell when an address was verified, so a hub has to confirm what it finds.
+ * Neynar's REST API for what only it answers, addresses to FIDs in bulk, over a hub for everything else: Neynar does
+ * not tell when an address was verified, so a hub has to confirm what it finds.
  *
  * `slot` and `url` are Neynar's; the hub has its own.
  */

@@ -35,7 +35,9 @@ export interface Wallets {
    * `address` is lowercase; `signature` any hex.
    */
   signedByContract(wallet: Wallet, hash: Hex, signature: Hex): Promise<boolean>
-  /** The same at a block that is named with the answer, so that anybody can ask again. */
+  /**
+   * Asks a contract wallet whether it signed, at a block that is named with the answer, so that anybody can ask again.
+   */
   ask(wallet: Wallet, hash: Hex, signature: Hex): Promise<WalletAnswer>
 }
 
@@ -150,7 +152,7 @@ async function call(
   }
 }
 
-/** JSON-RPC has a code for reverts alone; for other ends of a call nodes have words. */
+/** JSON-RPC has a code for reverts only; other ends of a call are told by the message. */
 function refusedByContract(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const answer = error.walk((cause) => cause instanceof RpcRequestError) as RpcRequestError | null

@@ -8,7 +8,7 @@ import { sha256 } from 'multiformats/hashes/sha2'
 import { maxCidLength } from './cid.ts'
 import { maxDocumentBytes } from './registration-file.ts'
 
-/** Blocks by the SHA-256 that was computed of them, in hex: whoever sent them need not be trusted. */
+/** Blocks by the SHA-256 that was computed of them, in hex: their sender need not be trusted. */
 export type Blocks = ReadonlyMap<string, Uint8Array>
 
 /**
@@ -17,7 +17,7 @@ export type Blocks = ReadonlyMap<string, Uint8Array>
  */
 type Unreadable = 'incomplete' | 'unsupported'
 
-/** An archive carries the names of its blocks and the directories on the way besides. */
+/** An archive carries the identifiers of its blocks and the directories on the way as well. */
 export const maxArchiveBytes = 2 * maxDocumentBytes
 /** Blocks read for one file. */
 const mostBlocks = 1_000

@@ -23,7 +23,7 @@ function fromBase64(text: string): Uint8Array {
   return Buffer.from(text.replaceAll(/%3d/gi, '=').replaceAll(/\s/g, ''), 'base64')
 }
 
-/** A text that is JSON as it stands is left alone: a description may hold "100%25" and mean it. */
+/** A text that is JSON as it stands is not decoded: a description may hold "100%25" and mean it. */
 function fromPercent(text: string): Uint8Array {
   if (!text.includes('%') || isJson(text)) return Buffer.from(text)
   const bytes = Buffer.from(text)

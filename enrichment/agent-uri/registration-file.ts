@@ -52,7 +52,7 @@ export function toRegistrationFile(value: unknown): RegistrationFile | undefined
 
 type Fields = ReadonlyMap<string, unknown>
 
-/** By key in lower case; of two keys that differ in case alone the first counts. Undefined: not an object. */
+/** By key in lower case; of two keys that differ only in case the first counts. Undefined: not an object. */
 function fieldsOf(value: unknown): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const fields = new Map<string, unknown>()

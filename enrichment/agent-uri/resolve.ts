@@ -15,14 +15,14 @@ interface ResolverOptions {
 }
 
 /**
- * What an agentURI leads to. `settled`: the same URI will lead to the same for ever, because it holds the content or was
- * shown to name it by its hash. (An Arweave gateway is believed.)
+ * What an agentURI leads to. `settled`: the same URI will lead to the same for ever, because it holds the content or
+ * was shown to name it by its hash. (An Arweave gateway is believed.)
  */
 type Resolved =
   | { readonly status: 'ok'; readonly file: RegistrationFile; readonly settled: boolean; readonly version?: Version }
   /** The host says that it is what it was at the given version. */
   | { readonly status: 'unchanged' }
-  /** There is nothing, by the word of whoever wrote it. */
+  /** There is nothing to read, as the URI or the file itself says. */
   | { readonly status: 'empty' | 'unsupported' | 'invalid'; readonly settled: boolean }
   /** No file this time: nobody answers, or what answers is no registration file. */
   | { readonly status: 'failed'; readonly word: 'unreachable' | 'invalid'; readonly reason: string }
@@ -32,7 +32,7 @@ export type Resolve = (uri: string, known?: Version) => Promise<Resolved>
 const timeoutMs = 10 * second
 const redirects = 3
 
-/** Throws HostClosed when whoever has the document is not to be asked now. */
+/** Throws HostClosed when the host of the document may not be asked now. */
 export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions): Resolve {
   return async (uri, known) => {
     const form = parseForm(uri)

@@ -23,7 +23,7 @@ interface AgentUriOptions {
 const { cadenceMs } = sources.agentUri
 
 /**
- * Reads what the agentURIs of registrations lead to. A host's bad day moves `uri_status` and keeps the content; what
+ * Reads what the agentURIs of registrations lead to. A host's failure changes `uri_status` and keeps the content; what
  * stands in the URI itself, or is named by its hash, is never read again until the URI changes.
  */
 export function agentUris({ pool, host, resolve, now }: AgentUriOptions): Source {
@@ -75,7 +75,7 @@ const nothing: RegistrationFile = {
   supportedTrust: [],
 }
 
-/** The token of a subject `token:base:12`. */
+/** The registration of a subject `token:base:12`. */
 function tokenOf({ subject }: LeasedSubject): Token {
   const [, chain = '', agentId = ''] = subject.split(':')
   return { chain, agentId }

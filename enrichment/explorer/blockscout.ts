@@ -28,7 +28,7 @@ const tagsLimit = 20
  * Tags that Blockscout's metadata service has for addresses, on every chain of the table. Addresses are lowercase, at
  * most `addressesPerAsk`. Throws as `Upstream.ask`.
  *
- * The service answers for one chain at a time, tags of every chain among the rest; asked for none, for those alone.
+ * The service answers for one chain at a time, tags of every chain among the rest; asked for none, for those only.
  */
 export async function blockscoutTags(
   { ask }: Upstream,

@@ -22,7 +22,7 @@ interface EdgeOptions {
 /** Agents looked at in one transaction, and agents derived in one. */
 const mostLookedAt = 500
 const mostDerived = 100
-/** Edges so old are derived anew, in case a reason for it was overlooked. */
+/** Edges so old are derived again, in case a reason for it was overlooked. */
 const oldestMs = day
 /** Kept of one agent. */
 const mostSites = 20
@@ -34,8 +34,8 @@ interface EdgePass {
 }
 
 /**
- * One bounded pass over edges: agents of which something changed, and those around them, become due; when there are none
- * left, the edges of some that are due are derived. No work: every edge is as it should be.
+ * One bounded pass over edges: agents of which something changed, and those around them, become due; when there are
+ * none left, the edges of some that are due are derived. No work: every edge is as it should be.
  */
 export async function runEdges(options: EdgeOptions): Promise<EdgePass> {
   const looked = await lookAt(options)

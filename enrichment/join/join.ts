@@ -31,8 +31,9 @@ const mostEvents = 1_000
 const mostAgents = 100
 
 /**
- * One bounded pass of the join: what happened to addresses and tokens is turned into agents to derive, and those are
- * derived. Events go with the transaction that deals with them. Returns how much there was to do; zero: nothing waits.
+ * One bounded pass of the join: what happened to addresses and registrations is turned into agents to derive, and those
+ * are derived. Events go with the transaction that deals with them. Returns how much there was to do; zero: nothing
+ * waits.
  *
  * Throws Underivable when an agent cannot be derived, after the others of its page have been.
  */

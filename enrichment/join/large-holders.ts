@@ -15,7 +15,7 @@ interface LargeHolderOptions extends JoinOptions {
 }
 
 /**
- * Derives one large holder anew: its holdings beside everybody else, then its row, under the join's lock, from what
+ * Derives one large holder again: its holdings beside everybody else, then its row, under the join's lock, from what
  * they came to. Returns zero when none is due.
  */
 export async function runLargeHolders(options: LargeHolderOptions): Promise<number> {

@@ -15,7 +15,10 @@ interface Loop {
 const firstRetryMs = 1_000
 const longestRetryMs = 30_000
 
-/** Repeats passes until the signal; the pass in flight is finished. A pass that throws is logged and tried again later. */
+/**
+ * Repeats passes until the signal; the pass in flight is finished. A pass that throws is logged and retried with
+ * backoff.
+ */
 export async function repeat({ name, pass, restMs, signal, log, progress }: Loop): Promise<void> {
   let failures = 0
   while (!signal.aborted) {

@@ -34,17 +34,17 @@ interface PassResult {
 
 /** Part of a pass that urgent subjects cannot take: else they would starve the rest. */
 const tailShare = 0.2
-/** When a host asks to be left alone without saying for how long. */
+/** Used where a host answers 429 without a Retry-After. */
 const restMs = 30 * second
 const renewalsALease = 3
-/** No read is that long: who holds a lease still is stuck. */
+/** No read takes that long: a lease that is still held then is not renewed. */
 const longestHoldMs = 30 * minute
-/** Outcome of an attempt that ended in an error nobody foresaw. */
+/** Outcome of an attempt that ended in an unexpected error. */
 const unforeseen = 'unforeseen'
 
 /**
  * One bounded pass of a source: leases what is due, reads it, stores it. An answer and the end of its lease are one
- * transaction. A failure leaves what is known alone and moves the subject back, whatever it is; a host that is closed is
+ * transaction. A failure keeps what is known and puts the subject off, whatever it is; a host whose circuit is open is
  * not asked.
  *
  * Throws when not even a failure can be noted, because the database is out of reach; leases then run out by themselves.
@@ -76,7 +76,7 @@ async function lease(source: Source, { pool, now }: Pass, leaseId: string): Prom
 
 /**
  * Renews a lease until the returned function is called: where a host is slow a read takes longer than a lease, and two
- * processes would take each other's for ever. One that lasts too long falls back all the same.
+ * processes would take each other's for ever. A lease that lasts too long runs out all the same.
  */
 function holdLease(source: Source, { pool, now }: Pass, leased: readonly LeasedSubject[], leaseId: string): () => void {
   if (leased.length === 0) return () => {}
@@ -85,7 +85,7 @@ function holdLease(source: Source, { pool, now }: Pass, leased: readonly LeasedS
   const timer = setInterval(() => {
     if (performance.now() - begunAt > longestHoldMs) return clearInterval(timer)
     const until = new Date(now().getTime() + source.leaseMs)
-    // What cannot be renewed runs out, as if this process had ended.
+    // A lease that cannot be renewed runs out, as if this process had ended.
     renewLease(pool, { source: source.name, subjects, leaseId, until }).catch(() => {})
   }, source.leaseMs / renewalsALease)
   timer.unref()

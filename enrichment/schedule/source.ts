@@ -3,10 +3,10 @@ import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
 import type { SourceRow } from '../../sources.ts'
 
-/** One kind of question put to the world, a file each. The scheduler asks it when its subjects are due. */
+/** A source of enrichment: how its subjects are read. The scheduler reads them when they are due. */
 export interface Source extends Pick<SourceRow, 'name' | 'batch' | 'perRead' | 'leaseMs' | 'retry'> {
   readonly host: Host
-  /** Asks; writes nothing. Throws NoAnswer when there is none, HostClosed when nobody may be asked now. */
+  /** Writes nothing. Throws NoAnswer when the host does not answer, HostClosed when it may not be asked now. */
   read(subjects: readonly LeasedSubject[]): Promise<Reading>
 }
 
@@ -14,7 +14,7 @@ export interface Source extends Pick<SourceRow, 'name' | 'batch' | 'perRead' | '
 export interface Reading {
   /** `ok`, `empty` (answered: there is nothing), or what else an operator should see. */
   readonly outcome: string
-  /** There was no answer, which is itself worth storing. It counts as a failure: the next attempt comes by `retry`. */
+  /** There was no answer, which is stored as well. It counts as a failure: the next attempt comes by `retry`. */
   readonly failed?: boolean
   /**
    * Stores the answer, inside the transaction that ends the lease. Returns when to read again in milliseconds (after a
@@ -23,7 +23,7 @@ export interface Reading {
   write(db: Queryable): Promise<number | undefined>
 }
 
-/** What was read is not to be written: the subject went to another worker, or was asked for anew. */
+/** What was read must not be written: the lease went to another worker, or the subject is to be read again. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }

@@ -41,7 +41,7 @@ const longestPart: Readonly<Record<ProfilePart, number>> = {
   twitter: longest.name,
 }
 
-/** Reads FIDs of the index anew: verified set, profile, last activity. */
+/** Reads FIDs of the index again: verified set, profile, last activity. */
 export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'pool'>): Source {
   return {
     ...sources.fids,
@@ -74,8 +74,8 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
 const emptyAfterMs = hour
 
 /**
- * Brings the stored set of a FID to an answer, under `lockVerifications`. False: the answer would end all that is known,
- * and nobody has said so before; it is remembered, nothing else is stored, and the FID is to be read again.
+ * Brings the stored set of a FID to an answer, under `lockVerifications`. False: the answer would end all that is
+ * known, and nobody has said so before; it is remembered, nothing else is stored, and the FID is to be read again.
  */
 export async function storeVerifiedSet(db: Queryable, set: VerifiedSet): Promise<boolean> {
   if (set.live.length === 0 && !(await confirmEmpty(db, { ...set, afterMs: emptyAfterMs }))) return false

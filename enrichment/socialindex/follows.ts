@@ -28,7 +28,7 @@ export function socialFollows({ social, host }: Pick<SocialSourceOptions, 'socia
 
 /**
  * Applies what events tell, in their order, to what has been read of the accounts; of others nothing is kept. A reading
- * under way may be older than the events, so it is not stored and begins anew.
+ * under way may be older than the events, so it is not stored and begins again.
  */
 export async function applyFollows(db: Queryable, changes: readonly FollowChange[], now: Date): Promise<void> {
   if (changes.length === 0) return

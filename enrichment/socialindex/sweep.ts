@@ -35,11 +35,11 @@ interface ChangedSets {
 }
 
 /**
- * Walks over all FIDs of a shard and stores what they verify, whoever they are: a token may come to any address later.
- * A page and the cursor behind it are one transaction; the empty cursor is the beginning.
+ * Walks over all FIDs of a shard and stores what they verify, whoever they are: any address may hold a registration
+ * later. A page and the cursor behind it are one transaction; the empty cursor is the beginning.
  */
 export function socialSweep({ pool, social, host, now }: SocialSourceOptions): Source {
-  /** Undefined: the hub has refused the page for so long that it cannot know it any more, so the sweep begins anew. */
+  /** Undefined: the hub has refused the page for so long that it cannot know it any more, so the sweep begins again. */
   async function pageOf(shard: number, token: string, { lastSuccessAt }: LeasedSubject) {
     try {
       return await social.fids(shard, token || undefined)
@@ -52,8 +52,9 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
   }
 
   /**
-   * The sets of FIDs that may differ from what is stored, and the FIDs that the hub answers badly, which are read again by
-   * themselves later. Where the host answers in bulk, nobody is read one by one but whom it leaves out. Throws when so many are answered badly that it must be the host.
+   * The sets of FIDs that may differ from what is stored, and the FIDs that the hub answers badly, which are read again
+   * by themselves later. Where the host answers in bulk, nobody is read one by one but whom it leaves out. Throws when
+   * so many are answered badly that it must be the host.
    */
   async function changedSets(fids: readonly number[], failures: number): Promise<ChangedSets> {
     if (fids.length === 0) return { sets: [], untimed: [], toTime: [], unread: [] }

@@ -2,11 +2,11 @@ import { HostClosed } from '../../hosts/host.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
 import type { KnownDocument } from './document.ts'
-import { type HeldToken, proves } from './domain-proof.ts'
+import { type HeldRegistration, proves } from './domain-proof.ts'
 import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf, probe } from './probe.ts'
 
 interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
-  readonly tokens: readonly HeldToken[]
+  readonly registrations: readonly HeldRegistration[]
   readonly known: readonly KnownDocument[]
 }
 
@@ -55,7 +55,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
 
   async function prove(origin: URL) {
     if (left-- <= 0) return
-    const proof = await proves(hosts, origin, inputs.tokens)
+    const proof = await proves(hosts, origin, inputs.registrations)
     if (proof !== undefined) proofs.set(origin.host, proof)
   }
 

@@ -10,8 +10,8 @@ import { isSameSite } from './site.ts'
 /** Where each chain has its identity registry. */
 export type ChainIdentities = Readonly<Record<ChainName, Pick<Chain, 'id' | 'registry'>>>
 
-/** A token that an agent has now. */
-export interface HeldToken {
+/** A registration that an agent holds now. */
+export interface HeldRegistration {
   /** CAIP-10 address of the identity registry, lowercase. */
   readonly registry: string
   /** In decimal. */
@@ -25,20 +25,20 @@ const entry = z.object({ agentId: z.union([z.number(), z.string()]), agentRegist
 const file = z.object({ registrations: z.array(z.unknown()) })
 
 /**
- * Whether an origin says that one of these tokens is its own. Undefined: it says neither, as with an error or a page
- * instead of the file. Throws HostClosed when the host is not to be asked.
+ * Whether an origin says that one of these registrations is its own. Undefined: it says neither, as with an error or a
+ * page instead of the file. Throws HostClosed when the host is not to be asked.
  *
  * Source: ERC-8004, "Endpoint Domain Verification".
  */
 export async function proves(
   hosts: AgentHosts,
   origin: URL,
-  tokens: readonly HeldToken[],
+  registrations: readonly HeldRegistration[],
 ): Promise<boolean | undefined> {
   try {
     const { status, body } = await hosts.fetch(new URL(path, origin), { ...options, headers: conditionsOf(undefined) })
     if (status === 404 || status === 410) return false
-    return status === 200 ? names(parseJson(body), tokens) : undefined
+    return status === 200 ? names(parseJson(body), registrations) : undefined
   } catch (error) {
     if (error instanceof DoorError) return undefined
     throw error
@@ -46,12 +46,12 @@ export async function proves(
 }
 
 /**
- * Whether a registration file lists one of the tokens, by chain, registry and id. Undefined: it is no such file.
+ * Whether a registration file lists one of the registrations, by chain, registry and id. Undefined: it is no such file.
  */
-export function names(value: unknown, tokens: readonly HeldToken[]): boolean | undefined {
+export function names(value: unknown, registrations: readonly HeldRegistration[]): boolean | undefined {
   const parsed = file.safeParse(value)
   if (!parsed.success) return undefined
-  const wanted = new Set(tokens.map(({ registry, agentId }) => key(agentId, registry)))
+  const wanted = new Set(registrations.map(({ registry, agentId }) => key(agentId, registry)))
   return parsed.data.registrations.some((one) => {
     const { data } = entry.safeParse(one)
     return data !== undefined && wanted.has(key(String(data.agentId), data.agentRegistry.toLowerCase()))

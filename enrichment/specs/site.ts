@@ -7,7 +7,7 @@ export function isSameSite(one: URL, other: URL): boolean {
   return domain !== null && domain === siteOf(other)
 }
 
-/** Whether documents at the root of the host would be the platform's, not those of whoever has a page there. */
+/** Whether documents at the root of the host would be the platform's, not those of an account with a page there. */
 export function isSharedPlatform(url: URL): boolean {
   return platforms.has(siteOf(url) ?? '')
 }

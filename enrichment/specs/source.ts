@@ -29,13 +29,14 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
       const inputs = await readSpecInputs(pool, fid)
       if (!inputs) return { outcome: 'gone', write: async () => undefined }
       const known = inputs.known as readonly KnownDocument[] // only this source writes them
-      const tokens = inputs.tokens.flatMap(({ chain, agentId }) => {
+      const registrations = inputs.tokens.flatMap(({ chain, agentId }) => {
         const identity = chains[chain]
         return identity ? [{ registry: registryOf(identity), agentId }] : []
       })
-      const look = await checkUp(hosts, { ...inputs, tokens, known })
+      const look = await checkUp(hosts, { ...inputs, registrations, known })
       const { checks, closedUntil } = look
-      if (checks.length === 0 && closedUntil) throw new HostClosed('its hosts are left alone', closedUntil)
+      if (checks.length === 0 && closedUntil)
+        throw new HostClosed('its hosts asked to wait, or their circuits are open', closedUntil)
 
       const at = now()
       const documents = documentsAfter(known, look, at)

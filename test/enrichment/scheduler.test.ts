@@ -175,7 +175,7 @@ describe('a failure', () => {
     expect(host.state()).toBe('resting')
     expect((await runPass(toy(), pass)).leased).toBe(0)
     expect(await state('b')).toMatchObject({ last_attempt_at: null })
-    await expect(host.slot()).rejects.toThrow(/left alone/)
+    await expect(host.slot()).rejects.toThrow('asked to wait')
     clock.pass(140 * second)
     expect((await runPass(toy(), pass)).leased).toBe(2)
   })
@@ -208,7 +208,7 @@ describe('a host that fails ten times in a row', () => {
     expect((await runPass(toy(), pass)).leased).toBe(10)
   })
 
-  test('and fails the try is left alone for twice as long', async () => {
+  test('and fails the try has its circuit open for twice as long', async () => {
     clock.pass(minute)
     expect((await runPass(toy(fails('unavailable')), pass)).leased).toBe(1)
     clock.pass(minute)
@@ -218,7 +218,7 @@ describe('a host that fails ten times in a row', () => {
   })
 })
 
-test('a host of which more than half of the last twenty requests failed is left alone', () => {
+test('a host of which more than half of the last twenty requests failed has its circuit opened', () => {
   for (let index = 0; index < 20; index++) {
     if (index % 2 === 0) host.failed()
     else host.succeeded()

@@ -58,7 +58,7 @@ test('a 503 that names no time is an answer like any other', async () => {
   expect((await ask()).status).toBe(404)
 })
 
-test('a host that is out of order ten times in a row is left alone for a minute', async () => {
+test('a host that is out of order ten times in a row has its circuit open for a minute', async () => {
   const { asked, clock, ask } = await start()
   asked.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
   for (let attempt = 0; attempt < 10; attempt++) await expect(ask()).rejects.toThrow(/broke off/)

@@ -17,7 +17,7 @@ async function lookAt(hosts: readonly WebHost[], ...services: readonly (readonly
   const look = await checkUp(createAgentHosts({ door, egressAllow, now: () => new Date() }), {
     services: services.map(([name, endpoint]) => ({ name, endpoint, version: null })),
     profileUrl: null,
-    tokens: [{ registry: 'eip155:8453:0x8004', agentId: '7' }],
+    registrations: [{ registry: 'eip155:8453:0x8004', agentId: '7' }],
     known: [],
   })
   const found = look.checks.map(({ candidate, status }) => `${candidate.kind} ${candidate.url.pathname} ${status}`)

@@ -198,7 +198,7 @@ test('a day’s requests are counted across restarts: beyond them nothing is lea
   expect(await second.read()).toEqual(['empty'])
 })
 
-test('a host’s wish to be left alone outlives the process it was told to', async () => {
+test('a host’s Retry-After outlives the process that was told it', async () => {
   const { pool } = database
   await pool.query('delete from source_state')
   const double = await startDouble()

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { routes } from '../../../api/routes.ts'
 import { addressOf } from '../seed.ts'
 
 export interface FuzzRequest {
@@ -49,16 +50,18 @@ const address = fc.oneof(
 )
 const fid = fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 60 }).map(String) }, number, encoded)
 
+/** Every route of the list, with values where its path has parameters; and what is none. */
 const path = fc.oneof(
-  { weight: 3, arbitrary: fid.map((value) => `/api/agent/${value}`) },
-  { weight: 3, arbitrary: fid.map((value) => `/api/agent/${value}/settlements`) },
-  { weight: 3, arbitrary: address.map((value) => `/api/by-address/${value}`) },
-  { weight: 6, arbitrary: fc.constant('/api/discovery') },
-  { weight: 2, arbitrary: fid.map((value) => `/api/agent/${value}/registrations`) },
-  { weight: 2, arbitrary: fc.constantFrom('/api/agents', '/api/settlements', '/api/settlements?fid=3&limit=5') },
-  { weight: 1, arbitrary: fc.constantFrom('/api/leaderboard', '/api/stats', '/feed.atom', '/data/agents.json') },
   {
-    weight: 1,
+    weight: 18,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...routes), fid, address, encoded)
+      .map(([route, ...values]) =>
+        route.path.replaceAll(/\{(\w+)\}/g, (_, name) => values[name === 'fid' ? 0 : name === 'address' ? 1 : 2]),
+      ),
+  },
+  {
+    weight: 2,
     arbitrary: fc.constantFrom('/', '/healthz', '/openapi.json', '/docs', '/api', '/data', '/API/stats', '//'),
   },
   { weight: 2, arbitrary: fc.array(encoded, { maxLength: 4 }).map((parts) => `/${parts.join('/')}`) },
@@ -80,29 +83,9 @@ const word = fc.constantFrom(
   ],
   ...['Eth', 'base', '42220', 'ARB', 'OP', 'poly', 'gnosis', 'solana', 'agent', 'bio', '__proto__', 'constructor', ''],
 )
+const parameters = [...new Set(routes.flatMap(({ query }) => Object.keys(query.shape)))]
 const name = fc.oneof(
-  {
-    weight: 9,
-    arbitrary: fc.constantFrom('q', 'chain', 'claimed', 'spec', 'codehost', 'sort', 'page', 'limit', 'period'),
-  },
-  {
-    weight: 9,
-    arbitrary: fc.constantFrom(
-      ...['cursor', 'status', 'method', 'tag', 'has_settlements', 'min_settlements', 'registered_since', 'seen_since'],
-      ...[
-        'registered_until',
-        'fields',
-        'payer',
-        'facilitator',
-        'selector',
-        'min_amount',
-        'max_amount',
-        'since',
-        'until',
-      ],
-      ...['final', 'order', 'fids', 'addresses', 'state'],
-    ),
-  },
+  { weight: 18, arbitrary: fc.constantFrom(...parameters) },
   { weight: 1, arbitrary: fc.constantFrom('__proto__', 'constructor', 'q[]', 'q[a]', 'LIMIT', 'toString', '') },
 )
 const query = fc

@@ -60,6 +60,11 @@ export const documentLimits = {
   bulkAgents: 5_000,
   /** Entries of a feed of agents, and of the feed of one agent. */
   feedEntries: 30,
+  /** Entries of a page of the feed of all agents. */
+  feedPageEntries: 100,
+  /** That feed names the agents that left the index within so many days, the last of them. */
+  tombstoneDays: 30,
+  tombstones: 100,
   /** Code points of a bio in a feed. */
   bioCharacters: 280,
   /** Lines of one answer of the log of changes. */

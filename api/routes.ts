@@ -3,6 +3,7 @@ import type { Action, Route } from './http/route.ts'
 import { addresses } from './routes/addresses.ts'
 import { agent } from './routes/agent.ts'
 import { agents } from './routes/agents.ts'
+import { agentsFeed } from './routes/agents-feed.ts'
 import { allSettlements } from './routes/all-settlements.ts'
 import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
@@ -33,6 +34,7 @@ export const routes: readonly Route[] = [
   agents,
   allSettlements,
   errors,
+  agentsFeed,
 ]
 
 /** What claims and undoes it, and what helps to do so. */

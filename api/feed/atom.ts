@@ -2,11 +2,17 @@ import { Feed } from 'feed'
 import { type Element, js2xml, xml2js } from 'xml-js'
 import type { Entry } from './entry.ts'
 
-interface FeedOptions {
+export interface FeedOptions {
   readonly title: string
   /** Address of the feed itself, and its id. */
   readonly feedUrl: string
   readonly siteUrl: string
+  /** Of a feed in several documents: the id they share; absent: `feedUrl`. */
+  readonly id?: string
+  /** Other documents of the feed, by their relation (RFC 5005). */
+  readonly pages?: Readonly<Record<string, string>>
+  /** Entries that are no more (RFC 6721); absent: the feed does not tell. */
+  readonly tombstones?: readonly { readonly id: string; readonly when: Date }[]
 }
 
 /**
@@ -16,9 +22,10 @@ interface FeedOptions {
  * texts, other namespaces) and every text that is not ours: the library's writer splits the first `]]>` alone and
  * undoes one level of `&amp;`, so the texts it is given are stand-ins.
  */
-export function atomFeed(entries: readonly Entry[], { title, feedUrl, siteUrl }: FeedOptions): string {
+export function atomFeed(entries: readonly Entry[], options: FeedOptions): string {
+  const { title, feedUrl, siteUrl, id = feedUrl, pages = {}, tombstones } = options
   const updated = new Date(Math.max(0, ...entries.map((entry) => entry.updated.getTime())))
-  const feed = new Feed({ id: feedUrl, title, link: siteUrl, feed: feedUrl, updated, generator: false })
+  const feed = new Feed({ id, title, link: siteUrl, feed: feedUrl, updated, generator: false })
   for (const entry of entries) {
     feed.addItem({
       title: 'title',
@@ -35,6 +42,7 @@ export function atomFeed(entries: readonly Entry[], { title, feedUrl, siteUrl }:
   const document = xml2js(feed.atom1()) as Element
   const root = child(document, 'feed')
   root.attributes = { ...root.attributes, 'xmlns:sy': 'http://purl.org/rss/1.0/modules/syndication/' }
+  if (tombstones) root.attributes['xmlns:at'] = 'http://purl.org/atompub/tombstones/1.0'
   const elements = root.elements ?? []
   const own = elements.filter((element) => element.name !== 'entry')
   for (const link of own.filter((element) => element.name === 'link')) {
@@ -44,7 +52,14 @@ export function atomFeed(entries: readonly Entry[], { title, feedUrl, siteUrl }:
   setText(child(root, 'title'), title)
   const items = elements.filter((element) => element.name === 'entry')
   for (const [index, item] of items.entries()) complete(item, entries[index] as Entry)
-  root.elements = [...own, leaf('sy:updatePeriod', 'hourly'), leaf('sy:updateFrequency', '12'), ...items]
+  root.elements = [
+    ...own,
+    ...Object.entries(pages).map(([rel, href]) => empty('link', { rel, href, type: 'application/atom+xml' })),
+    leaf('sy:updatePeriod', 'hourly'),
+    leaf('sy:updateFrequency', '12'),
+    ...(tombstones ?? []).map((gone) => empty('at:deleted-entry', { ref: gone.id, when: gone.when.toISOString() })),
+    ...items,
+  ]
   return js2xml(document, { spaces: 1, attributeValueFn: escapeAttribute })
 }
 
@@ -67,6 +82,10 @@ function setText(element: Element, text: string, type?: 'text' | 'html') {
   if (type) element.attributes = { type }
   // The writer turns `&amp;` into `&` before it escapes: one level more keeps the text as it is.
   element.elements = [{ type: 'text', text: text.replaceAll('&', '&amp;') }]
+}
+
+function empty(name: string, attributes: Record<string, string>): Element {
+  return { type: 'element', name, attributes }
 }
 
 function leaf(name: string, text: string): Element {

@@ -1,13 +1,13 @@
 import { chainOf } from '../../chains.config.ts'
 import type { FeedFilter } from '../../db/queries/read/feed.ts'
 
-/** Path of the feed of some agents, always the same for the same ones: it is the feed's id as well. */
-export function feedPath({ chain, claimed }: FeedFilter): string {
+/** Path of a feed of some agents, always the same for the same ones: it is the feed's id as well. */
+export function feedPath({ chain, claimed }: FeedFilter, path = '/feed.atom'): string {
   // A filter that matches nothing is not the same as none.
   const labels = chain?.length === 0 ? ['none'] : (chain ?? []).map((name) => chainOf(name).label)
   const query = new URLSearchParams(labels.map((label): [string, string] => ['chain', label]))
   if (claimed !== null) query.set('claimed', claimed ? 'claimed' : 'unclaimed')
-  return query.size === 0 ? '/feed.atom' : `/feed.atom?${query}`
+  return query.size === 0 ? path : `${path}?${query}`
 }
 
 /** What the feed calls them: newest agents, newest claimed agents on Base or Celo. */

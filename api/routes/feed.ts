@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { newestAgents, newestChange } from '../../db/queries/read/feed.ts'
 import { documentLimits } from '../../limits.config.ts'
-import { atomFeed } from '../feed/atom.ts'
-import { toEntry } from '../feed/entry.ts'
+import { feedOfAgents } from '../feed/listed.ts'
 import { feedPath, feedTitle } from '../feed/selection.ts'
 import { chainsParameter } from '../http/parameters.ts'
 import { route } from '../http/route.ts'
@@ -28,19 +27,9 @@ export const feed = route({
   },
   async read({ chain, claimed }, { database, baseUrl, siteUrl, serviceName, leftOut }) {
     const filter = { chain, claimed: claimedFlags[claimed] }
-    const agents = await newestAgents(database, filter, documentLimits.feedEntries)
+    const agents = await newestAgents(database, filter, { limit: documentLimits.feedEntries })
     const feedUrl = baseUrl + feedPath(filter)
     const options = { title: `${serviceName}: ${feedTitle(filter)}`, feedUrl, siteUrl }
-    const written = agents.flatMap((agent) => {
-      try {
-        const entry = toEntry(agent, siteUrl)
-        atomFeed([entry], options)
-        return entry
-      } catch (cause) {
-        leftOut('feed', agent.fid, cause)
-        return []
-      }
-    })
-    return atomFeed(written, options)
+    return feedOfAgents(agents, options, leftOut)
   },
 })

@@ -122,8 +122,9 @@ function limitRows(): string[] {
     ['tokens of an address without an agent', grouped(profileLimits.registrationsOfAddress)],
     ['verifications of an explanation', `${profileLimits.verifications}`],
     [
-      'bulk file, feed, log of changes',
+      'bulk file, feed, page of the feed in pages, log of changes',
       `${grouped(documentLimits.bulkAgents)} agents, ${documentLimits.feedEntries} agents, ` +
+        `${documentLimits.feedPageEntries} agents, ` +
         `${grouped(documentLimits.changeLines)} lines`,
     ],
     [

@@ -24,17 +24,48 @@ export interface FeedFilter {
   readonly claimed: boolean | null
 }
 
+const chosen = '($1::text[] is null or chains && $1) and ($2::boolean is null or claimed = $2)'
+
 /** The agents that were listed last, newest first. */
-export async function newestAgents(db: Queryable, filter: FeedFilter, limit: number): Promise<FeedAgent[]> {
+export async function newestAgents(
+  db: Queryable,
+  filter: FeedFilter,
+  { limit, offset = 0 }: { limit: number; offset?: number },
+): Promise<FeedAgent[]> {
   // Unnamed: planned with its values, so that a filter that is not there costs nothing.
   const { rows } = await db.query<FeedAgent>({
     text: `select fid, handle, bio, oli, chains, claimed, claim_method, agent_status, listed_at,
                   greatest(entry_changed_at, listed_at) as changed_at
              from agent
-            where ($2::text[] is null or chains && $2) and ($3::boolean is null or claimed = $3)
+            where ${chosen}
             order by listed_at desc, fid desc
-            limit $1`,
-    values: [limit, filter.chain, filter.claimed],
+            limit $3 offset $4`,
+    values: [filter.chain, filter.claimed, limit, offset],
+  })
+  return rows
+}
+
+/** How many agents a feed has. */
+export async function countAgents(db: Queryable, filter: FeedFilter): Promise<number> {
+  const text = `select count(*) as total from agent where ${chosen}`
+  const { rows } = await db.query<{ total: number }>({ text, values: [filter.chain, filter.claimed] })
+  return rows[0]?.total ?? 0
+}
+
+/** Agents that left the index since a time and did not come back, the last first. */
+export async function delistedAgents(
+  db: Queryable,
+  { since, limit }: { since: Date; limit: number },
+): Promise<{ fid: number; delisted_at: Date }[]> {
+  const { rows } = await db.query<{ fid: number; delisted_at: Date }>({
+    name: 'delisted-agents',
+    text: `select c.fid, max(c.changed_at) as delisted_at
+             from agent_change c
+            where c.kind = 'delist' and c.changed_at >= $1 and not exists (select from agent a where a.fid = c.fid)
+            group by c.fid
+            order by delisted_at desc, c.fid
+            limit $2`,
+    values: [since, limit],
   })
   return rows
 }

@@ -6,8 +6,8 @@ import { type MigrationFile, readMigrations } from './migration-files.ts'
 import { blockersOf, type Patience, patiently } from './patience.ts'
 import { connectionTimeouts } from './pool.ts'
 
-/** SQLSTATE of what `raise notice` says; what the server notices by itself ("exists, skipping") has others. */
-const raisedByMigration = '00000'
+/** The server's routine behind `raise notice`; what it notices by itself ("does not exist, skipping") comes from others. */
+const raisedByMigration = 'exec_stmt_raise'
 /** How long another process may migrate before this one gives up: it may build indexes of large tables. */
 const othersPatienceMs = 2 * 60 * 60_000
 const pollMs = 200
@@ -39,8 +39,8 @@ export async function migrate(databaseUrl: string, options: Partial<typeof defau
     connectionTimeoutMillis: connectTimeoutMs,
     ...connectionTimeouts(0),
   })
-  client.on('notice', ({ code, message = '' }) => {
-    if (code === raisedByMigration) onNotice(message)
+  client.on('notice', ({ routine, message = '' }) => {
+    if (routine === raisedByMigration) onNotice(message)
   })
   await client.connect()
   try {

@@ -1,4 +1,4 @@
-import { toHex } from 'viem'
+import { keccak256, toBytes, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
 import { addAppKey, transferFid } from '../../devnet/chain/farcaster.ts'
@@ -15,6 +15,7 @@ import {
   startClaimStage,
 } from '../support/api/claims.ts'
 import { insert } from '../support/seed.ts'
+import { liesAbout } from '../trust/lies.ts'
 
 let stage: ClaimStage
 beforeAll(async () => {
@@ -172,4 +173,25 @@ test('a forged message among true ones makes the whole answer no answer', async 
     status: 500,
     error: 'ERR_INTERNAL',
   })
+})
+
+test('whatever a hub makes of a true message, it claims nothing', async () => {
+  const claimant = await stage.claimant()
+  const { verifications } = stage.hub.state.accounts.get(claimant.fid)!
+  const other = accountOf('also verified')
+  const options = { privateKey: keccak256(toBytes('also verified')) }
+  const truths = [...verifications]
+  stage.hub.state.addVerification(claimant.fid, other.address, options)
+  const [key, message] = truths[0]!
+  const another = [...verifications.values()].at(-1)!
+  verifications.clear()
+  const lies = liesAbout(message as never, another as never)
+  expect(lies.length).toBeGreaterThanOrEqual(30)
+  for (const [name, lie] of lies) {
+    if (name === 'bytes of another message') continue // the fields themselves are true
+    verifications.set(key, lie as never)
+    expect([name, (await post(stage.api, await eip191Claim(stage, claimant))).status]).not.toEqual([name, 200])
+  }
+  verifications.set(key, message)
+  expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
 })

@@ -7,6 +7,7 @@ import { readHubMessage } from '../../trust/hub-message.ts'
 import { encodeMessageData, type VerificationAdd } from '../../trust/message-data.ts'
 import { type Asked, judgeVerification } from '../../trust/verdict.ts'
 import { checkKeyClaim, claimDigest } from '../../trust/verification-claim.ts'
+import { liesAbout } from './lies.ts'
 import {
   first,
   firstBytes,
@@ -111,58 +112,7 @@ test('a key of small order, which signs everything, signs nothing', () => {
   expect(signedBy(anything, new Uint8Array(20), identity)).toBe(false)
 })
 
-type Json = Record<string, unknown>
-const changed = (data: Json, rest: Json = {}) => ({ ...second, ...rest, data: { ...second.data, ...data } })
-const inBody = (body: Json) =>
-  changed({ verificationAddAddressBody: { ...second.data.verificationAddAddressBody, ...body } })
-const flipped = (text: string) => `${text.slice(0, 10)}${text[10] === '0' ? '1' : '0'}${text.slice(11)}`
-const flippedBase64 = (text: string) =>
-  Buffer.from(Buffer.from(text, 'base64').map((byte, at) => (at === 20 ? byte ^ 1 : byte))).toString('base64')
-
-/** What a lying hub can make of a true message. */
-const lies: [string, Json][] = [
-  ['another fid', changed({ fid: 3 })],
-  ['another time', changed({ timestamp: 110966761 })],
-  ['another network', changed({ network: 'FARCASTER_NETWORK_TESTNET' })],
-  ['another type', changed({ type: 'MESSAGE_TYPE_VERIFICATION_REMOVE' })],
-  ['a type nobody knows', changed({ type: 'MESSAGE_TYPE_OTHER' })],
-  ['another address', inBody({ address: `0x${'ab'.repeat(20)}` })],
-  ['an address of the wrong length', inBody({ address: `0x${'ab'.repeat(19)}` })],
-  ['another block', inBody({ blockHash: flipped(second.data.verificationAddAddressBody.blockHash) })],
-  [
-    'another claim signature',
-    inBody({ claimSignature: flippedBase64(second.data.verificationAddAddressBody.claimSignature) }),
-  ],
-  ['no claim signature', inBody({ claimSignature: undefined })],
-  ['an empty claim signature', inBody({ claimSignature: '' })],
-  [
-    'a claim signature of another claim',
-    inBody({ claimSignature: first.data.verificationAddAddressBody.claimSignature }),
-  ],
-  ['a claim signature that is no base64', inBody({ claimSignature: '%%%' })],
-  ['a contract wallet', inBody({ type: 1 })],
-  ['a contract wallet of mainnet', inBody({ type: 1, chainId: 1 })],
-  ['a contract wallet of a chain that is not asked', inBody({ type: 1, chainId: 8453 })],
-  ['a kind nobody knows', inBody({ type: 2 })],
-  ['a chain beside a key', inBody({ chainId: 10 })],
-  ['another protocol', inBody({ protocol: 'PROTOCOL_SOLANA' })],
-  ['another hash', changed({}, { hash: flipped(second.hash) })],
-  ['a hash of another message', changed({}, { hash: first.hash })],
-  ['another signature', changed({}, { signature: flippedBase64(second.signature) })],
-  ['a signature of another message', changed({}, { signature: first.signature })],
-  ['no signature', changed({}, { signature: '' })],
-  ['a foreign key', changed({}, { signer: reaction.signer })],
-  ['a key of small order', changed({}, { signer: `0x01${'00'.repeat(31)}` })],
-  ['a key that is no point', changed({}, { signer: `0x${'ff'.repeat(32)}` })],
-  ['bytes of another message', changed({}, { dataBytes: Buffer.from(firstBytes, 'hex').toString('base64') })],
-  ['the message of another address whole', first],
-  ['no body', changed({ verificationAddAddressBody: null })],
-  [
-    'a body of something else',
-    changed({ verificationAddAddressBody: null, userDataBody: { type: 'USER_DATA_TYPE_BIO', value: 'x' } }),
-  ],
-  ['no data at all', { hash: second.hash }],
-]
+const lies = liesAbout(second, first)
 
 test.each(lies)('%s proves nothing', async (name, json) => {
   // Even of a hub that also lies about the key: its place is what the chain says of the true signer.

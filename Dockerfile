@@ -9,7 +9,7 @@ FROM base AS build
 # Optional packages are the local world's: Node, Postgres and chains for machines that have none.
 RUN npm ci --omit=optional --ignore-scripts
 COPY . .
-RUN node scripts/build.mjs
+RUN node scripts/build.mjs --without verify-proof
 
 FROM base AS packages
 RUN npm ci --omit=dev --omit=optional --ignore-scripts

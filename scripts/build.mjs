@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import { readArguments } from './arguments.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -11,15 +12,19 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const data = ['db/migrations', 'api/pages/assets']
 
 const usage = `
-npm run build [-- --out <folder>]
+npm run build [-- --out <folder>] [--without verify-proof]
 
-Compiles the processes into the folder (dist), to be run as "node dist/<room>/main.js".
+Compiles the processes into the folder (dist), to be run as "node dist/<room>/main.js". verify-proof.mjs, beside them, is
+one file that runs by itself anywhere; an image without optional packages cannot make it and needs none.
 `
-const values = readArguments(usage, { out: { type: 'string' } })
-if (values) build(resolve(root, values.out ?? 'dist'))
+const values = readArguments(usage, { out: { type: 'string' }, without: { type: 'string' } })
+if (values) build(resolve(root, values.out ?? 'dist'), values.without === 'verify-proof')
 
-/** @param {string} dist */
-function build(dist) {
+/**
+ * @param {string} dist
+ * @param {boolean} withoutVerifier
+ */
+function build(dist, withoutVerifier) {
   rmSync(dist, { recursive: true, force: true }) // what has left the sources must leave here too
   const compiler = ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.build.json', '--outDir', dist]
   if (spawnSync(process.execPath, compiler, { cwd: root, stdio: 'inherit' }).status !== 0) {
@@ -27,7 +32,28 @@ function build(dist) {
     return
   }
   for (const folder of data) cpSync(join(root, folder), join(dist, folder), { recursive: true })
+  if (!withoutVerifier) bundleVerifier(join(dist, 'verify-proof.mjs'))
   const files = readdirSync(dist, { recursive: true }).map(String)
   const mains = files.filter((file) => /(^|\/)main\.js$/.test(file)).sort()
   console.log(`${dist}: ${files.length} files; processes: ${mains.join(', ')}`)
+}
+
+/**
+ * The check of proofs as one script for people who have nothing of this project.
+ * @param {string} outfile
+ */
+function bundleVerifier(outfile) {
+  const head = '// Checks the proof of a claim: node verify-proof.mjs --help. Needs Node 20 or newer and nothing else.'
+  buildSync({
+    absWorkingDir: root,
+    entryPoints: ['trust/proof/main.ts'],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    external: ['isows'], // of a client over WebSockets, which it never makes
+    banner: { js: head },
+    logLevel: 'warning',
+  })
 }

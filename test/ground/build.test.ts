@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildSync } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { listFiles, root } from '../support/source-files.ts'
+import { proofOf } from '../trust/proof.ts'
 
 /** Inside the project, so that the packages are found from there. */
 mkdirSync(join(root, '.data'), { recursive: true })
@@ -46,6 +49,57 @@ test('the build carries along what the pages load', () => {
 test('the local world and the tests stay out of the build', () => {
   const folders = readdirSync(dist)
   expect(folders.filter((name) => ['devnet', 'test', 'bench'].includes(name))).toEqual([])
+})
+
+describe('the check of proofs as one script', () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'verify-proof-'))
+  afterAll(() => rmSync(elsewhere, { recursive: true, force: true }))
+
+  /** Run by the bare Node, where nothing of this project is. */
+  function verify(proof: string | Buffer) {
+    const script = join(elsewhere, 'verify-proof.mjs')
+    const file = join(elsewhere, 'proof.json')
+    copyFileSync(join(dist, 'verify-proof.mjs'), script)
+    writeFileSync(file, proof)
+    const { status, stdout } = spawnSync(process.execPath, [script, file], {
+      cwd: elsewhere,
+      env: {},
+      encoding: 'utf8',
+    })
+    return { status, failed: (stdout.match(/^FAILED/gm) ?? []).length, held: (stdout.match(/^held/gm) ?? []).length }
+  }
+
+  test.for(['eip191', 'jfs', 'well-known'] as const)(
+    'holds up a claim by %s, and finds a flipped bit',
+    async (method) => {
+      const bytes = Buffer.from(JSON.stringify(await proofOf(method)))
+      expect(verify(bytes)).toMatchObject({ status: 3, failed: 0 }) // 3: nobody was named who knows of keys
+      for (const place of ['"data_bytes":"0x', '"signature":"0x', '"sha256":"', '"first_seen_at":"']) {
+        const at = bytes.indexOf(place) + place.length + 5
+        const flipped = Buffer.from(bytes)
+        flipped[at] = bytes[at]! ^ 1
+        expect(verify(flipped).status, place).toBe(1)
+      }
+    },
+  )
+
+  test('has nothing inside but the check itself, viem and what viem needs', () => {
+    const { metafile } = buildSync({
+      absWorkingDir: root,
+      entryPoints: ['trust/proof/main.ts'],
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      external: ['isows'],
+      metafile: true,
+      write: false,
+    })
+    const packages = Object.keys(metafile.inputs).map(
+      (path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path,
+    )
+    const foreign = packages.filter((name) => !/^(trust\/|@noble\/|@scure\/|viem$|ox$|abitype$)/.test(name))
+    expect(foreign).toEqual([])
+  })
 })
 
 function run(main: string, ...args: string[]) {

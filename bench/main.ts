@@ -4,6 +4,7 @@ import { benchApi } from './api.ts'
 import { benchBackfill } from './backfill.ts'
 import { benchEnrichment } from './enrichment.ts'
 import { benchReads } from './reads.ts'
+import { benchTrust } from './trust.ts'
 
 const usage = `
 npm run bench -- <name> [--small] [--keep]
@@ -12,6 +13,7 @@ npm run bench -- <name> [--small] [--keep]
   api     the read API against a bare server and two frameworks; search; the bulk document
   reads   the statements of the read path with one agent of five million settlements: times and plans
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents with hosts that answer at once
+  trust   messages checked a second; a first pass over 20,000 agents with a node that answers at once
 
 Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
 --keep: reads alone: leaves its database open until Ctrl-C, for other questions, as those of npm run docs:sql.
@@ -29,6 +31,7 @@ const benches: Record<string, (small: boolean, keep: boolean) => Promise<void>> 
       seconds: small ? 2 : 10,
       rounds: small ? 1 : 3,
     }),
+  trust: (small) => benchTrust({ agents: small ? 200 : 20_000 }),
   reads: (small, keep) =>
     benchReads({
       lookedAt: keep ? () => once(process, 'SIGINT') : undefined,

@@ -96,6 +96,8 @@ export const mcpLimits = {
   requestBytes: 65_536,
   /** Of a list: what a model reads costs its user by the word. */
   rows: { fallback: 10, maximum: 50 },
+  /** Of a tool: it is sent twice, as text and as values. */
+  answerBytes: 524_288,
 } as const
 
 export const graphqlLimits = {

@@ -5,8 +5,9 @@ import {
   ProtocolErrorCode,
   ResourceTemplate,
 } from '@modelcontextprotocol/server'
+import { mcpLimits } from '../../limits.config.ts'
 import { parseRequest } from '../http/answer.ts'
-import { ApiError } from '../http/errors.ts'
+import { ApiError, invalidRequest } from '../http/errors.ts'
 import type { Route } from '../http/route.ts'
 import { plain } from '../pages/parts/text.ts'
 import { routes } from '../routes.ts'
@@ -62,9 +63,8 @@ export function createServer(tools: readonly Tool[], serviceName: string, call: 
     const template = new ResourceTemplate(route.resource, { list: undefined })
     const metadata = { description: route.summary, mimeType: 'application/json' }
     server.registerResource(route.operationId, template, metadata, async (uri, variables) => {
-      const text = await bodyOf(route, variables, call).catch((error) => {
-        if (error instanceof ApiError && error.status < 500) throw noResource(uri, error.detail)
-        throw error
+      const text = await bodyOf(route, variables, call).catch((cause) => {
+        throw unreadable(uri, call.tell(cause))
       })
       return { contents: [{ uri: uri.href, mimeType: 'application/json', text }] }
     })
@@ -76,6 +76,7 @@ async function resultOf(tool: Tool, args: Record<string, unknown>, call: Call): 
   try {
     if (call.refusal) throw call.refusal
     const text = await bodyOf(tool.route, asQuery(tool, args), call)
+    if (Buffer.byteLength(text) > mcpLimits.answerBytes) throw tooLong
     return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) }
   } catch (cause) {
     // An error that the model sees: it can mend its arguments, or wait.
@@ -97,6 +98,13 @@ function withoutHiddenText(body: string): string {
   return plain(body).replace(/[\u{e0000}-\u{e007f}]/gu, '')
 }
 
-function noResource(uri: URL, detail = 'there is nothing'): ProtocolError {
+const tooLong = invalidRequest(
+  'the answer',
+  `must be at most ${mcpLimits.answerBytes} bytes: ask for fewer rows, or for some fields alone`,
+)
+
+/** As the protocol has it: what is not there is a wrong parameter. Of our own trouble nothing is told. */
+function unreadable(uri: URL, { code, status, detail }: ApiError): ProtocolError {
+  if (status >= 500) return new ProtocolError(ProtocolErrorCode.InternalError, code)
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `${uri.href}: ${detail}`, { uri: uri.href })
 }

@@ -89,14 +89,16 @@ function described(schema: Json): StandardSchemaWithJSON<Json> {
   }
 }
 
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
 /** Arguments of a call as they would stand in an address: texts, a list where a parameter may be repeated. */
 export function asQuery({ route: { query }, input }: Tool, args: Json): Record<string, string | string[]> {
   const { properties } = input['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as { properties: Json }
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null)
   const texts = given.map(([name, value]): [string, string | string[]] => {
     const repeats = (properties[name] as Json | undefined)?.type === 'array'
-    if (!Array.isArray(value)) return [name, String(value)]
-    return [name, repeats ? value.map(String) : value.join(',')]
+    if (!Array.isArray(value)) return [name, textOf(value)]
+    return [name, repeats ? value.map(textOf) : value.map(textOf).join(',')]
   })
   const asked = Object.fromEntries(texts)
   if (!('limit' in query.shape)) return asked

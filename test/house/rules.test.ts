@@ -129,7 +129,8 @@ function limitRows(): string[] {
     ],
     [
       'MCP',
-      `${kib(mcpLimits.requestBytes)}, rows 1 to ${mcpLimits.rows.maximum} (${mcpLimits.rows.fallback}) where the list has a limit`,
+      `${kib(mcpLimits.requestBytes)} asked, ${kib(mcpLimits.answerBytes)} answered by a tool, rows 1 to ` +
+        `${mcpLimits.rows.maximum} (${mcpLimits.rows.fallback}) where the list has a limit`,
     ],
     [
       'GraphQL',

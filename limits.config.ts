@@ -28,6 +28,9 @@ export const rowLimits = {
 export const queryLimits = {
   /** Characters of `q`. */
   characters: 100,
+  /** Names of one filter, and characters of a name. */
+  names: 20,
+  nameCharacters: 100,
   /** Characters of a cursor. */
   cursorCharacters: 600,
   /** Pages beyond are cut to it: the offset stays an exact number, and no list is that long. */

@@ -41,7 +41,7 @@ interface ClaimAnswer {
   readonly ok: true
   readonly fid: number
   readonly method: ClaimMethod
-  /** Of the fid; after a dry run, what it was before. */
+  /** Whether the FID is claimed; after a dry run, whether it already was. */
   readonly claimed: boolean
   readonly claimed_at: string | null
   readonly nonce: string
@@ -59,7 +59,7 @@ interface Attempt {
 }
 
 /**
- * Judges claims, cheap checks before dear ones, so that a flood costs little: shape, method, fid, decoding, what the
+ * Judges claims, cheap checks before expensive ones, so that a flood costs little: shape, method, fid, decoding, what the
  * proof is bound to, its time, its nonce, the limiter, the signature, the world as it is now. A nonce is used up by an
  * accepted claim alone: otherwise a stranger could burn the owner's.
  *

@@ -3,7 +3,7 @@ import { DoorError } from '../../net/errors.ts'
 import { isAssociated } from './account-association.ts'
 import type { ClaimWorld } from './verifier.ts'
 
-/** What can tie a host to a fid; each was signed or written by the fid's owner. Stored with the claim. */
+/** What can link a host to a FID; each was signed or written by the FID's owner. Stored with the claim. */
 type HostLink = 'account_association' | 'farcaster_manifest' | 'profile_url' | 'registration'
 
 interface LinkedSubject {
@@ -73,7 +73,7 @@ const links: readonly (readonly [HostLink, (subject: LinkedSubject, world: Claim
 /** The network hosts manifests for others, by redirect; the association in it names the host all the same. */
 const hostedElsewhere = 1
 
-/** As in a claim; undefined when the text is no web address. */
+/** The host of a URL as claims name it; undefined when the text is no web address. */
 function hostOf(text: string): string | undefined {
   const url = URL.parse(text.trim())
   return url && (url.protocol === 'https:' || url.protocol === 'http:') ? url.host : undefined

@@ -13,7 +13,7 @@ import { type Decode, nonceText, parseFields, timestampText, verifiedSet } from 
 const keyForms = { app_key: /^0x[0-9a-fA-F]{64}$/, custody: /^0x[0-9a-fA-F]{40}$/, auth: /^0x[0-9a-fA-F]{40}$/ }
 type KeyType = keyof typeof keyForms
 
-/** Whose tokens are taken: an account's own addresses may undo what its apps may do. */
+/** Types of keys whose signature each action accepts: an account's own addresses can undo what its app keys may do. */
 const signersOf: Readonly<Record<ClaimAction, readonly [KeyType, ...KeyType[]]>> = {
   claim: ['app_key'],
   withdraw: ['app_key', 'custody', 'auth'],

@@ -63,7 +63,7 @@ export interface DecodedProof {
 }
 
 export interface VerifiedProof {
-  /** As received, with what was fetched for it. */
+  /** The proof as it was received, with the documents that were fetched to check it. */
   readonly proof: unknown
   readonly signer: string
   readonly signedAt: number | undefined
@@ -72,7 +72,7 @@ export interface VerifiedProof {
   readonly hostLink: string | null
   /** Signed by the address that holds the account, which no claim is. */
   readonly byCustody: boolean
-  /** Of the manifest as fetched; null for proofs without one. */
+  /** SHA-256 of the manifest as it was fetched; null for proofs without one. */
   readonly manifestSha256: Buffer | null
 }
 

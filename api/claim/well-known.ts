@@ -97,7 +97,7 @@ export const decodeWellKnown: Decode = (body, fid, world, action) => {
   }
 }
 
-/** Those of the manifest's addresses that the FID does not verify, or that cannot carry a claim. */
+/** Addresses of a manifest that the FID does not verify, or whose verification cannot carry a claim. */
 async function unprovenAmong(
   addresses: readonly string[],
   verifications: readonly Verification[],

@@ -10,7 +10,7 @@ import { llmsText } from './llms.ts'
 import { openApiDocument } from './openapi.ts'
 import { type ApiDocument, docsPage, docsPolicy } from './page.ts'
 
-/** They change with the program alone. */
+/** Cache lifetime of documents that change only with a new version of the program. */
 const maxAgeSeconds = 300
 
 /** /openapi.json: the OpenAPI document; /docs and below: the same for people; /llms.txt: a list of it all. */

@@ -76,7 +76,7 @@ function claimRule({ claim_method, claimed_at }: Pick<FidFacts, 'claim_method' |
   return { rule: 'claim', holds: false, found: 'nobody has claimed it', next }
 }
 
-/** The same for an address: who verifies it, and what it holds. */
+/** Explains an address: which accounts verify it, what it holds, which agent it leads to, and why. */
 export function explainAddress(address: string, facts: AddressFacts): AddressExplanation {
   const { fid, tokens, former_tokens, token_chains, verifications, sources, chains } = facts
   const live = verifications.filter(isLive)

@@ -5,10 +5,10 @@ import { ApiError } from './errors.ts'
 import { refusals } from './parameters.ts'
 import type { Route, Sources } from './route.ts'
 
-/** Told of every read whether it came from memory. */
+/** Called after every read, with whether it was a cache hit. */
 export type CacheObserver = (path: string, hit: boolean) => void
 
-/** Parse, ask the cache or the database, answer. */
+/** The handler of a route: parses the request, asks the cache or the database, answers 200, 304 or 404. */
 export function answer(route: Route, sources: Sources, cache: Cache<Content>, onRead: CacheObserver): RequestHandler {
   const { maxAgeSeconds, missing = 'there is nothing at this path' } = route
   return async (req, res) => {
@@ -29,7 +29,7 @@ function linkNext(res: Response, next: string): void {
   res.setHeader('Access-Control-Expose-Headers', `${res.getHeader('Access-Control-Expose-Headers')}, Link`)
 }
 
-/** What a route answers to parsed parameters, from memory while that is fresh. `value` undefined: 404. */
+/** The answer of a route to parsed parameters, from the cache while it is fresh there. `value` undefined: 404. */
 export async function readThrough(
   route: Route,
   input: Record<string, unknown>,
@@ -48,7 +48,7 @@ export async function readThrough(
   return { key, ...answered }
 }
 
-/** The same bytes for everybody, for as long as the process lives. */
+/** A handler for a static document: the same bytes for every client until the process ends. */
 export function answerAlways(content: Content, maxAgeSeconds: number): RequestHandler {
   return (req, res) => sendContent(req, res, content, maxAgeSeconds)
 }

@@ -13,7 +13,7 @@ const ipv6PrefixBits = 64
 export function clientOf(ip: string | undefined): string {
   const address = withoutPort(ip ?? '')
   if (isIP(address) === 0) return 'unknown'
-  const parsed = ipaddr.process(address) // an IPv4 address in the clothes of IPv6 is itself
+  const parsed = ipaddr.process(address) // an IPv4-mapped IPv6 address is that IPv4 address
   return parsed.kind() === 'ipv4' ? parsed.toString() : ipKeyGenerator(parsed.toNormalizedString(), ipv6PrefixBits)
 }
 

@@ -50,7 +50,7 @@ function writeCursor(list: List, values: readonly string[]): string {
  * The values a page begins behind; undefined: it is the first. A cursor carries values and no row's id, so that it
  * outlives its row, and no signature: a forged one is another place in a list that anybody may read.
  *
- * Throws ERR_NOT_FOUND for what is no cursor of this list: the first page in its place would send a client round for ever.
+ * Throws ERR_NOT_FOUND for what is no cursor of this list: with the first page in its place a client would loop without end.
  */
 export function readCursor(list: List, cursor: string | undefined): string[] | undefined {
   if (cursor === undefined || cursor === '') return undefined

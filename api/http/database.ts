@@ -8,7 +8,7 @@ const poolConnections = 10
 const connectTimeoutMs = 3_000
 /** The server cancels a statement after this many milliseconds: a lock, a plan gone wrong. */
 const statementTimeoutMs = 5_000
-/** This side gives up on a server that does not even cancel: frozen, or gone without a word. */
+/** The client's own timeout, for a server that does not even cancel a statement: frozen, or cut off. */
 const answerTimeoutMs = 6_000
 /** Requests that wait for a connection at once; one client's are half of them at most. */
 const maxWaiting = 4_000

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { queryLimits } from '../../limits.config.ts'
 
 // Filters that came after the first ones: one that cannot be read matches nothing, as everybody's sums in place of one
 // payer's would be wrong in somebody's books.
 
-/** Of a filter that matches nothing. No symbol: cache keys are JSON, which would lose it. */
+/** The value of a filter that cannot be read, and so matches no row. Not a symbol: cache keys are JSON, which would lose it. */
 const nothing = { matches: 'nothing' } as const
 type Filter<T> = T | null | typeof nothing
 
@@ -87,9 +88,6 @@ export function wordsFilter<const W extends string>(words: readonly W[], descrip
     })
 }
 
-const mostNames = 20
-const longestName = 100 // characters
-
 /** Any of some names in any case; lowercase from here on. Null: no filter. */
 export const namesFilter = (description: string) =>
   z
@@ -97,15 +95,19 @@ export const namesFilter = (description: string) =>
     .optional()
     .transform((value): string[] | null => {
       const given = textsOf(value).map((text) =>
-        [...text.replace(/\p{Cc}/gu, '').trim()].slice(0, longestName).join(''),
+        [...text.replace(/\p{Cc}/gu, '').trim()].slice(0, queryLimits.nameCharacters).join(''),
       )
       return given.length === 0
         ? null
-        : [...new Set(given.slice(0, mostNames).map((text) => text.toLowerCase()))].sort()
+        : [...new Set(given.slice(0, queryLimits.names).map((text) => text.toLowerCase()))].sort()
     })
     .meta({
       description: `${description} Several combine with OR.`,
-      override: { type: 'array', items: { type: 'string', maxLength: longestName }, maxItems: mostNames },
+      override: {
+        type: 'array',
+        items: { type: 'string', maxLength: queryLimits.nameCharacters },
+        maxItems: queryLimits.names,
+      },
     })
 
 /** Filters that can be asked for; undefined: one of them matches nothing. */

@@ -8,7 +8,7 @@ type Lane = 'api' | 'pages'
 /** Who waits: a request, with all the statements it needs. */
 interface Asker {
   readonly lane: Lane
-  /** As the limiter knows clients. */
+  /** The client, as the rate limiter keys it. */
   readonly client: string
   /** When its answer has to be out, milliseconds of `performance.now()`. */
   readonly deadline: number

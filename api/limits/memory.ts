@@ -1,7 +1,7 @@
 import type { ClientRateLimitInfo, Store } from 'express-rate-limit'
 import { CountedWindow, type Limits, minuteMs, utcDay } from './window.ts'
 
-/** Clients remembered; beyond, the one not seen for the longest time starts anew. About 150 bytes each. */
+/** Clients counted at once; beyond, the least recently seen one is evicted and starts again. About 150 bytes each. */
 const maxClients = 500_000
 
 interface Client {

@@ -30,7 +30,7 @@ return { minute, left, day }
 `
 const scriptSha1 = createHash('sha1').update(script).digest('hex')
 
-/** Counts in Redis, shared by all API processes. Keeps nothing from its start, so that Redis may come later or anew. */
+/** Counts in Redis, shared by all API processes. Keeps no state of the connection, so that Redis may start later or restart. */
 export class FusedRedisStore extends RedisStore {
   readonly #limits: Limits
   readonly #now: () => number

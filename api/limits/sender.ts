@@ -3,7 +3,7 @@ import type { RedisReply } from 'rate-limit-redis'
 import { createClient } from 'redis'
 
 /**
- * A reply later than this is no reply: the client library itself waits for ever for a command already written. Counted
+ * The timeout of a reply: the client library itself has none for a command that is already written. Counted
  * in ticks, because only the time in which this process could have read the reply is Redis' own.
  */
 const tickMs = 50
@@ -26,7 +26,7 @@ export interface RedisSender {
   stop(): Promise<void>
 }
 
-/** Commands to Redis that are answered, or fail, within `replyTimeoutMs`; connects and heals in the background. */
+/** Commands to Redis that are answered, or fail, within `replyTimeoutMs`; connects and reconnects in the background. */
 export function connectRedis(url: string, log: Logger): RedisSender {
   const client = createClient({
     url,

@@ -10,7 +10,7 @@ export const version = '1.0.0'
 
 const cardType = 'application/mcp-server-card+json'
 const catalogType = 'application/ai-catalog+json'
-/** They change with the program alone. */
+/** Cache lifetime of documents that change only with a new version of the program. */
 const maxAgeSeconds = 3_600
 
 /**

@@ -20,7 +20,7 @@ export interface Call {
   readonly refusal: ApiError | undefined
   /** Body of a 200 of the route; undefined: 404. */
   readonly ask: (route: Route, input: Record<string, unknown>) => Promise<string | undefined>
-  /** As an error the client may be told about. */
+  /** Turns a failure into an error that the client may be told. */
   readonly tell: (cause: unknown) => ApiError
 }
 

@@ -11,7 +11,7 @@ const files = {
   'claim.js': 'text/javascript; charset=utf-8',
 } as const
 
-/** They change with the program alone. */
+/** Cache lifetime of files that change only with a new version of the program. */
 const maxAgeSeconds = 300
 
 /** Files the pages load, each read once. */

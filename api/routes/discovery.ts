@@ -22,7 +22,7 @@ const freshSeconds = 5
 const totalFreshSeconds = 60
 
 export const claimedParameter = wordParameter(['all', 'claimed', 'unclaimed'], 'all', 'Claim status.')
-/** As the queries take it. */
+/** The filter of claim status as the statements take it. */
 export const claimedFlags = { all: null, claimed: true, unclaimed: false } as const
 
 export const discoveryQuery = z.object({
@@ -97,7 +97,7 @@ export const discovery = route({
   },
 })
 
-/** The total of a filter is the same for all its pages and sorts, and until an agent changes: counting is the dearer half. */
+/** The total of a filter is the same for all its pages and sorts, and until an agent changes: counting is the more expensive half. */
 async function countOnce(
   filter: DiscoveryFilter,
   change: number,

@@ -43,7 +43,7 @@ interface Amounts {
   readonly max_amount: string | null
 }
 
-/** As the queries take them: amounts in base units. */
+/** Filters of settlements as the statements take them: amounts in base units. */
 export function inBaseUnits<T extends Amounts>(filter: T): T {
   const units = (dollars: string | null) => (dollars === null ? null : baseUnits(dollars))
   return { ...filter, min_amount: units(filter.min_amount), max_amount: units(filter.max_amount) }

@@ -12,7 +12,7 @@ const chainProgress = z
   })
   .meta({ id: 'ChainProgress', description: 'How far a chain is indexed; nulls before its first block.' })
 
-/** A count for every chain there is. */
+/** A count for every chain of the table. */
 const perChain = z
   .record(z.string(), count)
   .refine((counts) => Object.keys(counts).join() === chainNames.join())

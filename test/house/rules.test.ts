@@ -112,6 +112,7 @@ function limitRows(): string[] {
     [`\`limit\` of ${Object.keys(rowLimits).join(', ')}`, limits.join(', ')],
     ['`page`', `1 to ${grouped(queryLimits.lastPage)} (1)`],
     ['`q`, `cursor`', `${queryLimits.characters}, ${queryLimits.cursorCharacters} characters`],
+    ['names of a filter', `${queryLimits.names} of ${queryLimits.nameCharacters} characters`],
     ['agents of one `/api/agents`', `${queryLimits.batch}`],
     [
       'a profile',

@@ -58,7 +58,7 @@ function happened(agent: Profile, siteUrl: string): Entry[] {
   })
 }
 
-/** Those that will not be undone: readers keep what they have read. */
+/** Entries of final settlements: no reorg undoes them, and feed readers keep what they have read. */
 function settled(agent: Profile, newest: readonly Settlement[], siteUrl: string): Entry[] {
   return newest
     .filter(({ final }) => final)

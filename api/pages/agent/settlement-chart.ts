@@ -6,7 +6,7 @@ import { counted, dollars } from '../parts/figures.ts'
 const dayWidth = 20
 const gap = 4
 const height = 96
-/** So that one settlement beside thousands is still seen. */
+/** The least height of a bar, so that one settlement beside thousands is still seen. */
 const lowest = 3
 
 /** One bar a day, by number of settlements; each says its day, number and volume on pointing at it. */

@@ -25,7 +25,7 @@ ${settlementChart(days)}
 </table></div></section>`
 }
 
-/** Of one settlement, for the page and for what points into it. */
+/** The anchor of one settlement, for the page and for links into it. */
 export function settlementId({ chain, block_number: block, log_index: index }: Settlement): string {
   return `settlement-${chain}-${block}-${index}`
 }

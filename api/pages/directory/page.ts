@@ -19,7 +19,7 @@ type Listed = Exact<z.output<typeof discoveryList>>
 type Agent = Listed['agents'][number]
 type Stats = Exact<z.output<typeof statsAnswer>>
 
-/** As the API understands a request without them, so that its memory is shared. */
+/** The parameters of a request without any, as the API parses them, so that page and API share a cache entry. */
 const everyFilter = discovery.query.parse({})
 
 /** `/`: all agents, to be searched and filtered with the parameters of GET /api/discovery. */

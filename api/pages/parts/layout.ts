@@ -5,7 +5,7 @@ interface Head {
   readonly title: string
   /** One sentence, for search engines and previews. */
   readonly description: string
-  /** Of the page, from the site's root, with its query. */
+  /** Path of the page from the site's root, with its query. */
   readonly path: string
   /** A picture for previews. */
   readonly image?: string | null

@@ -11,7 +11,7 @@ export function plain(text: string): string {
 
 const directionControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** The same on one line, for names. */
+/** A stranger's text without control characters, on one line: for names. */
 export function oneLine(text: string): string {
   return plain(text).replace(/\s+/g, ' ').trim()
 }

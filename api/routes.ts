@@ -20,6 +20,7 @@ import { leaderboard } from './routes/leaderboard.ts'
 import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
+import { agentTimeseries, timeseries } from './routes/timeseries.ts'
 
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
 
@@ -33,8 +34,8 @@ export const routes: readonly Route[] = [
   addresses,
   agents,
   allSettlements,
-  errors,
-  agentsFeed,
+  agentTimeseries,
+  timeseries,
 ]
 
 /** What claims and undoes it, and what helps to do so. */

@@ -84,8 +84,11 @@ export interface Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObjec
   readonly revision?: (sources: Sources) => Promise<number>
   /** `detail` of the 404, for routes that can have nothing to say. */
   readonly missing?: string
-  /** As a tool of the MCP server (api/mcp): its name, and in a sentence or two when to take it. */
-  readonly tool?: { readonly name: string; readonly use: string }
+  /**
+   * As a tool of the MCP server (api/mcp): its name, and in a sentence or two when to take it. `untold` parameters are
+   * taken like the others and not described, as every word of a tool costs its user.
+   */
+  readonly tool?: { readonly name: string; readonly use: string; readonly untold?: readonly string[] }
   /** As a resource there: a URI template over its parameters. */
   readonly resource?: string
   /** The body; undefined: 404. */

@@ -27,7 +27,7 @@ export function createTools(): Tool[] {
       name: route.tool.name,
       description: route.tool.use,
       route,
-      input: described(inputOf(operation)),
+      input: described(inputOf(operation, route.tool.untold)),
       output: described(outputOf(operation, components)),
     }
   })
@@ -51,7 +51,8 @@ interface OpenApiGet {
 /** What a caller has to know of a parameter; what else is wrong with a value the route says or mends. */
 const told = ['type', 'enum', 'items', 'default', 'maximum', 'description'] as const
 
-function inputOf({ parameters = [] }: OpenApiGet): Json {
+function inputOf({ parameters: all = [] }: OpenApiGet, untold: readonly string[] = []): Json {
+  const parameters = all.filter(({ name }) => !untold.includes(name))
   const properties = parameters.map(({ name, schema, description }) => {
     const [said] = String(description ?? schema.description).split('. ')
     const bounds = name === 'limit' ? { maximum: rows.maximum, default: rows.fallback } : {}
@@ -96,9 +97,9 @@ export function asQuery({ route: { query }, input }: Tool, args: Json): Record<s
   const { properties } = input['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as { properties: Json }
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null)
   const texts = given.map(([name, value]): [string, string | string[]] => {
-    const repeats = (properties[name] as Json | undefined)?.type === 'array'
-    if (!Array.isArray(value)) return [name, textOf(value)]
-    return [name, repeats ? value.map(textOf) : value.map(textOf).join(',')]
+    const repeats = ((properties[name] as Json | undefined)?.type ?? 'array') === 'array'
+    if (!Array.isArray(value)) return [name, String(value)]
+    return [name, repeats ? value.map(String) : value.join(',')]
   })
   const asked = Object.fromEntries(texts)
   if (!('limit' in query.shape)) return asked

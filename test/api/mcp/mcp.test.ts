@@ -87,6 +87,10 @@ const examples: Record<string, [args: Record<string, unknown>, path: string][]> 
     [{ address: addressOf('own') }, `/api/by-address/${addressOf('own')}`],
     [{ address: '0x12' }, '/api/by-address/0x12'],
   ],
+  get_timeseries: [
+    [{ fid: richFid }, `/api/agent/${richFid}/timeseries`],
+    [{ fid: richFid, interval: 'week', chain: 'base' }, `/api/agent/${richFid}/timeseries?interval=week&chain=base`],
+  ],
   list_settlements: [
     [{ fid: richFid }, `/api/settlements?fid=${richFid}&limit=10`],
     [{}, '/api/settlements?limit=10'],

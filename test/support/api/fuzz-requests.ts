@@ -52,6 +52,17 @@ const fid = fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 60 }).map
 
 /** Every route of the list, with values where its path has parameters; and what is none. */
 const path = fc.oneof(
+  { weight: 3, arbitrary: fid.map((value) => `/api/agent/${value}`) },
+  { weight: 3, arbitrary: fid.map((value) => `/api/agent/${value}/settlements`) },
+  { weight: 3, arbitrary: address.map((value) => `/api/by-address/${value}`) },
+  { weight: 6, arbitrary: fc.constant('/api/discovery') },
+  { weight: 2, arbitrary: fid.map((value) => `/api/agent/${value}/registrations`) },
+  { weight: 2, arbitrary: fid.map((value) => `/api/agent/${value}/timeseries`) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('/api/timeseries', '/api/agents', '/api/settlements', '/api/settlements?fid=3&limit=5'),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('/api/leaderboard', '/api/stats', '/feed.atom', '/data/agents.json') },
   {
     weight: 18,
     arbitrary: fc

@@ -1,0 +1,58 @@
+/** Lengths of a bucket, the finest first. */
+export const intervals = ['hour', 'day', 'week', 'month'] as const
+export type Interval = (typeof intervals)[number]
+
+/** Buckets of one answer. */
+export const mostBuckets = 1_000
+/** Buckets when nothing says where to begin. */
+const usualBuckets = 30
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const mondayMs = 4 * dayMs // the first Monday after 1970-01-01
+
+const floorTo = (ms: number, length: number, origin = 0) => Math.floor((ms - origin) / length) * length + origin
+
+/** The beginning of the bucket a time is in, and that of the one some buckets on. UTC, weeks from Monday. */
+const calendar: Record<Interval, { floor: (ms: number) => number; move: (start: number, by: number) => number }> = {
+  hour: { floor: (ms) => floorTo(ms, hourMs), move: (start, by) => start + by * hourMs },
+  day: { floor: (ms) => floorTo(ms, dayMs), move: (start, by) => start + by * dayMs },
+  week: { floor: (ms) => floorTo(ms, 7 * dayMs, mondayMs), move: (start, by) => start + by * 7 * dayMs },
+  month: {
+    floor: (ms) => Date.UTC(new Date(ms).getUTCFullYear(), new Date(ms).getUTCMonth()),
+    move: (start, by) => Date.UTC(new Date(start).getUTCFullYear(), new Date(start).getUTCMonth() + by),
+  },
+}
+
+export interface Buckets {
+  readonly interval: Interval
+  /** Milliseconds; the beginning of each, and behind them the end of the last. */
+  readonly starts: readonly number[]
+  readonly end: number
+}
+
+/**
+ * The buckets that meet a time from `since` to `until`, whole: both are moved outwards to where one begins. What has not
+ * begun at `now` is left out. Of more than `mostBuckets` it is the next coarser interval.
+ */
+export function bucketsOf(
+  wanted: Interval,
+  { since, until, now }: { since: number | null; until: number | null; now: number },
+): Buckets {
+  const { floor, move } = calendar[wanted]
+  // The last millisecond that counts: a bucket that begins at `until` is none of it.
+  const last = Math.min((until ?? now + 1) - 1, now)
+  const first = floor(since ?? move(floor(last), 1 - usualBuckets))
+  const starts: number[] = []
+  const isEmpty = since !== null && since > last
+  for (let start = first; start <= last && !isEmpty; start = move(start, 1)) {
+    if (starts.length === mostBuckets) {
+      const coarser = intervals[intervals.indexOf(wanted) + 1]
+      if (coarser) return bucketsOf(coarser, { since: since ?? first, until, now })
+      break
+    }
+    starts.push(start)
+  }
+  const newest = starts.at(-1)
+  return { interval: wanted, starts, end: newest === undefined ? first : move(newest, 1) }
+}

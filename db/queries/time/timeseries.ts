@@ -1,0 +1,165 @@
+import type { ChainName } from '../../../chains.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { dollars, isoTime } from '../sql/json-text.ts'
+import { isListed } from '../sql/selectors.ts'
+
+export interface Series {
+  /** Null: everybody. */
+  readonly fid: number | null
+  /** Milliseconds, on full hours, ascending, at least one: where each bucket begins; the last ends at `end`. */
+  readonly starts: readonly number[]
+  readonly end: number
+  /** Null: all. */
+  readonly chain: readonly ChainName[] | null
+  readonly settlementOverloads: 'spec' | 'all'
+}
+
+/** Settlements of a window up to which payers are told apart: their rows have to be read. */
+const mostPayerRows = 20_000
+
+/**
+ * JSON array of the buckets' sums, ascending, empty ones included. Rolled up hours give counts and amounts, blocks that
+ * are not rolled up their settlements. How many paid is null when the window has more than `mostPayerRows` settlements.
+ */
+export async function settlementSeries(db: Queryable, series: Series): Promise<string> {
+  const { fid, starts, end, chain, settlementOverloads } = series
+  const times = starts.map((ms) => new Date(ms).toISOString())
+  const { rows } = await db.query<{ points: string }>({
+    name: fid === null ? 'all-series' : 'agent-series',
+    text: fid === null ? ofAll : ofAgent,
+    values: [times, new Date(end).toISOString(), chain, settlementOverloads === 'all', ...(fid === null ? [] : [fid])],
+  })
+  return rows[0]?.points ?? '[]'
+}
+
+const first = '($1::timestamptz[])[1]'
+const chains = (column: string) => `($3::text[] is null or ${column} = any ($3))`
+const isShown = `($4::boolean or ${isListed('s.selector')})`
+const inWindow = `s.block_timestamp >= ${first} and s.block_timestamp < $2`
+const bucketOf = (time: string) => `width_bucket(${time}, $1::timestamptz[])`
+
+/** `hours`: rolled up sums `h` of the window; `unrolled`: its other settlements; `payers`: bucket and payer of each row. */
+function seriesOf(parts: { recipients: string; hours: string; unrolled: string; payers: string }): string {
+  return `
+with ${parts.recipients}
+hours as materialized (${parts.hours}),
+unrolled as materialized (${parts.unrolled}),
+sums as (
+  select bucket, sum(n) as n, sum(amount) as amount
+    from (select ${bucketOf('hour')} as bucket, n, amount from hours
+           union all
+          select ${bucketOf('block_timestamp')}, 1, amount from unrolled) part
+   group by bucket
+),
+countable as (select coalesce(sum(n), 0) <= ${mostPayerRows} as yes from sums),
+payers as (
+  select bucket, count(distinct payer) as n
+    from (${parts.payers}
+           union all
+          select ${bucketOf('block_timestamp')}, payer from unrolled) paid
+   where (select yes from countable)
+   group by bucket
+)
+select coalesce(json_agg(json_build_object(
+         'start', ${isoTime('start')},
+         'settlements', coalesce(sums.n, 0)::bigint,
+         'amount_usdc', ${dollars('coalesce(sums.amount, 0)')},
+         'unique_payers', case when countable.yes then coalesce(payers.n, 0) end
+       ) order by start), '[]')::text as points
+  from unnest($1::timestamptz[]) with ordinality as one (start, bucket)
+ cross join countable
+  left join sums using (bucket)
+  left join payers using (bucket)`
+}
+
+/** `offset 0` has each address looked up: the planner would read what everybody received. */
+const ofAgent = seriesOf({
+  recipients: 'recipient as materialized (select unnest(verified_addresses) as address from agent where fid = $5),',
+  hours: `
+  select h.*
+    from recipient
+   cross join lateral (
+     select h.* from settlement_hourly h
+      where h.recipient = recipient.address and h.hour >= ${first} and h.hour < $2
+        and ($4::boolean or not h.overload) and ${chains('h.chain')}
+     offset 0
+   ) h`,
+  unrolled: `
+  select s.*
+    from recipient
+   cross join settlement_unrolled u
+   cross join lateral (
+     select s.payer, s.block_timestamp, s.amount from settlement s
+      where s.recipient = recipient.address and s.chain = u.chain
+        and s.block_number between u.from_block and u.to_block and ${isShown} and ${inWindow}
+     offset 0
+   ) s
+   where ${chains('u.chain')}`,
+  payers: `
+  select ${bucketOf('h.hour')} as bucket, s.payer
+    from (select * from hours where (select yes from countable)) h
+   cross join lateral (
+     select s.payer from settlement s
+      where s.recipient = h.recipient and s.chain = h.chain and s.block_number between h.first_block and h.last_block
+        and h.overload <> ${isListed('s.selector')}
+        and not exists (select from settlement_unrolled u
+                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+     offset 0
+   ) s`,
+})
+
+/** Who paid in the window is read from the hours of its recipients. */
+const ofAll = seriesOf({
+  recipients: '',
+  hours: `
+  select h.* from settlement_hour_total h
+   where h.hour >= ${first} and h.hour < $2 and h.n > 0 and ($4::boolean or not h.overload) and ${chains('h.chain')}`,
+  unrolled: `
+  select s.*
+    from settlement_unrolled u
+   cross join lateral (
+     select s.payer, s.block_timestamp, s.amount from settlement s
+      where s.chain = u.chain and s.block_number between u.from_block and u.to_block and ${isShown} and ${inWindow}
+     offset 0
+   ) s
+   where ${chains('u.chain')}`,
+  payers: `
+  select ${bucketOf('h.hour')} as bucket, s.payer
+    from (select h.* from settlement_hourly h
+           where (select yes from countable) and h.hour >= ${first} and h.hour < $2
+             and ($4::boolean or not h.overload) and ${chains('h.chain')}) h
+   cross join lateral (
+     select s.payer from settlement s
+      where s.recipient = h.recipient and s.chain = h.chain and s.block_number between h.first_block and h.last_block
+        and h.overload <> ${isListed('s.selector')}
+        and not exists (select from settlement_unrolled u
+                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+     offset 0
+   ) s`,
+})
+
+/**
+ * Until when all settlements of some chains are rolled up, of the one that is least far: the time of the first that is
+ * not, or of the newest block when there is none. Null: of a chain that is not known.
+ */
+export async function completeUntil(db: Queryable, chain: readonly ChainName[] | null): Promise<string | null> {
+  const { rows } = await db.query<{ at: string | null }>({
+    name: 'series-complete-until',
+    text: `
+select case when bool_and(at is not null) then ${isoTime('min(at)')} end as at
+  from (select least(state.indexed_at, (
+                 select s.block_timestamp from settlement s
+                  where s.chain = r.chain and s.block_number >= r.next_block order by s.block_number limit 1)) as at
+          from settlement_rollup r
+          join chain_state state using (chain)
+         where $1::text[] is null or r.chain = any ($1)
+         union all
+        select (select s.block_timestamp from settlement s
+                 where s.chain = u.chain and s.block_number < u.from_block order by s.block_number desc limit 1)
+          from settlement_unrolled u
+          join settlement_rollup r using (chain)
+         where u.from_block < r.next_block and ($1::text[] is null or u.chain = any ($1))) part`,
+    values: [chain],
+  })
+  return rows[0]?.at ?? null
+}

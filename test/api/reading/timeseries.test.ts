@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentSeries, allSeries } from '../../../api/schemas/timeseries.ts'
+import { bucketsOf, intervals } from '../../../api/series/buckets.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+const hour = 3_600_000
+const base = Date.UTC(2026, 0, 25, 3)
+/** Blocks are this far apart, so that the rows go over the ends of days, weeks and a month. */
+const step = 47 * 60_000
+const blocks = 500
+const final = { base: 300, celo: 430, polygon: 0 } as const
+const chains = Object.keys(final) as (keyof typeof final)[]
+const addresses = ['one', 'two', 'stranger'].map(addressOf)
+const now = base + (blocks + 10) * step
+
+const rows = Array.from({ length: blocks }, (_, n) => ({
+  chain: chains[(n * 7) % 3] as (typeof chains)[number],
+  block: n + 1,
+  at: base + (n + 1) * step,
+  recipient: addresses[((n * 5) % 4) % 3] as string,
+  payer: addressOf(`payer ${(n * n) % 9}`),
+  amount: BigInt((n * 31) % 900) * 1_000n,
+  selector: n % 13 === 0 ? '0xcf092995' : '0xe3ee160e',
+}))
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database, { now: () => now })
+  const { pool } = database
+  await seedAgent(pool, { fid: 1, addresses: addresses.slice(0, 2) })
+  await seedAgent(pool, { fid: 2, addresses: [addressOf('unpaid')] })
+  for (const chain of chains)
+    await seedChainState(pool, { chain, indexed: blocks, finalized: final[chain], at: new Date(now) })
+  for (const { at, ...row } of rows) await seedSettlement(pool, { ...row, at: new Date(at) })
+  while ((await rollUpSettlements({ pool })) > 0);
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+async function series(path: string, query: Record<string, string | string[] | undefined>) {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => (one === undefined ? [] : [[name, one] as [string, string]])),
+  )
+  const response = await api.get(`${path}?${new URLSearchParams(pairs)}`)
+  expect(response.status).toBe(200)
+  const body = await response.json()
+  return path === '/api/timeseries' ? allSeries.parse(body) : agentSeries.parse(body)
+}
+
+/** As people read a calendar, and not as the buckets are made. */
+const named = (at: number, interval: string) => {
+  const date = new Date(at)
+  const monday = new Date(at - ((date.getUTCDay() + 6) % 7) * 24 * hour)
+  if (interval === 'week') return monday.toISOString().slice(0, 10)
+  return date.toISOString().slice(0, { hour: 13, day: 10, month: 7 }[interval as 'hour'])
+}
+
+const anyTime = fc.option(fc.integer({ min: base - 40 * step, max: now + 90 * step }), { nil: undefined })
+const anyChains = fc.option(fc.subarray([...chains], { minLength: 1 }), { nil: undefined })
+
+test('points are the sums of the rows, for any window, interval and chains, of an agent and of all', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.boolean(),
+      fc.constantFrom(...intervals),
+      anyTime,
+      anyTime,
+      anyChains,
+      async (isAgent, interval, since, until, chain) => {
+        const body = await series(isAgent ? '/api/agent/1/timeseries' : '/api/timeseries', {
+          interval,
+          since: since === undefined ? undefined : new Date(since).toISOString(),
+          until: until === undefined ? undefined : new Date(until).toISOString(),
+          chain,
+        })
+        const from = Date.parse(body.since as string)
+        const to = Date.parse(body.until as string)
+        const window = rows.filter(
+          (row) =>
+            row.selector === '0xe3ee160e' &&
+            (!isAgent || row.recipient !== addresses[2]) &&
+            (chain === undefined || chain.includes(row.chain)) &&
+            row.at >= from &&
+            row.at < to,
+        )
+        const expected = body.points.map(({ start }) => {
+          const here = window.filter((row) => named(row.at, body.interval) === named(Date.parse(start), body.interval))
+          const units = here.reduce((sum, { amount }) => sum + amount, 0n)
+          return {
+            start,
+            settlements: here.length,
+            amount_usdc: Number(units) / 1e6,
+            unique_payers: new Set(here.map(({ payer }) => payer)).size,
+          }
+        })
+        expect(body.points).toEqual(expected)
+        expect(body.points.reduce((sum, { settlements }) => sum + settlements, 0)).toBe(window.length)
+        expect(body.count).toBe(body.points.length)
+        // The window asked for is in the window answered, as far as it has begun; nothing hangs over by a whole bucket.
+        const asked = { since: since ?? from, until: Math.min(until ?? now + 1, now + 1) }
+        if (asked.since >= asked.until) {
+          expect(body.points).toEqual([])
+          return
+        }
+        expect(from <= asked.since && to >= asked.until).toBe(true)
+        expect(named(from, interval)).toBe(named(asked.since, interval))
+        expect(named(to - 1, interval)).toBe(named(asked.until - 1, interval))
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test('without a window there are the last thirty points; the one that is not over is told by complete_until', async () => {
+  const body = await series('/api/agent/1/timeseries', {})
+  expect([body.interval, body.count, body.points.length]).toEqual(['day', 30, 30])
+  expect(Date.parse(body.until as string)).toBeGreaterThan(now)
+  // Nothing of polygon is rolled up: its first settlement is where sums may still move.
+  const first = rows.find(({ chain }) => chain === 'polygon')
+  expect(body.complete_until).toBe(new Date(first?.at ?? 0).toISOString())
+  const ofCelo = await series('/api/timeseries', { chain: 'celo' })
+  const firstHot = rows.find(({ chain, block }) => chain === 'celo' && block > final.celo)
+  expect(ofCelo.complete_until).toBe(new Date(firstHot?.at ?? 0).toISOString())
+  const body2 = await series('/api/agent/2/timeseries', { chain: 'base' })
+  expect(body2.points.every(({ settlements, unique_payers }) => settlements === 0 && unique_payers === 0)).toBe(true)
+})
+
+test('over a thousand points the next coarser interval is taken, and said', async () => {
+  const cases = [
+    ['hour', 1_000, 'hour', 1_000],
+    ['hour', 1_001, 'day', 42],
+    ['hour', 24 * 1_200, 'week', 172],
+    ['day', 24 * 7 * 1_001, 'month', 232],
+  ] as const
+  for (const [wanted, hours, taken, points] of cases) {
+    const until = Date.UTC(2026, 0, 5) // a Monday
+    const body = await series('/api/agent/1/timeseries', {
+      interval: wanted,
+      since: new Date(until - hours * hour).toISOString(),
+      until: new Date(until).toISOString(),
+    })
+    expect([wanted, hours, body.interval, body.count]).toEqual([wanted, hours, taken, points])
+  }
+})
+
+test('buckets stand on each other, whatever the calendar does', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...intervals), fc.nat(4e12), fc.nat(4e12), (interval, since, until) => {
+      const { starts, end, interval: taken } = bucketsOf(interval, { since, until, now: 4e12 })
+      expect(starts.length).toBeLessThanOrEqual(1_000)
+      expect(intervals.indexOf(taken)).toBeGreaterThanOrEqual(intervals.indexOf(interval))
+      expect(new Set(starts.map((start) => named(start, taken))).size).toBe(starts.length)
+      for (const [index, start] of starts.entries())
+        expect(named((starts[index + 1] ?? end) - 1, taken)).toBe(named(start, taken))
+    }),
+  )
+})
+
+test('what cannot be read matches nothing, and an unknown agent is not found', async () => {
+  const nothing = { since: null, until: null, count: 0, points: [] }
+  expect(await series('/api/agent/1/timeseries', { since: 'yesterday' })).toMatchObject(nothing)
+  expect(await series('/api/timeseries', { until: '2026-01-01' })).toMatchObject(nothing)
+  const unknown = await series('/api/timeseries', { chain: 'solana' })
+  expect(unknown.points.every(({ settlements }) => settlements === 0)).toBe(true)
+  expect((await api.get('/api/agent/9/timeseries')).status).toBe(404)
+})
+
+test('hours of everybody follow those of the recipients, also where these are counted anew or taken back', async () => {
+  const { pool } = database
+  const sums = `
+    select count(*)::int as wrong
+      from (select chain, hour, overload, sum(n) as n, sum(amount) as amount from settlement_hourly group by 1, 2, 3) h
+      full join (select * from settlement_hour_total where n <> 0) t using (chain, hour, overload)
+     where (h.n, h.amount) is distinct from (t.n, t.amount)`
+  const wrong = async () => (await pool.query(sums)).rows[0].wrong
+  expect(await wrong()).toBe(0)
+  await pool.query(`update settlement_hourly set n = n + 1, amount = amount + 5 where recipient = $1`, [
+    Buffer.from((addresses[0] as string).slice(2), 'hex'),
+  ])
+  expect(await wrong()).toBe(0)
+  await pool.query(`delete from settlement_hourly where chain = 'base'`)
+  expect(await wrong()).toBe(0)
+  await pool.query('truncate settlement_hourly')
+  expect(await wrong()).toBe(0)
+})

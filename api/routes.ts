@@ -5,6 +5,7 @@ import { agent } from './routes/agent.ts'
 import { agents } from './routes/agents.ts'
 import { agentsFeed } from './routes/agents-feed.ts'
 import { allSettlements } from './routes/all-settlements.ts'
+import { owners, portfolio, state } from './routes/as-of.ts'
 import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
 import { changes } from './routes/changes.ts'
@@ -36,6 +37,9 @@ export const routes: readonly Route[] = [
   allSettlements,
   agentTimeseries,
   timeseries,
+  state,
+  owners,
+  portfolio,
 ]
 
 /** What claims and undoes it, and what helps to do so. */

@@ -68,7 +68,7 @@ export const discovery = route({
   errors: ['ERR_NOT_FOUND'],
   tool: {
     name: 'search_agents',
-    untold: ['page', 'has_settlements', 'registered_since', 'registered_until', 'tag', 'method'],
+    untold: ['page', 'has_settlements', 'registered_since', 'registered_until', 'tag', 'method', 'min_settlements'],
     use: 'Finds agents by name, chain, claim status, documents or code host, in pages. Start here when no fid or address is known.',
   },
   maxAgeSeconds: 30,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { agentExists } from '../../db/queries/read/agent-exists.ts'
+import { agentExists } from '../../db/queries/time/agent-exists.ts'
 import { completeUntil, settlementSeries } from '../../db/queries/time/timeseries.ts'
 import { objectText } from '../http/cursor.ts'
 import { askable, timeFilter } from '../http/filter-parameters.ts'

@@ -24,7 +24,7 @@ const calendar: Record<Interval, { floor: (ms: number) => number; move: (start: 
   },
 }
 
-export interface Buckets {
+interface Buckets {
   readonly interval: Interval
   /** Milliseconds; the beginning of each, and behind them the end of the last. */
   readonly starts: readonly number[]

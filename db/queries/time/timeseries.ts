@@ -3,7 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 
-export interface Series {
+interface Series {
   /** Null: everybody. */
   readonly fid: number | null
   /** Milliseconds, on full hours, ascending, at least one: where each bucket begins; the last ends at `end`. */

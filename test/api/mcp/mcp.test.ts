@@ -87,6 +87,10 @@ const examples: Record<string, [args: Record<string, unknown>, path: string][]> 
     [{ address: addressOf('own') }, `/api/by-address/${addressOf('own')}`],
     [{ address: '0x12' }, '/api/by-address/0x12'],
   ],
+  agent_state_at: [
+    [{ fid: richFid }, `/api/agent/${richFid}/state`],
+    [{ fid: richFid, as_of: '2026-03-01T00:00:00Z' }, `/api/agent/${richFid}/state?as_of=2026-03-01T00:00:00Z`],
+  ],
   get_timeseries: [
     [{ fid: richFid }, `/api/agent/${richFid}/timeseries`],
     [{ fid: richFid, interval: 'week', chain: 'base' }, `/api/agent/${richFid}/timeseries?interval=week&chain=base`],

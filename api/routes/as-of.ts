@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { addressOwners, agentState } from '../../db/queries/time/as-of.ts'
+import { addressPortfolio } from '../../db/queries/time/portfolio.ts'
+import { askable, timeFilter } from '../http/filter-parameters.ts'
+import { addressParameter, fidParameter } from '../http/parameters.ts'
+import { json, route } from '../http/route.ts'
+import { addressOwnersAnswer, agentStateAnswer, portfolioAnswer } from '../schemas/as-of.ts'
+
+const asOf = timeFilter('ISO 8601 with a zone. Without it, all that was, with beginnings and ends.')
+const description =
+  'How it was then, not what was known of it then: a verification found late changes what yesterday looks like.'
+/** A time that cannot be read: before anything was. */
+const never = 0
+
+const momentOf = (as_of: z.output<typeof asOf>) => {
+  const asked = askable({ as_of })
+  if (!asked) return never
+  return asked.as_of === null ? null : Date.parse(asked.as_of)
+}
+
+/** GET /api/agent/:fid/state */
+export const state = route({
+  path: '/api/agent/{fid}/state',
+  operationId: 'getAgentState',
+  summary: 'What an agent held, and which addresses were its own, at a time.',
+  params: z.object({ fid: fidParameter }),
+  query: z.object({ as_of: asOf }),
+  answer: { type: json, schema: agentStateAnswer, description },
+  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  tool: { name: 'agent_state_at', use: 'Addresses and registrations one agent had at a time in the past.' },
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  missing: 'no agent with this fid',
+  read: ({ fid, as_of }, { database }) => agentState(database, fid, momentOf(as_of)),
+})
+
+/** GET /api/by-address/:address/owners */
+export const owners = route({
+  path: '/api/by-address/{address}/owners',
+  operationId: 'getAddressOwners',
+  summary: 'Whose an address was, and what it held, at a time.',
+  params: z.object({ address: addressParameter }),
+  query: z.object({ as_of: asOf }),
+  answer: { type: json, schema: addressOwnersAnswer, description },
+  errors: ['ERR_ADDRESS_MALFORMED'],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  read: ({ address, as_of }, { database }) => addressOwners(database, address, momentOf(as_of)),
+})
+
+/** GET /api/by-address/:address/portfolio */
+export const portfolio = route({
+  path: '/api/by-address/{address}/portfolio',
+  operationId: 'getAddressPortfolio',
+  summary: 'What an address holds now, whose it is, and what it was paid and paid.',
+  params: z.object({ address: addressParameter }),
+  query: z.object({}),
+  answer: { type: json, schema: portfolioAnswer, description: 'Empty lists and zeros for an address nobody knows.' },
+  errors: ['ERR_ADDRESS_MALFORMED'],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  read: ({ address }, { database, settlementOverloads }) =>
+    addressPortfolio(database, { address, settlementOverloads }),
+})

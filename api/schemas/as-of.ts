@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { address, chainName, count, dollars, fid, time, tokenId } from './scalars.ts'
+
+const span = {
+  from: time.nullable().meta({ description: 'When it began; null: not known.' }),
+  to: time.nullable().meta({ description: 'When it ended; null: it holds.' }),
+}
+
+const moment = {
+  as_of: time.nullable().meta({ description: 'Null: all that was, or a time that could not be read.' }),
+  known_through: z
+    .array(z.strictObject({ chain: chainName, block_timestamp: time }))
+    .meta({ description: 'Time of the newest block of each chain that is indexed.' }),
+}
+
+const chains = z
+  .array(
+    z.strictObject({
+      chain: chainName,
+      registrations: z
+        .array(z.strictObject({ erc8004_id: tokenId, held_by: address, ...span }))
+        .nullable()
+        .meta({ description: 'Null: nothing is known of the chain at that time, which is not the same as nobody.' }),
+    }),
+  )
+  .meta({ description: 'Every chain.' })
+
+const truncated = z
+  .boolean()
+  .meta({ description: 'An address received more than 5,000 tokens; the first are looked at.' })
+
+export const agentStateAnswer = z
+  .strictObject({ fid, ...moment, addresses: z.array(z.strictObject({ address, ...span })), chains, truncated })
+  .meta({ id: 'AgentState' })
+
+export const addressOwnersAnswer = z
+  .strictObject({
+    address,
+    ...moment,
+    owners: z
+      .array(z.strictObject({ fid, handle: z.string().nullable(), ...span }))
+      .meta({ description: 'Accounts that verified the address, agents or not.' }),
+    chains,
+    truncated,
+  })
+  .meta({ id: 'AddressOwners' })
+
+const briefAgent = z
+  .strictObject({ fid, handle: z.string().nullable(), display_name: z.string().nullable(), claimed: z.boolean() })
+  .meta({ id: 'BriefAgent' })
+const paid = z.strictObject({ count, amount_usdc: dollars })
+
+export const portfolioAnswer = z
+  .strictObject({
+    address,
+    registrations_total: count,
+    registrations: z
+      .array(z.strictObject({ chain: chainName, erc8004_id: tokenId, acquired_at: time }))
+      .max(1_000)
+      .meta({ description: 'Held now.' }),
+    agents: z.array(briefAgent).max(100).meta({ description: 'Those that verify the address.' }),
+    other_agents: z
+      .array(briefAgent)
+      .max(100)
+      .meta({ description: 'Those that share an address that holds a token with one of `agents`.' }),
+    settlements_in: paid.meta({ description: 'Received by the address.' }),
+    settlements_out: paid.meta({ description: 'Signed by the address.' }),
+  })
+  .meta({ id: 'Portfolio' })

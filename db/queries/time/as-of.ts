@@ -1,0 +1,124 @@
+import type { Queryable } from '../../pool.ts'
+import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
+
+/** Tokens that an address received, the first ones, that are looked at. */
+const mostReceived = 5_000
+/** Accounts that verify or verified an address, the first ones. */
+const mostVerifiers = 1_000
+
+/** A moment in milliseconds; null: all that was, each with its beginning and end. */
+type Moment = number | null
+
+const held = (from: string, to: string) =>
+  `($2::timestamptz is null or (${from} <= $2 and (${to} is null or ${to} > $2)))`
+
+const span = (from: string, to: string) => `'from', ${isoTime(from)}, 'to', ${isoTime(to)}`
+
+/**
+ * Tokens by chain: what `member`, of address, begins and ends, held while it was one. Null for a chain of which nothing
+ * is known at the moment: before the first event of its registry, after its newest block, or not indexed at all.
+ */
+const holdings = `
+received as (
+  select m.address, m.begins, m.ends, t.*
+    from member m
+   cross join lateral (
+     select t.chain, t.agent_id, t.block_number, t.log_index, t.block_timestamp
+       from registration_transfer t
+      where t."to" = m.address and t."from" is distinct from t."to"
+      order by t.block_timestamp, t.chain, t.block_number, t.log_index
+      limit ${mostReceived} + 1
+   ) t
+),
+tenure as (
+  select r.chain, r.agent_id, r.address, greatest(r.block_timestamp, r.begins) as begins, least(n.block_timestamp, r.ends) as ends
+    from received r
+    left join lateral (
+      select n.block_timestamp
+        from registration_transfer n
+       where n.chain = r.chain and n.agent_id = r.agent_id and n."from" is distinct from n."to"
+         and (n.block_number, n.log_index) > (r.block_number, r.log_index)
+       order by n.block_number, n.log_index
+       limit 1
+    ) n on true
+),
+holding as (
+  select * from tenure where (ends is null or ends > begins) and ${held('begins', 'ends')}
+),
+known as (
+  select chain.name as chain, state.indexed_at,
+         state.indexed_at is not null and ($2::timestamptz is null or ($2 <= state.indexed_at and $2 >= (
+           select t.block_timestamp from registration_transfer t
+            where t.chain = chain.name order by t.block_timestamp limit 1))) as yes
+    from unnest(chain_names()) as chain (name)
+    left join chain_state state on state.chain = chain.name
+)`
+
+const knownThrough = `(
+  select ${list(`json_build_object('chain', chain, 'block_timestamp', ${isoTime('indexed_at')})`, chainPosition('chain'))}
+    from known where indexed_at is not null)`
+
+const chains = `(
+  select ${list(
+    `json_build_object('chain', known.chain, 'registrations', case when known.yes then (
+      select ${list(
+        `json_build_object('erc8004_id', h.agent_id, 'held_by', ${hex('h.address')}, ${span('h.begins', 'h.ends')})`,
+        'h.agent_id, h.begins, h.address',
+      )}
+        from holding h where h.chain = known.chain) end)`,
+    chainPosition('known.chain'),
+  )}
+    from known)`
+
+const truncated = `exists (select from received group by address, begins having count(*) > ${mostReceived})`
+
+/** The moment as the answer names it, and what holds for every chain. */
+const common = `'as_of', ${isoTime('$2::timestamptz')}, 'known_through', ${knownThrough}`
+
+/** JSON of `GET /api/agent/:fid/state`. Undefined: the fid is not in the index. */
+export async function agentState(db: Queryable, fid: number, at: Moment): Promise<string | undefined> {
+  const { rows } = await db.query<{ body: string }>({
+    name: 'agent-state',
+    text: `
+with member as (
+  select v.address, v.verified_at as begins, v.ended_at as ends from verified_address v where v.fid = $1
+),${holdings}
+select json_build_object(
+         'fid', a.fid, ${common},
+         'addresses', (select ${list(
+           `json_build_object('address', ${hex('m.address')}, ${span('m.begins', 'm.ends')})`,
+           'm.address, m.begins',
+         )} from member m where ${held('m.begins', 'm.ends')}),
+         'chains', ${chains},
+         'truncated', ${truncated})::text as body
+  from agent a
+ where a.fid = $1`,
+    values: [fid, at === null ? null : new Date(at).toISOString()],
+  })
+  return rows[0]?.body
+}
+
+/** JSON of `GET /api/by-address/:address/owners`: whose the address was, and what it held. `address` is lowercase hex. */
+export async function addressOwners(db: Queryable, address: string, at: Moment): Promise<string> {
+  const { rows } = await db.query<{ body: string }>({
+    name: 'address-owners',
+    text: `
+with member as (select $1::bytea as address, null::timestamptz as begins, null::timestamptz as ends),
+verifier as (
+  select v.fid, v.verified_at, v.ended_at from verified_address v
+   where v.address = $1 and ${held('v.verified_at', 'v.ended_at')}
+   order by v.verified_at, v.fid
+   limit ${mostVerifiers}
+),${holdings}
+select json_build_object(
+         'address', ${hex('$1::bytea')}, ${common},
+         'owners', (select ${list(
+           `json_build_object('fid', v.fid, 'handle', a.handle, ${span('v.verified_at', 'v.ended_at')})`,
+           'v.verified_at, v.fid',
+         )} from verifier v left join agent a using (fid)),
+         'chains', ${chains},
+         'truncated', ${truncated})::text as body`,
+    values: [Buffer.from(address.slice(2), 'hex'), at === null ? null : new Date(at).toISOString()],
+  })
+  return rows[0]?.body ?? ''
+}

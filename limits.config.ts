@@ -22,6 +22,7 @@ export const rowLimits = {
   registrations: { minimum: 1, maximum: 100, fallback: 20 },
   discovery: { minimum: 10, maximum: 100, fallback: 30 },
   leaderboard: { minimum: 1, maximum: 100, fallback: 10 },
+  search: { minimum: 1, maximum: 100, fallback: 20 },
 } as const satisfies Record<string, Rows>
 
 /** What a query may hold. */
@@ -39,6 +40,21 @@ export const queryLimits = {
   batch: 100,
   /** Characters of a list between commas that are read; a hundred addresses take 4,300. */
   listCharacters: 12_000,
+} as const
+
+/** Of series, searches and moments in the past. */
+export const readingLimits = {
+  /** Points of a series; beyond it is coarser. */
+  points: 1_000,
+  /** Settlements of a series' window up to which its payers are told apart. */
+  payerSettlements: 20_000,
+  /** Hits of a search that there are pages of. */
+  hits: 200,
+  /** Tokens an address received that are looked at for what it held when. */
+  receivedTokens: 5_000,
+  /** Of a portfolio: tokens, and agents of either list. */
+  portfolioTokens: 1_000,
+  portfolioAgents: 100,
 } as const
 
 /** What is shown of one agent or one address; the rest is read in pages where there are some. */

@@ -5,7 +5,6 @@ import { agent } from './routes/agent.ts'
 import { agents } from './routes/agents.ts'
 import { agentsFeed } from './routes/agents-feed.ts'
 import { allSettlements } from './routes/all-settlements.ts'
-import { owners, portfolio, state } from './routes/as-of.ts'
 import { bulk } from './routes/bulk.ts'
 import { byAddress } from './routes/by-address.ts'
 import { changes } from './routes/changes.ts'
@@ -19,9 +18,11 @@ import { explainAgent } from './routes/explain-agent.ts'
 import { feed } from './routes/feed.ts'
 import { leaderboard } from './routes/leaderboard.ts'
 import { registrations } from './routes/registrations.ts'
+import { search } from './routes/search.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
-import { agentTimeseries, timeseries } from './routes/timeseries.ts'
+import { owners, portfolio, state } from './routes/time/as-of.ts'
+import { agentTimeseries, timeseries } from './routes/time/timeseries.ts'
 
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
 
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   state,
   owners,
   portfolio,
+  search,
 ]
 
 /** What claims and undoes it, and what helps to do so. */

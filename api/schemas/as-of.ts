@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { grouped, readingLimits } from '../../limits.config.ts'
 import { address, chainName, count, dollars, fid, time, tokenId } from './scalars.ts'
 
 const span = {
@@ -27,7 +28,9 @@ const chains = z
 
 const truncated = z
   .boolean()
-  .meta({ description: 'An address received more than 5,000 tokens; the first are looked at.' })
+  .meta({
+    description: `An address received more than ${grouped(readingLimits.receivedTokens)} tokens; the first are looked at.`,
+  })
 
 export const agentStateAnswer = z
   .strictObject({ fid, ...moment, addresses: z.array(z.strictObject({ address, ...span })), chains, truncated })
@@ -56,12 +59,15 @@ export const portfolioAnswer = z
     registrations_total: count,
     registrations: z
       .array(z.strictObject({ chain: chainName, erc8004_id: tokenId, acquired_at: time }))
-      .max(1_000)
+      .max(readingLimits.portfolioTokens)
       .meta({ description: 'Held now.' }),
-    agents: z.array(briefAgent).max(100).meta({ description: 'Those that verify the address.' }),
+    agents: z
+      .array(briefAgent)
+      .max(readingLimits.portfolioAgents)
+      .meta({ description: 'Those that verify the address.' }),
     other_agents: z
       .array(briefAgent)
-      .max(100)
+      .max(readingLimits.portfolioAgents)
       .meta({ description: 'Those that share an address that holds a token with one of `agents`.' }),
     settlements_in: paid.meta({ description: 'Received by the address.' }),
     settlements_out: paid.meta({ description: 'Signed by the address.' }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { intervals, mostBuckets } from '../series/buckets.ts'
+import { grouped, readingLimits } from '../../limits.config.ts'
+import { intervals } from '../series/buckets.ts'
 import { count, dollars, fid, time } from './scalars.ts'
 
 const point = z
@@ -9,20 +10,23 @@ const point = z
     amount_usdc: dollars,
     unique_payers: count.nullable().meta({
       description:
-        'Who paid in it, each once; those of two points cannot be added. Null: the window has more than 20,000 settlements.',
+        'Who paid in it, each once; those of two points cannot be added. Null: the window has more than ' +
+        `${grouped(readingLimits.payerSettlements)} settlements.`,
     }),
   })
   .meta({ id: 'SeriesPoint' })
 
 const series = {
-  interval: z.enum(intervals).meta({ description: 'Coarser than asked for where that would be over 1,000 points.' }),
+  interval: z
+    .enum(intervals)
+    .meta({ description: `Coarser than asked for where that would be over ${grouped(readingLimits.points)} points.` }),
   since: time.nullable().meta({ description: 'Where the first point begins. Null: a filter could not be read.' }),
   until: time.nullable().meta({ description: 'Where the last point ends.' }),
   complete_until: time.nullable().meta({
     description: 'Sums up to here move no more, of the chain that is least far. Null: not known of one of them.',
   }),
-  count: count.max(mostBuckets),
-  points: z.array(point).max(mostBuckets),
+  count: count.max(readingLimits.points),
+  points: z.array(point).max(readingLimits.points),
 }
 
 export const agentSeries = z.strictObject({ fid, ...series }).meta({ id: 'AgentSeries' })

@@ -1,9 +1,9 @@
+import { readingLimits } from '../../limits.config.ts'
+
 /** Lengths of a bucket, the finest first. */
 export const intervals = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof intervals)[number]
 
-/** Buckets of one answer. */
-export const mostBuckets = 1_000
 /** Buckets when nothing says where to begin. */
 const usualBuckets = 30
 
@@ -33,7 +33,7 @@ interface Buckets {
 
 /**
  * The buckets that meet a time from `since` to `until`, whole: both are moved outwards to where one begins. What has not
- * begun at `now` is left out. Of more than `mostBuckets` it is the next coarser interval.
+ * begun at `now` is left out. Of more than `readingLimits.points` it is the next coarser interval.
  */
 export function bucketsOf(
   wanted: Interval,
@@ -46,7 +46,7 @@ export function bucketsOf(
   const starts: number[] = []
   const isEmpty = since !== null && since > last
   for (let start = first; start <= last && !isEmpty; start = move(start, 1)) {
-    if (starts.length === mostBuckets) {
+    if (starts.length === readingLimits.points) {
       const coarser = intervals[intervals.indexOf(wanted) + 1]
       if (coarser) return bucketsOf(coarser, { since: since ?? first, until, now })
       break

@@ -4,6 +4,7 @@ import type { Queryable } from '../../pool.ts'
 import { askForSpecs, forgetSpecs } from '../sources/agent-specs.ts'
 import { hurryDocumentsOf } from '../sources/registration-documents.ts'
 import { addSubjects, askForSubjects, forgetSubjects } from '../sources/source-state.ts'
+import { deriveWords } from './agent-words.ts'
 import { type AgentChange, type Derivation, deriveAgents } from './agents.ts'
 import { forgetUnlistedProfiles } from './claim-actions.ts'
 import { askForClaimChecks } from './claim-checks.ts'
@@ -41,6 +42,7 @@ export async function deriveWithFollowUp(
     await noteEdgeEvents(db, changed)
   }
   if (listed.length > 0) await addSubjects(db, sources.fids.name, subjectsOf(listed), soon)
+  await deriveWords(db, fids)
   await askForSpecs(db, fids, now)
   await askForClaimChecks(db, fids, now)
   await askAboutAgents(db, { fids, sources: perAgent, now })

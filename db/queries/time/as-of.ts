@@ -1,8 +1,9 @@
+import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
 
 /** Tokens that an address received, the first ones, that are looked at. */
-const mostReceived = 5_000
+const mostReceived = readingLimits.receivedTokens
 /** Accounts that verify or verified an address, the first ones. */
 const mostVerifiers = 1_000
 

@@ -1,11 +1,10 @@
+import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, dollars, hex, isoTime, list } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 import { countedSettlements } from '../sql/settlement-windows.ts'
 
-/** Tokens and agents of one answer. */
-const mostRegistrations = 1_000
-const mostAgents = 100
+const { portfolioTokens: mostRegistrations, portfolioAgents: mostAgents } = readingLimits
 
 const received = countedSettlements({
   recipients: '(select $1::bytea as address)',

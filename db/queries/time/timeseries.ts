@@ -1,4 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
+import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
@@ -14,12 +15,9 @@ interface Series {
   readonly settlementOverloads: 'spec' | 'all'
 }
 
-/** Settlements of a window up to which payers are told apart: their rows have to be read. */
-const mostPayerRows = 20_000
-
 /**
  * JSON array of the buckets' sums, ascending, empty ones included. Rolled up hours give counts and amounts, blocks that
- * are not rolled up their settlements. How many paid is null when the window has more than `mostPayerRows` settlements.
+ * are not rolled up their settlements. How many paid is null when the window has more than `readingLimits.payerSettlements` settlements.
  */
 export async function settlementSeries(db: Queryable, series: Series): Promise<string> {
   const { fid, starts, end, chain, settlementOverloads } = series
@@ -51,7 +49,7 @@ sums as (
           select ${bucketOf('block_timestamp')}, 1, amount from unrolled) part
    group by bucket
 ),
-countable as (select coalesce(sum(n), 0) <= ${mostPayerRows} as yes from sums),
+countable as (select coalesce(sum(n), 0) <= ${readingLimits.payerSettlements} as yes from sums),
 payers as (
   select bucket, count(distinct payer) as n
     from (${parts.payers}

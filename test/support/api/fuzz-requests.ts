@@ -63,7 +63,14 @@ const path = fc.oneof(
   { weight: 2, arbitrary: address.map((value) => `/api/by-address/${value}/portfolio`) },
   {
     weight: 2,
-    arbitrary: fc.constantFrom('/api/timeseries', '/api/agents', '/api/settlements', '/api/settlements?fid=3&limit=5'),
+    arbitrary: fc.constantFrom(
+      '/api/search',
+      '/api/search',
+      '/api/timeseries',
+      '/api/agents',
+      '/api/settlements',
+      '/api/settlements?fid=3&limit=5',
+    ),
   },
   { weight: 1, arbitrary: fc.constantFrom('/api/leaderboard', '/api/stats', '/feed.atom', '/data/agents.json') },
   {
@@ -118,7 +125,7 @@ const name = fc.oneof(
         'since',
         'until',
       ],
-      ...['final', 'as_of', 'interval', 'order', 'fids', 'addresses', 'state'],
+      ...['final', 'as_of', 'interval', 'in', 'order', 'fids', 'addresses', 'state'],
     ),
   },
   { weight: 1, arbitrary: fc.constantFrom('__proto__', 'constructor', 'q[]', 'q[a]', 'LIMIT', 'toString', '') },

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { addressOwners, agentState } from '../../db/queries/time/as-of.ts'
-import { addressPortfolio } from '../../db/queries/time/portfolio.ts'
-import { askable, timeFilter } from '../http/filter-parameters.ts'
-import { addressParameter, fidParameter } from '../http/parameters.ts'
-import { json, route } from '../http/route.ts'
-import { addressOwnersAnswer, agentStateAnswer, portfolioAnswer } from '../schemas/as-of.ts'
+import { addressOwners, agentState } from '../../../db/queries/time/as-of.ts'
+import { addressPortfolio } from '../../../db/queries/time/portfolio.ts'
+import { askable, timeFilter } from '../../http/filter-parameters.ts'
+import { addressParameter, fidParameter } from '../../http/parameters.ts'
+import { json, route } from '../../http/route.ts'
+import { addressOwnersAnswer, agentStateAnswer, portfolioAnswer } from '../../schemas/as-of.ts'
 
 const asOf = timeFilter('ISO 8601 with a zone. Without it, all that was, with beginnings and ends.')
 const description =

@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { agentExists } from '../../db/queries/time/agent-exists.ts'
-import { completeUntil, settlementSeries } from '../../db/queries/time/timeseries.ts'
-import { objectText } from '../http/cursor.ts'
-import { askable, timeFilter } from '../http/filter-parameters.ts'
-import { chainsParameter, fidParameter, wordParameter } from '../http/parameters.ts'
-import { json, route, type Sources } from '../http/route.ts'
-import { agentSeries, allSeries } from '../schemas/timeseries.ts'
-import { bucketsOf, type Interval, intervals } from '../series/buckets.ts'
+import { agentExists } from '../../../db/queries/time/agent-exists.ts'
+import { completeUntil, settlementSeries } from '../../../db/queries/time/timeseries.ts'
+import { grouped, readingLimits } from '../../../limits.config.ts'
+import { objectText } from '../../http/cursor.ts'
+import { askable, timeFilter } from '../../http/filter-parameters.ts'
+import { chainsParameter, fidParameter, wordParameter } from '../../http/parameters.ts'
+import { json, route, type Sources } from '../../http/route.ts'
+import { agentSeries, allSeries } from '../../schemas/timeseries.ts'
+import { bucketsOf, type Interval, intervals } from '../../series/buckets.ts'
 
 const query = z.object({
   interval: wordParameter(intervals, 'day', 'Length of a point: UTC, weeks from Monday.'),
@@ -15,8 +16,8 @@ const query = z.object({
   chain: chainsParameter,
 })
 const description =
-  'A point for every interval, ascending, zero where nothing happened; never beyond now. Over 1,000 points the next ' +
-  'coarser interval is taken, and named.'
+  'A point for every interval, ascending, zero where nothing happened; never beyond now. ' +
+  `Over ${grouped(readingLimits.points)} points the next coarser interval is taken, and named.`
 const seconds = { maxAgeSeconds: 60, freshSeconds: 30 }
 
 /** GET /api/agent/:fid/timeseries */

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { readingLimits, rowLimits } from '../../limits.config.ts'
+import { leanFields } from './lean-row.ts'
+import { count } from './scalars.ts'
+
+const fields = [
+  'fid',
+  'address',
+  'handle',
+  'display_name',
+  'tag',
+  'name',
+  'skill',
+  'tool',
+  'service',
+  'description',
+] as const
+
+const found = z
+  .strictObject({
+    ...leanFields,
+    matched: z
+      .array(z.strictObject({ field: z.enum(fields), snippet: z.string() }))
+      .meta({ description: 'Where it was found, the first places. Texts of strangers: names and words of documents.' }),
+  })
+  .meta({ id: 'FoundAgent' })
+
+export const searchAnswer = z
+  .strictObject({
+    q: z.string().nullable().meta({ description: 'As it was understood; null: nothing was asked.' }),
+    total: count.max(readingLimits.hits).meta({ description: 'Hits there are pages of; so many may stand for more.' }),
+    limit: z.int().min(rowLimits.search.minimum).max(rowLimits.search.maximum),
+    page: z.int().positive(),
+    count,
+    agents: z.array(found).max(rowLimits.search.maximum),
+  })
+  .meta({ id: 'SearchAnswer' })

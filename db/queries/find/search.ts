@@ -1,0 +1,132 @@
+import { readingLimits } from '../../../limits.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { list, members } from '../sql/json-text.ts'
+import { leanFields } from '../sql/lean-row.ts'
+
+/** Parts of what an agent is found by, and the weight of each in its document. */
+export const searchParts = { name: 'a', skill: 'b', description: 'c' } as const
+export type SearchPart = keyof typeof searchParts
+
+/** Agents that are ranked: of a word that more share, not all are looked at. */
+const mostRanked = 2_000
+/** Places of one hit that are shown. */
+const mostMatched = 5
+/** Letters of a word from which a slip in it is borne with. */
+const fewestLetters = 4
+
+interface Search {
+  readonly q: string
+  /** Null: all. */
+  readonly parts: readonly SearchPart[] | null
+  readonly limit: number
+  readonly offset: number
+}
+
+interface Hits {
+  /** JSON array of lean rows with `matched`. */
+  readonly rows: string
+  readonly count: number
+  /** At most `readingLimits.hits`. */
+  readonly total: number
+}
+
+/**
+ * Agents by words, best first. Whose handle, FID or verified address it is exactly comes before all others; then by where
+ * and how often the words are found, names before skills before descriptions, parts of names and names with a slip after
+ * words; at equal rank the claimed, then the lowest FID.
+ */
+export async function searchAgents(db: Queryable, { q, parts, limit, offset }: Search): Promise<Hits> {
+  const { words, fid, handle, address } = understood(q)
+  const isName = parts === null || parts.includes('name')
+  const { rows } = await db.query<Hits>({
+    // Unnamed: planned with its words, as common and rare ones want other plans.
+    text,
+    values: [
+      words,
+      isName ? fid : null,
+      isName ? handle : null,
+      isName && address !== null ? Buffer.from(address.slice(2), 'hex') : null,
+      isName && address === null ? `%${words.replace(/[\\%_]/g, '\\$&')}%` : null,
+      isName && address === null && [...words].length >= fewestLetters ? words : null,
+      parts === null ? null : parts.map((part) => searchParts[part]),
+      limit,
+      offset,
+    ],
+  })
+  return rows[0] ?? { rows: '[]', count: 0, total: 0 }
+}
+
+const largestFid = 9_223_372_036_854_775_807n // of a bigint column
+
+/** `@ada` is a handle, `FID 4207` and `4207` a FID, 0x and 40 digits an address. */
+function understood(q: string) {
+  const digits = /^(?:fid\s*)?[:#]?\s*([0-9]{1,19})$/i.exec(q)?.[1]
+  const words = q.replace(/^@/, '')
+  return {
+    words,
+    fid: digits !== undefined && BigInt(digits) <= largestFid ? digits : null,
+    handle: words,
+    address: /^0x[0-9a-f]{40}$/i.test(q) ? q : null,
+  }
+}
+
+const text = `
+with asked as (select websearch_to_tsquery('simple', $1::text) as query),
+exact as (
+  select fid from agent where fid = $2::bigint
+   union select fid from agent where lower(handle) = lower($3::text)
+   union select fid from verified_address where address = $4::bytea and ended_at is null
+),
+hit as (
+  select fid, 1000::real as rank from exact
+   union all
+  (select s.fid, 1 + ts_rank(s.document, asked.query)
+     from asked join agent_words s on s.document @@ asked.query
+    where $7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ asked.query
+    limit ${mostRanked})
+   union all
+  (select a.fid, 0.9 from agent a where a.search like lower($5::text) limit ${mostRanked})
+   union all
+  (select s.fid, 0.8 * word_similarity(lower($6::text), lower(s.names))
+     from agent_words s where lower($6::text) <% lower(s.names) limit ${mostRanked})
+),
+ranked as (
+  select a.fid, max(hit.rank) as rank, a.claimed from hit join agent a using (fid) group by a.fid
+   order by rank desc, a.claimed desc, a.fid limit ${readingLimits.hits}
+),
+page as (
+  select ranked.*, row_number() over (order by rank desc, claimed desc, fid) as place from ranked
+   order by rank desc, claimed desc, fid limit $8::int offset $9::int
+),
+shown as (
+  select page.place, a.*, coalesce((
+           select json_agg(json_build_object('field', field, 'snippet', snippet) order by number)
+             from (select m.field, m.number,
+                          ts_headline('simple', m.text, asked.query,
+                                      'StartSel="", StopSel="", MaxWords=24, MinWords=12') as snippet
+                     from (select 'fid' as field, a.fid::text as text, 0::bigint as number where a.fid = $2::bigint
+                            union all
+                           select 'address', '0x' || encode($4::bytea, 'hex'), 0
+                            where $4::bytea = any (a.verified_addresses)
+                            union all
+                           select p.field, p.text, p.number
+                             from agent_words s
+                            cross join lateral rows from (
+                              json_to_recordset(s.pieces) as (field text, text text)) with ordinality as p (field, text, number)
+                            where s.fid = a.fid
+                              and ($7::"char"[] is null or case when p.field in ('handle', 'display_name', 'tag', 'name') then 'a'
+                                    when p.field = 'description' then 'c' else 'b' end = any ($7::"char"[]))
+                              and (to_tsvector('simple', p.text) @@ any (array(
+                                     select plainto_tsquery('simple', lexeme)
+                                       from unnest(to_tsvector('simple', $1::text)) as word (lexeme)))
+                                   or (p.field in ('handle', 'display_name', 'tag', 'name')
+                                       and (lower(p.text) like lower($5::text) or lower($6::text) <% lower(p.text))))
+                            order by number
+                            limit ${mostMatched}) m) one), '[]') as matched
+    from page
+    join agent a using (fid)
+   cross join asked
+)
+select ${list(`json_build_object(${members(leanFields)}, 'matched', a.matched)`, 'a.place')}::text as rows,
+       count(*) as count, (select count(*) from ranked) as total
+  from shown a`

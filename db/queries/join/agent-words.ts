@@ -1,0 +1,72 @@
+import type { Queryable } from '../../pool.ts'
+
+/** Registrations of an agent that it is found by, and pieces of text, and characters of one. */
+const mostRegistrations = 50
+const mostPieces = 300
+const longestPiece = 2_000
+
+/**
+ * Brings what agents are found by to what they, their registrations and their live documents say now; of agents that are
+ * none any more it is deleted. Registrations that strangers sent say nothing of their holder. Call in the transaction
+ * that derives the agents.
+ */
+export async function deriveWords(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({ name: 'derive-words', text, values: [fids] })
+}
+
+const text = `
+with wanted as (select fid, handle, display_name, oli from agent where fid = any ($1::bigint[])),
+record as (
+  select w.fid, d.name, d.description, d.services
+    from wanted w
+   cross join lateral (
+     select h.chain, h.agent_id from agent_holding h
+      where h.fid = w.fid and h.reason is null and not h.unsolicited
+      order by h.chain, h.agent_id
+      limit ${mostRegistrations}
+   ) h
+    join registration_document d using (chain, agent_id)
+),
+spec as (
+  select s.fid, s.title, s.skills, s.tools
+    from wanted w join agent_spec s using (fid)
+   where s.has_content and s.consecutive_failures = 0
+),
+said as (
+  select fid, 1 as place, 'handle' as field, handle as text from wanted
+   union all select fid, 2, 'display_name', display_name from wanted
+   union all select fid, 3, 'tag', oli from wanted
+   union all select fid, 4, 'name', name from record
+   union all select fid, 4, 'name', title from spec
+   union all select fid, 5, 'skill', unnest(skills) from spec
+   union all select fid, 6, 'tool', unnest(tools) from spec
+   union all
+  select r.fid, 7, 'service', concat_ws(' ', service ->> 'name', service ->> 'endpoint')
+    from record r
+   cross join lateral json_array_elements(case when json_typeof(r.services) = 'array' then r.services else '[]' end) service
+   union all select fid, 8, 'description', description from record
+),
+piece as (
+  select *, row_number() over (partition by fid order by place, text) as number
+    from (select distinct fid, place, field, left(text, ${longestPiece}) as text from said where text <> '') one
+),
+gathered as (
+  select w.fid,
+         coalesce(string_agg(p.text, E'\\n' order by p.number) filter (where p.place <= 4), '') as names,
+         coalesce(string_agg(p.text, E'\\n' order by p.number) filter (where p.place between 5 and 7), '') as skills,
+         coalesce(string_agg(p.text, E'\\n' order by p.number) filter (where p.place = 8), '') as descriptions,
+         coalesce(json_agg(json_build_object('field', p.field, 'text', p.text) order by p.number)
+                    filter (where p.text is not null), '[]') as pieces
+    from wanted w
+    left join piece p on p.fid = w.fid and p.number <= ${mostPieces}
+   group by w.fid
+),
+stored as (
+  insert into agent_words as kept (fid, names, skills, descriptions, pieces)
+  select fid, names, skills, descriptions, pieces from gathered order by fid
+      on conflict (fid) do update
+     set (names, skills, descriptions, pieces) = (excluded.names, excluded.skills, excluded.descriptions, excluded.pieces)
+   where kept.pieces::text <> excluded.pieces::text
+)
+delete from agent_words gone
+ where gone.fid = any ($1::bigint[]) and not exists (select from wanted w where w.fid = gone.fid)`

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { z } from 'zod'
+import { searchAnswer } from '../../../api/schemas/search.ts'
+import { deriveWords } from '../../../db/queries/join/agent-words.ts'
+import { runJoin } from '../../../enrichment/join/join.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { chainRows } from '../../support/chain/rows.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, insert, type SeedAgent, seedAgent, seedHolding, seedVerification } from '../../support/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+let now = Date.now()
+
+interface Said {
+  readonly name?: string
+  readonly description?: string
+  readonly services?: { name: string; endpoint: string }[]
+  readonly skills?: string[]
+  readonly tools?: string[]
+  readonly isDead?: boolean
+  readonly unsolicited?: boolean
+}
+
+async function add({ said = {}, ...agent }: SeedAgent & { said?: Said }) {
+  const { pool } = database
+  await seedAgent(pool, agent)
+  const { name, description, services, skills, tools, isDead = false, unsolicited = false } = said
+  if (name || description || services) {
+    await seedHolding(pool, {
+      fid: agent.fid,
+      chain: 'base',
+      id: agent.fid,
+      by: addressOf(`${agent.fid}`),
+      unsolicited,
+    })
+    await document(agent.fid, { name, description, services })
+  }
+  if (skills || tools) {
+    await insert(pool, 'agent_spec', {
+      fid: agent.fid,
+      kind: 'a2a',
+      url: `https://${agent.fid}.example`,
+      declared: true,
+      has_content: true,
+      skills: skills ?? [],
+      tools: tools ?? [],
+      domain_verified: false,
+      first_seen_at: new Date(),
+      last_check_at: new Date(),
+      last_check_status: isDead ? 'timeout' : 'ok',
+      consecutive_failures: isDead ? 2 : 0,
+    })
+  }
+  await deriveWords(pool, [agent.fid])
+}
+
+const document = (id: number, { name, description, services }: Said) =>
+  insert(database.pool, 'registration_document', {
+    chain: 'base',
+    agent_id: String(id),
+    uri_status: 'ok',
+    name: name ?? null,
+    description: description ?? null,
+    services: JSON.stringify(services ?? []),
+    updated_at: new Date(),
+  })
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database, { now: () => now })
+  await add({ fid: 1, handle: 'weaver', displayName: 'Weaver of Maps' })
+  await add({ fid: 2, handle: 'mapmaker', said: { name: 'Cartographer', description: 'Draws maps for ships at sea.' } })
+  await add({ fid: 3, handle: 'sailor', claimMethod: 'jfs', said: { description: 'Reads maps for ships at sea.' } })
+  await add({ fid: 4, handle: 'forge', said: { skills: ['translate invoices', 'maps'], tools: ['render_tiles'] } })
+  await add({ fid: 5, handle: 'ghost', said: { skills: ['translate poems'], isDead: true } })
+  await add({ fid: 6, handle: 'port', said: { services: [{ name: 'A2A', endpoint: 'https://harbour.example/a2a' }] } })
+  await add({ fid: 7, handle: 'victim', said: { name: 'Spammer Casino', unsolicited: true } })
+  await add({ fid: 42, handle: 'fortytwo', addresses: [addressOf('42')], displayName: '4207 sails' })
+  await add({ fid: 4207, handle: 'quiet', oli: 'DeFi Trader' })
+  await add({ fid: 8, handle: 'maps', said: { description: 'nothing' } })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+async function find(q: string, more = ''): Promise<z.infer<typeof searchAnswer>> {
+  const response = await api.get(`/api/search?q=${encodeURIComponent(q)}${more}`)
+  expect([q, response.status]).toEqual([q, 200])
+  return searchAnswer.parse(await response.json())
+}
+const fids = async (q: string, more = '') => (await find(q, more)).agents.map(({ fid }) => fid)
+
+test('names, descriptions, skills, tools and services are found, and where is said', async () => {
+  const matched = async (q: string) => (await find(q)).agents.map(({ fid, matched: places }) => [fid, places])
+  expect(await matched('cartographer')).toEqual([[2, [{ field: 'name', snippet: 'Cartographer' }]]])
+  expect(await matched('invoices')).toEqual([[4, [{ field: 'skill', snippet: 'translate invoices' }]]])
+  expect(await matched('render_tiles')).toEqual([[4, [{ field: 'tool', snippet: 'render_tiles' }]]])
+  expect(await matched('harbour.example')).toMatchObject([[6, [{ field: 'service' }]]])
+  expect(await matched('trader')).toEqual([[4207, [{ field: 'tag', snippet: 'DeFi Trader' }]]])
+  expect((await matched('ships'))[0]).toEqual([3, [{ field: 'description', snippet: 'Reads maps for ships at sea.' }]])
+})
+
+test('names come before skills, skills before descriptions; at equal rank the claimed first', async () => {
+  // 8: the handle is the word. 1: a name. 4: a skill. 3 and 2: descriptions, of which 3 is claimed. 2 has it in its handle too.
+  expect(await fids('maps')).toEqual([8, 1, 4, 3, 2])
+  expect(await fids('ships sea')).toEqual([3, 2])
+})
+
+test('exactly a handle, a FID or an address comes first', async () => {
+  expect((await fids('@weaver'))[0]).toBe(1)
+  expect((await fids('WEAVER'))[0]).toBe(1)
+  for (const q of ['4207', 'FID 4207', 'fid:4207', '#4207']) expect([q, (await fids(q))[0]]).toEqual([q, 4207])
+  expect((await find('FID 42')).agents[0]).toMatchObject({ fid: 42, matched: [{ field: 'fid', snippet: '42' }] })
+  expect(await fids('4207')).toEqual([4207, 42]) // and the one with the word in its name
+  expect(await fids(addressOf('42').toUpperCase().replace('0X', '0x'))).toEqual([42])
+  expect(await fids('9'.repeat(40))).toEqual([])
+})
+
+test('parts of names and names with a slip are found after words; short words bear none', async () => {
+  expect(await fids('artograph')).toEqual([2])
+  expect(await fids('cartografer')).toEqual([2])
+  expect(await fids('weavr')).toEqual([1])
+  expect(await fids('prt')).toEqual([])
+})
+
+test('operators of searching are understood, and nothing that people type is refused', async () => {
+  expect((await fids('maps -ships')).sort()).toEqual([1, 4, 8])
+  expect(await fids('"ships at sea"')).toEqual([3, 2])
+  expect(await fids('invoices or cartographer')).toEqual([2, 4])
+  for (const q of ['"', '((', '&|!', '-', "it's", ':*', '\\', '%', '@', '<->', 'a & !', '😀']) await find(q)
+  expect(await find('')).toMatchObject({ q: null, total: 0, agents: [] })
+})
+
+test('in says where to look; unknown places alone match nothing', async () => {
+  expect(await fids('maps', '&in=skill')).toEqual([4])
+  expect(await fids('maps', '&in=description,skill')).toEqual([4, 3, 2])
+  expect(await fids('maps', '&in=description,colour')).toEqual([3, 2])
+  expect((await fids('maps', '&in=name')).slice(0, 2)).toEqual([8, 1])
+  expect(await fids('maps', '&in=colour')).toEqual([])
+})
+
+test('documents that do not answer, and tokens that strangers sent, say nothing', async () => {
+  expect(await fids('poems')).toEqual([])
+  expect(await fids('casino')).toEqual([])
+})
+
+test('pages follow each other without an overlap, two hundred hits at most', async () => {
+  const { pool } = database
+  for (let fid = 10_000; fid < 10_230; fid++) await seedAgent(pool, { fid, handle: `lantern${fid}` })
+  await deriveWords(
+    pool,
+    Array.from({ length: 230 }, (_, n) => 10_000 + n),
+  )
+  const seen: number[] = []
+  for (let page = 1; page <= 5; page++) {
+    const body = await find('lantern', `&limit=50&page=${page}`)
+    expect([body.total, body.count]).toEqual([200, page <= 4 ? 50 : 0])
+    seen.push(...body.agents.map(({ fid }) => fid))
+  }
+  expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => 10_000 + n))
+})
+
+test('what an agent is found by follows what happens to it', async () => {
+  const { pool } = database
+  const write = chainRows(pool)
+  const join = async () => {
+    const options = { pool, now: () => new Date(now), settlementOverloads: 'spec', lookups: false } as const
+    while ((await runJoin(options)) > 0);
+    now += 60_000
+  }
+  const token = { chain: 'base', id: 77_000 } as const
+  const holder = addressOf('holder of 77000')
+  await seedVerification(pool, { fid: 77, address: holder })
+  await write.transfer(token, null, holder, new Date('2026-03-02T00:00:00Z'))
+  await document(77_000, { name: 'Telescope keeper', description: 'Watches stars.' })
+  await join()
+  expect(await fids('telescope')).toEqual([77])
+  await pool.query(`update registration_document set name = 'Lens grinder' where agent_id = 77000`)
+  await join()
+  expect([await fids('telescope'), await fids('grinder')]).toEqual([[], [77]])
+  await write.undo(token)
+  await join()
+  expect(await fids('grinder')).toEqual([])
+})

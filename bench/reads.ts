@@ -18,7 +18,7 @@ import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 import { busiestChain } from './busiest.ts'
-import { fillWorld, type WorldSize } from './world.ts'
+import { fillWorld, settlementIndexes, type WorldSize } from './world.ts'
 
 interface ReadsOptions {
   /** `settlements` without those of the busiest agent. */
@@ -87,7 +87,7 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
 
 /** Settlements of one address from many payers, spread evenly. */
 async function fillBusiest(pool: pg.Pool, settlements: number): Promise<void> {
-  await pool.query('drop index settlement_recipient')
+  for (const { name } of settlementIndexes) await pool.query(`drop index ${name}`)
   await pool.query(`
     insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
                             payer, recipient, facilitator, payment_nonce, tx_hash)
@@ -96,7 +96,7 @@ async function fillBusiest(pool: pg.Pool, settlements: number): Promise<void> {
            substr(sha256(int8send(n % 20000)), 1, 20), address, address, sha256(int8send(n)), sha256(int8send(n))
       from generate_series(1::bigint, ${settlements}) n,
            (select verified_addresses[1] as address from agent where fid = ${busiestFid}) busiest`)
-  await pool.query('create index settlement_recipient on settlement (recipient, block_number desc)')
+  for (const { name, on } of settlementIndexes) await pool.query(`create index ${name} on settlement ${on}`)
   await pool.query(`update chain_state set finalized_block = 80000000 - ${hotBlocks}`)
   await pool.query('vacuum (analyze) settlement')
 }

@@ -1,8 +1,12 @@
 import type { ChainName } from '../../../chains.config.ts'
+import { partOf, understood } from './question.ts'
 
 /** Which agents; null or absent: no filter. Of a list any; an empty one matches nothing. All filters combine with AND. */
 export interface DiscoveryFilter {
-  /** Part of handle, display name or oli in any case; all digits: also the fid; an address: verified by the agent. */
+  /**
+   * Part of handle, display name or oli in any case, words of what the agent and its documents say, `@handle`, a FID; an
+   * address: verified by the agent.
+   */
   readonly q: string | null
   readonly chain: readonly ChainName[] | null
   readonly claimed: boolean | null
@@ -42,13 +46,19 @@ const conditionOf: {
     `greatest(a.registry_event_at, a.last_settlement_at, a.last_message_at, a.last_alive_at) >= ${value}::timestamptz`,
 }
 
-/** Conditions over the agent `a`, and the values they name as parameters from the first on. */
-export function filterConditions(filter: DiscoveryFilter): { conditions: string[]; values: unknown[] } {
+/**
+ * Conditions over the agent `a`, and the values they name as parameters from the first on. `named` are all agents that
+ * `q` finds, as far as they can be named.
+ */
+export function filterConditions(
+  filter: DiscoveryFilter,
+  named: readonly number[] | null,
+): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = []
   const parameter = (value: unknown) => `$${values.push(value)}`
   const { q, has_settlements: paid = null, ...rest } = filter
   const conditions = [
-    ...(q === null ? [] : [matches(q, parameter)]),
+    ...(q === null ? [] : [named ? `a.fid = any (${parameter(named)}::bigint[])` : matches(q, parameter)]),
     ...Object.entries(conditionOf).flatMap(([name, condition]) => {
       const value = rest[name as keyof typeof rest] ?? null
       return value === null ? [] : [condition(parameter(value))]
@@ -58,16 +68,10 @@ export function filterConditions(filter: DiscoveryFilter): { conditions: string[
   return { conditions, values }
 }
 
-const largestFid = 9_223_372_036_854_775_807n // of a bigint column
-
+/** Where there are too many to be named: a part of names, or words of what the agent and its documents say. */
 function matches(q: string, parameter: (value: unknown) => string): string {
-  if (/^0x[0-9a-f]{40}$/i.test(q)) {
-    const address = parameter(Buffer.from(q.slice(2), 'hex'))
-    return `a.fid in (select fid from verified_address where address = ${address} and ended_at is null)`
-  }
-  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
   // Lowercased as the column is: JavaScript has other rules for a few letters.
-  const contains = `a.search like lower(${parameter(pattern)}::text)`
-  const isFid = /^[0-9]+$/.test(q) && BigInt(q) <= largestFid
-  return isFid ? `(${contains} or a.fid = ${parameter(q)}::bigint)` : contains
+  return `(a.search like lower(${parameter(partOf(q))}::text)
+    or exists (select from agent_words w
+                where w.fid = a.fid and w.document @@ websearch_to_tsquery('simple', ${parameter(understood(q).words)}::text)))`
 }

@@ -3,6 +3,7 @@ import { type Choice, chosen, chosenValue, type LeftOut, listWithoutBroken } fro
 import { members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
 import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
+import { namedBy } from './question.ts'
 
 /** Every order is total: the fid is always last. Each has its index. */
 const orders = {
@@ -62,7 +63,7 @@ const newestChange = '(select coalesce(max(seq), 0) from agent_change)'
 const whereOf = (conditions: readonly string[]) => (conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`)
 
 export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Promise<DiscoveryTotal> {
-  const { conditions, values } = filterConditions(filter)
+  const { conditions, values } = filterConditions(filter, await namedIn(db, filter))
   // Unnamed, like the page: a plan made for every pattern at once is the wrong one for common or for rare words.
   const text = `select count(*) as total, ${newestChange} as change from agent a ${whereOf(conditions)}`
   const { rows } = await db.query<DiscoveryTotal>({ text, values })
@@ -79,28 +80,37 @@ export async function discoveryPage(
   page: DiscoveryPage,
   { totalAt, leftOut }: { readonly totalAt: (change: number) => Promise<DiscoveryTotal>; readonly leftOut: LeftOut },
 ): Promise<DiscoveryRows> {
+  const named = await namedIn(db, filter)
   const read = (total: string) =>
     listWithoutBroken({
-      read: (choice) => pageOf(db, { filter, page, total, choice }),
-      fids: () => fidsOf(db, filter, page),
+      read: (choice) => pageOf(db, { filter, named, page, total, choice }),
+      fids: () => fidsOf(db, { filter, named, page }),
       leftOut,
     })
   const shown = await read('null::bigint')
   const known = await totalAt(shown.change)
   if (known.change === shown.change) return { ...shown, total: known.total }
-  return read(`(select count(*) from agent a ${whereOf(filterConditions(filter).conditions)})`)
+  return read(`(select count(*) from agent a ${whereOf(filterConditions(filter, named).conditions)})`)
 }
 
-interface PageOf {
+const namedIn = async (db: Queryable, { q }: DiscoveryFilter) => (q === null ? null : namedBy(db, q))
+
+interface Wanted {
   readonly filter: DiscoveryFilter
+  /** All agents that its `q` finds; null: they cannot be named. */
+  readonly named: readonly number[] | null
   readonly page: DiscoveryPage
+}
+
+interface PageOf extends Wanted {
   /** SQL of the total. */
   readonly total: string
   readonly choice: Choice
 }
 
-async function pageOf(db: Queryable, { filter, page, total, choice }: PageOf): Promise<DiscoveryRows & DiscoveryTotal> {
-  const { text, values, limit } = found(filter, page)
+async function pageOf(db: Queryable, { total, choice, ...wanted }: PageOf): Promise<DiscoveryRows & DiscoveryTotal> {
+  const { page } = wanted
+  const { text, values, limit } = found(wanted)
   const order = orders[page.sort]
   const last = `array[${keys[page.sort].map((key) => `(${key})::text`).join(', ')}]`
   const { rows } = await db.query<DiscoveryRows & DiscoveryTotal>({
@@ -118,15 +128,15 @@ select coalesce(json_agg(json_build_object(${members(leanFields, page.fields)}) 
   return rows[0] as DiscoveryRows & DiscoveryTotal
 }
 
-async function fidsOf(db: Queryable, filter: DiscoveryFilter, page: DiscoveryPage): Promise<number[]> {
-  const { text, values } = found(filter, page)
+async function fidsOf(db: Queryable, wanted: Wanted): Promise<number[]> {
+  const { text, values } = found(wanted)
   const { rows } = await db.query<{ fid: number }>({ text: `select fid from (${text}) a`, values })
   return rows.map(({ fid }) => fid)
 }
 
 /** The rows of a page; in a walk one more, which tells whether there is a next page. */
-function found(filter: DiscoveryFilter, { sort, limit: rows, from }: DiscoveryPage) {
-  const { conditions, values } = filterConditions(filter)
+function found({ filter, named, page: { sort, limit: rows, from } }: Wanted) {
+  const { conditions, values } = filterConditions(filter, named)
   const parameter = (value: unknown) => `$${values.push(value)}::bigint`
   if ('after' in from && from.after) conditions.push(behind[sort](...from.after.map(parameter)))
   const limit = parameter(rows)

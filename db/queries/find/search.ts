@@ -2,6 +2,7 @@ import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { list, members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
+import { partOf, understood } from './question.ts'
 
 /** Parts of what an agent is found by, and the weight of each in its document. */
 export const searchParts = { name: 'a', skill: 'b', description: 'c' } as const
@@ -45,8 +46,8 @@ export async function searchAgents(db: Queryable, { q, parts, limit, offset }: S
       words,
       isName ? fid : null,
       isName ? handle : null,
-      isName && address !== null ? Buffer.from(address.slice(2), 'hex') : null,
-      isName && address === null ? `%${words.replace(/[\\%_]/g, '\\$&')}%` : null,
+      isName ? address : null,
+      isName && address === null ? partOf(words) : null,
       isName && address === null && [...words].length >= fewestLetters ? words : null,
       parts === null ? null : parts.map((part) => searchParts[part]),
       limit,
@@ -54,20 +55,6 @@ export async function searchAgents(db: Queryable, { q, parts, limit, offset }: S
     ],
   })
   return rows[0] ?? { rows: '[]', count: 0, total: 0 }
-}
-
-const largestFid = 9_223_372_036_854_775_807n // of a bigint column
-
-/** `@ada` is a handle, `FID 4207` and `4207` a FID, 0x and 40 digits an address. */
-function understood(q: string) {
-  const digits = /^(?:fid\s*)?[:#]?\s*([0-9]{1,19})$/i.exec(q)?.[1]
-  const words = q.replace(/^@/, '')
-  return {
-    words,
-    fid: digits !== undefined && BigInt(digits) <= largestFid ? digits : null,
-    handle: words,
-    address: /^0x[0-9a-f]{40}$/i.test(q) ? q : null,
-  }
 }
 
 const text = `

@@ -162,6 +162,35 @@ test('pages follow each other without an overlap, two hundred hits at most', asy
   expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => 10_000 + n))
 })
 
+test('discovery finds the same by q besides parts of names, in its own order, few and many', async () => {
+  const { pool } = database
+  const listed = async (q: string) => {
+    const response = await api.get(`/api/discovery?sort=oldest&limit=100&q=${encodeURIComponent(q)}`)
+    const { agents, total } = (await response.json()) as { agents: { fid: number }[]; total: number }
+    return { fids: agents.map(({ fid }) => fid).sort((a, b) => a - b), total }
+  }
+  expect(await listed('maps')).toEqual({ fids: [1, 2, 3, 4, 8], total: 5 })
+  expect(await listed('apmak')).toEqual({ fids: [2], total: 1 })
+  expect(await listed('invoices -maps')).toEqual({ fids: [], total: 0 })
+  for (const q of ['@weaver', 'invoices', 'FID 4207', addressOf('42')])
+    expect([q, (await listed(q)).total]).toEqual([q, 1])
+  await pool.query(
+    `insert into agent (fid, handle, chains, verified_addresses, claimed, agent_status, registered_at, listed_at, search, changed_at)
+     select n, 'beacon' || n, '{}', '{}', false, 'active', now(), now(), 'beacon' || n, now()
+       from generate_series(20001, 21200) n`,
+  )
+  now += 120_000
+  const before = await listed('beacon')
+  expect([before.total, before.fids.length]).toEqual([1_200, 100])
+  await deriveWords(
+    pool,
+    Array.from({ length: 1_200 }, (_, n) => 20_001 + n),
+  )
+  await pool.query(`update agent_words set descriptions = 'shines over rocks' where fid > 20000`)
+  now += 120_000
+  expect((await listed('rocks')).total).toBe(1_200)
+})
+
 test('what an agent is found by follows what happens to it', async () => {
   const { pool } = database
   const write = chainRows(pool)

@@ -1,0 +1,46 @@
+import type { Queryable } from '../../pool.ts'
+
+const largestFid = 9_223_372_036_854_775_807n // of a bigint column
+
+/** What people type: `@ada` is a handle, `FID 4207` and `4207` a FID, 0x and 40 digits an address. Null: it is none. */
+export function understood(q: string) {
+  const digits = /^(?:fid\s*)?[:#]?\s*([0-9]{1,100})$/i.exec(q)?.[1]
+  const words = q.replace(/^@/, '')
+  return {
+    words,
+    handle: words,
+    fid: digits !== undefined && BigInt(digits) <= largestFid ? digits : null,
+    address: /^0x[0-9a-f]{40}$/i.test(q) ? Buffer.from(q.slice(2), 'hex') : null,
+  }
+}
+
+/** A text as a part of any other, in SQL's `like`. */
+export const partOf = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+/** Agents up to which they are named one by one instead of being looked for along an order. */
+const mostNamed = 1_000
+
+/**
+ * The agents that `q` finds, by a part of their names, by words of what they and their documents say, by handle or by FID;
+ * null: there are so many that a page of them is found sooner along its order.
+ */
+export async function namedBy(db: Queryable, q: string): Promise<number[] | null> {
+  const { words, fid, handle, address } = understood(q)
+  const branches =
+    address === null
+      ? `(select fid from agent where search like lower($1::text) limit $5::int)
+         union all
+        (select fid from agent_words where document @@ websearch_to_tsquery('simple', $2::text) limit $5::int)
+         union all
+        (select fid from agent where lower(handle) = lower($3::text) limit $5::int)
+         union all
+        select $4::bigint where $4::bigint is not null`
+      : 'select fid from verified_address where address = $1 and ended_at is null'
+  // Unnamed: planned with its words, as common and rare ones want other plans.
+  const { rows } = await db.query<{ fid: number }>({
+    text: branches,
+    values: address === null ? [partOf(q), words, handle, fid, mostNamed] : [address],
+  })
+  const fids = new Set(rows.map((row) => row.fid))
+  return fids.size >= mostNamed ? null : [...fids]
+}

@@ -42,6 +42,7 @@ export const routes: readonly Route[] = [
   owners,
   portfolio,
   search,
+  errors,
 ]
 
 /** What claims and undoes it, and what helps to do so. */

@@ -12,8 +12,9 @@ export type SearchPart = keyof typeof searchParts
 const mostRanked = 2_000
 /** Places of one hit that are shown. */
 const mostMatched = 5
-/** Letters of a word from which a slip in it is borne with. */
-const fewestLetters = 4
+/** A single word of so many letters may have a slip in it, where it is found less often than so as it is. */
+const tolerated = /^\S{4,40}$/u
+const fewHits = 50
 
 interface Search {
   readonly q: string
@@ -48,7 +49,7 @@ export async function searchAgents(db: Queryable, { q, parts, limit, offset }: S
       isName ? handle : null,
       isName ? address : null,
       isName && address === null ? partOf(words) : null,
-      isName && address === null && [...words].length >= fewestLetters ? words : null,
+      isName && address === null && tolerated.test(words) ? words : null,
       parts === null ? null : parts.map((part) => searchParts[part]),
       limit,
       offset,
@@ -64,7 +65,7 @@ exact as (
    union select fid from agent where lower(handle) = lower($3::text)
    union select fid from verified_address where address = $4::bytea and ended_at is null
 ),
-hit as (
+found as (
   select fid, 1000::real as rank from exact
    union all
   (select s.fid, 1 + ts_rank(s.document, asked.query)
@@ -73,9 +74,13 @@ hit as (
     limit ${mostRanked})
    union all
   (select a.fid, 0.9 from agent a where a.search like lower($5::text) limit ${mostRanked})
+),
+hit as (
+  select * from found
    union all
   (select s.fid, 0.8 * word_similarity(lower($6::text), lower(s.names))
-     from agent_words s where lower($6::text) <% lower(s.names) limit ${mostRanked})
+     from agent_words s where lower($6::text) <% lower(s.names)
+      and (select count(*) from found) < ${fewHits} limit ${mostRanked})
 ),
 ranked as (
   select a.fid, max(hit.rank) as rank, a.claimed from hit join agent a using (fid) group by a.fid

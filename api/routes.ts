@@ -43,6 +43,7 @@ export const routes: readonly Route[] = [
   portfolio,
   search,
   errors,
+  agentsFeed,
 ]
 
 /** What claims and undoes it, and what helps to do so. */

@@ -26,11 +26,9 @@ const chains = z
   )
   .meta({ description: 'Every chain.' })
 
-const truncated = z
-  .boolean()
-  .meta({
-    description: `An address received more than ${grouped(readingLimits.receivedTokens)} tokens; the first are looked at.`,
-  })
+const truncated = z.boolean().meta({
+  description: `An address received more than ${grouped(readingLimits.receivedTokens)} tokens; the first are looked at.`,
+})
 
 export const agentStateAnswer = z
   .strictObject({ fid, ...moment, addresses: z.array(z.strictObject({ address, ...span })), chains, truncated })

@@ -52,27 +52,6 @@ const fid = fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 60 }).map
 
 /** Every route of the list, with values where its path has parameters; and what is none. */
 const path = fc.oneof(
-  { weight: 3, arbitrary: fid.map((value) => `/api/agent/${value}`) },
-  { weight: 3, arbitrary: fid.map((value) => `/api/agent/${value}/settlements`) },
-  { weight: 3, arbitrary: address.map((value) => `/api/by-address/${value}`) },
-  { weight: 6, arbitrary: fc.constant('/api/discovery') },
-  { weight: 2, arbitrary: fid.map((value) => `/api/agent/${value}/registrations`) },
-  { weight: 2, arbitrary: fid.map((value) => `/api/agent/${value}/timeseries`) },
-  { weight: 2, arbitrary: fid.map((value) => `/api/agent/${value}/state`) },
-  { weight: 2, arbitrary: address.map((value) => `/api/by-address/${value}/owners`) },
-  { weight: 2, arbitrary: address.map((value) => `/api/by-address/${value}/portfolio`) },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(
-      '/api/search',
-      '/api/search',
-      '/api/timeseries',
-      '/api/agents',
-      '/api/settlements',
-      '/api/settlements?fid=3&limit=5',
-    ),
-  },
-  { weight: 1, arbitrary: fc.constantFrom('/api/leaderboard', '/api/stats', '/feed.atom', '/data/agents.json') },
   {
     weight: 18,
     arbitrary: fc
@@ -106,28 +85,7 @@ const word = fc.constantFrom(
 )
 const parameters = [...new Set(routes.flatMap(({ query }) => Object.keys(query.shape)))]
 const name = fc.oneof(
-  {
-    weight: 9,
-    arbitrary: fc.constantFrom('q', 'chain', 'claimed', 'spec', 'codehost', 'sort', 'page', 'limit', 'period'),
-  },
-  {
-    weight: 9,
-    arbitrary: fc.constantFrom(
-      ...['cursor', 'status', 'method', 'tag', 'has_settlements', 'min_settlements', 'registered_since', 'seen_since'],
-      ...[
-        'registered_until',
-        'fields',
-        'payer',
-        'facilitator',
-        'selector',
-        'min_amount',
-        'max_amount',
-        'since',
-        'until',
-      ],
-      ...['final', 'as_of', 'interval', 'in', 'order', 'fids', 'addresses', 'state'],
-    ),
-  },
+  { weight: 18, arbitrary: fc.constantFrom(...parameters) },
   { weight: 1, arbitrary: fc.constantFrom('__proto__', 'constructor', 'q[]', 'q[a]', 'LIMIT', 'toString', '') },
 )
 const query = fc

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { type SearchPart, searchAgents, searchParts } from '../../db/queries/find/search.ts'
-import { readingLimits, rowLimits } from '../../limits.config.ts'
-import { objectText } from '../http/cursor.ts'
-import { integerParameter, textParameter } from '../http/parameters.ts'
-import { json, route } from '../http/route.ts'
-import { searchAnswer } from '../schemas/search.ts'
+import { type SearchPart, searchAgents, searchParts } from '../../../db/queries/find/search.ts'
+import { readingLimits, rowLimits } from '../../../limits.config.ts'
+import { objectText } from '../../http/cursor.ts'
+import { integerParameter, textParameter } from '../../http/parameters.ts'
+import { json, route } from '../../http/route.ts'
+import { searchAnswer } from '../../schemas/search.ts'
 
 const parts = Object.keys(searchParts) as SearchPart[]
 

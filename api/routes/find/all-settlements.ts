@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { allSettlements as findSettlements } from '../../db/queries/read/all-settlements.ts'
-import { cursorParameter, pagedBody, readCursor } from '../http/cursor.ts'
-import { invalidRequest } from '../http/errors.ts'
-import { addressFilter, askable, countFilter, hashFilter } from '../http/filter-parameters.ts'
-import { json, route } from '../http/route.ts'
-import { allSettlementsList } from '../schemas/settlement.ts'
-import { inBaseUnits, settlementColumns, settlementFilters, settlementPaging } from './settlements.ts'
+import { allSettlements as findSettlements } from '../../../db/queries/read/all-settlements.ts'
+import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
+import { invalidRequest } from '../../http/errors.ts'
+import { addressFilter, askable, countFilter, hashFilter } from '../../http/filter-parameters.ts'
+import { json, route } from '../../http/route.ts'
+import { allSettlementsList } from '../../schemas/settlement.ts'
+import { inBaseUnits, settlementColumns, settlementFilters, settlementPaging } from '../settlements.ts'
 
 const path = '/api/settlements'
 /** How far back everybody's settlements are listed. */

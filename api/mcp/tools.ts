@@ -98,8 +98,8 @@ export function asQuery({ route: { query }, input }: Tool, args: Json): Record<s
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null)
   const texts = given.map(([name, value]): [string, string | string[]] => {
     const repeats = ((properties[name] as Json | undefined)?.type ?? 'array') === 'array'
-    if (!Array.isArray(value)) return [name, String(value)]
-    return [name, repeats ? value.map(String) : value.join(',')]
+    if (!Array.isArray(value)) return [name, textOf(value)]
+    return [name, repeats ? value.map(textOf) : value.map(textOf).join(',')]
   })
   const asked = Object.fromEntries(texts)
   if (!('limit' in query.shape)) return asked

@@ -51,6 +51,10 @@ const specDocument = z
     tools: z.array(z.string()),
     path_count: count.nullable(),
     domain_verified: z.boolean(),
+    card_signature: z.enum(['valid', 'invalid', 'untrusted', 'none']).nullable().meta({
+      description:
+        'Of an A2A card: whether a key that its own origin publishes signed it. It says nothing about who owns the agent.',
+    }),
     content_sha256: text,
     first_seen_at: maybeTime,
     last_alive_at: maybeTime,

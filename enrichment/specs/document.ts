@@ -51,6 +51,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     sha256: found?.sha256 ?? before?.sha256 ?? null,
     version: found?.version ?? before?.version,
     domainVerified: before?.domainVerified ?? false,
+    cardSignature: found ? found.cardSignature : (before?.cardSignature ?? null),
     firstSeenAt: before?.firstSeenAt ?? now,
     lastAliveAt: alive ? now : (before?.lastAliveAt ?? null),
     lastCheckAt: now,

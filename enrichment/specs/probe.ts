@@ -3,8 +3,10 @@ import type { Fetched } from '../../net/door.ts'
 import { type CheckStatus, DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import { second } from '../../ops/time.ts'
+import type { CardSignature } from '../../trust/card-signature.ts'
 import { type AgentHosts, conditionsOf, type Version, versionOf } from '../agent-hosts.ts'
 import type { Candidate } from './candidates.ts'
+import { signatureOf } from './card-keys.ts'
 import type { SpecContent } from './content.ts'
 import { maxSpecBytes, readContent } from './kinds.ts'
 import { initialize, messageOf, toMcpServer } from './mcp.ts'
@@ -33,6 +35,8 @@ export interface Check {
     readonly content: SpecContent
     readonly sha256: Buffer
     readonly version: Version
+    /** Of an A2A card. */
+    readonly cardSignature: CardSignature | null
   }
 }
 
@@ -60,7 +64,12 @@ export async function probe(hosts: AgentHosts, candidate: Candidate, known?: Ver
   try {
     const fetched = await ask(hosts, candidate, known)
     const { status: httpStatus, elapsedMs } = fetched
-    return { candidate, httpStatus, latencyMs: Math.round(elapsedMs), ...judge(candidate, fetched) }
+    const { status, value, found } = judge(candidate, fetched)
+    const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status }
+    if (!found) return check
+    const isCard = candidate.kind === 'a2a' && !candidate.session
+    const cardSignature = isCard ? await signatureOf(hosts, value, candidate.url) : null
+    return { ...check, found: { ...found, cardSignature } }
   } catch (error) {
     if (!(error instanceof DoorError) || error.checkStatus === null) throw error
     return { candidate, httpStatus: null, latencyMs: null, status: error.checkStatus }
@@ -86,7 +95,14 @@ function ask(hosts: AgentHosts, { kind, url, session }: Candidate, known: Versio
   return hosts.fetch(url, { ...options, headers: conditionsOf(known) })
 }
 
-function judge(candidate: Candidate, fetched: Fetched): Pick<Check, 'status' | 'found'> {
+interface Judged {
+  readonly status: SpecStatus
+  /** The document as it was parsed. */
+  readonly value?: unknown
+  readonly found?: Omit<NonNullable<Check['found']>, 'cardSignature'>
+}
+
+function judge(candidate: Candidate, fetched: Fetched): Judged {
   const { status, headers, body } = fetched
   if (status === 304) return { status: 'ok' }
   if (status === 401) return { status: 'auth_required' }
@@ -101,7 +117,7 @@ function judge(candidate: Candidate, fetched: Fetched): Pick<Check, 'status' | '
   if (!content) return { status: 'schema_mismatch' }
   const sha256 = createHash('sha256').update(bytes).digest()
   const version = candidate.session ? { etag: null, lastModified: null } : versionOf(fetched)
-  return { status: 'ok', found: { content, sha256, version } }
+  return { status: 'ok', value, found: { content, sha256, version } }
 }
 
 function parsed(bytes: Buffer): unknown {

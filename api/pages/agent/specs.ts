@@ -29,13 +29,15 @@ const none: Record<Profile['spec_check_status'], string> = {
 }
 
 function row(document: Document, now: number): Html {
-  const { kind, url, title, version, skills, tools, path_count, domain_verified } = document
+  const { kind, url, title, version, skills, tools, path_count, domain_verified, card_signature } = document
   const alive = document.consecutive_failures === 0 && document.last_alive_at !== null
   const offers = [
     ...(skills.length > 0 ? [counted(skills.length, 'skill')] : []),
     ...(tools.length > 0 ? [counted(tools.length, 'tool')] : []),
     ...(path_count === null ? [] : [counted(path_count, 'path')]),
     ...(domain_verified ? ['host lists the agent as its own'] : []),
+    ...(card_signature === 'valid' ? ['signed by a key of its host'] : []),
+    ...(card_signature === 'invalid' ? ['changed since it was signed'] : []),
   ]
   const named = [...skills, ...tools].slice(0, mostNamed)
   return html`<li>

@@ -12,6 +12,8 @@ export interface StoredSpec {
   readonly sha256: Buffer | null
   readonly version: { readonly etag: string | null; readonly lastModified: string | null } | undefined
   readonly domainVerified: boolean
+  /** Of an A2A card: valid, invalid, untrusted or none. */
+  readonly cardSignature: string | null
   readonly firstSeenAt: Date
   readonly lastAliveAt: Date | null
   readonly lastCheckAt: Date
@@ -37,7 +39,7 @@ interface SpecInputs {
 }
 
 const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
-       domain_verified, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
+       domain_verified, card_signature, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
        consecutive_failures`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
@@ -85,12 +87,12 @@ with given as (
          array(select json_array_elements_text(g.content->'tools')) as tools,
          (g.content->>'pathCount')::int as path_count, decode(g."sha256Hex", 'hex') as content_sha256,
          g.known_version->>'etag' as etag, g.known_version->>'lastModified' as last_modified,
-         g."domainVerified" as domain_verified, g."firstSeenAt" as first_seen_at, g."lastAliveAt" as last_alive_at,
+         g."domainVerified" as domain_verified, g."cardSignature" as card_signature, g."firstSeenAt" as first_seen_at, g."lastAliveAt" as last_alive_at,
          g."lastCheckAt" as last_check_at, g."lastCheckStatus" as last_check_status, g."httpStatus" as http_status,
          g."latencyMs" as latency_ms, g."consecutiveFailures" as consecutive_failures
     from json_to_recordset($2::json) as g (
            kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
-           "domainVerified" boolean, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
+           "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
            "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int)
 ),
 lost as (
@@ -176,6 +178,7 @@ interface KnownRow extends Content {
   readonly etag: string | null
   readonly last_modified: string | null
   readonly domain_verified: boolean
+  readonly card_signature: string | null
   readonly first_seen_at: string
   readonly last_alive_at: string | null
   readonly last_check_at: string
@@ -195,6 +198,7 @@ function toDocument(row: KnownRow): StoredSpec {
     sha256: row.content_sha256 === null ? null : Buffer.from(row.content_sha256.slice(2), 'hex'), // `\x…`
     version: row.has_content ? { etag: row.etag, lastModified: row.last_modified } : undefined,
     domainVerified: row.domain_verified,
+    cardSignature: row.card_signature,
     firstSeenAt: new Date(row.first_seen_at),
     lastAliveAt: row.last_alive_at === null ? null : new Date(row.last_alive_at),
     lastCheckAt: new Date(row.last_check_at),

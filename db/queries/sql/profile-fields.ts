@@ -29,6 +29,7 @@ select ${list(
     'tools', to_json(s.tools),
     'path_count', s.path_count,
     'domain_verified', s.domain_verified,
+    'card_signature', s.card_signature,
     'content_sha256', encode(s.content_sha256, 'hex'),
     'first_seen_at', ${isoTime('s.first_seen_at')},
     'last_alive_at', ${isoTime('s.last_alive_at')},

@@ -1,6 +1,8 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chains } from '../../../chains.config.ts'
-import type { WebHost } from '../../../devnet/hosts/web-host.ts'
+import type { Page, WebHost } from '../../../devnet/hosts/web-host.ts'
+import { canonicalJson, type Json } from '../../../trust/canonical-json.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf } from '../../support/seed.ts'
@@ -59,6 +61,7 @@ test('an agent’s documents are found where it says and where they usually lie,
     tools: [],
     path_count: null,
     domain_verified: true,
+    card_signature: 'none',
     content_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     first_seen_at: at,
     last_alive_at: at,
@@ -206,4 +209,36 @@ test('an agent that leaves the index leaves no document behind', async () => {
   )
   expect(rows).toEqual([{ documents: 0, checks: 0, subjects: 0 }])
   expect(await profileOf(pool, fid)).toBeUndefined()
+})
+
+test('a card that is signed by a key of its own host is shown as such, and a changed one too', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const fid = newFid()
+  await publish(database.pool, host, fid)
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const path = '/.well-known/agent-card.json'
+  const { body: card } = host.pages.get(path) as Page & { body: Json & object }
+  const jku = `${host.url}/.well-known/jwks.json`
+  const head = Buffer.from(JSON.stringify({ alg: 'EdDSA', kid: 'k', jku })).toString('base64url')
+  const payload = Buffer.from(canonicalJson(card)).toString('base64url')
+  const signature = sign(null, Buffer.from(`${head}.${payload}`), privateKey).toString('base64url')
+  const signed = (body: object) =>
+    host.pages.set(path, { body: { ...body, signatures: [{ protected: head, signature }] } })
+  const keys = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k' }] }
+  host.pages.set('/.well-known/jwks.json', { body: keys })
+  const shown = async () => {
+    await job.read(source)
+    await job.join()
+    const { documents } = await specsOf(database.pool, fid)
+    return documents.find(({ kind }: Shown) => kind === 'a2a').card_signature
+  }
+  signed(card)
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  expect(await shown()).toBe('valid')
+  signed({ ...card, name: 'somebody else' })
+  clock.pass(7 * hour)
+  expect(await shown()).toBe('invalid')
 })

@@ -16,6 +16,7 @@ function document(changes: Partial<KnownDocument> = {}): KnownDocument {
     sha256: null,
     version: undefined,
     domainVerified: true,
+    cardSignature: null,
     firstSeenAt: ago(900),
     lastAliveAt: ago(6),
     lastCheckAt: ago(6),

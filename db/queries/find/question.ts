@@ -34,7 +34,7 @@ export async function namedBy(db: Queryable, q: string): Promise<number[] | null
          union all
         (select fid from agent where lower(handle) = lower($3::text) limit $5::int)
          union all
-        select $4::bigint where $4::bigint is not null`
+        select fid from agent where fid = $4::bigint`
       : 'select fid from verified_address where address = $1 and ended_at is null'
   // Unnamed: planned with its words, as common and rare ones want other plans.
   const { rows } = await db.query<{ fid: number }>({

@@ -170,6 +170,7 @@ test('discovery finds the same by q besides parts of names, in its own order, fe
     return { fids: agents.map(({ fid }) => fid).sort((a, b) => a - b), total }
   }
   expect(await listed('maps')).toEqual({ fids: [1, 2, 3, 4, 8], total: 5 })
+  expect(await listed('9007199254740993')).toEqual({ fids: [], total: 0 }) // beyond what a number holds
   expect(await listed('apmak')).toEqual({ fids: [2], total: 1 })
   expect(await listed('invoices -maps')).toEqual({ fids: [], total: 0 })
   for (const q of ['@weaver', 'invoices', 'FID 4207', addressOf('42')])

@@ -18,6 +18,7 @@ import { feed } from './routes/feed.ts'
 import { allSettlements } from './routes/find/all-settlements.ts'
 import { search } from './routes/find/search.ts'
 import { leaderboard } from './routes/leaderboard.ts'
+import { proof } from './routes/proof.ts'
 import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   explainByAddress,
   registrations,
   addresses,
+  proof,
   agents,
   allSettlements,
   agentTimeseries,

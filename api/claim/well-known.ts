@@ -67,7 +67,11 @@ export const decodeWellKnown: Decode = (body, fid, world, action) => {
 
     async verify() {
       const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
-      const { manifest, sha256 } = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
+      const { manifest, body, sha256 } = await fetchManifest(
+        urlOf(`/.well-known/${world.serviceName}.json`),
+        host,
+        world,
+      )
       const said = readManifest(manifest, { fid, host, nonce }, world, action)
       const verifications = await verificationsOf(world, fid)
       const verifiedAddresses = addressesOf(verifications)
@@ -85,7 +89,7 @@ export const decodeWellKnown: Decode = (body, fid, world, action) => {
         throw new ApiError('ERR_FID_MISMATCH', detail, { expected_fid: fid, actual_fid: null })
       }
       return {
-        proof: { host, nonce, manifest },
+        proof: { host, nonce, manifest, body },
         signer: host,
         signedAt: said.timestamp === undefined ? undefined : parseTimestamp(said.timestamp),
         verifiedAddresses,
@@ -125,7 +129,11 @@ async function fetchManifest(url: string, host: string, { door }: ClaimWorld) {
       throw cause
     })
   if (fetched.status !== 200) throw unreadable(url, host)
-  return { manifest: fetched.json, sha256: createHash('sha256').update(fetched.body).digest() }
+  return {
+    manifest: fetched.json,
+    body: fetched.body.toString(),
+    sha256: createHash('sha256').update(fetched.body).digest(),
+  }
 }
 
 /** One detail for every failure: telling a blocked address from a closed port would map our own network. */

@@ -48,6 +48,11 @@ export const profile = z
       .meta({ description: 'Those released last; all are in registrations.' }),
     erc8004_total: count.meta({ description: 'Tokens it holds now.' }),
     historical_total: count.meta({ description: 'Holdings that ended.' }),
+    claim_state: z.enum(['live', 'suspended']).nullable().meta({ description: 'Null: it is not claimed.' }),
+    assurance: z
+      .enum(['proven', 'signed', 'stated'])
+      .nullable()
+      .meta({ description: 'What the weakest of the verified addresses is proven by; null without any.' }),
   })
   .meta({ id: 'AgentProfile' })
 

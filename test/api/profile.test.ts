@@ -237,6 +237,8 @@ const fields = [
   'historical_registrations',
   'erc8004_total',
   'historical_total',
+  'claim_state',
+  'assurance',
 ]
 
 function seedFeedback(index: number, revokedBlock: number | null) {

@@ -1,6 +1,6 @@
 import { padHex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { claimHistory } from '../../db/queries/read/claim-history.ts'
+import { claimHistory } from '../../db/queries/read/claim-proof.ts'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
 import { removeAppKey } from '../../devnet/chain/farcaster.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'

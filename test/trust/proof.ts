@@ -72,6 +72,7 @@ export async function proofOf(method: Statement['kind']): Promise<ClaimProof> {
     site_url: terms.siteUrl,
     fid,
     method,
+    nonce: 'nonce12345',
     state: 'live',
     claimed_at: at,
     checked_at: at,

@@ -171,14 +171,16 @@ async function checkManifest(proof: ClaimProof, { url, body, sha256 }: Of<'well-
   ])
 }
 
-function stateOf({ history }: ClaimProof): ClaimProof['state'] | undefined {
-  const last = history.at(-1)
+function stateOf({ history, method, nonce }: ClaimProof): ClaimProof['state'] | undefined {
+  const last = history.findLast((event) => event.method === method && event.nonce === nonce)
   if (!last) return undefined
   return last.kind === 'suspended' || last.kind === 'ended' ? last.kind : 'live'
 }
 
-function isInHistory({ history, method, claimed_at }: ClaimProof): boolean {
-  return history.some((event) => event.kind === 'claimed' && event.method === method && event.at === claimed_at)
+function isInHistory({ history, method, nonce, claimed_at }: ClaimProof): boolean {
+  return history.some(
+    (event) => event.kind === 'claimed' && event.method === method && event.nonce === nonce && event.at === claimed_at,
+  )
 }
 
 function jsonOf(segment: string): Record<string, unknown> | undefined {

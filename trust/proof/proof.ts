@@ -12,6 +12,8 @@ export interface ClaimProof {
   readonly site_url: string
   readonly fid: number
   readonly method: string
+  /** With FID and method it names the claim. */
+  readonly nonce: string
   readonly state: 'live' | 'suspended' | 'ended'
   readonly claimed_at: string
   readonly checked_at: string
@@ -73,7 +75,7 @@ export interface AddressProof {
   readonly before_custody: boolean
 }
 
-interface KeyPlace {
+export interface KeyPlace {
   readonly key: string
   /** What the KeyRegistry answers; null: it was not asked. */
   readonly state: number | null

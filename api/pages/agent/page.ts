@@ -17,6 +17,7 @@ import { ago, day } from '../parts/times.ts'
 import { accounts } from './accounts.ts'
 import { edges } from './edges.ts'
 import { history } from './history.ts'
+import { proof } from './proof.ts'
 import { registrations } from './registrations.ts'
 import { settlements } from './settlements.ts'
 import { specs } from './specs.ts'
@@ -46,6 +47,7 @@ export function agentPage(world: World): Route {
       if (!agent || !list) return undefined
       return layout(world, head(agent), [
         about(agent, now()),
+        proof(agent, world.siteUrl) ?? html``,
         settlements(agent, list.settlements, days),
         registrations(agent),
         specs(agent, now()),

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { address, claimMethod, count, fid, hash, time } from './scalars.ts'
+
+const bytes = z
+  .string()
+  .regex(/^0x([0-9a-f]{2})*$/)
+  .meta({ description: '0x hex.' })
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+const word = z.string()
+const anything = z.unknown()
+
+const statement = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('eip191'),
+    text: word,
+    address,
+    chain_id: count,
+    nonce: word,
+    timestamp: word,
+    signature: word,
+  }),
+  z.strictObject({ kind: z.literal('jfs'), header: word, payload: word, signature: word }),
+  z.strictObject({
+    kind: z.literal('well-known'),
+    url: z.url(),
+    body: word,
+    sha256,
+    fetched_at: time,
+    host_link: word.nullable(),
+  }),
+])
+
+const addressProof = z.strictObject({
+  address,
+  verdict: z.enum(['proven', 'signed', 'stated']),
+  message: z.strictObject({ data_bytes: bytes, hash: bytes, signature: bytes, signer: bytes }).nullable(),
+  verification: z
+    .strictObject({ type: count, chain_id: count, block_hash: hash, claim_signature: bytes, digest: hash })
+    .nullable(),
+  first_seen_at: time,
+  before_custody: z.boolean(),
+})
+
+const event = z.strictObject({
+  seq: count,
+  fid,
+  method: claimMethod,
+  nonce: word,
+  kind: z.enum(['claimed', 'suspended', 'resumed', 'ended']),
+  at: time,
+  evidence: anything,
+  previous: sha256.nullable(),
+  sha256,
+})
+
+export const claimProof = z
+  .strictObject({
+    schema: z.literal('claim-proof/1'),
+    service: word,
+    base_url: z.url(),
+    site_url: z.url(),
+    fid,
+    method: claimMethod,
+    nonce: word,
+    state: z.enum(['live', 'suspended', 'ended']),
+    claimed_at: time,
+    checked_at: time,
+    ended: z.strictObject({ at: time, reason: word, evidence: anything }).nullable(),
+    statement,
+    address_proofs: z.array(addressProof),
+    keys: z.array(
+      z.strictObject({
+        key: bytes,
+        state: count.nullable(),
+        chain_id: count,
+        contract: address,
+        block_number: count.nullable(),
+      }),
+    ),
+    custody: z
+      .strictObject({
+        address,
+        chain_id: count,
+        contract: address,
+        since: z.strictObject({ block_number: count, tx_hash: hash, log_index: count, kind: word }).nullable(),
+        block_number: count.nullable(),
+      })
+      .nullable(),
+    sources: z.array(z.strictObject({ operator: word, asked_at: time, has: z.array(bytes) })),
+    history: z
+      .array(event)
+      .meta({ description: 'All that became of the FID’s claims, each with the hash of the one before.' }),
+    sha256: sha256.meta({ description: 'Of all the other fields, as canonical JSON (RFC 8785).' }),
+  })
+  .meta({ id: 'ClaimProof' })

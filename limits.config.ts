@@ -96,13 +96,17 @@ export const claimLimits = {
   attempts: { client: 10, 'client and host': 6, host: 60 },
   /** They are counted in windows that begin with the first of them. */
   attemptSeconds: 600,
+  /** From an accepted claim until its proof is public: nobody can use it elsewhere any more. */
+  proofWaitSeconds: 900,
+  /** Questions to the network about an account that anybody may ask for. */
+  refreshes: { fid: { attempts: 1, seconds: 60 }, client: { attempts: 10, seconds: 600 } },
   /** Claims of a FID that are accepted on one UTC day. */
   acceptedPerDay: 20,
   /** Seconds before and after the server's time; the default of CLAIM_WINDOW_SECONDS. */
   signedTimeSeconds: 900,
   nonceCharacters: { least: 8, most: 64 },
-  /** Signatures of passkey wallets take about 1 KiB, of undeployed ones several. */
-  signatureBytes: 6_144,
+  /** As much as the network takes; those of passkey wallets have about 1 KiB. */
+  signatureBytes: 2_048,
   manifestAddresses: 25,
   manifestBytes: 64 * 1024,
   /** Characters of each part of a signature over a domain. */

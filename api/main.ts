@@ -3,7 +3,7 @@ import { inTransaction } from '../db/pool.ts'
 import { runCommand } from '../ops/cli.ts'
 import { namesRead } from '../settings.ts'
 import { createApp } from './app.ts'
-import { deriveClaimed } from './claim/accept.ts'
+import { askAgain, deriveClaimed } from './claim/accept.ts'
 import { createMemoryCounter, createRedisCounter } from './claim/attempts.ts'
 import { claimsWithoutWitness, createWitnesses } from './claim/world.ts'
 import { readConfig } from './config.ts'
@@ -39,6 +39,7 @@ await runCommand({ usage }, async () => {
         egressAllow: config.egressAllow,
         attempts: redis ? createRedisCounter(redis.send) : createMemoryCounter(Date.now),
         transaction: (work) => inTransaction(pool, work),
+        askAgain: (fid) => askAgain({ pool, fid, now: () => new Date() }),
         derive: (fid) => deriveClaimed({ ...config, pool, fid, now: () => new Date() }),
       },
     })

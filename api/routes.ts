@@ -19,6 +19,7 @@ import { allSettlements } from './routes/find/all-settlements.ts'
 import { search } from './routes/find/search.ts'
 import { leaderboard } from './routes/leaderboard.ts'
 import { proof } from './routes/proof.ts'
+import { refresh } from './routes/refresh.ts'
 import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
@@ -49,4 +50,4 @@ export const routes: readonly Route[] = [
 ]
 
 /** What claims and undoes it, and what helps to do so. */
-export const actions: readonly Action<ClaimDeps>[] = [claim, challenge, withdraw, unlist, relist]
+export const actions: readonly Action<ClaimDeps>[] = [claim, challenge, withdraw, unlist, relist, refresh]

@@ -4,6 +4,8 @@ import { limitLockWait } from '../../db/queries/join/claims.ts'
 import { lockJoin } from '../../db/queries/join/events.ts'
 import { deriveWithFollowUp, fidsOf } from '../../db/queries/join/follow-up.ts'
 import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
+import { askForSubjects } from '../../db/queries/sources/source-state.ts'
+import { sources } from '../../sources.ts'
 
 /** The join may be in the middle of a batch; then it derives this agent too, some seconds later. */
 const lockWaitMs = 2_000
@@ -27,4 +29,10 @@ export async function deriveClaimed({ pool, fid, settlementOverloads, now }: Acc
     return deriveWithFollowUp(db, { fids: [fid], perAgent: [], now: now() })
   })
   await refreshCountsOf(fidsOf(changes, 'listed'), { pool, settlementOverloads, now, lockWaitMs })
+}
+
+/** Has the enrichment job read an account, and look at its claims, before anything else. */
+export async function askAgain({ pool, fid, now }: Omit<Accepted, 'settlementOverloads'>): Promise<void> {
+  const soon = { priority: 2, dueAt: now() } as const
+  for (const { name } of [sources.fids, sources.claims]) await askForSubjects(pool, name, [`fid:${fid}`], soon)
 }

@@ -7,8 +7,11 @@ const { attempts: limits, attemptSeconds: windowSeconds, acceptedPerDay } = clai
 
 /** Counts attempts in windows that begin with the first of them. */
 export interface AttemptCounter {
-  /** Counts one; the attempts of the window so far, this one included, and the milliseconds the window has left. */
-  count(key: string): Promise<{ readonly attempts: number; readonly leftMs: number }>
+  /**
+   * Counts one; the attempts of the window so far, this one included, and the milliseconds the window has left. A window
+   * is as long as that of attempts to claim unless its seconds are given.
+   */
+  count(key: string, seconds?: number): Promise<{ readonly attempts: number; readonly leftMs: number }>
 }
 
 /** Throws ERR_RATE_LIMITED from the attempt after the last allowed one on; attempts refused here count too. */
@@ -40,12 +43,12 @@ const maxNames = 100_000
 export function createMemoryCounter(now: () => number): AttemptCounter {
   const windows = new Map<string, { attempts: number; endsAt: number }>()
   return {
-    async count(key) {
+    async count(key, seconds = windowSeconds) {
       const time = now()
       let window = windows.get(key)
       if (!window || window.endsAt <= time) {
         windows.delete(key) // the map keeps the order in which windows began
-        window = { attempts: 0, endsAt: time + windowSeconds * 1_000 }
+        window = { attempts: 0, endsAt: time + seconds * 1_000 }
         windows.set(key, window)
         const [oldest] = windows.keys()
         if (windows.size > maxNames && oldest !== undefined) windows.delete(oldest)
@@ -71,8 +74,8 @@ const retryAfterSeconds = 5
 /** Counts in Redis, for all processes. Throws ERR_RATE_LIMITER_UNAVAILABLE when Redis does not answer. */
 export function createRedisCounter(send: (...command: string[]) => Promise<RedisReply>): AttemptCounter {
   return {
-    async count(key) {
-      const command = ['EVAL', script, '1', `claim:${key}`, String(windowSeconds * 1_000)]
+    async count(key, seconds = windowSeconds) {
+      const command = ['EVAL', script, '1', `claim:${key}`, String(seconds * 1_000)]
       const reply = await send(...command).catch((cause) => {
         throw new ApiError('ERR_RATE_LIMITER_UNAVAILABLE', undefined, { retryAfterSeconds }, { cause })
       })

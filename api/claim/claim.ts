@@ -22,6 +22,8 @@ export interface ClaimDeps extends ClaimWorld {
   readonly attempts: AttemptCounter
   /** Runs work in one transaction of the database. */
   readonly transaction: <T>(work: (db: Queryable) => Promise<T>) => Promise<T>
+  /** Has the enrichment job read an account next. */
+  readonly askAgain: (fid: number) => Promise<void>
   /** Told of every claim that was stored, with the verified set, before its claimant is; must not throw. */
   readonly accepted: (fid: number, verifiedAddresses: readonly string[]) => Promise<void>
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { type Hex, keccak256, type LocalAccount, numberToHex, toBytes, toHex } from 'viem'
 import type { ApiDeps } from '../../../api/app.ts'
-import { deriveClaimed } from '../../../api/claim/accept.ts'
+import { askAgain, deriveClaimed } from '../../../api/claim/accept.ts'
 import { type AttemptCounter, createMemoryCounter } from '../../../api/claim/attempts.ts'
 import { createWitnesses } from '../../../api/claim/world.ts'
 import type { ChainName } from '../../../chains.config.ts'
@@ -105,6 +105,7 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
       hostLinkRequired,
       verificationProof,
       transaction: (work) => inTransaction(pool, work),
+      askAgain: (fid) => askAgain({ pool, fid, now: () => new Date(clock.now) }),
       derive: (fid) => deriveClaimed({ pool, fid, settlementOverloads: 'spec', now: () => new Date(clock.now) }),
     }
     const port = ownAddress ? await freePort() : undefined

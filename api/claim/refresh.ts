@@ -1,0 +1,65 @@
+import { standingClaims } from '../../db/queries/join/claim-checks.ts'
+import { liveAddresses, standingOf } from '../../db/queries/join/verified-addresses.ts'
+import { claimLimits } from '../../limits.config.ts'
+import { ApiError } from '../http/errors.ts'
+import type { AttemptCounter } from './attempts.ts'
+import type { ClaimDeps } from './claim.ts'
+import { verifiedSet } from './verifier.ts'
+
+/** The body of a 200. */
+interface RefreshAnswer {
+  readonly ok: true
+  readonly fid: number
+  readonly outcome: 'changed' | 'unchanged' | 'unavailable'
+  readonly asked: readonly ('hub' | 'registry')[]
+}
+
+const { fid: perFid, client: perClient } = claimLimits.refreshes
+
+/**
+ * Asks the network and the registries now whether what is stored of an account still holds. What changed is stored by
+ * the enrichment job, which is told to read the account next. Throws ApiError.
+ */
+export function createRefresh(deps: ClaimDeps): (fid: number, client: string) => Promise<RefreshAnswer> {
+  return async (fid, client) => {
+    const { listed, claimed } = await standingOf(deps.database, fid)
+    if (!listed && !claimed) throw new ApiError('ERR_NOT_FOUND', 'no agent with this fid')
+    await countRefresh(deps.attempts, `refresh client:${client}`, perClient, 'a client')
+    await countRefresh(deps.attempts, `refresh fid:${fid}`, perFid, 'a fid')
+    const asked: ('hub' | 'registry')[] = []
+    try {
+      const told = await verifiedSet(deps, fid)
+      asked.push('hub')
+      const stored = (await liveAddresses(deps.database, [fid])).get(fid) ?? []
+      const isOther = told.join() !== stored.join() || (await keysDiffer(fid, deps, asked))
+      if (isOther) await deps.askAgain(fid)
+      return { ok: true, fid, outcome: isOther ? 'changed' : 'unchanged', asked }
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      return { ok: true, fid, outcome: 'unavailable', asked }
+    }
+  }
+}
+
+/** Whether a key that claimed is another now than its claim says. */
+async function keysDiffer(fid: number, { database, registries }: ClaimDeps, asked: string[]): Promise<boolean> {
+  const claims = (await standingClaims(database, fid)).filter(({ method }) => method === 'jfs')
+  if (!registries.canAnswer || claims.length === 0) return false
+  const active = await Promise.all(claims.map(({ signer }) => registries.isActiveAppKey(fid, signer as `0x${string}`)))
+  asked.push('registry')
+  return claims.some(({ state }, index) => active[index] !== (state === 'live'))
+}
+
+async function countRefresh(
+  counter: AttemptCounter,
+  key: string,
+  { attempts: most, seconds }: { readonly attempts: number; readonly seconds: number },
+  whose: string,
+): Promise<void> {
+  const { attempts, leftMs } = await counter.count(key, seconds)
+  if (attempts <= most) return
+  throw new ApiError('ERR_RATE_LIMITED', `at most ${most} refreshes ${whose} in ${seconds} seconds`, {
+    limits: { attempts: most, windowSeconds: seconds },
+    retryAfterSeconds: Math.ceil(leftMs / 1_000),
+  })
+}

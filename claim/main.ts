@@ -1,11 +1,11 @@
 import { text as readAll } from 'node:stream/consumers'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { jfsBody, unsignedBody, wellKnownBody, withSignature } from './proof.ts'
-import { askChallenge, type ClaimBody, sendClaim } from './service.ts'
+import { type Action, askChallenge, type ClaimBody, sendClaim } from './service.ts'
 import { explain } from './words.ts'
 
 const usage = `
-npm run claim -- --method <method> --fid <fid> [--api <url>] [--dry-run]
+npm run claim -- --method <method> --fid <fid> [--action withdraw] [--api <url>] [--dry-run]
 
 Claims a FID for whoever controls it, and says in words what came of it. Exits 0 only when the claim was accepted (with
 --dry-run: would be; every check is made and nothing is stored).
@@ -20,6 +20,7 @@ Claims a FID for whoever controls it, and says in words what came of it. Exits 0
       --app-key K       0x hex of the Ed25519 secret, 32 bytes; - reads it from standard input
   --method well-known   by a manifest on a host that belongs to the account
       --host H          its name, without scheme or path
+  --action withdraw     ends what was claimed, by the same proofs in words of their own
   --api URL             address of the service (http://127.0.0.1:3000)
 `
 
@@ -35,6 +36,7 @@ const options = {
   timestamp: { type: 'string' },
   'chain-id': { type: 'string', default: '10' },
   host: { type: 'string' },
+  action: { type: 'string', default: 'claim' },
   'dry-run': { type: 'boolean', default: false },
 } as const
 
@@ -44,21 +46,30 @@ await runCommand({ usage, options }, async ({ values }) => {
   if (!/^[1-9][0-9]*$/.test(values.fid ?? '')) throw new UsageError('--fid must be a positive integer')
   const fid = Number(values.fid)
   const dryRun = values['dry-run'] ?? false
-  const body = await bodyOf(values, fid, api)
-  const verdict = await sendClaim(api, body, { dryRun })
-  const words = explain(verdict, { fid, api, dryRun })
+  const { action = 'claim' } = values
+  if (action !== 'claim' && action !== 'withdraw') throw new UsageError('--action must be claim or withdraw')
+  if (dryRun && action !== 'claim') throw new UsageError('--dry-run is for claims alone')
+  const body = await bodyOf(values, { fid, api, action })
+  const verdict = await sendClaim(api, body, { action, dryRun })
+  const words = explain(verdict, { fid, api, action, dryRun })
   if (verdict.status !== 200) throw new Error(words)
   process.stdout.write(`${words}\n`)
 })
 
 type Values = { readonly [name in keyof typeof options]?: string | boolean | undefined }
 
-async function bodyOf(values: Values, fid: number, api: string): Promise<ClaimBody> {
+interface Wanted {
+  readonly fid: number
+  readonly api: string
+  readonly action: Action
+}
+
+async function bodyOf(values: Values, { fid, api, action }: Wanted): Promise<ClaimBody> {
   switch (values.method) {
     case 'eip191':
-      return signedBody(values, fid, api)
+      return signedBody(values, { fid, api, action })
     case 'jfs':
-      return jfsBody({ fid, audience: api, secret: await keyOf('--app-key', values['app-key']) })
+      return jfsBody({ fid, action, audience: api, secret: await keyOf('--app-key', values['app-key']) })
     case 'well-known':
       return wellKnownBody(fid, given('--host', values.host))
     default:
@@ -66,7 +77,7 @@ async function bodyOf(values: Values, fid: number, api: string): Promise<ClaimBo
   }
 }
 
-async function signedBody(values: Values, fid: number, api: string): Promise<ClaimBody> {
+async function signedBody(values: Values, { fid, api, action }: Wanted): Promise<ClaimBody> {
   const chainId = Number(values['chain-id'])
   if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new UsageError('--chain-id must be a positive integer')
   if (values.signature !== undefined) {
@@ -77,16 +88,18 @@ async function signedBody(values: Values, fid: number, api: string): Promise<Cla
   }
   if (values['private-key'] !== undefined) {
     const key = await keyOf('--private-key', values['private-key'])
-    return withSignature(key, { fid, chainId }, (address) => askChallenge(api, { fid, address, chainId }))
+    return withSignature(key, { fid, chainId, action }, (address) =>
+      askChallenge(api, { fid, address, chainId, action }),
+    )
   }
   const address = given('--private-key or --address', values.address)
-  const { text, nonce, timestamp } = await askChallenge(api, { fid, address, chainId })
-  const again = `--address ${address} --nonce ${nonce} --timestamp ${timestamp} --chain-id ${chainId}`
+  const { text, nonce, timestamp } = await askChallenge(api, { fid, address, chainId, action })
+  const again = `--address ${address} --nonce ${nonce} --timestamp ${timestamp} --chain-id ${chainId}${action === 'claim' ? '' : ` --action ${action}`}`
   process.stdout.write(`Sign this text with ${address}:\n\n${text}\n\nThen, within 15 minutes, send the signature:\n\n`)
   process.stdout.write(
     `npm run claim -- --method eip191 --fid ${fid} ${again} --api ${api} --signature <signature>\n\n`,
   )
-  throw new Error('nothing was claimed yet')
+  throw new Error(`nothing was ${action === 'claim' ? 'claimed' : 'withdrawn'} yet`)
 }
 
 function given(option: string, value: string | boolean | undefined): string {

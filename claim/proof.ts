@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { Challenge, ClaimBody } from './service.ts'
+import type { Action, Challenge, ClaimBody } from './service.ts'
 
 interface SignedFields {
   readonly fid: number
@@ -18,33 +18,40 @@ export function unsignedBody({ chainId, ...fields }: SignedFields, signature: st
 
 /**
  * An eip191 claim signed here. The text comes from the service, so it is looked at before it is signed: throws when it
- * is anything but a claim of this fid by this address.
+ * is anything but what is wanted of this fid by this address.
  */
 export async function withSignature(
   privateKey: `0x${string}`,
-  { fid, chainId }: { fid: number; chainId: number },
+  { fid, chainId, action }: { fid: number; chainId: number; action: Action },
   ask: (address: string) => Promise<Challenge>,
 ): Promise<ClaimBody> {
   const account = privateKeyToAccount(privateKey)
   const { text, nonce, timestamp } = await ask(account.address)
   const fields = { fid, address: account.address, chainId, nonce, timestamp }
-  if (!isClaimText(text, fields)) {
+  if (!isTextOf(action, text, fields)) {
     throw new Error(`the service asks for a signature of something else; it was not signed:\n\n${text}`)
   }
   return unsignedBody(fields, await account.signMessage({ message: text }))
 }
 
-/** Whether a text says what a claim says and no more; the names of site and service are the service's own to say. */
-function isClaimText(text: string, { fid, address, chainId, nonce, timestamp }: SignedFields): boolean {
+/** What the texts say, and where the service takes them. */
+const wordings = {
+  claim: { statement: (fid: number) => `Claim FID ${fid} on `, path: '/api/claim' },
+  withdraw: { statement: (fid: number) => `Withdraw the claim of FID ${fid} on `, path: '/api/claim/withdraw' },
+} as const
+
+/** Whether a text says what is wanted and no more; the names of site and service are the service's own to say. */
+function isTextOf(action: Action, text: string, { fid, address, chainId, nonce, timestamp }: SignedFields): boolean {
   const [site, ...lines] = text.split('\n')
-  const service = /^Claim FID \d+ on ([a-z0-9-]+)\.$/.exec(lines[2] ?? '')?.[1]
-  const uri = /^URI: (https?:\/\/\S+\/api\/claim)$/.exec(lines[4] ?? '')?.[1]
+  const { statement, path } = wordings[action]
+  const service = / on ([a-z0-9-]+)\.$/.exec(lines[2] ?? '')?.[1]
+  const base = /^URI: (https?:\/\/\S+?)\/api\/claim\S*$/.exec(lines[4] ?? '')?.[1]
   const expected = [
     address,
     '',
-    `Claim FID ${fid} on ${service}.`,
+    `${statement(fid)}${service}.`,
     '',
-    `URI: ${uri}`,
+    `URI: ${base}${path}`,
     'Version: 1',
     `Chain ID: ${chainId}`,
     `Nonce: ${nonce}`,
@@ -53,7 +60,7 @@ function isClaimText(text: string, { fid, address, chainId, nonce, timestamp }: 
     `- farcaster://fid/${fid}`,
   ]
   const asks = /^\S+ wants you to sign in with your Ethereum account:$/.test(site ?? '')
-  return asks && service !== undefined && uri !== undefined && lines.join('\n') === expected.join('\n')
+  return asks && service !== undefined && base !== undefined && lines.join('\n') === expected.join('\n')
 }
 
 /** A token of an app key, for one service; `secret` is the Ed25519 secret, `audience` the service's own address. */
@@ -61,16 +68,18 @@ export function jfsBody({
   fid,
   audience,
   secret,
+  action,
 }: {
   fid: number
   audience: string
   secret: `0x${string}`
+  action: Action
 }): ClaimBody {
   const bytes = Buffer.from(secret.slice(2), 'hex')
   const key = `0x${Buffer.from(ed25519.getPublicKey(bytes)).toString('hex')}`
   const timestamp = new Date().toISOString()
   const header = segment({ fid, type: 'app_key', key })
-  const payload = segment({ aud: audience, action: 'claim', fid, nonce: freshNonce(), timestamp })
+  const payload = segment({ aud: audience, action, fid, nonce: freshNonce(), timestamp })
   const signature = ed25519.sign(Buffer.from(`${header}.${payload}`), bytes)
   return { method: 'jfs', fid, jfs: `${header}.${payload}.${Buffer.from(signature).toString('base64url')}` }
 }

@@ -1,7 +1,10 @@
 /** What POST /api/claim takes. */
 export type ClaimBody = Readonly<Record<string, unknown>>
 
-/** What an eip191 claim signs. */
+/** What is said about a FID. */
+export type Action = 'claim' | 'withdraw'
+
+/** What an eip191 claim or withdrawal signs. */
 export interface Challenge {
   readonly text: string
   readonly nonce: string
@@ -19,17 +22,23 @@ const timeoutMs = 20_000
 /** Throws when the service gives none, with what it said. */
 export async function askChallenge(
   api: string,
-  { fid, address, chainId }: { fid: number; address: string; chainId: number },
+  { fid, address, chainId, action }: { fid: number; address: string; chainId: number; action: Action },
 ): Promise<Challenge> {
   const query = new URLSearchParams({ fid: String(fid), address, chain_id: String(chainId) })
+  if (action !== 'claim') query.set('action', action)
   const { status, body } = await ask(`${api}/api/claim/challenge?${query}`)
   if (status !== 200) throw new Error(`there is no challenge: ${body.error} ${body.detail ?? ''}`.trim())
   return body as unknown as Challenge
 }
 
-export function sendClaim(api: string, claim: ClaimBody, { dryRun }: { dryRun: boolean }): Promise<Verdict> {
+export function sendClaim(
+  api: string,
+  claim: ClaimBody,
+  { action, dryRun }: { action: Action; dryRun: boolean },
+): Promise<Verdict> {
   const headers = { 'content-type': 'application/json' }
-  return ask(`${api}/api/claim${dryRun ? '?dry_run=true' : ''}`, {
+  const path = action === 'claim' ? '/api/claim' : `/api/claim/${action}`
+  return ask(`${api}${path}${dryRun ? '?dry_run=true' : ''}`, {
     method: 'POST',
     headers,
     body: JSON.stringify(claim),

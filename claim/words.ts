@@ -1,13 +1,18 @@
-import type { Verdict } from './service.ts'
+import type { Action, Verdict } from './service.ts'
 
 interface Asked {
   readonly fid: number
   readonly api: string
+  readonly action: Action
   readonly dryRun: boolean
 }
 
 /** What a verdict means, and after a refusal what to do next. */
-export function explain({ status, body }: Verdict, { fid, api, dryRun }: Asked): string {
+export function explain({ status, body }: Verdict, { fid, api, action, dryRun }: Asked): string {
+  if (status === 200 && action === 'withdraw') {
+    const { length } = body.withdrawn as readonly unknown[]
+    return `FID ${fid} is claimed no more: ${length} ${length === 1 ? 'claim was' : 'claims were'} withdrawn`
+  }
   if (status === 200) {
     const addresses = (body.verified_addresses as readonly string[]).join(', ') || 'none'
     const agent = `agent status ${body.agent_status}, verified addresses: ${addresses}`
@@ -16,7 +21,7 @@ export function explain({ status, body }: Verdict, { fid, api, dryRun }: Asked):
     return `FID ${fid} is claimed by ${body.method} since ${body.claimed_at} (${agent}): ${api}/api/agent/${fid}`
   }
   const advice = advices[String(body.error)]?.(body, fid)
-  const said = `the claim of FID ${fid} was refused with ${body.error}${body.detail ? `: ${body.detail}` : ''}`
+  const said = `the ${action === 'claim' ? 'claim' : 'withdrawal'} of FID ${fid} was refused with ${body.error}${body.detail ? `: ${body.detail}` : ''}`
   return advice ? `${said}\n${advice}` : said
 }
 

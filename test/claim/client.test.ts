@@ -67,6 +67,20 @@ test('without a key the text to sign is printed, and a signature made elsewhere 
   ])
 })
 
+test('claims are withdrawn by a key, and what is printed can be signed elsewhere', async () => {
+  await run('--method', 'eip191', '--private-key', secret)
+  stage.clock.now = Date.now()
+  const withdrawn = await run('--method', 'eip191', '--private-key', secret, '--action', 'withdraw')
+  expect([withdrawn.code, withdrawn.stdout]).toEqual([0, expect.stringMatching(/claimed no more: \d+ claims? w/)])
+  expect(await isClaimed()).toBe(false)
+  const byApp = await run('--method', 'jfs', '--app-key', appSecret, '--action', 'withdraw')
+  expect([byApp.code, byApp.stdout]).toEqual([0, expect.stringContaining('0 claims were withdrawn')])
+  const asked = await run('--method', 'eip191', '--address', claimant.account.address, '--action', 'withdraw')
+  expect([asked.code, asked.stderr]).toEqual([1, 'nothing was withdrawn yet\n'])
+  expect(asked.stdout).toContain('--action withdraw')
+  expect(await run('--method', 'jfs', '--app-key', appSecret, '--action', 'sell')).toMatchObject({ code: 2 })
+})
+
 test('a refusal is explained: an address that is not verified', async () => {
   const { code, stderr } = await run('--method', 'eip191', '--private-key', `0x${'11'.repeat(32)}`)
   expect(code).toBe(1)

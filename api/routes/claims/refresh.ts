@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { claimLimits } from '../../limits.config.ts'
-import type { ClaimDeps } from '../claim/claim.ts'
-import { createRefresh } from '../claim/refresh.ts'
-import { clientOf } from '../http/client.ts'
-import { fidParameter, refusals } from '../http/parameters.ts'
-import { type Action, json } from '../http/route.ts'
-import { fid } from '../schemas/scalars.ts'
+import { claimLimits } from '../../../limits.config.ts'
+import type { ClaimDeps } from '../../claim/claim.ts'
+import { createRefresh } from '../../claim/refresh.ts'
+import { clientOf } from '../../http/client.ts'
+import { fidParameter, refusals } from '../../http/parameters.ts'
+import { type Action, json } from '../../http/route.ts'
+import { fid } from '../../schemas/scalars.ts'
 
 const { fid: perFid, client: perClient } = claimLimits.refreshes
 const often = ({ attempts, seconds }: typeof perFid | typeof perClient) => `${attempts} times in ${seconds} seconds`

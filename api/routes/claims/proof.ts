@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { claimHistory } from '../../db/queries/read/claim-proof.ts'
-import { provableClaim } from '../../db/queries/read/claim-proof.ts'
-import { claimLimits } from '../../limits.config.ts'
-import { minute, second } from '../../ops/time.ts'
-import { publishedProof } from '../claim/published-proof.ts'
-import { fidParameter } from '../http/parameters.ts'
-import { json, route } from '../http/route.ts'
-import { claimProof } from '../schemas/proof.ts'
+import { claimHistory, provableClaim } from '../../../db/queries/read/claim-proof.ts'
+import { claimLimits } from '../../../limits.config.ts'
+import { minute, second } from '../../../ops/time.ts'
+import { publishedProof } from '../../claim/published-proof.ts'
+import { fidParameter } from '../../http/parameters.ts'
+import { json, route } from '../../http/route.ts'
+import { claimProof } from '../../schemas/proof.ts'
 
 /** A proof that anybody could send elsewhere while its time is taken is shown to nobody. */
 const waitMs = claimLimits.proofWaitSeconds * second

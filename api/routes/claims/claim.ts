@@ -1,11 +1,11 @@
 import express, { type Request, type RequestHandler } from 'express'
 import { z } from 'zod'
-import { claimLimits } from '../../limits.config.ts'
-import { type ClaimDeps, createClaims } from '../claim/claim.ts'
-import { clientOf } from '../http/client.ts'
-import { invalidRequest } from '../http/errors.ts'
-import { type Action, json } from '../http/route.ts'
-import { claimAnswer, claimRequest } from '../schemas/claim.ts'
+import { claimLimits } from '../../../limits.config.ts'
+import { type ClaimDeps, createClaims } from '../../claim/claim.ts'
+import { clientOf } from '../../http/client.ts'
+import { invalidRequest } from '../../http/errors.ts'
+import { type Action, json } from '../../http/route.ts'
+import { claimAnswer, claimRequest } from '../../schemas/claim.ts'
 
 const { attempts, attemptSeconds } = claimLimits
 

@@ -192,6 +192,7 @@ test('an agent that its claim lists is listed whole: settlements counted, edges 
                   where subject in ('fid:' || $1::bigint, 'token:base:70') order by source`
   expect((await pool.query(asked, [claimant.fid])).rows).toEqual([
     { source: 'agent_uri', priority: 2 },
+    { source: 'claim_checks', priority: 0 },
     { source: 'socialindex', priority: 2 },
     { source: 'spec_discovery', priority: 2 },
   ])

@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (const chain of chains)
     await seedChainState(database.pool, { chain, indexed: 9_000, finalized: 9_000, at: time(lastDay) })
   write = chainRows(database.pool)
-  // The first event of either registry.
+  // The first event of either registry. Random histories take identifiers below 900.
   for (const chain of chains) await write.transfer({ chain, id: 999_999 }, null, addressOf('first'), time(0))
 })
 afterAll(async () => {
@@ -186,9 +186,9 @@ test('a portfolio is what the address holds, whose it is, who shares it, and wha
   await seedAgent(pool, { fid: 901, handle: 'ada', addresses: [mine], claimMethod: 'jfs' })
   await seedAgent(pool, { fid: 902, handle: 'bob', addresses: [other] })
   await insert(pool, 'agent_edge', { fid: 901, peer: 902, kind: 'shared_owner', direction: 'both', weight: 1 })
-  await seedRegistration(pool, { chain: 'celo', id: 4, owner: mine })
-  await seedRegistration(pool, { chain: 'base', id: 11, owner: mine })
-  await seedRegistration(pool, { chain: 'base', id: 12, owner: other })
+  await seedRegistration(pool, { chain: 'celo', id: 904, owner: mine })
+  await seedRegistration(pool, { chain: 'base', id: 911, owner: mine })
+  await seedRegistration(pool, { chain: 'base', id: 912, owner: other })
   await seedSettlement(pool, { chain: 'base', recipient: mine, block: 1, amount: 1_250_000n, payer: other })
   await seedSettlement(pool, { chain: 'celo', recipient: mine, block: 1, amount: 7n, payer: addressOf('else') })
   await seedSettlement(pool, { chain: 'base', recipient: other, block: 2, amount: 3n, payer: mine })
@@ -198,8 +198,8 @@ test('a portfolio is what the address holds, whose it is, who shares it, and wha
     address: mine,
     registrations_total: 2,
     registrations: [
-      { chain: 'base', erc8004_id: 11 },
-      { chain: 'celo', erc8004_id: 4 },
+      { chain: 'base', erc8004_id: 911 },
+      { chain: 'celo', erc8004_id: 904 },
     ],
     agents: [{ fid: 901, handle: 'ada', display_name: null, claimed: true }],
     other_agents: [{ fid: 902, handle: 'bob', display_name: null, claimed: false }],

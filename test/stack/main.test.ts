@@ -85,7 +85,7 @@ test('the chains that are switched on are indexed, agents answer, and Ctrl-C, wi
   const processes = descendantsOf(started.pid as number)
   expect(processes.filter(({ command }) => command.includes('processors/main.ts'))).toHaveLength(1)
   started.kill('SIGINT')
-  expect(await signalUntilEnded(started, 'SIGTERM')).toBe(0)
+  expect(await signalUntilEnded(started, 'SIGTERM'), output()).toBe(0)
   expect(stillRunning(processes)).toEqual([])
   expect(readFileSync(join(folder, '.data', 'logs', 'processor-base.log'), 'utf8')).toContain('indexing base')
 })

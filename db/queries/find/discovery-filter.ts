@@ -47,12 +47,12 @@ const conditionOf: {
 }
 
 /**
- * Conditions over the agent `a`, and the values they name as parameters from the first on. `named` are all agents that
- * `q` finds, as far as they can be named.
+ * Conditions over the agent `a`, and the values they name as parameters from the first on. `named` are the FIDs
+ * of all agents that `q` finds, as far as they can be named.
  */
 export function filterConditions(
   filter: DiscoveryFilter,
-  named: readonly number[] | null,
+  named: readonly string[] | null,
 ): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = []
   const parameter = (value: unknown) => `$${values.push(value)}`
@@ -68,10 +68,16 @@ export function filterConditions(
   return { conditions, values }
 }
 
-/** Where there are too many to be named: a part of names, or words of what the agent and its documents say. */
+/** What `q` finds, where it is not named: `namedBy` finds the same. */
 function matches(q: string, parameter: (value: unknown) => string): string {
+  const { words, handle, fid, address } = understood(q)
+  if (address !== null) {
+    return `a.fid in (select fid from verified_address where address = ${parameter(address)} and ended_at is null)`
+  }
   // Lowercased as the column is: JavaScript has other rules for a few letters.
   return `(a.search like lower(${parameter(partOf(q))}::text)
     or exists (select from agent_words w
-                where w.fid = a.fid and w.document @@ websearch_to_tsquery('simple', ${parameter(understood(q).words)}::text)))`
+                where w.fid = a.fid and w.document @@ websearch_to_tsquery('simple', ${parameter(words)}::text))
+    or lower(a.handle) = lower(${parameter(handle)}::text)
+    or a.fid = ${parameter(fid)}::bigint)`
 }

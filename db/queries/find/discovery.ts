@@ -3,7 +3,7 @@ import { type Choice, chosen, chosenValue, type LeftOut, listWithoutBroken } fro
 import { members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
 import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
-import { namedBy } from './question.ts'
+import { namedBy, newestChange } from './question.ts'
 
 /** Every order is total: the fid is always last. Each has its index. */
 const orders = {
@@ -58,16 +58,16 @@ interface DiscoveryRows {
   readonly next: string[] | null
 }
 
-const newestChange = '(select coalesce(max(seq), 0) from agent_change)'
-
 const whereOf = (conditions: readonly string[]) => (conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`)
 
 export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Promise<DiscoveryTotal> {
-  const { conditions, values } = filterConditions(filter, await namedIn(db, filter))
-  // Unnamed, like the page: a plan made for every pattern at once is the wrong one for common or for rare words.
-  const text = `select count(*) as total, ${newestChange} as change from agent a ${whereOf(conditions)}`
-  const { rows } = await db.query<DiscoveryTotal>({ text, values })
-  return rows[0] ?? { total: 0, change: 0 }
+  return atOneMoment(db, filter, async (named) => {
+    const { conditions, values } = filterConditions(filter, named)
+    // Unnamed, like the page: a plan made for every pattern at once is the wrong one for common or for rare words.
+    const text = `select count(*) as total, ${newestChange} as change from agent a ${whereOf(conditions)}`
+    const { rows } = await db.query<DiscoveryTotal>({ text, values })
+    return rows[0] ?? { total: 0, change: 0 }
+  })
 }
 
 /**
@@ -80,25 +80,37 @@ export async function discoveryPage(
   page: DiscoveryPage,
   { totalAt, leftOut }: { readonly totalAt: (change: number) => Promise<DiscoveryTotal>; readonly leftOut: LeftOut },
 ): Promise<DiscoveryRows> {
-  const named = await namedIn(db, filter)
-  const read = (total: string) =>
+  const read = (named: Wanted['named'], total: string) =>
     listWithoutBroken({
       read: (choice) => pageOf(db, { filter, named, page, total, choice }),
       fids: () => fidsOf(db, { filter, named, page }),
       leftOut,
     })
-  const shown = await read('null::bigint')
+  const shown = await atOneMoment(db, filter, (named) => read(named, 'null::bigint'))
   const known = await totalAt(shown.change)
   if (known.change === shown.change) return { ...shown, total: known.total }
-  return read(`(select count(*) from agent a ${whereOf(filterConditions(filter, named).conditions)})`)
+  return read(null, `(select count(*) from agent a ${whereOf(filterConditions(filter, null).conditions)})`)
 }
 
-const namedIn = async (db: Queryable, { q }: DiscoveryFilter) => (q === null ? null : namedBy(db, q))
+/**
+ * Reads with the agents that `q` finds named one by one, which is sooner; when one has changed meanwhile, or there are too
+ * many, by the condition itself, in the one statement.
+ */
+async function atOneMoment<T extends { readonly change: number }>(
+  db: Queryable,
+  { q }: DiscoveryFilter,
+  read: (named: Wanted['named']) => Promise<T>,
+): Promise<T> {
+  if (q === null) return read(null)
+  const { fids, change } = await namedBy(db, q)
+  const found = await read(fids)
+  return fids === null || found.change === change ? found : read(null)
+}
 
 interface Wanted {
   readonly filter: DiscoveryFilter
-  /** All agents that its `q` finds; null: they cannot be named. */
-  readonly named: readonly number[] | null
+  /** FIDs of all agents that its `q` finds, digits; null: its condition says which. */
+  readonly named: readonly string[] | null
   readonly page: DiscoveryPage
 }
 

@@ -20,11 +20,18 @@ export const partOf = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 /** Agents up to which they are named one by one instead of being looked for along an order. */
 const mostNamed = 1_000
 
-/**
- * The agents that `q` finds, by a part of their names, by words of what they and their documents say, by handle or by FID;
- * null: there are so many that a page of them is found sooner along its order.
- */
-export async function namedBy(db: Queryable, q: string): Promise<number[] | null> {
+/** Number of the newest change of any agent: while it is the same, so are all agents. */
+export const newestChange = '(select coalesce(max(seq), 0) from agent_change)'
+
+interface Named {
+  /** Digits. Null: there are so many that a page of them is found sooner along its order. */
+  readonly fids: string[] | null
+  /** The newest change of any agent at that moment. */
+  readonly change: number
+}
+
+/** The agents that `q` finds: by a part of their names, by words of what they and their documents say, by handle or by FID. */
+export async function namedBy(db: Queryable, q: string): Promise<Named> {
   const { words, fid, handle, address } = understood(q)
   const branches =
     address === null
@@ -37,10 +44,11 @@ export async function namedBy(db: Queryable, q: string): Promise<number[] | null
         select fid from agent where fid = $4::bigint`
       : 'select fid from verified_address where address = $1 and ended_at is null'
   // Unnamed: planned with its words, as common and rare ones want other plans.
-  const { rows } = await db.query<{ fid: number }>({
-    text: branches,
+  const { rows } = await db.query<Named>({
+    text: `select array(${branches}) as fids, ${newestChange} as change`,
     values: address === null ? [partOf(q), words, handle, fid, mostNamed] : [address],
   })
-  const fids = new Set(rows.map((row) => row.fid))
-  return fids.size >= mostNamed ? null : [...fids]
+  const { fids, change } = rows[0] as Named
+  const named = new Set(fids)
+  return { fids: named.size >= mostNamed ? null : [...named], change }
 }

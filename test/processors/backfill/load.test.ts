@@ -43,8 +43,8 @@ describe('a range that two processes have loaded', () => {
         group by inhrelid, inhparent`,
     )
     expect(rows).toEqual([
-      { parent: 'settlement_base', indexes: 3 },
-      { parent: 'settlement_base', indexes: 3 },
+      { parent: 'settlement_base', indexes: 6 },
+      { parent: 'settlement_base', indexes: 6 },
     ])
     const left = await database.pool.query(`select to_regclass('settlement_base_0000_load') as left`)
     expect(left.rows).toEqual([{ left: null }])

@@ -70,6 +70,19 @@ select coalesce(json_agg(json_build_object(
   left join payers using (bucket)`
 }
 
+/** Bucket and payer of each settlement of rolled up hours, whose blocks are read again; `hours`: those of some recipients. */
+const payersOf = (hours: string) => `
+  select ${bucketOf('h.hour')} as bucket, s.payer
+    from (${hours}) h
+   cross join lateral (
+     select s.payer from settlement s
+      where s.recipient = h.recipient and s.chain = h.chain and s.block_number between h.first_block and h.last_block
+        and h.overload <> ${isListed('s.selector')}
+        and not exists (select from settlement_unrolled u
+                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+     offset 0
+   ) s`
+
 /** `offset 0` has each address looked up: the planner would read what everybody received. */
 const ofAgent = seriesOf({
   recipients: 'recipient as materialized (select unnest(verified_addresses) as address from agent where fid = $5),',
@@ -93,17 +106,7 @@ const ofAgent = seriesOf({
      offset 0
    ) s
    where ${chains('u.chain')}`,
-  payers: `
-  select ${bucketOf('h.hour')} as bucket, s.payer
-    from (select * from hours where (select yes from countable)) h
-   cross join lateral (
-     select s.payer from settlement s
-      where s.recipient = h.recipient and s.chain = h.chain and s.block_number between h.first_block and h.last_block
-        and h.overload <> ${isListed('s.selector')}
-        and not exists (select from settlement_unrolled u
-                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
-     offset 0
-   ) s`,
+  payers: payersOf('select * from hours where (select yes from countable)'),
 })
 
 /** Who paid in the window is read from the hours of its recipients. */
@@ -121,19 +124,10 @@ const ofAll = seriesOf({
      offset 0
    ) s
    where ${chains('u.chain')}`,
-  payers: `
-  select ${bucketOf('h.hour')} as bucket, s.payer
-    from (select h.* from settlement_hourly h
-           where (select yes from countable) and h.hour >= ${first} and h.hour < $2
-             and ($4::boolean or not h.overload) and ${chains('h.chain')}) h
-   cross join lateral (
-     select s.payer from settlement s
-      where s.recipient = h.recipient and s.chain = h.chain and s.block_number between h.first_block and h.last_block
-        and h.overload <> ${isListed('s.selector')}
-        and not exists (select from settlement_unrolled u
-                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
-     offset 0
-   ) s`,
+  payers: payersOf(`
+      select h.* from settlement_hourly h
+       where (select yes from countable) and h.hour >= ${first} and h.hour < $2
+         and ($4::boolean or not h.overload) and ${chains('h.chain')}`),
 })
 
 /**

@@ -17,8 +17,15 @@ export interface SourceFile {
   readonly imports: readonly string[]
 }
 
-/** All TypeScript of the project that git knows or would add. */
-export async function readSources(): Promise<SourceFile[]> {
+let sources: Promise<SourceFile[]> | undefined
+
+/** All TypeScript of the project that git knows or would add; read and parsed once a worker. */
+export function readSources(): Promise<SourceFile[]> {
+  sources ??= parseSources()
+  return sources
+}
+
+async function parseSources(): Promise<SourceFile[]> {
   const files = listFiles().filter((path) => path.endsWith('.ts'))
   return Promise.all(
     files.map(async (path) => {

@@ -7,7 +7,7 @@ import { Cache, type Subject } from './http/cache.ts'
 import type { Content } from './http/content.ts'
 import { cors } from './http/cors.ts'
 import { answerErrors, jsonOrProblem } from './http/error-answer.ts'
-import { giveHeaders } from './http/headers.ts'
+import { giveDeprecation, giveHeaders } from './http/headers.ts'
 import { healthRoutes } from './http/health.ts'
 import { requireHost } from './http/host.ts'
 import { refuseMethod, refusePath } from './http/method.ts'
@@ -76,8 +76,10 @@ export function createApp(deps: ApiDeps): Express {
       sources.totals.evict(isTouched)
     }
     const needs = { ...sources, ...claims, now: deps.now, accepted }
+    for (const action of actions) giveDeprecation(app, action, deps.baseUrl)
     for (const action of actions) app[action.method](expressPath(action), ...action.serve(needs))
   }
+  for (const route of routes) giveDeprecation(app, route, deps.baseUrl)
   for (const route of routes) app.get(expressPath(route), answer(route, sources, cache, metrics.countRead))
   for (const [path, methods] of methodsByPath([...routes, ...(claims ? actions : [])])) {
     app.all(path, refuseMethod(methods))

@@ -12,6 +12,8 @@ import { relist, unlist, withdraw } from './routes/claims/claim-actions.ts'
 import { challenge } from './routes/claims/claim-challenge.ts'
 import { proof } from './routes/claims/proof.ts'
 import { refresh } from './routes/claims/refresh.ts'
+import { apiFeed } from './routes/developers/api-feed.ts'
+import { badge, badgeEndpoint } from './routes/developers/badge.ts'
 import { discovery } from './routes/discovery.ts'
 import { errors } from './routes/errors.ts'
 import { explainByAddress } from './routes/explain-address.ts'
@@ -47,6 +49,9 @@ export const routes: readonly Route[] = [
   search,
   errors,
   agentsFeed,
+  apiFeed,
+  badge,
+  badgeEndpoint,
 ]
 
 /** What claims and undoes it, and what helps to do so. */

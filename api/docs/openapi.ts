@@ -34,11 +34,16 @@ export const openApiInfo = {
   license: { name: 'MIT', identifier: 'MIT' },
 }
 
+interface Definitions {
+  readonly routes: readonly Route[]
+  readonly actions: readonly Action<never>[]
+}
+
 /** The OpenAPI 3.1 document of the service, made from the definitions that validate requests and type answers. */
-export function openApiDocument(): Record<string, unknown> {
+export function openApiDocument(of: Definitions = { routes, actions }): Record<string, unknown> {
   const paths: Record<string, ZodOpenApiPathItemObject> = {}
-  for (const route of routes) paths[route.path] = { ...paths[route.path], get: readOf(route) }
-  for (const action of actions) paths[action.path] = { ...paths[action.path], [action.method]: actionOf(action) }
+  for (const route of of.routes) paths[route.path] = { ...paths[route.path], get: readOf(route) }
+  for (const action of of.actions) paths[action.path] = { ...paths[action.path], [action.method]: actionOf(action) }
   return createDocument({
     openapi: '3.1.1',
     info: openApiInfo,
@@ -60,6 +65,7 @@ function readOf(route: Route): ZodOpenApiOperationObject {
   return {
     operationId,
     summary,
+    ...notice(route),
     description: `May be cached for ${maxAgeSeconds} seconds. \`If-None-Match\` is answered with 304.`,
     requestParams: { path: params, query },
     responses: {
@@ -77,12 +83,15 @@ function actionOf(action: Action<never>): ZodOpenApiOperationObject {
   return {
     operationId,
     summary,
+    ...notice(action),
     description,
     requestParams: { path: params, ...(headers && { header: headers }), query },
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: { ...answerOf(action, notStored), ...errorResponses([...action.errors, ...always]) },
   }
 }
+
+const notice = ({ deprecated }: Operation) => deprecated && { deprecated: true }
 
 function answerOf({ answer }: Operation, headers: z.ZodObject): ZodOpenApiResponsesObject {
   const [type = ''] = answer.type.split(';')

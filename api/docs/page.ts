@@ -34,7 +34,7 @@ export function docsPage(document: ApiDocument, baseUrl: string): string {
     html`<header>
 <h1>${info.title}</h1>
 <p>${info.description}</p>
-<p>As a document for tools: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1). What can go wrong: <a href="docs/errors">errors</a>.</p>
+<p>As a document for tools: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1). What can go wrong: <a href="docs/errors">errors</a>. What changed: <a href="docs/changelog">changelog</a>.</p>
 </header>
 <nav aria-label="Contents">
 <h2>Requests</h2>

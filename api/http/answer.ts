@@ -11,11 +11,13 @@ export type CacheObserver = (path: string, hit: boolean) => void
 /** The handler of a route: parses the request, asks the cache or the database, answers 200, 304 or 404. */
 export function answer(route: Route, sources: Sources, cache: Cache<Content>, onRead: CacheObserver): RequestHandler {
   const { maxAgeSeconds, missing = 'there is nothing at this path' } = route
+  const headers = Object.entries(route.headers ?? {})
   return async (req, res) => {
     const { key, value, hit, ageSeconds } = await readThrough(route, parseRequest(route, req), sources, cache)
     onRead(route.path, hit)
     if (!value) throw new ApiError('ERR_NOT_FOUND', missing)
     if (hit) res.setHeader('Age', String(ageSeconds))
+    for (const [name, text] of headers) res.setHeader(name, text)
     if (value.next !== undefined) linkNext(res, value.next)
     const before = value.bytes
     await sendContent(req, res, value, maxAgeSeconds)
@@ -25,7 +27,7 @@ export function answer(route: Route, sources: Sources, cache: Cache<Content>, on
 
 /** RFC 8288, readable for scripts on other origins as well. */
 function linkNext(res: Response, next: string): void {
-  res.setHeader('Link', `<${next}>; rel="next"`)
+  res.appendHeader('Link', `<${next}>; rel="next"`)
   res.setHeader('Access-Control-Expose-Headers', `${res.getHeader('Access-Control-Expose-Headers')}, Link`)
 }
 

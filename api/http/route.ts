@@ -71,6 +71,18 @@ export interface Operation<P extends z.ZodObject = z.ZodObject, Q extends z.ZodO
   readonly answer: { readonly type: string; readonly schema: z.ZodType; readonly description: string }
   /** Besides those that every metered answer can be. */
   readonly errors: readonly ErrorCode[]
+  /** That it goes away; its answers then say so (api/http/headers.ts). Absent: it stays. */
+  readonly deprecated?: Deprecation
+}
+
+/** Notice that a request goes away. */
+interface Deprecation {
+  /** The UTC day of the notice, `2027-01-01`. */
+  readonly since: string
+  /** The first UTC day without it: at least twelve months later. */
+  readonly sunset: string
+  /** The path to ask instead, as in OpenAPI; absent: there is none. */
+  readonly successor?: string
 }
 
 /** A GET that reads: what it takes, what it gives, for how long. */
@@ -82,6 +94,8 @@ export interface Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObjec
   readonly freshSeconds: number
   /** A number that changes with the answer: another one makes a new answer before the old one is stale. */
   readonly revision?: (sources: Sources) => Promise<number>
+  /** Of a 200 and a 304, besides those that every answer has. */
+  readonly headers?: Readonly<Record<string, string>>
   /** `detail` of the 404, for routes that can have nothing to say. */
   readonly missing?: string
   /**

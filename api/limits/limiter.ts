@@ -20,8 +20,8 @@ export interface LimiterOptions {
 /** Told to everybody who exceeds the minute, whatever is left of it: docs/rules.md 8. */
 const minuteRetryAfterSeconds = 60
 
-/** What is limited: the API, GraphQL, MCP, the bulk data and the feeds, whatever lies below them. */
-export const meteredPrefixes = ['/api', '/data', '/graphql', '/mcp', '/feed', '/feed.atom'] as const
+/** What is limited: the API, GraphQL, MCP, the bulk data, the feeds and badges, whatever lies below them. */
+export const meteredPrefixes = ['/api', '/data', '/graphql', '/mcp', '/feed', '/feed.atom', '/badge'] as const
 export const meteredPath = new RegExp(
   `^(${meteredPrefixes.map((prefix) => prefix.replace('.', '\\.')).join('|')})(/|$)`,
 )

@@ -96,3 +96,19 @@ export async function agentProfiles(
   })
   return rows[0] ?? { agents: '[]', count: 0, notFound: '[]' }
 }
+
+/** How an agent stands in the directory. */
+export interface Standing {
+  readonly claimed: boolean
+  readonly agent_status: 'active' | 'historical' | 'claimed-only'
+}
+
+/** Undefined: no such agent. */
+export async function agentStanding(db: Queryable, fid: number): Promise<Standing | undefined> {
+  const { rows } = await db.query<Standing>({
+    name: 'agent-standing',
+    text: 'select claimed, agent_status from agent where fid = $1',
+    values: [fid],
+  })
+  return rows[0]
+}

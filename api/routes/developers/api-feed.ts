@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { atomFeed } from '../../feed/atom.ts'
+import { html } from '../../http/html.ts'
+import { route } from '../../http/route.ts'
+import { apiChanges } from './changes.ts'
+
+const path = '/feed/api.atom'
+
+/** GET /feed/api.atom */
+export const apiFeed = route({
+  path,
+  operationId: 'getApiFeed',
+  summary: 'What changed for who asks the API, as an Atom 1.0 feed.',
+  params: z.object({}),
+  query: z.object({}),
+  answer: { type: 'application/atom+xml; charset=utf-8', schema: z.string(), description: 'The feed, newest first.' },
+  errors: [],
+  maxAgeSeconds: 300,
+  freshSeconds: 300,
+  async read(_input, { baseUrl, serviceName }) {
+    const entries = apiChanges.map(({ id, day, kind, title, text }) => ({
+      address: `${baseUrl}/docs/changelog#${id}`,
+      title,
+      author: serviceName,
+      summary: text,
+      content: html`<p>${text}</p>`.text,
+      terms: [kind],
+      published: new Date(day),
+      updated: new Date(day),
+    }))
+    const siteUrl = `${baseUrl}/docs/changelog`
+    return atomFeed(entries, { title: `${serviceName}: changes of the API`, feedUrl: baseUrl + path, siteUrl })
+  },
+})

@@ -1,0 +1,94 @@
+/** A change of the API that somebody who asks it can notice. */
+interface ApiChange {
+  /** Unlike every other, and never altered: the end of its address. */
+  readonly id: string
+  /** The day it came, UTC: `2026-11-22`. */
+  readonly day: string
+  readonly kind: 'added' | 'changed' | 'deprecated' | 'removed'
+  readonly title: string
+  readonly text: string
+  /** `operationId`s that came with it. */
+  readonly operations: readonly string[]
+}
+
+/** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
+export const apiChanges: readonly ApiChange[] = [
+  {
+    id: 'badges',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Badges',
+    text: 'An agent’s standing as an image for a page of its own, and in the form that shields.io takes.',
+    operations: ['getBadge', 'getBadgeEndpoint'],
+  },
+  {
+    id: 'changelog',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'A changelog, and a promise',
+    text:
+      'This list, as a page and as a feed. Fields and requests may be added at any time; what is taken away is ' +
+      'announced here and by the headers Deprecation and Sunset at least twelve months before.',
+    operations: ['getApiFeed'],
+  },
+  {
+    id: 'errors',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Errors explained',
+    text:
+      'Every code with its status, its fields and whether to ask again. Who accepts application/problem+json and ' +
+      'nothing else gets errors as problem details (RFC 9457).',
+    operations: ['listErrors'],
+  },
+  {
+    id: 'search',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Search',
+    text: 'Agents by words of their names, skills and descriptions, best first, with the places they were found at.',
+    operations: ['searchAgents'],
+  },
+  {
+    id: 'time',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Series and the past',
+    text: 'Settlements by hour, day, week or month; who held what, and which addresses were whose, at a time.',
+    operations: ['getAgentTimeseries', 'getTimeseries', 'getAgentState', 'getAddressOwners', 'getAddressPortfolio'],
+  },
+  {
+    id: 'cursors',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Reading on',
+    text:
+      'Lists go on by `cursor`, whose next one is in the header Link. Everybody’s settlements by payer, recipient, ' +
+      'facilitator or transaction; several profiles at once; all registrations of an agent; all agents as a feed in pages.',
+    operations: ['listAllSettlements', 'getAgents', 'listRegistrations', 'getAgentsFeed'],
+  },
+  {
+    id: 'mcp',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Model Context Protocol',
+    text: 'The reads of the API as tools and resources of a server at /mcp.',
+    operations: [],
+  },
+  {
+    id: 'claim-life',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'The life of a claim',
+    text: 'Claims can be withdrawn and checked by anybody; owners can take an agent out of the directory and back.',
+    operations: ['getClaimProof', 'listAddresses', 'withdrawClaims', 'unlistAgent', 'relistAgent', 'refreshAgent'],
+  },
+  {
+    id: 'first',
+    day: '2026-11-20',
+    kind: 'added',
+    title: 'First version',
+    text: 'Profiles, settlements, discovery, the leaderboard, the feed, the bulk file, the log of changes and claims.',
+    operations: [],
+  },
+]

@@ -1,0 +1,156 @@
+import express from 'express'
+import { parseAtomFeed } from 'feedsmith'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { openApiDocument } from '../../api/docs/openapi.ts'
+import { answer } from '../../api/http/answer.ts'
+import { Cache } from '../../api/http/cache.ts'
+import { giveDeprecation } from '../../api/http/headers.ts'
+import { json, route, type Sources } from '../../api/http/route.ts'
+import { apiChanges } from '../../api/routes/developers/changes.ts'
+import { actions, routes } from '../../api/routes.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { seedAgent } from '../support/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await seedAgent(database.pool, { fid: 1, claimMethod: 'jfs' })
+  await seedAgent(database.pool, { fid: 2 })
+  await seedAgent(database.pool, { fid: 3, status: 'historical' })
+  api = await startApi(database, { serviceName: 'R&D <agents> "of" all' })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const operations = () => [...routes, ...actions].map(({ operationId }) => operationId)
+
+test('the changelog has an anchor a change, newest first, and names only requests that exist', async () => {
+  const page = await (await api.get('/docs/changelog')).text()
+  for (const { id } of apiChanges) expect(page).toContain(`<section id="${id}">`)
+  expect(new Set(apiChanges.map(({ id }) => id)).size).toBe(apiChanges.length)
+  expect(apiChanges.map(({ day }) => day)).toEqual(
+    apiChanges.map(({ day }) => day).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)),
+  )
+  const named = apiChanges.flatMap((change) => change.operations)
+  expect(named.filter((name) => !operations().includes(name))).toEqual([])
+})
+
+test('the feed of the API has an entry a change, whose address is its anchor', async () => {
+  const answer = await api.get('/feed/api.atom')
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/atom+xml; charset=utf-8'])
+  const { entries = [] } = parseAtomFeed(await answer.text())
+  expect(entries.map(({ id }) => id)).toEqual(
+    apiChanges.map(({ id }) => `https://api.agents.example/docs/changelog#${id}`),
+  )
+  expect(entries.map(({ title }) => title?.value)).toEqual(apiChanges.map(({ title }) => title))
+})
+
+test('llms-full.txt has every request with its parameters, and every field of every answer', async () => {
+  const answer = await api.get('/llms-full.txt')
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
+  const text = await answer.text()
+  for (const { path, query } of routes) {
+    const [, section = ''] = text.split(`### GET https://api.agents.example${path}\n`)
+    for (const name of Object.keys(query.shape)) expect(section).toContain(`- \`${name}\` (query, `)
+  }
+  expect(text).toContain('- `amount_usdc` (')
+  expect(text).toContain('### RateLimitError')
+  expect(text).not.toMatch(/<a |&amp;|\[object|undefined/)
+})
+
+test.for([
+  [1, 'claimed, active', '1b7a3d'],
+  [2, 'unclaimed, active', '1f5f99'],
+  [3, 'unclaimed, historical', '616161'],
+  [4, 'unknown', '616161'],
+] as const)('the badges of FID %s say %s', async ([fid, message, color]) => {
+  const shield = await api.get(`/badge/${fid}.json`)
+  expect([shield.status, await shield.json()]).toEqual([
+    200,
+    { schemaVersion: 1, label: 'R&D <agents> "of" all', message, color },
+  ])
+  const image = await api.get(`/badge/${fid}.svg`)
+  expect([image.status, image.headers.get('content-type'), image.headers.get('cache-control')]).toEqual([
+    200,
+    'image/svg+xml',
+    'public, max-age=300',
+  ])
+  expect(image.headers.get('content-security-policy')).toBe("default-src 'none'; style-src 'unsafe-inline'")
+  const svg = await image.text()
+  expect(svg).toContain('<title>R&amp;D &lt;agents&gt; &quot;of&quot; all: ')
+  expect(svg).toContain(`>${message}</text>`)
+  expect(svg).toContain(`fill="#${color}"`)
+})
+
+test('a badge of what is no FID is refused like everything else of it', async () => {
+  for (const form of ['svg', 'json']) expect((await api.get(`/badge/zero.${form}`)).status).toBe(400)
+})
+
+test('the colours of badges leave white text readable', async () => {
+  const channel = (byte: number) => (byte / 255 <= 0.04045 ? byte / 255 / 12.92 : ((byte / 255 + 0.055) / 1.055) ** 2.4)
+  for (const fid of [1, 2, 3, 4]) {
+    const { color } = z.object({ color: z.string() }).parse(await (await api.get(`/badge/${fid}.json`)).json())
+    const [red = 0, green = 0, blue = 0] = [...Buffer.from(color, 'hex')].map(channel)
+    expect(1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)).toBeGreaterThan(4.5)
+  }
+})
+
+const leaving = route({
+  path: '/api/old/{id}',
+  operationId: 'getOld',
+  summary: 'Goes away.',
+  params: z.object({ id: z.string() }),
+  query: z.object({}),
+  answer: { type: json, schema: z.object({}), description: 'An answer.' },
+  errors: [],
+  deprecated: { since: '2027-01-01', sunset: '2028-01-01', successor: '/api/new/{id}' },
+  maxAgeSeconds: 5,
+  freshSeconds: 0,
+  read: async ({ id }) => (id === 'none' ? undefined : '{}'),
+})
+
+test('what goes away says so in every answer and in the document; nothing else does', async () => {
+  const app = express()
+  for (const one of [leaving, { ...leaving, path: '/api/new/{id}', deprecated: undefined }]) {
+    giveDeprecation(app, one, 'https://api.agents.example')
+    app.get(
+      one.path.replace('{id}', ':id'),
+      answer(one, {} as Sources, new Cache({ maxBytes: 1_000, now: Date.now }), () => undefined),
+    )
+  }
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).headers
+  for (const id of ['one', 'none']) {
+    const headers = await ask(`/api/old/${id}`)
+    expect(headers.get('deprecation')).toBe('@1798761600')
+    expect(headers.get('sunset')).toBe('Sat, 01 Jan 2028 00:00:00 GMT')
+    expect(headers.get('link')).toBe(
+      '<https://api.agents.example/docs/changelog>; rel="deprecation"; type="text/html", ' +
+        '<https://api.agents.example/docs/changelog>; rel="sunset"; type="text/html", ' +
+        `<https://api.agents.example/api/new/${id}>; rel="successor-version"`,
+    )
+    const other = await ask(`/api/new/${id}`)
+    expect([other.get('deprecation'), other.get('sunset'), other.get('link')]).toEqual([null, null, null])
+  }
+  await new Promise((resolve) => server.close(resolve))
+  const { paths } = openApiDocument({ routes: [leaving], actions: [] }) as { paths: Record<string, { get: object }> }
+  expect(paths['/api/old/{id}']?.get).toMatchObject({ deprecated: true })
+})
+
+test('a notice is given at least twelve months before, and told in the changelog', () => {
+  for (const { deprecated, operationId } of [...routes, ...actions]) {
+    if (!deprecated) continue
+    const earliest = new Date(deprecated.since)
+    earliest.setUTCFullYear(earliest.getUTCFullYear() + 1)
+    expect(Date.parse(deprecated.sunset)).toBeGreaterThanOrEqual(earliest.getTime())
+    const told = apiChanges.some(({ kind, operations }) => kind === 'deprecated' && operations.includes(operationId))
+    expect([operationId, told]).toEqual([operationId, true])
+  }
+})

@@ -96,7 +96,7 @@ export const sources = {
     label: 'Accounts of the social network',
     profileField: 'socialindex',
     once: 'fid',
-    cadenceMs: { all: day, emptied: 70 * minute },
+    cadenceMs: { all: day, emptied: 70 * minute, missing: 6 * minute },
     retry: daily,
     batch: 8,
     perRead: 1,

@@ -7,6 +7,7 @@ import { refreshPayers } from '../db/queries/rollup/payers.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
 import { askForSubjects } from '../db/queries/sources/source-state.ts'
+import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import { runCommand } from '../ops/cli.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
@@ -110,6 +111,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   await askForSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: now() })
   if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
   await askForAllDocuments(pool, now())
+  await forgetOtherWitnesses(pool, [config.hub.url, ...config.witnesses])
   await noteAgentsUnknownTo(pool, perAgent)
   const progress = createProgress()
   const server = await serveHealth(config.host, config.metricsPort, {

@@ -94,18 +94,25 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const witnessHost = createSharedHost({ name: 'witnesses', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
   const witnesses = otherHubs.map(({ url, hub }) => createWitness(url, hub))
   const asked = witnesses.length > 0 ? [socialWitnesses({ pool, witnesses, host: witnessHost, now })] : []
-  const options = { pool, social, host: hubHost, now }
+  const options = { pool, social, host: hubHost, url: hubSettings.url, now }
   const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...asked, ...fixed.sources]
   const hubDoubt = () => belief.doubt()
   const claimHost = createHost({ name: 'claims', requestsPerSecond: Number.POSITIVE_INFINITY, now })
   const manifests = config.claims && createManifests({ ...config.claims, door, database: pool, egressAllow })
-  const checkWorld = manifests && { ...proofWorld, database: pool, social: urgentHub, manifests, hubDoubt }
+  const checkWorld = manifests && {
+    ...proofWorld,
+    database: pool,
+    social: urgentHub,
+    hub: new URL(hubSettings.url).host,
+    manifests,
+    hubDoubt,
+  }
   const installed = [
     belief.guard(socialFids(options)),
     socialShards({ ...options, belief, sweeps }),
     belief.guard(socialEvents({ ...options, social: urgentHub, sweeps, pollMs: config.hubPollMs })),
     ...(fidsByAddress && neynarHost
-      ? [socialLookup({ social, fidsByAddress, host: neynarHost, now })]
+      ? [socialLookup({ fidsByAddress, host: neynarHost, now })]
       : [belief.guard(socialSweep({ ...options, social: spareHub }))]),
     agentUris({ pool, host: agentHosts.host, resolve, now }),
     specs({ pool, hosts: agentHosts, chains, now }),

@@ -1,7 +1,7 @@
 import { type Hex, toHex } from 'viem'
 import type { Queryable } from '../../db/pool.ts'
 import type { StandingClaim } from '../../db/queries/join/claim-checks.ts'
-import { storedVerification } from '../../db/queries/join/claim-checks.ts'
+import { disputesOf, storedVerification } from '../../db/queries/join/claim-checks.ts'
 import { day, hour } from '../../ops/time.ts'
 import type { ProofWorld } from '../../social/proving.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
@@ -13,6 +13,8 @@ import type { Manifests } from './manifest.ts'
 export interface CheckWorld extends ProofWorld {
   readonly database: Queryable
   readonly social: Pick<SocialIndex, 'verifications' | 'profile'>
+  /** Host of the hub that is followed. */
+  readonly hub: string
   readonly manifests: Manifests
   /** Why the hub is not believed; undefined: it is. */
   hubDoubt(): Promise<string | undefined>
@@ -58,7 +60,9 @@ const checks: Readonly<Record<string, Check>> = {
         ? { kind: 'doubted', reason, detail }
         : { kind: 'doubted', reason, detail, patience: absence }
     }
-    return stored.wallet_message === null ? holds : askWallet(address as Hex, stored.wallet_message, world)
+    const disputed = await disputeAbout(fid, [address], world)
+    if (disputed || stored.wallet_message === null) return disputed ?? holds
+    return askWallet(address as Hex, stored.wallet_message, world)
   },
 
   async jfs(fid, { signer }, { registries }) {
@@ -69,7 +73,27 @@ const checks: Readonly<Record<string, Check>> = {
     return { kind: isFinal ? 'refuted' : 'doubted', reason: 'key_removed', detail: { key } }
   },
 
-  'well-known': (fid, claim, { manifests }) => manifests.check(fid, claim),
+  async 'well-known'(fid, claim, world) {
+    const found = await world.manifests.check(fid, claim)
+    if (found.kind !== 'holds') return found
+    const { manifest } = claim.proof as { manifest: { addresses: readonly string[] } }
+    return (await disputeAbout(fid, manifest.addresses, world)) ?? holds
+  },
+}
+
+/** Hubs that disagree about a verification of these addresses; which of them is right only the network can show. */
+async function disputeAbout(
+  fid: number,
+  addresses: readonly string[],
+  { database, hub }: CheckWorld,
+): Promise<Finding | undefined> {
+  const lowercase = addresses.map((address) => address.toLowerCase())
+  const [first] = await disputesOf(database, fid, lowercase)
+  if (!first) return undefined
+  const { address, message } = first
+  const others = first.hubs.map(({ hub, has }) => ({ hub, has }))
+  const hubs = others.some((other) => other.hub === hub) ? others : [{ hub, has: true }, ...others]
+  return { kind: 'doubted', reason: 'disputed', detail: { address, message, hubs } }
 }
 
 /** Whether the hub has a verification that is not stored: the account may never have been read. */

@@ -10,6 +10,9 @@ type EndReason =
   | 'manifest_gone'
   | 'wallet_denies'
 
+/** Why a claim is suspended: what may end it, or hubs that disagree, which never does. */
+type DoubtReason = EndReason | 'disputed'
+
 /** What looking at a claim came to. */
 export type Finding =
   | { readonly kind: 'holds' }
@@ -18,7 +21,7 @@ export type Finding =
   /** Silence, or what may yet be undone. */
   | {
       readonly kind: 'doubted'
-      readonly reason: EndReason
+      readonly reason: DoubtReason
       readonly detail: Json
       /** How much silence ends the claim; undefined: none, only what comes of it does. */
       readonly patience?: Patience

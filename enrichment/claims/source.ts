@@ -54,5 +54,6 @@ function nextLookMs(finding: Finding): number {
   if (finding.kind === 'unknown') return cadenceMs.unknown
   if (finding.kind !== 'doubted') return cadenceMs.all
   if (finding.patience) return finding.patience.apartMs * marginOfLooks
-  return finding.reason === 'verification_removed' ? cadenceMs.all : cadenceMs.pending
+  const isToldOf = finding.reason === 'verification_removed' || finding.reason === 'disputed'
+  return isToldOf ? cadenceMs.all : cadenceMs.pending
 }

@@ -2,10 +2,10 @@ import type pg from 'pg'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { liveMessages, storeWitness } from '../../db/queries/sources/witnesses.ts'
 import type { Host } from '../../hosts/host.ts'
-import { minute } from '../../ops/time.ts'
 import type { Witness } from '../../social/witness.ts'
 import { sources } from '../../sources.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
+import { disputedAfterMs, storeTestimony } from './disputes.ts'
 
 interface WitnessOptions {
   readonly pool: pg.Pool
@@ -16,8 +16,6 @@ interface WitnessOptions {
 }
 
 const { cadenceMs } = sources.witnesses
-/** A message is disputed when a hub still lacks it after so long: the network takes seconds to tell all of them. */
-const disputedAfterMs = 5 * minute
 
 /**
  * Asks the other hubs whether they know the messages of an agent. What one lacks is asked of both again; a hub that is
@@ -41,11 +39,14 @@ export function socialWitnesses({ pool, witnesses, host, now }: WitnessOptions):
       return {
         outcome: outcomes[0] ?? 'ok',
         async write(db) {
-          let missing = 0
-          for (const { url, testimony } of asked) {
-            const known = testimony.kind === 'says' ? testimony.hashes : null
-            missing += await storeWitness(db, { fid, url, hashes, known, disputedAfterMs, now: now() })
-          }
+          const missing = await storeTestimony(db, fid, now(), async () => {
+            let missing = 0
+            for (const { url, testimony } of asked) {
+              const known = testimony.kind === 'says' ? testimony.hashes : null
+              missing += await storeWitness(db, { fid, url, hashes, known, disputedAfterMs, now: now() })
+            }
+            return missing
+          })
           if (missing === 0) return outcomes.length > 0 ? cadenceMs.away : cadenceMs.all
           // The followed hub may be the one that is wrong.
           await askForSubjects(db, sources.fids.name, [`fid:${fid}`], { priority: 1, dueAt: now() })

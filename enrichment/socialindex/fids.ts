@@ -19,12 +19,15 @@ import { hour } from '../../ops/time.ts'
 import type { ProfilePart, SocialIndex, SocialProfile } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
+import { noteAbsences } from './absences.ts'
 import { judgeSet } from './messages.ts'
 
 export interface SocialSourceOptions {
   readonly pool: pg.Pool
   readonly social: SocialIndex
   readonly host: Host
+  /** Of the hub that is followed. */
+  readonly url: string
   readonly now: () => Date
 }
 
@@ -42,7 +45,7 @@ const longestPart: Readonly<Record<ProfilePart, number>> = {
 }
 
 /** Reads FIDs of the index again: verified set, profile, last activity. */
-export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'pool'>): Source {
+export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions, 'pool'>): Source {
   return {
     ...sources.fids,
     host,
@@ -56,14 +59,13 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
         outcome: live.length > 0 ? 'ok' : 'empty',
         async write(db) {
           await lockVerifications(db, [fid])
-          const stored = await storeVerifiedSet(db, { fid, live, askedAt, now: now() })
-          if (!stored) return cadenceMs.emptied
+          const stored = await storeVerifiedSet(db, { fid, live, askedAt, now: now() }, url)
+          if (stored === 'emptied') return cadenceMs.emptied
           await storeMessages(db, messages, now())
           const { listed, claimed, holder, unlisted } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return undefined
-          if (unlisted) return cadenceMs.all
-          await storeProfile(db, storable(fid, profile), now())
-          return cadenceMs.all
+          if (!unlisted) await storeProfile(db, storable(fid, profile), now())
+          return stored === 'missing' ? cadenceMs.missing : cadenceMs.all
         },
       }
     },
@@ -74,12 +76,16 @@ export function socialFids({ social, host, now }: Omit<SocialSourceOptions, 'poo
 const emptyAfterMs = hour
 
 /**
- * Brings the stored set of a FID to an answer, under `lockVerifications`. False: the answer would end all that is
- * known, and nobody has said so before; it is remembered, nothing else is stored, and the FID is to be read again.
+ * Brings the stored set of a FID to an answer of the hub at `url`, under `lockVerifications`. `emptied`: the answer would
+ * end all that is known, and nobody has said so before; it is remembered, nothing else is stored, and the FID is to be
+ * read again. `missing`: another hub still has what it leaves out, which therefore stays; to be read again soon.
  */
-export async function storeVerifiedSet(db: Queryable, set: VerifiedSet): Promise<boolean> {
-  if (set.live.length === 0 && !(await confirmEmpty(db, { ...set, afterMs: emptyAfterMs }))) return false
-  await forgetEmptied(db, set.fid)
+export async function storeVerifiedSet(
+  db: Queryable,
+  set: VerifiedSet,
+  url: string,
+): Promise<'stored' | 'emptied' | 'missing'> {
+  if (set.live.length === 0 && !(await confirmEmpty(db, { ...set, afterMs: emptyAfterMs }))) return 'emptied'
   await removeUntimed(
     db,
     set.fid,
@@ -87,10 +93,12 @@ export async function storeVerifiedSet(db: Queryable, set: VerifiedSet): Promise
   )
   await endVerifications(db, set)
   await openVerifications(db, set)
-  return true
+  const isMissing = await noteAbsences(db, set, url)
+  if (set.live.length > 0 || !isMissing) await forgetEmptied(db, set.fid) // else it stays said until it is otherwise
+  return isMissing ? 'missing' : 'stored'
 }
 
-/** Brings the stored set of a FID to an answer without times. False: as for `storeVerifiedSet`. */
+/** Brings the stored set of a FID to an answer without times. False: it is `emptied`, as for `storeVerifiedSet`. */
 export async function storeUntimedSet(db: Queryable, set: AddressSet): Promise<boolean> {
   if (set.addresses.length === 0 && !(await confirmEmpty(db, { ...set, afterMs: emptyAfterMs }))) return false
   await forgetEmptied(db, set.fid)

@@ -4,7 +4,7 @@ import { sources } from '../../sources.ts'
 import type { Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 
-interface LookupOptions extends Omit<SocialSourceOptions, 'pool'> {
+interface LookupOptions extends Pick<SocialSourceOptions, 'host' | 'now'> {
   readonly fidsByAddress: NonNullable<SocialIndex['fidsByAddress']>
 }
 

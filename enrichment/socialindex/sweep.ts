@@ -38,7 +38,7 @@ interface ChangedSets {
  * Walks over all FIDs of a shard and stores what they verify, whoever they are: any address may hold a registration
  * later. A page and the cursor behind it are one transaction; the empty cursor is the beginning.
  */
-export function socialSweep({ pool, social, host, now }: SocialSourceOptions): Source {
+export function socialSweep({ pool, social, host, url, now }: SocialSourceOptions): Source {
   /** Undefined: the hub has refused the page for so long that it cannot know it any more, so the sweep begins again. */
   async function pageOf(shard: number, token: string, { lastSuccessAt }: LeasedSubject) {
     try {
@@ -121,17 +121,23 @@ export function socialSweep({ pool, social, host, now }: SocialSourceOptions): S
             [...sets, ...untimed].map(({ fid }) => fid),
           )
           const emptied: number[] = []
+          const missing: number[] = []
           for (const set of sets) {
-            if (!(await storeVerifiedSet(db, { ...set, now: now() }))) emptied.push(set.fid)
+            const stored = await storeVerifiedSet(db, { ...set, now: now() }, url)
+            if (stored === 'emptied') emptied.push(set.fid)
+            if (stored === 'missing') missing.push(set.fid)
             await storeMessages(db, set.messages, now())
           }
           for (const set of untimed) {
             if (!(await storeUntimedSet(db, { ...set, now: now() }))) emptied.push(set.fid)
           }
-          const later = new Date(now().getTime() + sources.fids.cadenceMs.emptied)
+          const inMs = (ms: number) => new Date(now().getTime() + ms)
+          const later = inMs(sources.fids.cadenceMs.emptied)
+          const soon = inMs(sources.fids.cadenceMs.missing)
           await askForSubjects(db, sources.fids.name, subjectsOf(unread), { priority: 1, dueAt: now() })
           await askForSubjects(db, sources.fids.name, subjectsOf(toTime), { priority: 2, dueAt: now() })
           await askForSubjects(db, sources.fids.name, subjectsOf(emptied), { priority: 1, dueAt: later })
+          await askForSubjects(db, sources.fids.name, subjectsOf(missing), { priority: 1, dueAt: soon })
           return to === '' && page ? sources.sweep.cadenceMs.all : 0
         },
       }

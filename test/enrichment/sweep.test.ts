@@ -222,17 +222,13 @@ test('an answer that was asked for before an event does not undo what the event 
   scene.hub.state.addVerification(10, wallet(10))
   await scene.settle()
   const now = scene.clock.pass(1_000)
-  await storeVerifiedSet(pool, { fid: 10, live: [], askedAt, now })
+  await storeVerifiedSet(pool, { fid: 10, live: [], askedAt, now }, scene.hub.url)
   expect(await stored()).toEqual(['10 a'])
   scene.hub.state.removeVerification(10, wallet(10))
   await scene.settle()
   const { rows } = await pool.query('select address, verified_at from verified_address')
-  await storeVerifiedSet(pool, {
-    fid: 10,
-    live: [{ address: wallet(10), verifiedAt: rows[0].verified_at }],
-    askedAt,
-    now,
-  })
+  const live = [{ address: wallet(10), verifiedAt: rows[0].verified_at }]
+  await storeVerifiedSet(pool, { fid: 10, live, askedAt, now }, scene.hub.url)
   expect(await stored()).toEqual([])
 })
 

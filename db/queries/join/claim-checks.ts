@@ -1,6 +1,7 @@
 import { sources } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { addSubjects, askForSubjects } from '../sources/source-state.ts'
+import { disputed, testimonies } from '../sql/disputes.ts'
 
 /** A change of custody, as its log says it. */
 interface Transfer {
@@ -84,6 +85,30 @@ select coalesce((select ended_at is null from last), false) as live,
     values: [fid, Buffer.from(address.slice(2), 'hex')],
   })
   return rows[0] as StoredVerification
+}
+
+/** A verification that hubs disagree about. */
+interface Dispute {
+  readonly address: string
+  /** Hash of its message, 0x hex. */
+  readonly message: string
+  /** What each hub says of it, as far as it was asked apart from the one that is followed. */
+  readonly hubs: readonly { readonly hub: string; readonly has: boolean; readonly checked_at: string }[]
+}
+
+/** Those of a FID's live verifications of these addresses, lowercase hex, that hubs disagree about. */
+export async function disputesOf(db: Queryable, fid: number, addresses: readonly string[]): Promise<Dispute[]> {
+  const { rows } = await db.query<Dispute>({
+    name: 'disputes-of',
+    text: `
+select '0x' || encode(v.address, 'hex') as address, '0x' || encode(v.message_hash, 'hex') as message,
+       ${testimonies('v')} as hubs
+  from verified_address v
+ where v.fid = $1 and v.address = any ($2::bytea[]) and v.ended_at is null and ${disputed('v')}
+ order by v.address`,
+    values: [fid, addresses.map((address) => Buffer.from(address.slice(2), 'hex'))],
+  })
+  return rows
 }
 
 export interface CheckEvent {

@@ -1,5 +1,6 @@
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
+import { witnessed } from '../sql/disputes.ts'
 
 interface LiveVerification {
   /** Lowercase hex with 0x. */
@@ -49,7 +50,8 @@ export async function storeAddresses(db: Queryable, { fid, addresses, askedAt, n
   await db.query({
     name: 'end-addresses',
     text: `update verified_address set ended_at = greatest(verified_at, $4), observed_at = $4
-            where fid = $1 and ended_at is null and observed_at < $3 and not address = any ($2::bytea[])`,
+            where fid = $1 and ended_at is null and observed_at < $3 and not address = any ($2::bytea[])
+              and not ${witnessed('verified_address')}`,
     values: [fid, addresses.map(bytes), askedAt, now],
   })
   await db.query({
@@ -67,7 +69,8 @@ select $1, address, ${firstSecond}, $4, false
 
 /**
  * Ends what a complete answer does not name any more: when another verification of the address took its place, at that
- * one's time; otherwise now. Rows that became what they are after the question was asked are newer than the answer.
+ * one's time; otherwise now. Rows that became what they are after the question was asked are newer than the answer; one
+ * that another hub still has goes on.
  */
 export async function endVerifications(db: Queryable, { fid, live, askedAt, now }: VerifiedSet): Promise<void> {
   await db.query({
@@ -79,9 +82,38 @@ update verified_address v
          (select l.verified_at from live l where l.address = v.address and l.verified_at > v.verified_at), $5)),
        observed_at = $5
  where v.fid = $1 and v.ended_at is null and v.observed_at < $4
-   and not exists (select from live l where l.address = v.address and l.verified_at = v.verified_at)`,
+   and not exists (select from live l where l.address = v.address and l.verified_at = v.verified_at)
+   and (exists (select from live l where l.address = v.address and l.verified_at > v.verified_at)
+        or not ${witnessed('v')})`,
     values: [fid, ...columns(live), askedAt, now],
   })
+}
+
+/**
+ * Hashes (0x hex) of the messages that a complete answer does not name and another hub still has, so that their
+ * verifications go on; `toldAt`: when the last such hub said so. Undefined: no hub but the followed one was ever asked
+ * about the FID. Call `endVerifications` first.
+ */
+export async function keptByWitnesses(
+  db: Queryable,
+  { fid, live, askedAt }: Pick<VerifiedSet, 'fid' | 'live' | 'askedAt'>,
+): Promise<{ readonly hashes: readonly string[]; readonly toldAt: Date | null } | undefined> {
+  const { rows } = await db.query<{ hashes: string[]; toldAt: Date | null }>({
+    name: 'kept-by-witnesses',
+    text: `
+with live as (select * from unnest($2::bytea[], $3::timestamptz[]) as live (address, verified_at)),
+     kept as (
+  select v.message_hash from verified_address v
+   where v.fid = $1 and v.ended_at is null and v.observed_at < $4
+     and not exists (select from live l where l.address = v.address and l.verified_at = v.verified_at)
+     and ${witnessed('v')})
+select array(select '0x' || encode(message_hash, 'hex') from kept order by message_hash) as hashes,
+       (select max(w.checked_at) from verification_witness w join kept using (message_hash)
+         where w.fid = $1 and w.has) as "toldAt"
+ where exists (select from verification_witness where fid = $1)`,
+    values: [fid, ...columns(live), askedAt],
+  })
+  return rows[0]
 }
 
 /**

@@ -53,6 +53,26 @@ select $1, given.hash, $2, given.has, case when not given.has then $5::timestamp
   return has.filter((one) => !one).length
 }
 
+/** Hashes (0x hex) of the messages of an account that hubs disagree about. */
+export async function disputedMessages(db: Queryable, fid: number): Promise<string[]> {
+  const { rows } = await db.query<{ hash: string }>({
+    name: 'disputed-messages',
+    text: `select distinct '0x' || encode(message_hash, 'hex') as hash
+             from verification_witness where fid = $1 and disputed order by 1`,
+    values: [fid],
+  })
+  return rows.map(({ hash }) => hash)
+}
+
+/** Forgets what hubs said that are not asked any more. */
+export async function forgetOtherWitnesses(db: Queryable, urls: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'forget-other-witnesses',
+    text: 'delete from verification_witness where url <> all ($1)',
+    values: [urls],
+  })
+}
+
 function bytes(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex')
 }

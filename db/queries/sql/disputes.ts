@@ -15,3 +15,15 @@ export function testimonies(v: string): string {
                       from verification_witness w
                      where w.fid = ${v}.fid and w.message_hash = ${v}.message_hash), '[]')`
 }
+
+/**
+ * Whether a hub other than the followed one has the message that a verification rests on, as it said when it was asked
+ * last, and no signed message takes the verification back. `v`: of `verified_address`.
+ */
+export function witnessed(v: string): string {
+  return `(exists (select from verification_witness w
+                    where w.fid = ${v}.fid and w.message_hash = ${v}.message_hash and w.has)
+           and not exists (select from farcaster_message m
+                            where m.fid = ${v}.fid and m.address = ${v}.address and m.envelope = 'held'
+                              and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.message_time >= ${v}.verified_at))`
+}

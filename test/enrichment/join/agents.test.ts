@@ -88,12 +88,13 @@ async function live(steps: readonly (typeof step extends fc.Arbitrary<infer T> ?
       verifyInMemory(history, { fid, address: addresses[what.address]!, kind: what.kind, at, now: now.getTime() })
       const own = history.verifications.filter((one) => one.fid === fid && one.endedAt === null)
       const set = own.map(({ address, verifiedAt }) => ({ address, verifiedAt: new Date(verifiedAt) }))
+      const hub = 'https://hub.example'
       const told = { fid, live: set, askedAt: now, now }
-      const stored = await storeVerifiedSet(database.pool, told)
+      const stored = await storeVerifiedSet(database.pool, told, hub)
       // That a set is empty has to be said twice, an hour apart: the first time was then.
-      if (!stored)
+      if (stored === 'emptied')
         await database.pool.query(`update emptied_account set first_empty_at = first_empty_at - interval '1 hour'`)
-      if (!stored) await storeVerifiedSet(database.pool, told)
+      if (stored === 'emptied') await storeVerifiedSet(database.pool, told, hub)
     }
     if (joined) await join(now)
   }

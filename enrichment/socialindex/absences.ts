@@ -1,0 +1,25 @@
+import type { Queryable } from '../../db/pool.ts'
+import { keptByWitnesses, type VerifiedSet } from '../../db/queries/join/verified-addresses.ts'
+import { askForSubjects } from '../../db/queries/sources/source-state.ts'
+import { storeWitness } from '../../db/queries/sources/witnesses.ts'
+import { sources } from '../../sources.ts'
+import { disputedAfterMs, storeTestimony } from '../proofs/disputes.ts'
+
+/**
+ * Notes what the followed hub, at `url`, leaves out of a complete answer and another hub still has: nobody has taken it
+ * back, so it stays, and is disputed when both say the same again. True: there is such a thing, and the FID is to be read
+ * again soon.
+ */
+export async function noteAbsences(db: Queryable, set: VerifiedSet, url: string): Promise<boolean> {
+  const { fid, now } = set
+  const kept = await keptByWitnesses(db, set)
+  if (!kept) return false
+  const { hashes, toldAt } = kept
+  await storeTestimony(db, fid, now, () =>
+    storeWitness(db, { fid, url, hashes, known: new Set(), disputedAfterMs, now }),
+  )
+  // Not at every reading: either hub may lack something that the other one has.
+  if (toldAt && now.getTime() - toldAt.getTime() >= disputedAfterMs)
+    await askForSubjects(db, sources.witnesses.name, [`fid:${fid}`], { priority: 1, dueAt: now })
+  return hashes.length > 0
+}

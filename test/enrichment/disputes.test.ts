@@ -1,0 +1,210 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { agentAddresses } from '../../db/queries/read/addresses.ts'
+import { claimHistory } from '../../db/queries/read/claim-proof.ts'
+import { type Hub, startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { hour, minute } from '../../ops/time.ts'
+import { sources } from '../../sources.ts'
+import {
+  type Claimant,
+  type ClaimStage,
+  eip191Claim,
+  freshNonce,
+  post,
+  startClaimStage,
+} from '../support/api/claims.ts'
+import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
+
+// Two hubs that disagree about a verification, either way round, and the claims that rest on it.
+
+const path = '/.well-known/agent-directory.json'
+let stage: ClaimStage
+let other: Hub
+let job: EnrichmentJob
+let claimant: Claimant
+beforeAll(async () => {
+  stage = await startClaimStage()
+})
+afterAll(() => stage.stop())
+beforeEach(async () => {
+  stage.hub.state.accounts.clear()
+  await stage.database.pool.query(`delete from source_state where subject like 'fid:%'`)
+  other = await startHub(new HubState(() => new Date(stage.clock.now)))
+  job = await startJob({
+    database: stage.database,
+    clock: {
+      now: () => new Date(stage.clock.now),
+      pass(ms) {
+        stage.clock.now += ms
+        return new Date(stage.clock.now)
+      },
+    },
+    env: { HUB_URL: `${stage.hub.url},${other.url}`, RPC_OPTIMISM: stage.chain.rpc, EGRESS_ALLOW: stage.host.name },
+    perAgent: [sources.witnesses.name],
+  })
+  claimant = await stage.claimant()
+  other.state.accounts.set(claimant.fid, structuredClone(account(stage.hub)))
+  await passing(11 * minute)
+})
+afterEach(async () => {
+  await job.close()
+  await other.stop()
+})
+
+const account = (hub: Hub) => hub.state.accounts.get(claimant.fid)!
+const hostOf = (hub: Hub) => new URL(hub.url).host
+
+async function passing(ms: number) {
+  stage.clock.now += ms
+  await job.run()
+}
+/** What a hub lacks from now on; undone by what is returned. */
+function drop(hub: Hub) {
+  const kept = [...account(hub).verifications]
+  account(hub).verifications.clear()
+  return () => {
+    for (const [key, message] of kept) account(hub).verifications.set(key, message)
+  }
+}
+/** Reads the account again at both hubs, as it is read at its turn. */
+async function readAgain() {
+  stage.clock.now += minute
+  const due = `update source_state set due_at = $1 where subject = $2 and source = any ($3)`
+  const names = [sources.fids.name, sources.witnesses.name]
+  await stage.database.pool.query(due, [new Date(stage.clock.now), `fid:${claimant.fid}`, names])
+  await job.run()
+}
+
+async function claimed(body: unknown) {
+  expect((await post(stage.api, body)).status).toBe(200)
+  await job.run()
+}
+const byText = async () => claimed(await eip191Claim(stage, claimant))
+async function byManifest() {
+  const { fid, address } = claimant
+  const { name: host } = stage.host
+  stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
+  // Written as some tools do: addresses with their checksum.
+  const addresses = [claimant.account.address]
+  expect(addresses).not.toEqual([address])
+  stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses } })
+  await claimed({ method: 'well-known', fid, host, nonce: freshNonce() })
+}
+const history = () => claimHistory(stage.database.pool, claimant.fid)
+const kinds = async () => (await history()).map(({ kind }) => kind)
+const lastEvidence = async () => (await history()).at(-1)?.evidence
+const shown = async () => {
+  const [address] = (await agentAddresses(stage.database.pool, claimant.fid)) ?? []
+  return address && { disputed: address.disputed, witnesses: address.witnesses.map(({ hub, has }) => ({ hub, has })) }
+}
+
+describe.each([
+  ['eip191', byText],
+  ['well-known', byManifest],
+])('a claim by %s', (_, claim) => {
+  test('is suspended while the other hub lacks its verification, and resumes when it has it again', async () => {
+    await claim()
+    const undo = drop(other)
+    await readAgain()
+    expect(await kinds()).toEqual(['claimed'])
+    await passing(10 * minute)
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+    expect(await lastEvidence()).toMatchObject({
+      reason: 'disputed',
+      looks: [
+        {
+          detail: {
+            address: claimant.address,
+            message: expect.stringMatching(/^0x[0-9a-f]{40}$/),
+            hubs: [
+              { hub: hostOf(stage.hub), has: true },
+              { hub: hostOf(other), has: false },
+            ],
+          },
+        },
+      ],
+    })
+    await passing(30 * minute)
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+    undo()
+    await passing(10 * minute)
+    expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
+  })
+
+  test('is suspended while the followed hub lacks what the other one has, and resumes when it has it again', async () => {
+    await claim()
+    const undo = drop(stage.hub)
+    await readAgain()
+    await passing(80 * minute) // an answer that empties a set is asked for twice
+    await passing(10 * minute)
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+    expect(await lastEvidence()).toMatchObject({
+      reason: 'disputed',
+      looks: [
+        {
+          detail: {
+            hubs: expect.arrayContaining([
+              { hub: hostOf(stage.hub), has: false },
+              { hub: hostOf(other), has: true },
+            ]),
+          },
+        },
+      ],
+    })
+    await passing(24 * hour)
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+    undo()
+    await passing(10 * minute)
+    expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
+  })
+})
+
+describe('a verification that the followed hub leaves out', () => {
+  beforeEach(byText)
+  async function leftOut() {
+    const undo = drop(stage.hub)
+    await readAgain()
+    await passing(80 * minute)
+    await passing(10 * minute)
+    return undo
+  }
+
+  test('is kept and shown as disputed, both hubs named, as long as another one has it', async () => {
+    await leftOut()
+    const seen = await shown()
+    expect(seen?.disputed).toBe(true)
+    expect(seen?.witnesses).toHaveLength(2)
+    expect(seen?.witnesses).toContainEqual({ hub: hostOf(stage.hub), has: false })
+    expect(seen?.witnesses).toContainEqual({ hub: hostOf(other), has: true })
+    expect(await stage.api.get(`/api/agent/${claimant.fid}`).then((answer) => answer.json())).toMatchObject({
+      claimed: true,
+      claim_state: 'suspended',
+      verified_addresses: [claimant.address],
+    })
+  })
+
+  test('ends when the other one does not have it either', async () => {
+    await leftOut()
+    drop(other)
+    await readAgain()
+    await passing(10 * minute)
+    expect(await shown()).toBeUndefined()
+  })
+
+  test('ends when the other one is behind: what it said before counts no more', async () => {
+    await leftOut()
+    Object.assign(other.state.told, { delaySeconds: 900 })
+    await readAgain()
+    await passing(10 * minute)
+    expect(await shown()).toBeUndefined()
+  })
+
+  test('ends by a signed removal whatever the other one still has', async () => {
+    const undo = await leftOut()
+    undo()
+    stage.hub.state.removeVerification(claimant.fid, claimant.address)
+    await passing(minute)
+    expect(await shown()).toBeUndefined()
+    expect((await kinds()).at(-1)).toBe('ended')
+  })
+})

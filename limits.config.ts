@@ -20,6 +20,7 @@ export const requestLimits = {
 export const rowLimits = {
   settlements: { minimum: 1, maximum: 100, fallback: 20 },
   registrations: { minimum: 1, maximum: 100, fallback: 20 },
+  feedback: { minimum: 1, maximum: 100, fallback: 20 },
   discovery: { minimum: 10, maximum: 100, fallback: 30 },
   leaderboard: { minimum: 1, maximum: 100, fallback: 10 },
   search: { minimum: 1, maximum: 100, fallback: 20 },
@@ -64,6 +65,12 @@ export const profileLimits = {
   edges: 100,
   /** Settlements to an agent's addresses, of any kind, above which its payers are counted while nobody waits. */
   payersCountedAtOnce: 10_000,
+  /** Feedback on an agent's registrations above which it is counted while nobody waits. */
+  feedbackCountedAtOnce: 1_000,
+  /** Tags of feedback in a profile. */
+  feedbackTags: 10,
+  /** Feedback of one registration that a page with a filter looks at; the page may have fewer rows than asked for. */
+  feedbackLookedAt: 1_000,
   /** Of a URI within a profile. */
   uriBytes: 8_192,
   /** Of the URIs of one page of registrations together: the page ends with the one that reaches it. */

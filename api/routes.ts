@@ -20,6 +20,7 @@ import { explainByAddress } from './routes/explain-address.ts'
 import { explainAgent } from './routes/explain-agent.ts'
 import { feed } from './routes/feed.ts'
 import { allSettlements } from './routes/find/all-settlements.ts'
+import { feedback } from './routes/find/feedback.ts'
 import { search } from './routes/find/search.ts'
 import { leaderboard } from './routes/leaderboard.ts'
 import { registrations } from './routes/registrations.ts'
@@ -37,6 +38,7 @@ export const routes: readonly Route[] = [
   explainAgent,
   explainByAddress,
   registrations,
+  feedback,
   addresses,
   proof,
   agents,

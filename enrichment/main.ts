@@ -1,6 +1,7 @@
 import { openChainsFile, readChains } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
+import { refreshFeedback } from '../db/queries/feedback/large.ts'
 import { noteAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
 import { noteHoldersUnknownTo } from '../db/queries/join/events.ts'
 import { refreshPayers } from '../db/queries/rollup/payers.ts'
@@ -150,6 +151,10 @@ await runCommand({ usage, options }, async ({ values }) => {
     await refreshPayers(join)
     return 0
   }
+  const feedback = async () => {
+    await refreshFeedback(join)
+    return 0
+  }
   const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), rollupRestMs)
   const edge = async () => (await runEdges(join)).work
   await Promise.all([
@@ -160,6 +165,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     rollupLoop,
     loop('settlement counts', refresh, minute),
     loop('payers', payers, minute),
+    loop('feedback', feedback, minute),
     loop('old changes', () => forgetOldChanges({ pool, now }), hour),
   ])
   server.close()

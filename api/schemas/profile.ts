@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { profileLimits, queryLimits } from '../../limits.config.ts'
 import { agentIdentity, agentSpecs, codehostProfile, edge, oliTag } from './enriched.ts'
+import { feedbackSummary } from './feedback/feedback.ts'
 import { historicalRegistration, record } from './registration.ts'
 import { address, agentStatus, chainLabel, claimMethod, count, fid, time } from './scalars.ts'
 
@@ -53,6 +54,9 @@ export const profile = z
       .enum(['proven', 'signed', 'stated'])
       .nullable()
       .meta({ description: 'What the weakest of the verified addresses is proven by; null without any.' }),
+    feedback: feedbackSummary.nullable().meta({
+      description: 'Of the registrations it holds now. Null: so much that it was not counted yet.',
+    }),
   })
   .meta({ id: 'AgentProfile' })
 

@@ -48,6 +48,7 @@ test('a bare agent has every field, in the order of the specification, unknown o
     historical_registrations: [],
     erc8004_total: 0,
     historical_total: 0,
+    feedback: expect.objectContaining({ total: 0, paid: 0, tags: [] }),
   })
 })
 
@@ -239,6 +240,7 @@ const fields = [
   'historical_total',
   'claim_state',
   'assurance',
+  'feedback',
 ]
 
 function seedFeedback(index: number, revokedBlock: number | null) {

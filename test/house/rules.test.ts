@@ -43,6 +43,7 @@ test('sentences that repeat a limit have its number', () => {
     `1 to ${manifestAddresses} addresses`,
     `the ${documentLimits.feedEntries} agents listed last`,
     `cut at ${documentLimits.bioCharacters} code points`,
+    `more than ${grouped(profileLimits.feedbackCountedAtOnce)} feedbacks`,
     `beyond ${bulk} the ${bulk} that were claimed first`,
   ]) {
     expect(page).toContain(sentence)
@@ -120,6 +121,7 @@ function limitRows(): string[] {
         `${profileLimits.edges} edges, URIs up to ${grouped(profileLimits.uriBytes)} bytes`,
     ],
     ['URIs of a page of registrations', `${profileLimits.pageUriBytes / 1024 / 1024} MiB`],
+    ['feedback that a page with a filter looks at', grouped(profileLimits.feedbackLookedAt)],
     ['tokens of an address without an agent', grouped(profileLimits.registrationsOfAddress)],
     ['verifications of an explanation', `${profileLimits.verifications}`],
     [

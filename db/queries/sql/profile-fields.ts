@@ -1,6 +1,7 @@
 import { profileLimits } from '../../../limits.config.ts'
 import { namesOf, profileFieldsOfSources, sources } from '../../../sources.ts'
 import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
+import { profileFeedback } from './feedback.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
 import { historyObject, recordObject } from './registration-objects.ts'
 import { historyOrder, recordOrder, shownHistory, shownRecords } from './shown-holdings.ts'
@@ -100,6 +101,7 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['historical_total', 'a.historical_total'],
   ['claim_state', 'a.claim_state'],
   ['assurance', assurance],
+  ['feedback', profileFeedback],
 ]
 
 /**

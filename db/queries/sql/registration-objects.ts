@@ -24,8 +24,8 @@ export const recordObject = (uri: string) => `json_build_object(
     'x402_support', d.x402_support,
     'services', coalesce(d.services, '[]'),
     'supported_trust', coalesce(d.supported_trust, '[]'),
-    'feedback_count', (select count(*) from feedback f
-                        where f.chain = h.chain and f.agent_id = h.agent_id and f.revoked_block is null),
+    'feedback_count', coalesce((select t.standing from feedback_total t
+                                 where t.chain = h.chain and t.agent_id = h.agent_id), 0),
     'block_number', r.registered_block,
     'tx_hash', ${hex('r.registered_tx')},
     'deployed_at', ${isoTime('r.registered_at')},

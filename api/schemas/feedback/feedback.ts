@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { clientKinds } from '../../../db/queries/sql/feedback.ts'
+import { profileLimits, rowLimits } from '../../../limits.config.ts'
+import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenId } from '../scalars.ts'
+
+/** As it was given; JavaScript reads one with many digits rounded. */
+const value = z.number()
+
+/** What the feedback of an agent comes to, by who gave it: anybody may, from as many addresses as he likes. */
+export const feedbackSummary = z
+  .strictObject({
+    total: count.meta({ description: 'Feedback that was not revoked; the numbers below are of it.' }),
+    revoked: count,
+    clients: count.meta({ description: 'Addresses that gave it.' }),
+    accounts: count.meta({ description: 'Other accounts that verify one of these addresses.' }),
+    by_agents: count.meta({ description: 'From verified addresses of other agents.' }),
+    by_accounts: count.meta({ description: 'From verified addresses of accounts that are no agents.' }),
+    by_strangers: count.meta({ description: 'From addresses that no account verifies.' }),
+    by_self: count.meta({ description: 'From addresses that the agent itself verifies.' }),
+    paid: count.meta({ description: 'From addresses that had paid the agent before; not its own.' }),
+    tags: z
+      .array(
+        z.strictObject({
+          tag: z.string(),
+          feedback: count,
+          median: value,
+          feedback_known: count.meta({ description: 'Of other agents and accounts.' }),
+          median_known: value.nullable(),
+        }),
+      )
+      .max(profileLimits.feedbackTags)
+      .meta({ description: 'First tags, those that known clients used most first. Tags have scales of their own.' }),
+  })
+  .meta({ id: 'FeedbackSummary' })
+
+const feedback = z
+  .strictObject({
+    chain: chainName,
+    chain_id: chainId,
+    erc8004_id: tokenId,
+    client_address: address,
+    client: z.enum(clientKinds).meta({ description: 'Who verifies the address now; stranger: nobody does.' }),
+    client_fid: fid.nullable(),
+    feedback_index: count.meta({ description: 'Counts the feedback of one client to one token from 1 on.' }),
+    value,
+    tag1: z.string(),
+    tag2: z.string(),
+    endpoint: z.string().nullable(),
+    feedback_uri: z.string().nullable().meta({ description: 'Null: none, or very long.' }),
+    feedback_hash: hash,
+    paid: z.boolean().meta({
+      description: 'Whether the client had paid the agent before, in final blocks; never of its own addresses.',
+    }),
+    given_at: time,
+    block_number: count,
+    log_index: count,
+    tx_hash: hash,
+    revoked_at: time.nullable().meta({ description: 'Null: it stands.' }),
+  })
+  .meta({ id: 'Feedback' })
+
+export const feedbackList = z
+  .strictObject({
+    fid,
+    count,
+    feedback: z.array(feedback).max(rowLimits.feedback.maximum),
+    next_cursor: nextCursor,
+  })
+  .meta({ id: 'FeedbackList' })

@@ -1,0 +1,119 @@
+import type { ChainName } from '../../../chains.config.ts'
+import { profileLimits } from '../../../limits.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { feedbackValue, knownClients, knownColumns, knownOf, shownTag } from '../sql/feedback.ts'
+import { chainId, hex, isoTime, list } from '../sql/json-text.ts'
+
+/** Which feedback; null: no filter. */
+interface FeedbackFilter {
+  readonly chain: readonly ChainName[] | null
+  readonly by: readonly string[] | null
+  readonly paid: boolean | null
+  readonly revoked: boolean | null
+}
+
+interface FeedbackPage {
+  readonly fid: number
+  readonly limit: number
+  readonly filter: FeedbackFilter
+  /** Microseconds since 1970, chain, block and log index of the row that the page begins behind. */
+  readonly after: readonly string[] | undefined
+}
+
+const order = (row: string) =>
+  ['block_timestamp', 'chain', 'block_number', 'log_index'].map((name) => `${row}.${name} desc`).join(', ')
+const key = (
+  row: string,
+) => `array[((extract(epoch from ${row}.block_timestamp) * 1000000)::bigint)::text, ${row}.chain,
+    ${row}.block_number::text, ${row}.log_index::text]`
+
+/** Characters of an endpoint or URI; a longer one is left out, as a part of it leads nowhere. */
+const mostUriCharacters = 2_048
+const shownUri = (uri: string) => `case when ${uri} <> '' and length(${uri}) <= ${mostUriCharacters} then ${uri} end`
+
+const feedbackObject = `json_build_object(
+    'chain', f.chain,
+    'chain_id', ${chainId('f.chain')},
+    'erc8004_id', f.agent_id,
+    'client_address', ${hex('f.client')},
+    'client', f.kind,
+    'client_fid', f.client_fid,
+    'feedback_index', f.feedback_index,
+    'value', ${feedbackValue('f')},
+    'tag1', ${shownTag('f.tag1')},
+    'tag2', ${shownTag('f.tag2')},
+    'endpoint', ${shownUri('f.endpoint')},
+    'feedback_uri', ${shownUri('f.feedback_uri')},
+    'feedback_hash', ${hex('f.feedback_hash')},
+    'paid', f.paid,
+    'given_at', ${isoTime('f.block_timestamp')},
+    'block_number', f.block_number,
+    'log_index', f.log_index,
+    'tx_hash', ${hex('f.tx_hash')},
+    'revoked_at', ${isoTime('f.revoked_at')}
+  )`
+
+// Every registration is read from the place on, as many rows as the page may look at. A filter that few rows match ends a
+// page before it is full, with the place where the next one goes on: no page reads more than that.
+const after = `($4::bigint is null or (
+        f.block_timestamp <= timestamptz 'epoch' + $4::bigint * interval '1 microsecond'
+        and (f.block_timestamp, f.chain, f.block_number, f.log_index)
+            < (timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5::text, $6::bigint, $7::bigint)))`
+const text = `
+select page.*
+  from agent a
+ cross join lateral (
+with found as (
+  select f.*
+    from agent_holding h
+    join feedback_total t using (chain, agent_id)
+   cross join lateral (
+     select f.*
+       from feedback f
+      where f.chain = h.chain and f.agent_id = h.agent_id and ${after}
+      order by f.block_timestamp desc, f.block_number desc, f.log_index desc
+      limit $3::int + 1
+   ) f
+   where h.fid = a.fid and h.reason is null and ($8::text[] is null or h.chain = any ($8))
+   order by ${order('f')}
+   limit $3::int + 1
+),
+numbered as materialized (select f.*, row_number() over (order by ${order('f')}) as place from found f),
+looked as materialized (select * from numbered where place <= $3::int),
+${knownClients('looked', 'a')},
+judged as (select f.*, ${knownColumns} from looked f ${knownOf}),
+matching as materialized (
+  select *
+    from judged
+   where ($9::text[] is null or kind = any ($9))
+     and ($10::boolean is null or paid = $10)
+     and ($11::boolean is null or (revoked_block is not null) = $11)
+),
+page as materialized (select * from matching order by place limit $2::int)
+select (select ${list(feedbackObject, 'f.place')} from page f)::text as rows,
+       (select count(*) from page) as count,
+       case when (select count(*) from matching) > $2
+            then (select ${key('f')} from page f order by f.place desc limit 1)
+            when (select count(*) from numbered) > $3
+            then (select ${key('f')} from looked f order by f.place desc limit 1) end as next
+) page
+ where a.fid = $1`
+
+/**
+ * A page of the feedback on the registrations that an agent holds now, newest first, with what is known of its clients.
+ * Undefined: the fid is not in the index. `next` is null on the last page.
+ */
+export async function agentFeedback(
+  db: Queryable,
+  { fid, limit, filter, after }: FeedbackPage,
+): Promise<{ rows: string; count: number; next: string[] | null } | undefined> {
+  const { chain, by, paid, revoked } = filter
+  const looked = [by, paid, revoked].some((one) => one !== null) ? profileLimits.feedbackLookedAt : limit
+  const place = Array.from({ length: 4 }, (_, n) => after?.[n] ?? null)
+  const { rows } = await db.query<{ rows: string; count: number; next: string[] | null }>({
+    name: 'agent-feedback',
+    text,
+    values: [fid, limit, looked, ...place, chain, by, paid, revoked],
+  })
+  return rows[0]
+}

@@ -27,6 +27,7 @@ import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
 import { owners, portfolio, state } from './routes/time/as-of.ts'
+import { growth } from './routes/time/growth.ts'
 import { agentTimeseries, timeseries } from './routes/time/timeseries.ts'
 
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
@@ -45,6 +46,7 @@ export const routes: readonly Route[] = [
   allSettlements,
   agentTimeseries,
   timeseries,
+  growth,
   state,
   owners,
   portfolio,

@@ -9,6 +9,7 @@ const files = {
   'style.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'claim.js': 'text/javascript; charset=utf-8',
+  'live.js': 'text/javascript; charset=utf-8',
 } as const
 
 /** Cache lifetime of files that change only with a new version of the program. */

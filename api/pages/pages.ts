@@ -12,6 +12,11 @@ import { assets } from './assets.ts'
 import { claimPage } from './claim/page.ts'
 import { directoryPage } from './directory/page.ts'
 import { leaderboardPage } from './leaderboard.ts'
+import { addressPage } from './lookup/address.ts'
+import { explainPage } from './lookup/explain.ts'
+import { ownerPage } from './lookup/owner.ts'
+import { transactionPage } from './lookup/transaction.ts'
+import { networkPage } from './network/page.ts'
 import type { World } from './parts/page.ts'
 import { givePagePolicy, giveScriptPolicy } from './policy.ts'
 import { answerProblem } from './problem.ts'
@@ -39,13 +44,26 @@ export function pageRoutes({ sources, cache, budget, onRead, log, now }: PagesDe
   }
   const router = Router({ caseSensitive: true, strict: true })
   router.use(assets())
-  const pages = [directoryPage(world), agentPage(world), leaderboardPage(world), statusPage(world)]
+  const pages = [
+    directoryPage(world),
+    agentPage(world),
+    leaderboardPage(world),
+    statusPage(world),
+    addressPage(world),
+    transactionPage(world),
+    ownerPage(world),
+    explainPage(world),
+  ]
   for (const page of [...pages, agentFeed(world), ...sitemaps]) {
     const path = expressPath(page)
     router.get(path, ...budget, givePagePolicy, answer(page, sources, cache, onRead))
     router.all(path, refuseMethod(['GET', 'HEAD']))
     if (path !== '/') router.get(`${path}/`, dropSlash)
   }
+  const network = networkPage(world)
+  router.get('/network/', dropSlash)
+  router.get('/network', ...budget, giveScriptPolicy, answer(network, sources, cache, onRead))
+  router.all('/network', refuseMethod(['GET', 'HEAD']))
   router.get('/claim/', dropSlash)
   router.get('/claim', ...budget, giveScriptPolicy, claimPage(world))
   router.all('/claim', refuseMethod(['GET', 'HEAD']))

@@ -8,7 +8,7 @@ import { type Route, route, type Sources } from '../http/route.ts'
 const partSize = 20_000
 const mostParts = 50_000
 
-const own = ['/', '/leaderboard', '/status', '/claim', '/docs']
+const own = ['/', '/leaderboard', '/network', '/status', '/explain', '/claim', '/docs']
 const xml = 'application/xml; charset=utf-8'
 const namespace = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 

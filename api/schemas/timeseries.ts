@@ -31,3 +31,22 @@ const series = {
 
 export const agentSeries = z.strictObject({ fid, ...series }).meta({ id: 'AgentSeries' })
 export const allSeries = z.strictObject(series).meta({ id: 'Series' })
+
+const growthPoint = z
+  .strictObject({
+    start: time.meta({ description: 'Its beginning; it ends where the next begins.' }),
+    agents: count.meta({ description: 'Became one in it.' }),
+    claims: count.meta({ description: 'Were claimed in it for the first time.' }),
+  })
+  .meta({ id: 'GrowthPoint' })
+
+const { interval, since, until } = series
+export const growthAnswer = z
+  .strictObject({
+    interval,
+    since,
+    until,
+    count: series.count,
+    points: z.array(growthPoint).max(readingLimits.points),
+  })
+  .meta({ id: 'Growth' })

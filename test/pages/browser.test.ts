@@ -3,10 +3,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seriousFindings, startBrowser, watch } from '../support/api/browser.ts'
 import { type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'
-import { seedAgent } from '../support/seed.ts'
+import { addressOf, hashOf, seedAgent } from '../support/seed.ts'
 
-/** Five pages under axe, on a machine that has other things to do. */
+/** Ten pages under axe, on a machine that has other things to do. */
 const looksMs = 180_000
+
+const paths = [
+  '/',
+  `/agent/${richFid}`,
+  '/leaderboard',
+  '/status',
+  `/claim?fid=${richFid}`,
+  `/address/${addressOf('showcase 0')}`,
+  `/tx/base/${hashOf('tx base 40000000')}`,
+  `/owner/${richFid}`,
+  `/explain?q=${richFid}`,
+  '/network',
+]
 
 let stage: ClaimStage
 let browser: Browser
@@ -51,7 +64,7 @@ test.each([
   async ({ scheme, width }) => {
     const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 800 } })
     const { page, faults } = await watch(context, stage.api.url)
-    for (const path of ['/', `/agent/${richFid}`, '/leaderboard', '/status', `/claim?fid=${richFid}`]) {
+    for (const path of paths) {
       await page.goto(stage.api.url + path)
       const sideways = await page.evaluate<number>(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',

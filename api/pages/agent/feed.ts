@@ -15,8 +15,8 @@ import type { Profile, Settlement } from '../parts/answers.ts'
 import { nameOf } from '../parts/avatar.ts'
 import { dollars } from '../parts/figures.ts'
 import { askExact, type World } from '../parts/page.ts'
+import { settlementId } from '../parts/settlement-table.ts'
 import { oneLine } from '../parts/text.ts'
-import { settlementId } from './settlements.ts'
 
 const newestSettlements = 20
 

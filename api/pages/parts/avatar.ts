@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts'
+import { firstCodePoints } from './text.ts'
 
 interface Pictured {
   readonly fid: number
@@ -28,7 +29,11 @@ function initial({ display_name, handle, fid }: Pictured): string {
   return letter ? letter[0].toUpperCase() : String(fid).slice(0, 1)
 }
 
+/** Of a name; nobody is called by more. */
+const nameCharacters = 80
+
 /** What an agent is called: display name, else handle, else its number. */
 export function nameOf({ display_name, handle, fid }: Omit<Pictured, 'pfp_url'>): string {
-  return display_name?.trim() || handle?.trim() || `FID ${fid}`
+  const name = display_name?.trim() || handle?.trim() || `FID ${fid}`
+  return name.length <= nameCharacters ? name : `${firstCodePoints(name, nameCharacters)}…`
 }

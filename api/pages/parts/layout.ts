@@ -26,7 +26,7 @@ export interface Site {
 const sections = [
   ['/', 'Agents'],
   ['/leaderboard', 'Leaderboard'],
-  ['/status', 'Status'],
+  ['/network', 'Network'],
   ['/claim', 'Claim'],
   ['/docs', 'API'],
 ] as const
@@ -73,7 +73,7 @@ ${main}
 </main>
 <footer><div class="wide">
 <p>Every number here can be recomputed from public chains and a public social network.</p>
-<p><a href="/feed.atom">Atom feed</a> <a href="/data/agents.json">All claimed agents</a> <a href="/openapi.json">OpenAPI</a> <a href="/status">Status</a></p>
+<p><a href="/feed.atom">Atom feed</a> <a href="/data/agents.json">All claimed agents</a> <a href="/openapi.json">OpenAPI</a> <a href="/status">Status</a> <a href="/explain">Why am I not listed?</a></p>
 </div></footer>
 </body>
 </html>

@@ -1,6 +1,8 @@
 import { type ChainName, chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { Sources } from '../../http/route.ts'
 import { shortened } from './figures.ts'
+import { oneLine } from './text.ts'
 
 /** Links to the chain's explorer. */
 export function addressLink(chain: ChainName, address: string): Html {
@@ -15,6 +17,26 @@ export function transactionLink(chain: ChainName, hash: string): Html {
 
 export function tokenLink(chain: ChainName, registry: string, id: string): Html {
   return outsideLink(filled(chainOf(chain).explorer.token, { address: registry, id }), `#${id}`)
+}
+
+/** Links to our own pages; the whole address or hash is its title, and what is copied from the page behind it. */
+export function ownAddress(address: string): Html {
+  return html`<a class="hex" href="/address/${address}" title="${address}">${shortened(address)}</a>`
+}
+
+export function ownTransaction(chain: ChainName, hash: string): Html {
+  return html`<a class="hex" href="/tx/${chain}/${hash}" title="${hash}">${shortened(hash)}</a>`
+}
+
+/** An agent by its handle or FID. */
+export function agentLink({ fid, handle }: { readonly fid: number; readonly handle: string | null }): Html {
+  return html`<a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${oneLine(handle)}`}</bdi></a>`
+}
+
+/** An identity at its registry. */
+export function identityLink({ chains }: Pick<Sources, 'chains'>, chain: ChainName, id: string): Html {
+  const registry = chains[chain]?.registry.address
+  return registry === undefined ? html`#${id}` : tokenLink(chain, registry, id)
 }
 
 function filled(template: string, values: Record<string, string>): string {

@@ -14,6 +14,14 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'growth',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Growth',
+    text: 'New agents and first claims by hour, day, week or month.',
+    operations: ['getGrowth'],
+  },
+  {
     id: 'badges',
     day: '2026-11-22',
     kind: 'added',

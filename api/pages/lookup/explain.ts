@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { chainOf } from '../../../chains.config.ts'
+import { queryLimits } from '../../../limits.config.ts'
+import { sourceNamed } from '../../../sources.ts'
+import { type Html, html } from '../../http/html.ts'
+import { addressParameter, fidParameter, textParameter } from '../../http/parameters.ts'
+import type { Route } from '../../http/route.ts'
+import { explainByAddress } from '../../routes/explain-address.ts'
+import { explainAgent } from '../../routes/explain-agent.ts'
+import type { addressExplanation, agentExplanation } from '../../schemas/explain.ts'
+import type { Exact } from '../parts/exact-json.ts'
+import { figure } from '../parts/figures.ts'
+import { layout } from '../parts/layout.ts'
+import { ownAddress } from '../parts/links.ts'
+import { askExact, page, type World } from '../parts/page.ts'
+import { ago, day } from '../parts/times.ts'
+import { steps } from './steps.ts'
+
+type Explanation = Exact<z.output<typeof agentExplanation> | z.output<typeof addressExplanation>>
+
+/** Verifications that are listed; the JSON has more. */
+const mostVerifications = 25
+
+/** `/explain`: why an account or an address is, or is not, in the directory. */
+export function explainPage(world: World): Route {
+  return page({
+    path: '/explain',
+    params: z.object({}),
+    query: z.object({ q: textParameter }),
+    maxAgeSeconds: 30,
+    freshSeconds: 5,
+    async view({ q }) {
+      const subject = q === null ? undefined : subjectOf(q)
+      const found = subject && (await explanationOf(world, subject))
+      const head = {
+        title: 'Why am I not listed?',
+        description: 'Which of the rules hold for an account or an address, and what to do next.',
+        path: '/explain',
+      }
+      return layout(world, head, [
+        html`<section class="hero"><h1>Why am I not listed?</h1>
+<p class="lead">An account becomes an agent here when an address it verifies holds, or once held, an ERC-8004 identity, or when it is claimed. Ask for a FID or an address.</p></section>`,
+        form(q, q !== null && found === undefined),
+        ...(found && subject ? [answer(found, subject, world.now())] : []),
+      ])
+    },
+  })
+}
+
+type Subject = { readonly fid: number } | { readonly address: string }
+
+function subjectOf(q: string): Subject | undefined {
+  const address = addressParameter.safeParse(q)
+  if (address.success) return { address: address.data }
+  const fid = fidParameter.safeParse(q.replace(/^fid\s*[:#]?\s*/i, ''))
+  return fid.success ? { fid: fid.data } : undefined
+}
+
+function explanationOf(world: World, subject: Subject): Promise<Explanation | undefined> {
+  return 'fid' in subject
+    ? askExact<z.output<typeof agentExplanation>>(world, explainAgent, subject)
+    : askExact<z.output<typeof addressExplanation>>(world, explainByAddress, subject)
+}
+
+function form(q: string | null, refused: boolean): Html {
+  return html`<form class="search" action="/explain">
+<label class="unseen" for="q">FID or address</label>
+<input id="q" name="q" value="${q}" maxlength="${queryLimits.characters}" required autocomplete="off" spellcheck="false" placeholder="A FID such as 4207, or 0x and 40 digits"${refused && html` aria-invalid="true" aria-describedby="q-problem"`}>
+<button>Explain</button></form>
+${refused && html`<p class="problem" id="q-problem">That is neither a FID nor an address. A handle leads to its FID by <a href="/?q=${q}">searching for it</a>.</p>`}`
+}
+
+function answer(found: Explanation, subject: Subject, now: number): Html {
+  const { summary, rules, verifications, sources, chains, in_index: listed } = found
+  const fid = found.fid
+  const json = 'fid' in subject ? `/api/agent/${subject.fid}/explain` : `/api/by-address/${subject.address}/explain`
+  return html`<section aria-labelledby="answer"><h2 id="answer">${listed ? 'It is listed' : 'It is not listed'}</h2>
+<p>${summary}${listed && fid !== null && html` <a href="/agent/${fid}">Its page</a>`}</p>
+${steps(rules)}</section>
+${
+  verifications.length > 0 &&
+  html`<section aria-labelledby="verifications"><h2 id="verifications">Verifications</h2><ul class="rows tight">${verifications
+    .slice(0, mostVerifications)
+    .map(
+      ({ address, fid: by, verified_at, ended_at, tokens, chains: on }) =>
+        html`<li>${ownAddress(address)} by <a href="/owner/${by}">FID ${by}</a> <span class="sub">${
+          ended_at === null ? html`since ${day(verified_at)}` : html`${day(verified_at)} to ${day(ended_at)}`
+        } · holds ${figure(tokens)}${on.length > 0 && ` on ${on.join(', ')}`}</span></li>`,
+    )}</ul></section>`
+}
+<section aria-labelledby="read"><h2 id="read">When we last looked</h2>
+<div class="table" role="region" aria-labelledby="read" tabindex="0"><table><thead><tr><th scope="col">Source</th><th scope="col">Asked</th><th scope="col">Outcome</th></tr></thead>
+<tbody>${sources.map(
+    ({ source, last_attempt_at, last_outcome }) =>
+      html`<tr><th scope="row">${sourceNamed(source)?.label ?? source}</th><td>${ago(last_attempt_at, now)}</td><td>${last_outcome?.replaceAll('_', ' ') ?? '–'}</td></tr>`,
+  )}${chains.map(
+    ({ chain, indexed_block, indexed_at }) =>
+      html`<tr><th scope="row">${chainOf(chain).label}</th><td>${ago(indexed_at, now)}</td><td>block ${figure(indexed_block)}</td></tr>`,
+  )}</tbody></table></div>
+<p class="sub"><a href="${json}">The same as JSON</a></p></section>`
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { type ChainName, chainOf, findChain } from '../../../chains.config.ts'
+import { html } from '../../http/html.ts'
+import type { Route } from '../../http/route.ts'
+import { byAddress } from '../../routes/by-address.ts'
+import { allSettlements } from '../../routes/find/all-settlements.ts'
+import type { addressSubjectAnswer } from '../../schemas/by-address.ts'
+import type { allSettlementsList } from '../../schemas/settlement.ts'
+import type { Settlement } from '../parts/answers.ts'
+import type { Exact } from '../parts/exact-json.ts'
+import { counted, shortened } from '../parts/figures.ts'
+import { layout } from '../parts/layout.ts'
+import { addressLink, agentLink, transactionLink } from '../parts/links.ts'
+import { askExact, page, type World } from '../parts/page.ts'
+import { settlementTable } from '../parts/settlement-table.ts'
+import { minute } from '../parts/times.ts'
+
+type Subject = Exact<z.output<typeof addressSubjectAnswer>>
+
+/** A batch of a facilitator has some dozens. */
+const mostRows = 100
+/** Recipients whose agents are named. */
+const mostNamed = 10
+
+/** `/tx/{chain}/{hash}`: the settlements of a transaction. The chain by label, name or id. */
+export function transactionPage(world: World): Route {
+  return page({
+    path: '/tx/{chain}/{hash}',
+    params: z.object({
+      chain: z.string().transform((text) => findChain(text)),
+      hash: z.string().transform((text) => (/^0x[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : undefined)),
+    }),
+    query: z.object({}),
+    maxAgeSeconds: 30,
+    freshSeconds: 10,
+    missing: 'No gasless USDC settlement is known in this transaction',
+    async view({ chain, hash }) {
+      if (chain === undefined || hash === undefined) return undefined
+      const query = allSettlements.query.parse({ tx_hash: hash, chain, limit: `${mostRows}` })
+      const list = await askExact<z.output<typeof allSettlementsList>>(world, allSettlements, query)
+      const [first] = list?.settlements ?? []
+      if (!list || !first) return undefined
+      const head = {
+        title: `Transaction ${shortened(hash)} on ${chainOf(chain).label}`,
+        description: `${counted(list.count, 'gasless USDC settlement')} in transaction ${hash} on ${chainOf(chain).label}.`,
+        path: `/tx/${chain}/${hash}`,
+      }
+      return layout(world, head, [
+        about(chain, hash, first, list.count),
+        await recipients(world, list.settlements),
+        html`<section aria-labelledby="settlements"><h2 id="settlements">Settlements</h2>${settlementTable('Settlements', list.settlements)}</section>
+<section aria-labelledby="data"><h2 id="data">Check it yourself</h2><p><a href="/api/settlements?tx_hash=${hash}">As JSON</a> · ${transactionLink(chain, hash)} on the chain’s explorer. Each settlement is one successful call of <code>transferWithAuthorization</code> or <code>receiveWithAuthorization</code> of USDC (EIP-3009), found by its <code>AuthorizationUsed</code> log.</p></section>`,
+      ])
+    },
+  })
+}
+
+function about(chain: ChainName, hash: string, settlement: Settlement, count: number) {
+  const { block_number, block_timestamp, facilitator_address: sender, final } = settlement
+  return html`<section class="hero"><h1>Transaction</h1>
+<p class="lead"><code class="whole">${hash}</code></p>
+<dl class="facts"><div><dt>Chain</dt><dd><span class="chain ${chain}">${chainOf(chain).label}</span></dd></div>
+<div><dt>Block</dt><dd>${block_number}, ${minute(block_timestamp)} UTC, ${final ? 'final' : 'not final yet'}</dd></div>
+<div><dt>Sent by</dt><dd>${addressLink(chain, sender)} <span class="sub">the facilitator, who paid the gas</span></dd></div>
+<div><dt>Holds</dt><dd>${counted(count, 'settlement')}</dd></div></dl></section>`
+}
+
+/** The agents among those who were paid. */
+async function recipients(world: World, settlements: readonly Settlement[]) {
+  const addresses = [...new Set(settlements.map(({ recipient_address }) => recipient_address))].slice(0, mostNamed)
+  const subjects = await Promise.all(addresses.map((address) => askExact<Subject>(world, byAddress, { address })))
+  const agents = new Map(subjects.flatMap((one) => (one?.kind === 'agent' ? [[one.fid, one] as const] : [])))
+  return agents.size === 0
+    ? html``
+    : html`<p class="note">Paid: ${[...agents.values()].map((agent, index) => html`${index > 0 && ', '}${agentLink(agent)}`)}</p>`
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { chainOf } from '../../../chains.config.ts'
+import { type Html, html } from '../../http/html.ts'
+import type { Route } from '../../http/route.ts'
+import { allSettlements } from '../../routes/find/all-settlements.ts'
+import { stats as statsRoute } from '../../routes/stats.ts'
+import { growth as growthRoute } from '../../routes/time/growth.ts'
+import { timeseries } from '../../routes/time/timeseries.ts'
+import type { allSettlementsList } from '../../schemas/settlement.ts'
+import type { stats as statsAnswer } from '../../schemas/stats.ts'
+import type { allSeries, growthAnswer } from '../../schemas/timeseries.ts'
+import { chart } from '../parts/chart.ts'
+import type { Exact } from '../parts/exact-json.ts'
+import { counted, dollars, figure } from '../parts/figures.ts'
+import { layout } from '../parts/layout.ts'
+import { askExact, page, type World } from '../parts/page.ts'
+import {
+  type Asked,
+  seriesChart,
+  seriesChoice,
+  seriesParameters,
+  seriesPath,
+  seriesQuery,
+  totalOf,
+} from '../parts/series.ts'
+import { settlementTable } from '../parts/settlement-table.ts'
+import { minute } from '../parts/times.ts'
+
+type Growth = Exact<z.output<typeof growthAnswer>>
+type List = Exact<z.output<typeof allSettlementsList>>
+type Series = Exact<z.output<typeof allSeries>>
+type Stats = Exact<z.output<typeof statsAnswer>>
+
+const newest = 15
+/** How far back the newest settlements are looked for. */
+const newestMs = 7 * 86_400_000
+
+/** `/network`: how the directory and what is paid grow. Its script renews the newest settlements; the rest stands still. */
+export function networkPage(world: World): Route {
+  return page({
+    path: '/network',
+    params: z.object({}),
+    query: z.object(seriesParameters),
+    maxAgeSeconds: 10,
+    freshSeconds: 10,
+    async view(asked) {
+      const now = world.now()
+      const query = seriesQuery(asked, now)
+      // Of one minute, so that the list is asked for once in it.
+      const since = new Date(Math.floor((now - newestMs) / 60_000) * 60_000).toISOString()
+      const latest = { since, limit: `${newest}`, chain: asked.chain ?? undefined }
+      const [stats, series, growth, list] = await Promise.all([
+        askExact<Stats>(world, statsRoute, {}),
+        askExact<Series>(world, timeseries, timeseries.query.parse(query)),
+        askExact<Growth>(world, growthRoute, growthRoute.query.parse(query)),
+        askExact<List>(world, allSettlements, allSettlements.query.parse(latest)),
+      ])
+      if (!stats || !series || !growth || !list) return undefined
+      const head = {
+        title: 'Network',
+        description: 'Growth of agents, claims and gasless USDC settlements, per chain and over time.',
+        path: seriesPath('/network', asked),
+        script: '/assets/live.js',
+      }
+      return layout(world, head, [
+        about(stats),
+        html`<section aria-labelledby="paid"><h2 id="paid">What everybody was paid</h2>
+${seriesChoice('/network', asked, 'paid')}
+<p class="sub">Gasless USDC settlements to anybody, agent or not.</p>
+${seriesChart('volume', series)}</section>`,
+        grown(growth),
+        chains(stats),
+        latestOf(list),
+        asData(asked, series),
+      ])
+    },
+  })
+}
+
+function about({ total_agents, claimed_count, settlements, generated_at }: Stats): Html {
+  const facts: [string, number][] = [
+    ['agents', total_agents],
+    ['claimed by their owners', claimed_count],
+    ['settlements to agents in 30 days', settlements.last_30d],
+    ['settlements to agents ever', settlements.all],
+  ]
+  return html`<section class="hero"><h1>Network</h1><p class="lead">What is known of all agents together, as of ${minute(generated_at)} UTC.</p>
+<dl class="numbers">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${figure(value)}</dd></div>`)}</dl></section>`
+}
+
+function grown({ interval, points }: Growth): Html {
+  const first = points.findIndex(({ agents, claims }) => agents + claims > 0)
+  const shown =
+    interval === 'month' ? points.slice(Math.min(Math.max(first, 0), Math.max(0, points.length - 7))) : points
+  const agents = shown.reduce((sum, point) => sum + point.agents, 0)
+  const claims = shown.reduce((sum, point) => sum + point.claims, 0)
+  const bars = shown.map((point) => ({
+    name: interval === 'month' ? point.start.slice(0, 7) : point.start.slice(0, 10),
+    value: point.agents + point.claims,
+    cells: [counted(point.agents, 'new agent'), counted(point.claims, 'first claim')],
+  }))
+  return html`<section aria-labelledby="growth"><h2 id="growth">New agents and claims</h2>
+${chart({
+  id: 'grown',
+  title: 'New agents and first claims over time',
+  summary: `${counted(agents, 'new agent')} and ${counted(claims, 'first claim')} over ${counted(shown.length, interval)}.`,
+  columns: [interval === 'month' ? 'Month' : 'Day', 'New agents', 'First claims'],
+  bars,
+  scale: (value) => short.format(value),
+  isLastPartial: true,
+})}</section>`
+}
+
+const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
+
+function chains({ chains: all, erc8004_supply: supply }: Stats): Html {
+  return html`<section aria-labelledby="chains"><h2 id="chains">ERC-8004 identities by chain</h2>
+<div class="table" role="region" aria-labelledby="chains" tabindex="0"><table><thead><tr><th scope="col">Chain</th><th scope="col" class="number">Identities</th><th scope="col">Look at</th></tr></thead>
+<tbody>${all.map(
+    ({ chain }) =>
+      html`<tr><th scope="row"><span class="chain ${chain}">${chainOf(chain).label}</span></th><td class="number">${figure(supply[chain] ?? 0)}</td><td><a href="/?chain=${chainOf(chain).label}">its agents</a></td></tr>`,
+  )}</tbody></table></div></section>`
+}
+
+function latestOf({ settlements }: List): Html {
+  return html`<section aria-labelledby="newest"><h2 id="newest">Newest settlements</h2>
+<p class="sub" id="live" data-every="15">As of this page’s making; with scripts it renews itself.</p>
+<div id="live-rows">${
+    settlements.length === 0
+      ? html`<p class="empty">Nothing was paid in the last seven days.</p>`
+      : settlementTable('Newest settlements', settlements)
+  }</div></section>`
+}
+
+function asData(asked: Asked, series: Series): Html {
+  const { volume, count } = totalOf(series)
+  const query = new URLSearchParams({
+    interval: series.interval,
+    ...(series.since === null ? {} : { since: series.since }),
+  })
+  for (const name of asked.chain ?? []) query.append('chain', chainOf(name).label)
+  return html`<section aria-labelledby="data"><h2 id="data">Check it yourself</h2>
+<p>${dollars(volume)} in ${counted(count, 'settlement')}: <a href="/api/timeseries?${query.toString()}">series of settlements</a> · <a href="/api/growth?${query.toString()}">series of agents and claims</a> · <a href="/api/stats">totals</a></p></section>`
+}

@@ -1,0 +1,123 @@
+import type { z } from 'zod'
+import { type ChainName, chainNames, chainOf } from '../../../chains.config.ts'
+import { type Html, html } from '../../http/html.ts'
+import { chainsParameter, wordParameter } from '../../http/parameters.ts'
+import type { allSeries } from '../../schemas/timeseries.ts'
+import { type Bar, chart } from './chart.ts'
+import type { Exact } from './exact-json.ts'
+import { counted, dollars, figure } from './figures.ts'
+
+/** What was paid over time, as the routes of series answer it. */
+type Series = Exact<z.output<typeof allSeries>>
+
+/** Times that can be looked at, and how finely. */
+const ranges = {
+  '7d': { name: '7 days', interval: 'day', days: 7 },
+  '30d': { name: '30 days', interval: 'day', days: 30 },
+  '90d': { name: '90 days', interval: 'day', days: 90 },
+  all: { name: 'All time', interval: 'month', days: null },
+} as const
+type Range = keyof typeof ranges
+
+/** What a page with such a chart takes. */
+export const seriesParameters = {
+  range: wordParameter(Object.keys(ranges) as Range[], '30d', 'The time that is shown.'),
+  chain: chainsParameter,
+}
+
+export interface Asked {
+  readonly range: Range
+  readonly chain: readonly ChainName[] | null
+}
+
+/** Before the first authorization of any chain. */
+const beginning = '2020-08-01T00:00:00Z'
+const dayMs = 86_400_000
+
+/** The query of a series for a range up to now. */
+export function seriesQuery({ range, chain }: Asked, now: number): Record<string, unknown> {
+  const { interval, days } = ranges[range]
+  const today = Math.floor(now / dayMs) * dayMs
+  const since = days === null ? beginning : new Date(today - (days - 1) * dayMs).toISOString()
+  return { interval, since, chain: chain ?? undefined }
+}
+
+/** Links to the other ranges and chains of a page; `path` is the page, `anchor` where the chart is on it. */
+export function seriesChoice(path: string, { range, chain }: Asked, anchor: string): Html {
+  const chip = (name: string, chosen: boolean, target: Asked) =>
+    html`<li><a class="chip" href="${seriesPath(path, target)}#${anchor}"${chosen && html` aria-current="true"`}>${name}</a></li>`
+  return html`<nav class="filters" aria-label="Time and chain"><div class="group"><ul aria-label="Time">${Object.entries(
+    ranges,
+  ).map(([word, { name }]) => chip(name, word === range, { range: word as Range, chain }))}</ul></div>
+<div class="group"><ul aria-label="Chain">${chip('All chains', chain === null, { range, chain: null })}${chainNames.map(
+    (name) => chip(chainOf(name).label, chain?.length === 1 && chain[0] === name, { range, chain: [name] }),
+  )}</ul></div></nav>`
+}
+
+/** Address of a page with a range and chains; the usual ones are left out. */
+export function seriesPath(path: string, { range, chain }: Asked, more: readonly (readonly [string, string])[] = []) {
+  const pairs = [
+    ...(range === '30d' ? [] : [['range', range] as const]),
+    ...(chain ?? []).map((name) => ['chain', chainOf(name).label] as const),
+    ...more,
+  ]
+  const query = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString()
+  return query === '' ? path : `${path}?${query}`
+}
+
+/** Dollars over time; the number of settlements and of payers is told with each bar. */
+export function seriesChart(id: string, series: Series): Html {
+  const { interval } = series
+  const points = series.points.slice(firstShown(series.points))
+  const bars = points.map(({ start, settlements, amount_usdc, unique_payers }): Bar => {
+    const payers = unique_payers === null ? [] : [counted(unique_payers, 'payer')]
+    return {
+      name: interval === 'month' ? start.slice(0, 7) : start.slice(0, 10),
+      value: settlements === 0 ? 0 : Math.max(Number(amount_usdc), Number.MIN_VALUE),
+      cells: [dollars(amount_usdc), counted(settlements, 'settlement'), ...payers],
+    }
+  })
+  const { volume, count } = totalOf(series)
+  return chart({
+    id,
+    title: 'Volume over time',
+    summary: `${dollars(volume)} in ${counted(count, 'settlement')} over ${figure(points.length)} ${interval}s, by UTC ${interval}.`,
+    columns: [
+      interval === 'month' ? 'Month' : 'Day',
+      'Volume',
+      'Settlements',
+      ...(points[0]?.unique_payers === null ? [] : ['Payers']),
+    ],
+    bars,
+    scale: (value) => short.format(value),
+    isLastPartial: true,
+  })
+}
+
+const short = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  minimumFractionDigits: 0,
+  maximumSignificantDigits: 3,
+})
+
+/** Points of a series of months before anything happened are not shown; a few stay, so that one bar is no wall. */
+const fewest = 7
+function firstShown(points: Series['points']): number {
+  const first = points.findIndex(({ settlements }) => settlements > 0)
+  const newest = Math.max(0, points.length - fewest)
+  return points.length <= 90 ? 0 : Math.min(first < 0 ? newest : first, newest)
+}
+
+/** Sums of a series, exact. */
+export function totalOf({ points }: Pick<Series, 'points'>): { volume: string; count: number } {
+  let units = 0n
+  let count = 0
+  for (const { amount_usdc, settlements } of points) {
+    const [whole = '0', decimals = ''] = amount_usdc.split('.')
+    units += BigInt(whole + decimals.padEnd(6, '0'))
+    count += settlements
+  }
+  return { volume: `${units / 1_000_000n}.${String(units % 1_000_000n).padStart(6, '0')}`, count }
+}

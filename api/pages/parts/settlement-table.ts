@@ -1,0 +1,32 @@
+import { chainOf } from '../../../chains.config.ts'
+import { type Html, html } from '../../http/html.ts'
+import type { Settlement } from './answers.ts'
+import { dollars } from './figures.ts'
+import { ownAddress, ownTransaction } from './links.ts'
+import { minute } from './times.ts'
+
+/** The anchor of one settlement, for the page and for links into it. */
+export function settlementId({ chain, block_number: block, log_index: index }: Settlement): string {
+  return `settlement-${chain}-${block}-${index}`
+}
+
+/** Settlements as rows; who paid, who was paid and the transaction lead to their pages. */
+export function settlementTable(name: string, settlements: readonly Settlement[]): Html {
+  return html`<div class="table" role="region" aria-label="${name}" tabindex="0"><table>
+<thead><tr><th scope="col">When (UTC)</th><th scope="col" class="number">Amount</th><th scope="col">Chain</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
+<tbody>${settlements.map(row)}</tbody>
+</table></div>`
+}
+
+function row(settlement: Settlement): Html {
+  const { chain, tx_hash, block_timestamp, payer_address, recipient_address, amount_usdc, final } = settlement
+  const itself = payer_address === recipient_address
+  return html`<tr id="${settlementId(settlement)}">
+<td>${minute(block_timestamp)}</td>
+<td class="number">${dollars(amount_usdc)}</td>
+<td><span class="chain ${chain}">${chainOf(chain).label}</span></td>
+<td>${ownAddress(payer_address)}${itself && html` <span class="status" title="Payer and recipient are one address">to itself</span>`}</td>
+<td>${ownAddress(recipient_address)}</td>
+<td>${ownTransaction(chain, tx_hash)}${!final && html` <span class="sub">not final yet</span>`}</td>
+</tr>`
+}

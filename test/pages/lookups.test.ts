@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startApi, type TestApi } from '../support/api/api.ts'
+import { richFid, seedShowcase } from '../support/api/showcase.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, hashOf, seedAgent, seedRegistration, seedSettlement, seedVerification } from '../support/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+const rich = addressOf('showcase 0')
+const self = addressOf('pays itself')
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const now = Date.now()
+  await seedShowcase(database.pool, now)
+  await seedVerification(database.pool, { fid: 77, address: self })
+  const own = { chain: 'celo', recipient: self, payer: self, block: 7, at: new Date(now - 1_000) } as const
+  await seedSettlement(database.pool, own)
+  await seedSettlement(database.pool, { ...own, recipient: rich, logIndex: 3, amount: 9_007_199_254_740_993n })
+  api = await startApi(database, { now: () => now })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const read = async (path: string) => {
+  const response = await api.get(path)
+  expect([path, response.status]).toEqual([path, 200])
+  return response.text()
+}
+const textOf = (page: string) => page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+
+test('an address tells whose it is, what it holds, what it was paid and paid', async () => {
+  const page = await read(`/address/${rich.toUpperCase().replace('0X', '0x')}`)
+  expect(page).toContain(`<link rel="canonical" href="https://agents.example/address/${rich}">`)
+  const text = textOf(page)
+  expect(text).toContain(`It leads to the agent with FID ${richFid}.`)
+  expect(text).toContain('61 settlements received')
+  expect(text).toContain('Eth #100 since')
+  expect(page).toContain(`<a href="/agent/${richFid}"><bdi>@tideline</bdi></a>`)
+  const payer = textOf(await read(`/address/${self}`))
+  expect(payer).toContain('FID 77 since')
+  expect(payer).toContain('to itself')
+  expect(payer).toContain('$9,007,199,254.740993')
+})
+
+test('an address nobody knows has a page that says so, and one that is none has not', async () => {
+  const text = textOf(await read(`/address/${addressOf('unheard of')}`))
+  expect(text).toContain('No account is known to verify this address.')
+  expect(text).toContain('No gasless USDC settlement to this address is known.')
+  expect((await api.get('/address/0x12')).status).toBe(400)
+})
+
+test('a transaction shows its settlements, whatever the chain is called, and its agents', async () => {
+  const hash = hashOf('tx celo 7')
+  for (const chain of ['celo', 'Celo', '42220']) {
+    const page = await read(`/tx/${chain}/${hash}`)
+    expect(page.match(/<tr id="settlement-celo-7-/g)).toHaveLength(2)
+    expect(page).toContain(`<link rel="canonical" href="https://agents.example/tx/celo/${hash}">`)
+    expect(textOf(page)).toContain('Paid: @tideline')
+  }
+  for (const path of [`/tx/base/${hash}`, `/tx/nowhere/${hash}`, '/tx/celo/0x12']) {
+    expect([path, (await api.get(path)).status]).toEqual([path, 404])
+  }
+})
+
+test('an account has a portfolio whether it is an agent or not', async () => {
+  const text = textOf(await read(`/owner/${richFid}`))
+  expect(text).toContain('Tideline Research')
+  expect(text).toContain('identities held 3')
+  const other = await read('/owner/77')
+  expect(textOf(other)).toContain('This account is no agent here.')
+  expect(other).toContain('href="/explain?q=77"')
+  expect((await api.get('/owner/123456')).status).toBe(404)
+})
+
+test('the explanation is a list of steps, with what to do next', async () => {
+  const form = await read('/explain')
+  expect(form).toContain('<h1>Why am I not listed?</h1>')
+  const listed = textOf(await read(`/explain?q=FID%20${richFid}`))
+  expect(listed).toContain('It is listed')
+  const page = await read('/explain?q=77')
+  expect(page.match(/<li class="(done|open)">/g)).toEqual([
+    '<li class="done">',
+    '<li class="open">',
+    '<li class="open">',
+    '<li class="open">',
+  ])
+  expect(textOf(page)).toContain('Next: register an agent with a verified address')
+  expect(textOf(await read(`/explain?q=${self}`))).toContain('Verified by FID 77')
+  expect(await read('/explain?q=%3Cscript%3E')).toContain('That is neither a FID nor an address.')
+})
+
+test('the network’s series add up to what the API says, per chain and range', async () => {
+  for (const query of ['', '?range=7d&chain=Base', '?range=90d', '?range=all']) {
+    const page = await read(`/network${query}`)
+    const [, asked] = /href="(\/api\/timeseries\?[^"]+)"/.exec(page) ?? []
+    const series = (await (await api.get((asked as string).replaceAll('&amp;', '&'))).json()) as {
+      points: { settlements: number }[]
+    }
+    const sum = series.points.reduce((total, { settlements }) => total + settlements, 0)
+    const [, said] = /in ([0-9,]+) settlements? over/.exec(page) ?? []
+    expect([query, said]).toEqual([query, sum.toLocaleString('en-US')])
+    expect(sum).toBeGreaterThan(0)
+  }
+  const growth = (await (await api.get('/api/growth?interval=month&since=2020-01-01T00:00:00Z')).json()) as {
+    points: { agents: number; claims: number }[]
+  }
+  expect(growth.points.reduce((total, { agents }) => total + agents, 0)).toBe(40)
+  expect(growth.points.reduce((total, { claims }) => total + claims, 0)).toBe(3)
+})
+
+test('an address with very many tokens and a name without end stay small and inert', async () => {
+  const { pool } = database
+  const flood = addressOf('flood')
+  await seedAgent(pool, {
+    fid: 88,
+    handle: '\u202e<script>',
+    displayName: `<img src=x onerror=alert(1)>${'x'.repeat(10_000)}`,
+    addresses: [flood],
+  })
+  for (let id = 0; id < 60; id++) await seedRegistration(pool, { chain: 'base', id: 5_000 + id, owner: flood })
+  await pool.query(
+    `insert into registration (id, chain, agent_id, owner, burned, registered_block, registered_at, registered_tx,
+                               acquired_block, acquired_at, updated_block, updated_at)
+     select 'gnosis-' || n, 'gnosis', n, $1, false, 1, now(), '\\x00', 1, now(), 1, now()
+       from generate_series(100000, 119999) n`,
+    [Buffer.from(flood.slice(2), 'hex')],
+  )
+  for (const path of [`/address/${flood}`, '/owner/88', '/explain?q=88', '/']) {
+    const page = await read(path)
+    expect([path, page.length < 60_000]).toEqual([path, true])
+    expect(page).not.toMatch(/<script>|<img/)
+    expect(page.slice(0, page.indexOf('</head>'))).not.toContain('\u202e')
+  }
+})

@@ -24,6 +24,7 @@ export const rowLimits = {
   discovery: { minimum: 10, maximum: 100, fallback: 30 },
   leaderboard: { minimum: 1, maximum: 100, fallback: 10 },
   search: { minimum: 1, maximum: 100, fallback: 20 },
+  log: { minimum: 1, maximum: 1_000, fallback: 1_000 },
 } as const satisfies Record<string, Rows>
 
 /** What a query may hold. */
@@ -95,6 +96,8 @@ export const documentLimits = {
   bioCharacters: 280,
   /** Lines of one answer of the log of changes. */
   changeLines: 1_000,
+  /** Of one answer of the log: it ends with the part of it that reaches them, at most fifty lines further. */
+  logBytes: 8 * 1024 * 1024,
 } as const
 
 export const claimLimits = {

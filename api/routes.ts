@@ -23,6 +23,7 @@ import { allSettlements } from './routes/find/all-settlements.ts'
 import { feedback } from './routes/find/feedback.ts'
 import { search } from './routes/find/search.ts'
 import { leaderboard } from './routes/leaderboard.ts'
+import { log } from './routes/mirror/log.ts'
 import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
@@ -36,6 +37,7 @@ const specified = [agent, settlements, discovery, byAddress, leaderboard, stats,
 export const routes: readonly Route[] = [
   ...specified,
   changes,
+  log,
   explainAgent,
   explainByAddress,
   registrations,

@@ -18,17 +18,18 @@ export function answer(route: Route, sources: Sources, cache: Cache<Content>, on
     if (!value) throw new ApiError('ERR_NOT_FOUND', missing)
     if (hit) res.setHeader('Age', String(ageSeconds))
     for (const [name, text] of headers) res.setHeader(name, text)
-    if (value.next !== undefined) linkNext(res, value.next)
+    if (value.next !== undefined) tell(res, 'Link', `<${value.next}>; rel="next"`) // RFC 8288
+    for (const [name, text] of Object.entries(value.headers)) tell(res, name, text)
     const before = value.bytes
     await sendContent(req, res, value, maxAgeSeconds)
     if (value.bytes !== before) cache.measure(key)
   }
 }
 
-/** RFC 8288, readable for scripts on other origins as well. */
-function linkNext(res: Response, next: string): void {
-  res.appendHeader('Link', `<${next}>; rel="next"`)
-  res.setHeader('Access-Control-Expose-Headers', `${res.getHeader('Access-Control-Expose-Headers')}, Link`)
+/** A header that scripts on other origins may read as well. */
+function tell(res: Response, name: string, text: string): void {
+  res.appendHeader(name, text)
+  res.setHeader('Access-Control-Expose-Headers', `${res.getHeader('Access-Control-Expose-Headers')}, ${name}`)
 }
 
 /** The answer of a route to parsed parameters, from the cache while it is fresh there. `value` undefined: 404. */
@@ -43,8 +44,8 @@ export async function readThrough(
   const load = async () => {
     const read = await route.read(input as never, sources)
     if (read === undefined) return undefined
-    const { body, next } = typeof read === 'string' ? { body: read, next: undefined } : read
-    return new Content(route.answer.type, Buffer.from(body), next)
+    const { body, next, headers } = typeof read === 'string' ? { body: read, next: undefined, headers: {} } : read
+    return new Content(route.answer.type, Buffer.from(body), next, headers)
   }
   const answered = await cache.get(key, route.freshSeconds * 1_000, load, { fid: input.fid, address: input.address })
   return { key, ...answered }

@@ -40,6 +40,8 @@ export class Content {
     readonly text: Buffer,
     /** Where the next page of a list is; undefined: it is no page, or the last. */
     readonly next?: string,
+    /** What the answer tells beside its body. */
+    readonly headers: Readonly<Record<string, string>> = {},
   ) {
     this.#digest = createHash('sha256').update(text).digest('base64url').slice(0, 27)
     this.bytes = 2 * text.length // as it is, and as it is sent

@@ -93,6 +93,8 @@ export interface PagedBody {
   readonly body: string
   /** Whole URL; undefined: this is the last page. */
   readonly next: string | undefined
+  /** What the answer tells beside its body; scripts on other origins may read it. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /**

@@ -131,6 +131,10 @@ function limitRows(): string[] {
         `${grouped(documentLimits.changeLines)} lines`,
     ],
     [
+      'log of profiles',
+      `${grouped(rowLimits.log.maximum)} lines; it ends soon after ${documentLimits.logBytes / 1024 / 1024} MiB`,
+    ],
+    [
       'MCP',
       `${kib(mcpLimits.requestBytes)} asked, ${kib(mcpLimits.answerBytes)} answered by a tool, rows 1 to ` +
         `${mcpLimits.rows.maximum} (${mcpLimits.rows.fallback}) where the list has a limit`,

@@ -1,5 +1,6 @@
 import { profileLimits } from '../../../limits.config.ts'
 import { namesOf, profileFieldsOfSources, sources } from '../../../sources.ts'
+import { assuranceOf } from './assurance.ts'
 import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
 import { profileFeedback } from './feedback.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
@@ -61,11 +62,6 @@ select json_build_object(
   ) best on true
 )`
 
-/** What the weakest of the verified addresses is proven by; null without any. */
-const assurance = `(
-select (array['stated', 'signed', 'proven'])[min(case v.verdict when 'proven' then 3 when 'signed' then 2 else 1 end)]
-  from verified_address v where v.fid = a.fid and v.ended_at is null)`
-
 /** What a profile is made of: name and expression over the agent `a`, with `paid` and `source` beside it. */
 export const profileFields: readonly (readonly [name: string, expression: string])[] = [
   ['fid', 'a.fid'],
@@ -100,7 +96,7 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['erc8004_total', 'a.current_total'],
   ['historical_total', 'a.historical_total'],
   ['claim_state', 'a.claim_state'],
-  ['assurance', assurance],
+  ['assurance', assuranceOf('a.fid')],
   ['feedback', profileFeedback],
 ]
 

@@ -1,0 +1,160 @@
+import type { ChainName } from '../../../chains.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { type LeftOut, readInParts } from '../sql/broken-rows.ts'
+import { isoTime, members } from '../sql/json-text.ts'
+import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
+
+/** Where the log of a database stands. */
+interface LogHead {
+  /** UUID of the database: another one counts from 1 again. */
+  readonly epoch: string
+  /** Number of the newest line; 0 before the first. */
+  readonly head: number
+}
+
+interface LogEntry {
+  readonly seq: number
+  readonly fid: number
+  readonly kind: 'upsert' | 'delist'
+  /** ISO time. */
+  readonly changedAt: string
+}
+
+interface LogOptions {
+  /** Lines have higher numbers. */
+  readonly since: number
+  /** Lines at most. */
+  readonly limit: number
+  /** No further profile is read once the lines have so many bytes. */
+  readonly maxBytes: number
+  /** Names of the profile's fields; absent: all. */
+  readonly fields?: readonly string[]
+  /** Address of each chain's identity registry. */
+  readonly registries: Record<ChainName, string>
+  readonly leftOut: LeftOut
+}
+
+interface LogPage {
+  /** One JSON object a line, in the order of the numbers. */
+  readonly lines: string
+  /** The number that a reader goes on behind. `since` itself: it has everything. */
+  readonly reached: number
+}
+
+/** Profiles of one statement, which bounds what it holds in memory. */
+const profilesAtOnce = 50
+/** Numbers looked at in one statement; most of them are followed by newer ones of the same agents when many change often. */
+const entriesAtOnce = 10_000
+
+export async function logHead(db: Queryable): Promise<LogHead> {
+  const { rows } = await db.query<LogHead>({
+    name: 'log-head',
+    text: `
+select epoch, greatest((select max(seq) from agent_change), (select max(seq) from agent_activity), 0) as head
+  from change_epoch`,
+  })
+  return rows[0] as LogHead
+}
+
+/**
+ * Lines behind a number: of each agent the newest only, with its profile as it is now, or that it is gone; the latter
+ * is kept for good. A profile may be newer than its line, and then has a later line as well.
+ *
+ * No number below one that is seen comes later: whoever writes `agent` holds the lock of the join until it commits.
+ */
+export async function readLog(db: Queryable, options: LogOptions): Promise<LogPage> {
+  const { limit, maxBytes } = options
+  let reached = options.since
+  let lines = ''
+  while (lines === '') {
+    const entries = await nextEntries(db, { since: reached, limit })
+    if (entries.length === 0) break
+    for (let at = 0; at < entries.length && lines.length < maxBytes; at += profilesAtOnce) {
+      const part = entries.slice(at, at + profilesAtOnce)
+      lines += await linesOf(db, part, options)
+      reached = (part.at(-1) as LogEntry).seq
+    }
+  }
+  return { lines, reached }
+}
+
+/**
+ * The next numbers that no newer one of the same agent follows. When a newer one follows each of those looked at, it is
+ * the last of them, so that no request has to look at more; none: there is no further number.
+ */
+async function nextEntries(
+  db: Queryable,
+  { since, limit }: { since: number; limit: number },
+): Promise<readonly LogEntry[]> {
+  const { rows } = await db.query<LogEntry>({
+    name: 'log-entries',
+    text: `
+with entry as (
+  (select seq, fid, kind, changed_at from agent_change where seq > $1 order by seq limit $3)
+   union all
+  (select seq, fid, 'upsert', changed_at from agent_activity where seq > $1 order by seq limit $3)
+   order by seq
+   limit $3
+),
+newest as (
+  select e.* from entry e
+   where not exists (select from agent_change c where c.fid = e.fid and c.seq > e.seq)
+     and not exists (select from agent_activity c where c.fid = e.fid and c.seq > e.seq)
+   order by seq
+   limit $2
+)
+select seq, fid, kind, ${isoTime('changed_at')} as "changedAt" from newest
+ union all
+(select seq, fid, 'upsert', ${isoTime('changed_at')} from entry
+  where not exists (select from newest)
+  order by seq desc
+  limit 1)
+ order by seq`,
+    values: [since, limit, entriesAtOnce],
+  })
+  return rows
+}
+
+async function linesOf(db: Queryable, entries: readonly LogEntry[], options: LogOptions): Promise<string> {
+  const broken = new Set<number>()
+  const profiles = new Map<number, string>()
+  await readInParts({
+    fids: entries.filter(({ kind }) => kind === 'upsert').map(({ fid }) => fid),
+    read: async (fids) => {
+      for (const { fid, profile } of await profilesOf(db, fids, options)) profiles.set(fid, profile)
+    },
+    leftOut(fid, cause) {
+      broken.add(fid)
+      options.leftOut(fid, cause)
+    },
+  })
+  return entries
+    .filter(({ fid }) => !broken.has(fid))
+    .map(({ seq, changedAt, fid }) => {
+      const profile = profiles.get(fid)
+      const head = `{"seq":${seq},"changed_at":"${changedAt}","kind"`
+      // Gone since the numbers were read: a later line says so as well.
+      return profile === undefined
+        ? `${head}:"delist","fid":${fid}}\n`
+        : `${head}:"upsert","fid":${fid},"profile":${profile}}\n`
+    })
+    .join('')
+}
+
+/** Counters are those of the rows, which move with a number of their own; a single profile counts exactly. */
+async function profilesOf(db: Queryable, fids: readonly number[], { fields, registries }: LogOptions) {
+  const object = `json_build_object(${members(profileFields, fields ?? null)})`
+  const { rows } = await db.query<{ fid: number; profile: string }>({
+    name: fields ? undefined : 'log-profiles',
+    text: `
+select a.fid, ${object}::text as profile
+  from agent a
+ cross join lateral (
+   select a.settlements_30d as last_30d, a.settlements_all as ever, a.last_settlement_at as newest_at
+ ) paid
+ cross join lateral (${sourceTimes}) source
+ where a.fid = any ($2::bigint[]) and $1::jsonb is not null`,
+    values: [JSON.stringify(registries), fids],
+  })
+  return rows
+}

@@ -266,9 +266,9 @@ const everywhere = {
   METRICS_PORT: {
     form: port,
     unset: `${processorPort(0)} and up, ${enrichmentPort}`,
-    about: 'TCP port of health and metrics of the processors and the enrichment',
-    more: `Unset: processors ${chainNames.map((name, index) => `${processorPort(index)} (${name})`).join(', ')}; enrichment ${enrichmentPort}. The api has them on PORT, graphql on GRAPHQL_PORT.`,
-    readers: ['processor', 'enrichment'],
+    about: 'TCP port of health and metrics',
+    more: `Unset: processors ${chainNames.map((name, index) => `${processorPort(index)} (${name})`).join(', ')}; enrichment ${enrichmentPort}; the api has them on PORT, graphql on GRAPHQL_PORT. Set, these two have /metrics there alone.`,
+    readers: ['processor', 'enrichment', 'api', 'graphql'],
   },
   LOG_LEVEL: {
     form: level,

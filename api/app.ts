@@ -22,6 +22,9 @@ import { actions, routes } from './routes.ts'
 
 export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut'> {
   readonly pool: Watched['pool']
+  readonly registry?: Watched['registry']
+  /** Of /metrics; undefined: the app has it beside everything else. */
+  readonly metricsPort?: number | undefined
   readonly log: Logger
   readonly trustProxyHops: number
   readonly limiter: LimiterOptions

@@ -23,6 +23,8 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     siteUrl: vars.SITE_URL,
     serviceName: vars.SERVICE_NAME,
     trustProxyHops: vars.TRUST_PROXY_HOPS,
+    /** Of /metrics, apart from the port that strangers reach; undefined: on that one. */
+    metricsPort: vars.METRICS_PORT,
     stopPauseMs: vars.STOP_PAUSE_SECONDS * 1_000,
     limits: { perMinute: vars.LIMIT_PER_MINUTE, perDay: vars.LIMIT_PER_DAY },
     settlementOverloads: vars.SETTLEMENT_OVERLOADS,

@@ -1,9 +1,12 @@
 import type { Express } from 'express'
 import type pg from 'pg'
 import type { Logger } from 'pino'
+import { Registry } from 'prom-client'
 import { openDatabase } from '../db/open.ts'
+import { serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { type BoundedDatabase, boundedDatabase, createApiPool } from './http/database.ts'
+import { whyNotReady } from './http/health.ts'
 import { serve } from './http/server.ts'
 import type { LimiterOptions } from './limits/limiter.ts'
 import { MemoryStore } from './limits/memory.ts'
@@ -17,6 +20,8 @@ interface HttpSettings {
   readonly redisUrl: string | undefined
   readonly host: string
   readonly port: number
+  /** Of /metrics, and of health once more; undefined: `port` has them. */
+  readonly metricsPort: number | undefined
   readonly limits: Limits
   /** From the stop signal to the end of new connections, in milliseconds. */
   readonly stopPauseMs: number
@@ -33,6 +38,8 @@ interface HttpParts {
   /** Undefined: limits are counted in this process alone. */
   readonly redis: RedisSender | undefined
   readonly notReady: () => string | undefined
+  readonly registry: Registry
+  readonly metricsPort: number | undefined
 }
 
 interface HttpApp {
@@ -47,7 +54,7 @@ export async function runHttp(
   settings: HttpSettings,
   create: (parts: HttpParts) => HttpApp | Promise<HttpApp>,
 ): Promise<void> {
-  const { limits } = settings
+  const { limits, metricsPort } = settings
   const log = createLogger(name, settings.logLevel)
   const opened = await openDatabase(settings.databaseUrl)
   const pool = createApiPool(opened.databaseUrl)
@@ -55,15 +62,25 @@ export async function runHttp(
   if (!redis) log.info('REDIS_URL is unset: limits are counted in this process alone')
   const store = redis ? new FusedRedisStore(redis.send, limits, Date.now) : new MemoryStore(limits, Date.now)
   let stopping = false
+  const database = boundedDatabase(pool)
+  const notReady = () => (stopping ? 'the process is stopping' : undefined)
+  const registry = new Registry()
   const { app, release } = await create({
     databaseUrl: opened.databaseUrl,
     pool,
-    database: boundedDatabase(pool),
+    database,
     log,
     limiter: { limits, store, now: Date.now, isReady: redis?.isReady },
     redis,
-    notReady: () => (stopping ? 'the process is stopping' : undefined),
+    notReady,
+    registry,
+    metricsPort,
   })
+  const health = metricsPort !== undefined && {
+    notReady: () => whyNotReady({ database, notReady }),
+    metrics: () => registry.metrics(),
+  }
+  const metrics = health && (await serveHealth(settings.host, metricsPort, health))
   await serve(app, {
     ...settings,
     log,
@@ -72,6 +89,7 @@ export async function runHttp(
       stopping = true
     },
   })
+  if (metrics) metrics.close()
   await release()
   await pool.end()
   await redis?.stop()

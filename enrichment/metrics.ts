@@ -41,6 +41,12 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     labelNames: ['source'],
     registers,
   })
+  const late = new Gauge({
+    name: 'enrichment_due_oldest_seconds',
+    help: 'How long the subject that waits longest has been due',
+    labelNames: ['source'],
+    registers,
+  })
   const waiting = new Gauge({
     name: 'enrichment_events_waiting',
     help: 'Events that wait to be joined, and agents whose edges wait; counted up to 1000',
@@ -64,6 +70,7 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
       for (const row of await countDue(pool, now())) {
         due.set({ source: row.source }, row.due)
         known.set({ source: row.source }, row.known)
+        late.set({ source: row.source }, row.late_seconds)
       }
       const queues = { ...(await countEvents(pool)), edges: await countDueEdges(pool) }
       for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)

@@ -15,7 +15,7 @@ const stuckMs = 10 * 60_000
  * history of recipients that became known, when not every settlement is kept.
  */
 export function createHealth(
-  { name }: ChainSettings,
+  { name, finalityConfirmation }: Pick<ChainSettings, 'name' | 'finalityConfirmation'>,
   progress: Progress,
   registry: Registry,
   loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'>,
@@ -36,6 +36,16 @@ export function createHealth(
     })
   gauge('processor_indexed_block', 'Last block whose rows are committed', () => progress.indexedBlock)
   gauge('processor_head_block', 'Head of the source as last seen', () => progress.headBlock)
+  gauge(
+    'processor_reorg_depth_blocks',
+    'Indexed blocks that the last reorg took back; 0: there was none',
+    () => progress.reorgs.lastDepth,
+  )
+  gauge(
+    'processor_finality_blocks',
+    'Blocks below the head that a reorg may still take back',
+    () => finalityConfirmation,
+  )
   if (loader) {
     gauge(
       'processor_scope_recipients_waiting',
@@ -72,6 +82,7 @@ export function createHealth(
     'Authorizations since the start that moved no money: counted, not stored',
     () => progress.totals.unpaid,
   )
+  count('processor_reorgs_total', 'Reorgs since the start', () => progress.reorgs.count)
   if (auditor) {
     count('audit_missing_rows_total', 'Settlements that a node left out, mended', () => auditor.mended.missing)
     count('audit_surplus_rows_total', 'Settlements that are not on the chain, deleted', () => auditor.mended.surplus)

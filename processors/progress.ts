@@ -22,6 +22,8 @@ export class Progress {
   /** Since when blocks are there to be indexed, on a chain that was idle; undefined: none are. */
   behindSince: number | undefined
   readonly totals: Counts = { settlements: 0, unpaid: 0 }
+  /** Reorgs since the start, and how many indexed blocks the last one took back. */
+  readonly reorgs = { count: 0, lastDepth: 0 }
 
   #counts: Counts = { settlements: 0, unpaid: 0 }
   #timestamps = new Map<number, number>()
@@ -42,6 +44,14 @@ export class Progress {
   seeArchive(block: number): void {
     this.archiveBlock = block
     this.seeHead(Math.max(this.headBlock ?? block, block))
+  }
+
+  /** Blocks above this one were replaced, and their rows are undone. */
+  goBack(baseBlock: number): void {
+    const depth = (this.indexedBlock ?? baseBlock) - baseBlock
+    if (depth <= 0) return
+    this.reorgs.count++
+    this.reorgs.lastDepth = depth
   }
 
   /** A transaction begins, perhaps once more for the same blocks. */

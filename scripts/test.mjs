@@ -1,5 +1,5 @@
 // @ts-check
-// npm test: makes sure that redis-server and chromium are there, then runs vitest with the given arguments.
+// npm test: makes sure that redis-server, chromium and promtool are there, then runs vitest with the given arguments.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
@@ -14,9 +14,11 @@ if (args.includes('--help')) {
   console.log('npm test -- [files] [vitest options]\n\nRuns all tests, or those whose path contains one of the words.')
 } else {
   try {
-    // Of the limiter's tests a real Redis, of the pages' a real browser; npm has neither, the system has.
+    // Of the limiter's tests a real Redis, of the pages' a real browser, of the alerts' the checker of Prometheus; npm
+    // has none of them, the system has.
     ensure('redis-server')
     ensure('chromium')
+    ensure('promtool', 'prometheus')
     // In this process, so that a signal to it reaches vitest, which stops what the tests have started.
     process.chdir(root)
     process.argv.splice(2, 0, 'run')
@@ -28,22 +30,22 @@ if (args.includes('--help')) {
 }
 
 /**
- * Installs a command from the package of its name.
+ * Installs a command from its package, by default the one of its name.
  * @param {string} command
  */
-function ensure(command) {
+function ensure(command, name = command) {
   if (has(command)) return
   if (process.getuid?.() !== 0 || !has('apt-get')) {
-    throw new Error(`the tests need ${command} on the path: "apt-get install ${command}", or its like, then again`)
+    throw new Error(`the tests need ${command} on the path: "apt-get install ${name}", or its like, then again`)
   }
-  console.error(`installing ${command} with apt-get …`)
+  console.error(`installing ${name} with apt-get …`)
   const apt = (/** @type {string[]} */ ...words) => {
     const lock = ['-q', '-o', `DPkg::Lock::Timeout=${aptLockSeconds}`]
     // The package must not start a server of its own: one word for sysvinit, one for systemd.
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1', SYSTEMD_OFFLINE: '1' }
     return spawnSync('apt-get', [...lock, ...words], { env, stdio: ['ignore', 2, 2] }).status === 0
   }
-  const install = ['install', '-y', '--no-install-recommends', command]
+  const install = ['install', '-y', '--no-install-recommends', name]
   if (!apt(...install) && !(apt('update') && apt(...install))) {
     throw new Error(`apt-get could not install ${command}, which the tests need; what it said is above`)
   }

@@ -57,8 +57,8 @@ export async function planTasks(chains: readonly ChainName[], env: NodeJS.Proces
   return {
     processors,
     enrichment: [{ name: 'enrichment', command: ['enrichment/main.ts'], env: { ...env, METRICS_PORT } }],
-    api: [{ name: 'api', command: ['api/main.ts'], env }],
-    graphql: [{ name: 'graphql', command: ['api/graphql/main.ts'], env }],
+    api: [{ name: 'api', command: ['api/main.ts'], env: { ...env, METRICS_PORT: '' } }],
+    graphql: [{ name: 'graphql', command: ['api/graphql/main.ts'], env: { ...env, METRICS_PORT: '' } }],
   }
 }
 

@@ -19,6 +19,9 @@ export interface GraphqlDeps {
   /** For health alone; operations have connections of their own. */
   readonly database: Queryable
   readonly pool: Watched['pool']
+  readonly registry?: Watched['registry']
+  /** Of /metrics; undefined: the app has it beside everything else. */
+  readonly metricsPort?: number | undefined
   readonly log: Logger
   readonly trustProxyHops: number
   readonly limiter: LimiterOptions

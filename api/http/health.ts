@@ -7,22 +7,28 @@ import { refuseMethod } from './method.ts'
 interface Healthy {
   readonly database: Queryable
   readonly notReady: () => string | undefined
+  readonly metricsPort?: number | undefined
 }
 
-/** /healthz: the process lives; /readyz: it can answer, 503 with the reason otherwise; /metrics: Prometheus text. */
-export function healthRoutes({ database, notReady }: Healthy, metrics: Registry): Router {
+/**
+ * /healthz: the process lives; /readyz: it can answer, 503 with the reason otherwise; /metrics: Prometheus text, unless
+ * it has a port of its own.
+ */
+export function healthRoutes(healthy: Healthy, metrics: Registry): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/healthz', (_req, res) => plain(res, 200, 'ok\n'))
   router.get('/readyz', async (_req, res) => {
-    const problem = notReady() ?? (await databaseProblem(database))
+    const problem = await whyNotReady(healthy)
     if (problem === undefined) plain(res, 200, 'ready\n')
     else plain(res, 503, `${problem}\n`)
   })
+  router.all(['/healthz', '/readyz'], refuseMethod(['GET', 'HEAD']))
+  if (healthy.metricsPort !== undefined) return router
   router.get('/metrics', async (_req, res) => {
     const text = await metrics.metrics()
     res.set('Content-Type', metrics.contentType).set('Cache-Control', 'no-store').send(text)
   })
-  router.all(['/healthz', '/readyz', '/metrics'], refuseMethod(['GET', 'HEAD']))
+  router.all('/metrics', refuseMethod(['GET', 'HEAD']))
   return router
 }
 
@@ -30,7 +36,10 @@ function plain(res: Response, status: number, text: string) {
   res.status(status).set('Content-Type', 'text/plain; charset=utf-8').set('Cache-Control', 'no-store').send(text)
 }
 
-async function databaseProblem(database: Queryable): Promise<string | undefined> {
+/** One line; undefined while the process can answer. */
+export async function whyNotReady({ database, notReady }: Healthy): Promise<string | undefined> {
+  const problem = notReady()
+  if (problem !== undefined) return problem
   try {
     await ping(database)
     return undefined

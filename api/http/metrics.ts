@@ -9,14 +9,15 @@ export interface Watched {
   readonly limiter?: { readonly isReady?: () => boolean }
   /** Connections of the pool as they are now. */
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
+  /** Default: one of its own. */
+  readonly registry?: Registry | undefined
 }
 
 /** Seconds; from a cache hit to the longest a request may take. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** What /metrics tells: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
-export function createMetrics({ cache, database, limiter, pool }: Watched) {
-  const registry = new Registry()
+export function createMetrics({ cache, database, limiter, pool, registry = new Registry() }: Watched) {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({

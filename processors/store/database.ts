@@ -16,6 +16,14 @@ import { PartitionsAhead } from './partitions.ts'
 
 type FinalInfo = Parameters<TypeormDatabase['transact']>[0]
 type FinalMap = Parameters<TypeormDatabase['transact']>[1]
+/** Where a transaction takes the chain's rows. */
+interface Reach {
+  /** Its last block. */
+  readonly height: number
+  /** The block behind which it undoes what is indexed; default: nothing is. */
+  readonly goesBackTo?: number
+}
+
 type HotInfo = Parameters<TypeormDatabase['transactHot2']>[0]
 type HotMap = Parameters<TypeormDatabase['transactHot2']>[1]
 type StoredChain = Awaited<ReturnType<TypeormDatabase['connect']>>
@@ -81,7 +89,7 @@ export class ChainDatabase extends TypeormDatabase {
 
   override transact(info: FinalInfo, map: FinalMap): Promise<void> {
     const { height } = info.nextHead
-    return this.#run(height, info.nextHead, () =>
+    return this.#run({ height }, info.nextHead, () =>
       super.transact(info, async (store) => {
         await this.#begin(store)
         const result = await map(store)
@@ -112,7 +120,8 @@ export class ChainDatabase extends TypeormDatabase {
   #transactHot(info: HotInfo, map: HotMap): Promise<void> {
     const last = info.newBlocks.length - 1
     const { height } = info.newBlocks[last] ?? info.baseHead
-    return this.#run(height, info.finalizedHead, () =>
+    const goesBackTo = info.baseHead.height
+    return this.#run({ height, goesBackTo }, info.finalizedHead, () =>
       super.transactHot2(info, async (store, from, to) => {
         if (from === 0) await this.#begin(store)
         const result = await map(store, from, to)
@@ -140,13 +149,14 @@ export class ChainDatabase extends TypeormDatabase {
     if (this.#dataSource?.isInitialized) await Promise.race([this.disconnect(), patience])
   }
 
-  async #run(height: number, final: BlockPlace, work: () => Promise<void>): Promise<void> {
+  async #run({ height, goesBackTo = height }: Reach, final: BlockPlace, work: () => Promise<void>): Promise<void> {
     // The process is about to exit; the SDK has no way to be told, so it waits for this for ever.
     if (this.#closing) return new Promise(() => {})
     this.#running = this.#partitions.reach(height).then(work)
     await this.#running
     this.#moves++
     this.final = final
+    this.progress.goBack(goesBackTo)
     this.progress.commit(height)
   }
 

@@ -160,8 +160,10 @@ test('every service that runs on is restarted and has a health check; the migrat
 })
 
 test('no two processes share a metrics port, and each has its default', () => {
-  const ports = [...processorServices, 'enrichment'].map((name) => compose.services[name]?.environment?.METRICS_PORT)
-  expect(ports).toEqual([9101, 9102, 9103, 9104, 9105, 9106, 9107, 9110])
+  const ports = [...processorServices, 'enrichment', 'api', 'graphql'].map(
+    (name) => compose.services[name]?.environment?.METRICS_PORT,
+  )
+  expect(ports).toEqual([9101, 9102, 9103, 9104, 9105, 9106, 9107, 9110, 9111, 9112])
 })
 
 test('docker-compose.yml uses variables of .env.example alone', () => {

@@ -129,6 +129,7 @@ test('hundreds of hot blocks at a time are all noted, so that a restart and a fo
   })
   expect(seen).toEqual(newBlocks.map(({ height }) => height))
   expect((await tables()).settlement).toHaveLength(450)
+  expect(progress.reorgs.count).toBe(0)
   const { height, top } = await open(readChains({ env: {} }).base).connect()
   expect([height, ...top.map((hot) => hot.height)]).toEqual(Array.from({ length: 440 }, (_, at) => 20 + at))
   await chain.transactHot2(
@@ -211,6 +212,7 @@ test('a fork undoes the rows of the blocks it replaces, and chain_state follows'
   expect(heights(after.unpaid_authorization)).toEqual([10, 11, 12])
   expect(heights(after.registration_transfer)).toEqual([10, 11, 12])
   expect(await state()).toMatchObject({ indexed_block: 12, finalized_block: 9 })
+  expect(progress.reorgs).toEqual({ count: 1, lastDepth: 3 })
 })
 
 function transferAt(blockNumber: number) {

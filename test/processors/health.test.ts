@@ -20,12 +20,12 @@ test.each<[string, Partial<Progress>, RegExp | undefined]>([
   [
     'is behind and does not go on',
     { indexedBlock: 9, headBlock: 900, committedAt: minutesAgo(3) },
-    /^at block 9 of 900 for 180 seconds$/,
+    /^at block 9 of 900 for 18\d seconds$/,
   ],
   [
     'hears nothing from its source',
     { indexedBlock: 9, headBlock: 9, committedAt: minutesAgo(60), headSeenAt: minutesAgo(5) },
-    /^no block and no news of the head for 300 seconds$/,
+    /^no block and no news of the head for 30\d seconds$/,
   ],
 ])('a processor that %s', async (_, change, expected) => {
   const problem = await problemOf(change)
@@ -40,12 +40,12 @@ test.each<[string, Partial<Progress>, RegExp | undefined]>([
   [
     'is behind for long',
     { indexedBlock: 9, headBlock: 900, committedAt: minutesAgo(11) },
-    /^at block 9 of 900 for 660 seconds$/,
+    /^at block 9 of 900 for 66\d seconds$/,
   ],
   [
     'has never heard of a head',
     { committedAt: minutesAgo(11), headSeenAt: minutesAgo(11) },
-    /^no block and no news of the head for 660 seconds$/,
+    /^no block and no news of the head for 66\d seconds$/,
   ],
 ])('a processor that %s: whether it lives', async (_, change, expected) => {
   const health = createHealth(base, Object.assign(new Progress(), change), new Registry())
@@ -66,7 +66,7 @@ test('a processor whose chain was idle for an hour lives and is ready when the n
 test('a processor whose history of recipients hangs does not live, as long as there is some to load', () => {
   const lives = (recipients: number, turnedAt: number) =>
     createHealth(base, new Progress(), new Registry(), { backlog: { recipients, blocks: 9 }, turnedAt }).stuck?.()
-  expect(lives(3, minutesAgo(11))).toBe('the history of 3 recipients has not moved for 660 seconds')
+  expect(lives(3, minutesAgo(11))).toMatch(/^the history of 3 recipients has not moved for 66\d seconds$/)
   expect(lives(0, minutesAgo(11))).toBeUndefined()
   expect(lives(3, minutesAgo(9))).toBeUndefined()
 })

@@ -234,11 +234,20 @@ export async function forgetSubjects(db: Queryable, source: string, subjects: re
   })
 }
 
+interface DueCount {
+  readonly source: string
+  readonly due: number
+  readonly known: number
+  /** Seconds for which the one that waits longest has been due. */
+  readonly late_seconds: number
+}
+
 /** Subjects that are due, by source; for the operator's eyes. */
-export async function countDue(db: Queryable, now: Date): Promise<{ source: string; due: number; known: number }[]> {
-  const { rows } = await db.query<{ source: string; due: number; known: number }>({
+export async function countDue(db: Queryable, now: Date): Promise<DueCount[]> {
+  const { rows } = await db.query<DueCount>({
     name: 'count-due',
-    text: `select source, count(*) filter (where due_at <= $1) as due, count(*) as known
+    text: `select source, count(*) filter (where due_at <= $1) as due, count(*) as known,
+                  greatest(0, extract(epoch from $1 - min(due_at)))::int as late_seconds
              from source_state group by source order by source`,
     values: [now],
   })

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../../ops/ports.ts'
 import { type ApiProcess, startApiProcess } from '../../support/api/process.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { runMain } from '../../support/mains.ts'
@@ -47,6 +48,21 @@ test('without REDIS_URL one line at the start says that limits are this processâ
   const statuses = []
   for (let n = 0; n < 3; n++) statuses.push((await fetch(`${url}/api/agent/1`)).status)
   expect(statuses).toEqual([200, 200, 429])
+})
+
+test('with METRICS_PORT metrics are told there alone, and health in both places', async () => {
+  const port = await freePort()
+  const { url } = await start({ METRICS_PORT: String(port) })
+  expect((await fetch(`${url}/metrics`)).status).toBe(404)
+  const own = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
+  await until('it listens', () =>
+    own('/readyz').then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  expect(await (await own('/metrics')).text()).toMatch(/^http_request_seconds_count\{route="\/readyz",method="GET",/m)
+  expect((await own('/healthz')).status).toBe(200)
 })
 
 test('an error nobody is told about is logged with the id of its request', async () => {

@@ -26,7 +26,7 @@ export function sqlDocument({ comment, views, samples, reads }: Described): stri
     comment,
     '## Views',
     ...views.map(viewSection),
-    '## Ten questions',
+    '## Twenty questions',
     `What a question reads was measured on a database with ${held.join(', ')}.`,
     ...samples.map((sample) => sampleSection(sample, reads.reads[sample.question])),
     '',

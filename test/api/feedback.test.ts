@@ -165,6 +165,27 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
   ])
 })
 
+test('the SQL contract tells the same of it', async () => {
+  await give({ client: bob, at: 5, tag: 'quality' })
+  for (const [index, client] of [bob, eve, own, stranger].entries())
+    await give({ client, at: 15 + index, chain: 'celo' })
+  const { feedback } = await read()
+  const { rows } = await database.pool.query(`
+    select chain, client_address, client, client_fid, feedback_index::int, value::float8, tag1, paid, block_number, log_index
+      from directory.agent_feedback
+     where fid = 1
+     order by block_timestamp desc, chain desc, block_number desc, log_index desc`)
+  expect(feedback).toEqual(rows.map((row) => expect.objectContaining(row)))
+  expect(feedback).toHaveLength(5)
+  const { rows: totals } = await database.pool.query(
+    'select chain, standing, revoked from directory.feedback_totals order by chain',
+  )
+  expect(totals).toEqual([
+    { chain: 'base', standing: 1, revoked: 0 },
+    { chain: 'celo', standing: 4, revoked: 0 },
+  ])
+})
+
 test('no feedback is a summary of zeros and an empty list; an unknown agent, a foreign cursor are not found', async () => {
   expect(await summary()).toMatchObject({ total: 0, revoked: 0, clients: 0, accounts: 0, paid: 0, tags: [] })
   expect(await read()).toEqual({ fid: 1, count: 0, feedback: [], next_cursor: null })

@@ -107,12 +107,13 @@ async function firstPass(pool: pg.Pool, given: readonly Given[]): Promise<number
 /** A KeyRegistry that has every key. */
 const registries: ProofWorld['registries'] = {
   canAnswer: true,
+  chain: { name: 'optimism', id: 10 },
   hadAppKey: async () => 'held',
   isActiveAppKey: async () => true,
   addedAppKeyAfter: async () => true,
   isCustody: async () => true,
   isAuthAddress: async () => false,
-  removedAppKey: async () => false,
+  removalOf: async () => undefined,
 }
 
 const wallets: ProofWorld['wallets'] = {

@@ -98,15 +98,13 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...asked, ...fixed.sources]
   const hubDoubt = () => belief.doubt()
   const claimHost = createHost({ name: 'claims', requestsPerSecond: Number.POSITIVE_INFINITY, now })
-  const manifests = config.claims && createManifests({ ...config.claims, door, database: pool, egressAllow })
-  const checkWorld = manifests && {
-    ...proofWorld,
-    database: pool,
-    social: urgentHub,
-    hub: new URL(hubSettings.url).host,
-    manifests,
-    hubDoubt,
+  const believe = async () => {
+    const doubt = await belief.doubt()
+    if (doubt !== undefined) throw new Error(`the hub is not believed: ${doubt}`)
   }
+  const asking = { ...proofWorld, database: pool, social: urgentHub, believe }
+  const manifests = config.claims && createManifests({ ...config.claims, ...asking, door, egressAllow })
+  const checkWorld = manifests && { ...asking, hub: new URL(hubSettings.url).host, manifests }
   const installed = [
     belief.guard(socialFids(options)),
     socialShards({ ...options, belief, sweeps }),

@@ -1,6 +1,20 @@
-import { type Address, type Hex, pad, parseAbi } from 'viem'
+import { type Address, BaseError, type Hex, HttpRequestError, pad, parseAbi, RpcRequestError } from 'viem'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import type { ChainClient } from './chain-client.ts'
+
+/** A log of the KeyRegistry. */
+export interface LogPlace {
+  readonly block_number: number
+  readonly block_hash: Hex
+  readonly tx_hash: Hex
+  readonly log_index: number
+}
+
+/** The registries' chain: its name here, and its id. */
+export interface HomeChain {
+  readonly name: string
+  readonly id: number
+}
 
 /**
  * Farcaster's registries on Optimism, asked at the newest block. Every question throws NoAnswer when there is no
@@ -9,12 +23,16 @@ import type { ChainClient } from './chain-client.ts'
 export interface Registries {
   /** False: no node of the chain is named, so every question throws. */
   readonly canAnswer: boolean
+  readonly chain: HomeChain
   /** `held`: a key of 32 bytes is an app key that the FID has, or had; `failed`: it never was. */
   hadAppKey(fid: number, key: Hex): Promise<'held' | 'failed'>
   /** Whether a key of 32 bytes is an app key the FID has added and not removed. */
   isActiveAppKey(fid: number, key: Hex): Promise<boolean>
-  /** Whether the FID had an app key and has removed it; a key is removed for ever. `finalized`: and nothing undoes that. */
-  removedAppKey(fid: number, key: Hex, at: 'latest' | 'finalized'): Promise<boolean>
+  /**
+   * Where the FID removed an app key that it had, which is for ever; undefined: it has not. `finalized`: and nothing undoes
+   * that. The place is null when the node does not search logs so far back: that the key is removed, it says all the same.
+   */
+  removalOf(fid: number, key: Hex, at: 'latest' | 'finalized'): Promise<{ readonly place: LogPlace | null } | undefined>
   /** Whether a key was added as an app key of the FID above a block, as its Add log says. */
   addedAppKeyAfter(fid: number, key: Hex, block: number): Promise<boolean>
   /** Whether an address is the FID's custody address, or one it has added for signing in. */
@@ -27,6 +45,7 @@ const abi = parseAbi([
   'struct KeyData { uint8 state; uint32 keyType; }',
   'function keyDataOf(uint256 fid, bytes key) view returns (KeyData)',
   'function custodyOf(uint256 fid) view returns (address custody)',
+  'event Remove(uint256 indexed fid, bytes indexed key, bytes keyBytes)',
   'event Add(uint256 indexed fid, uint32 indexed keyType, bytes indexed key, bytes keyBytes, uint8 metadataType, bytes metadata)',
 ])
 /** States of a key; removed is for ever. */
@@ -35,9 +54,17 @@ const added = 1
 const removed = 2
 const keyTypes = { app: 1, auth: 2 } as const
 
+interface RegistryPlaces {
+  readonly home: HomeChain
+  readonly keyRegistry: string
+  readonly idRegistry: string
+  /** Below it neither has logs. */
+  readonly fromBlock: number
+}
+
 export function createRegistries(
   chain: ChainClient,
-  { keyRegistry, idRegistry }: { readonly keyRegistry: string; readonly idRegistry: string },
+  { home, keyRegistry, idRegistry, fromBlock }: RegistryPlaces,
 ): Registries {
   // These functions never revert, so whatever fails is the node, its address, or the registry's.
   const answered = async <T>(contract: string, ask: () => Promise<T>): Promise<T> => {
@@ -63,6 +90,7 @@ export function createRegistries(
   }
   return {
     canAnswer: chain.isSet,
+    chain: home,
     async hadAppKey(fid, key) {
       const { state, keyType } = await keyDataOf(fid, key)
       // A key of whatever state but unknown was added once: what it signed before it was removed still stands.
@@ -81,7 +109,24 @@ export function createRegistries(
       )
       return logs.some(({ blockNumber }) => blockNumber > BigInt(block))
     },
-    removedAppKey: async (fid, key, at) => (await keyDataOf(fid, key, at)).state === removed,
+    async removalOf(fid, key, at) {
+      if ((await keyDataOf(fid, key, at)).state !== removed) return undefined
+      const head = await answered('KeyRegistry', () => chain.client().getBlockNumber())
+      const asked = {
+        address: keyRegistry as Address,
+        abi,
+        eventName: 'Remove',
+        args: { fid: BigInt(fid), key },
+        fromBlock: head < fromBlock ? 0n : BigInt(fromBlock), // somebody's own chain is not as long yet
+        toBlock: at,
+      } as const
+      const search = () => chain.client().getContractEvents(asked)
+      const logs = await search().catch((error: unknown) => {
+        if (refusedByNode(error)) return []
+        throw new NoAnswer('unavailable', `KeyRegistry: ${chain.failure(error).message}`)
+      })
+      return { place: placeOf(logs.at(-1)) }
+    },
     isActiveAppKey: (fid, key) => hasKey(fid, key, keyTypes.app),
     // Registered as 20 bytes or as a word of 32: the contract takes any bytes for a key of this type.
     isAuthAddress: async (fid, address) =>
@@ -99,4 +144,20 @@ export function createRegistries(
       return custody.toLowerCase() === address.toLowerCase()
     },
   }
+}
+
+function placeOf(
+  log: { blockNumber: bigint; blockHash: Hex; transactionHash: Hex; logIndex: number } | undefined,
+): LogPlace | null {
+  if (!log) return null
+  const { blockNumber, blockHash, transactionHash, logIndex } = log
+  return { block_number: Number(blockNumber), block_hash: blockHash, tx_hash: transactionHash, log_index: logIndex }
+}
+
+/** Whether a node has answered that it does not do what it was asked, as many do not search many blocks at once. */
+function refusedByNode(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false
+  const http = error.walk((cause) => cause instanceof HttpRequestError) as HttpRequestError | null
+  const status = http?.status ?? 0
+  return error.walk((cause) => cause instanceof RpcRequestError) !== null || (status >= 400 && status < 429)
 }

@@ -9,7 +9,7 @@ export interface ProofChain {
   /** JSON-RPC address of a node; null or absent: there is none to ask. */
   readonly rpc?: string | null
   /** The network's registries, on the one chain that has them. */
-  readonly social?: { readonly keyRegistry: string; readonly idRegistry: string } | null
+  readonly social?: { readonly keyRegistry: string; readonly idRegistry: string; readonly fromBlock: number } | null
 }
 
 /** Whom proofs are asked of, by the chains' names. Connects when first asked; nothing is asked for being created. */
@@ -19,11 +19,11 @@ export function createProofWorld(
   const clients = new Map(
     Object.entries(chains).map(([name, { id, rpc }]) => [id, createChainClient(name, rpc ?? null)] as const),
   )
-  const home = Object.values(chains).find(({ social }) => social)
+  const [name, home] = Object.entries(chains).find(([, { social }]) => social) ?? []
   const client = home && clients.get(home.id)
-  if (!home?.social || !client) throw new Error('no chain of the table has the social network’s registries')
+  if (!name || !home?.social || !client) throw new Error('no chain of the table has the social network’s registries')
   return {
-    registries: createRegistries(client, home.social),
+    registries: createRegistries(client, { home: { name, id: home.id }, ...home.social }),
     wallets: createWallets((chainId) => clients.get(chainId)),
     async close() {
       await Promise.all([...clients.values()].map((one) => one.close()))

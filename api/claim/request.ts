@@ -1,8 +1,8 @@
+import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
 import { decodeEip191 } from './eip191.ts'
 import { decodeJfs } from './jfs.ts'
-import { JsonProblem, parseStrictJson } from './strict-json.ts'
 import type { ClaimBody, Decode } from './verifier.ts'
 import { decodeWellKnown } from './well-known.ts'
 

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { registeredAddresses } from '../../db/queries/join/claims.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { DoorError } from '../../net/errors.ts'
+import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/host-link.ts'
 import type { Verification } from '../../social/social-index.ts'
 import type { ClaimAction } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
-import { findHostLink } from './host-link.ts'
 import { parseTimestamp } from './timestamp.ts'
 import {
   addressesOf,
@@ -81,7 +82,7 @@ export const decodeWellKnown: Decode = (body, fid, world, action) => {
         throw new ApiError('ERR_MANIFEST_ADDRESS_UNVERIFIED', detail, { fid, unverified })
       }
       const subject = { fid, host, verifiedAddresses, association: said.accountAssociation, urlOf }
-      const link = world.hostLinkRequired ? await findHostLink(subject, world) : null
+      const link = world.hostLinkRequired ? await findHostLink(subject, linksOf(world)) : null
       if (link === undefined) {
         const detail =
           `${host} must be linked to fid ${fid}: by an accountAssociation, the profile's URL, ` +
@@ -97,6 +98,23 @@ export const decodeWellKnown: Decode = (body, fid, world, action) => {
         byCustody: false,
         manifestSha256: sha256,
       }
+    },
+  }
+}
+
+function linksOf({ database, door, registries, wallets, social }: ClaimWorld): LinkWorld {
+  return {
+    registries,
+    wallets,
+    social,
+    associationCharacters: claimLimits.associationCharacters,
+    registeredAddresses: (addresses, host) => registeredAddresses(database, addresses, host),
+    async document(url) {
+      const fetched = await door.fetchJson(url, domainManifestLimits).catch((error: unknown) => {
+        if (error instanceof DoorError) return undefined // no manifest there: no link
+        throw error
+      })
+      return fetched?.status === 200 ? fetched.json : undefined
     },
   }
 }

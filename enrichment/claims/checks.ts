@@ -16,8 +16,8 @@ export interface CheckWorld extends ProofWorld {
   /** Host of the hub that is followed. */
   readonly hub: string
   readonly manifests: Manifests
-  /** Why the hub is not believed; undefined: it is. */
-  hubDoubt(): Promise<string | undefined>
+  /** Throws when the hub is not to be believed. */
+  believe(): Promise<void>
 }
 
 const holds: Finding = { kind: 'holds' }
@@ -69,8 +69,10 @@ const checks: Readonly<Record<string, Check>> = {
     if (!registries.canAnswer) return holds
     const key = signer as Hex
     if (await registries.isActiveAppKey(fid, key)) return holds
-    const isFinal = await registries.removedAppKey(fid, key, 'finalized')
-    return { kind: isFinal ? 'refuted' : 'doubted', reason: 'key_removed', detail: { key } }
+    const final = await registries.removalOf(fid, key, 'finalized')
+    const place = (final ?? (await registries.removalOf(fid, key, 'latest')))?.place ?? null
+    const detail = { key, chain: registries.chain.name, log: place && { ...place } }
+    return { kind: final ? 'refuted' : 'doubted', reason: 'key_removed', detail }
   },
 
   async 'well-known'(fid, claim, world) {
@@ -97,9 +99,8 @@ async function disputeAbout(
 }
 
 /** Whether the hub has a verification that is not stored: the account may never have been read. */
-async function isVerified(fid: number, address: string, { social, hubDoubt }: CheckWorld): Promise<boolean> {
-  const doubt = await hubDoubt()
-  if (doubt !== undefined) throw new Error(`the hub is not believed: ${doubt}`)
+async function isVerified(fid: number, address: string, { social, believe }: CheckWorld): Promise<boolean> {
+  await believe()
   return (await social.verifications(fid)).some((one) => one.address === address)
 }
 

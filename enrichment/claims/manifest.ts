@@ -1,23 +1,31 @@
 import type { Queryable } from '../../db/pool.ts'
 import type { StandingClaim } from '../../db/queries/join/claim-checks.ts'
+import { registeredAddresses } from '../../db/queries/join/claims.ts'
 import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
+import { claimLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import { DoorError, type DoorReason } from '../../net/errors.ts'
 import { day, second } from '../../ops/time.ts'
+import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/host-link.ts'
+import type { ProofWorld } from '../../social/proving.ts'
+import type { SocialIndex } from '../../social/social-index.ts'
 import type { Json } from '../../trust/canonical-json.ts'
 import type { Finding, Patience } from './finding.ts'
 
 /** Looks at the manifests that claims were made with. */
 export interface Manifests {
-  check(fid: number, claim: Pick<StandingClaim, 'signer'>): Promise<Finding>
+  check(fid: number, claim: Pick<StandingClaim, 'signer' | 'host_link'>): Promise<Finding>
 }
 
-interface ManifestsOptions {
+interface ManifestsOptions extends ProofWorld {
+  readonly social: Pick<SocialIndex, 'profile'>
   readonly door: Pick<Door, 'fetchJson'>
   readonly database: Queryable
   readonly egressAllow: EgressAllow
   readonly serviceName: string
+  /** Throws when the hub is not to be believed. */
+  believe(): Promise<void>
 }
 
 const limits = { maxBytes: 64 * 1024, timeoutMs: 10 * second }
@@ -26,24 +34,45 @@ const silence: Patience = { looks: 3, overMs: 3 * day, apartMs: day }
 const otherAnswers: readonly DoorReason[] = ['not_json', 'too_large', 'encoded', 'redirect_refused']
 const gone: readonly number[] = [404, 410]
 
-export function createManifests({ door, database, egressAllow, serviceName }: ManifestsOptions): Manifests {
-  /** What the host publishes; undefined: nothing of the kind. Throws when it does not answer. */
-  async function read(host: string): Promise<Record<string, unknown> | undefined> {
-    // Plain http is for hosts the operator named, which are his own and have no certificates.
-    const scheme = egressAllow.has(host) && !host.endsWith(':443') ? 'http' : 'https'
+export function createManifests(options: ManifestsOptions): Manifests {
+  const { door, database, egressAllow, serviceName } = options
+  // Plain http is for hosts the operator named, which are his own and have no certificates.
+  const schemeOf = (host: string) => (egressAllow.has(host) && !host.endsWith(':443') ? 'http' : 'https')
+
+  /** What an address answers with; undefined: nothing of the kind. Throws when its host does not answer. */
+  async function read(url: string, bounds: Parameters<Door['fetchJson']>[1]): Promise<unknown> {
     try {
-      const { status, json } = await door.fetchJson(`${scheme}://${host}/.well-known/${serviceName}.json`, limits)
+      const { status, json } = await door.fetchJson(url, bounds)
       if (gone.includes(status)) return undefined
-      if (status !== 200) throw new Error(`${host} answered with status ${status}`)
-      return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : undefined
+      if (status !== 200) throw new Error(`${new URL(url).host} answered with status ${status}`)
+      return json
     } catch (error) {
       if (error instanceof DoorError && otherAnswers.includes(error.reason)) return undefined
       throw error
     }
   }
 
+  async function manifestOf(host: string): Promise<Record<string, unknown> | undefined> {
+    const json = await read(`${schemeOf(host)}://${host}/.well-known/${serviceName}.json`, limits)
+    return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : undefined
+  }
+
+  const links: LinkWorld = {
+    registries: options.registries,
+    wallets: options.wallets,
+    associationCharacters: claimLimits.associationCharacters,
+    social: {
+      async profile(fid) {
+        await options.believe()
+        return options.social.profile(fid)
+      },
+    },
+    registeredAddresses: (addresses, host) => registeredAddresses(database, addresses, host),
+    document: (url) => read(url, domainManifestLimits),
+  }
+
   return {
-    async check(fid, { signer: host }) {
+    async check(fid, { signer: host, host_link: linkedBy }) {
       const doubted = (detail: Json): Finding => ({
         kind: 'doubted',
         reason: 'manifest_gone',
@@ -51,7 +80,7 @@ export function createManifests({ door, database, egressAllow, serviceName }: Ma
         patience: silence,
       })
       const refuted = (detail: Json): Finding => ({ kind: 'refuted', reason: 'manifest_gone', detail })
-      const manifest = await read(host)
+      const manifest = await manifestOf(host)
       const isOurs = manifest?.service === serviceName && String(manifest.host).toLowerCase() === host
       if (!isOurs) return doubted({ host, problem: 'no manifest for this service' })
       if (manifest.withdrawn === true) return refuted({ host, withdrawn: true })
@@ -61,7 +90,11 @@ export function createManifests({ door, database, egressAllow, serviceName }: Ma
       const live = (await liveAddresses(database, [fid])).get(fid) ?? []
       const unverified = manifest.addresses.map((one) => String(one).toLowerCase()).filter((one) => !live.includes(one))
       if (unverified.length > 0) return doubted({ host, problem: 'addresses that are not verified' })
-      return { kind: 'holds' }
+      if (linkedBy === null) return { kind: 'holds' } // accepted without one
+      const urlOf = (path: string) => `${schemeOf(host)}://${host}${path}`
+      const subject = { fid, host, verifiedAddresses: live, association: manifest.accountAssociation, urlOf }
+      if (await findHostLink(subject, links)) return { kind: 'holds' }
+      return doubted({ host, problem: 'nothing links the host to the account', linked_by: linkedBy })
     },
   }
 }

@@ -2,9 +2,9 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import * as fc from 'fast-check'
 import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isAssociated } from '../../api/claim/account-association.ts'
 import { funder } from '../../devnet/chain/chain.ts'
 import { addAppKey } from '../../devnet/chain/farcaster.ts'
+import { isAssociated } from '../../social/account-association.ts'
 import { createWallets } from '../../social/wallets.ts'
 import { failure } from '../support/api/api.ts'
 import {
@@ -179,17 +179,19 @@ test('real account associations are no claims: their type is refused', async () 
 test('real account associations link their own domain to their own fid, once the registry knows the key', async () => {
   const wallets = createWallets(() => undefined) // all of these were signed by plain keys
   const registries = {
+    chain: { name: 'optimism', id: 10 },
     isCustody: async () => true,
     isAuthAddress: async () => true,
   }
+  const world = { registries, wallets, associationCharacters: 4_096 }
   let good = 0
   for (const name of manifests) {
     const association = read(`farcaster-manifest.${name}.json`).accountAssociation
     const { fid } = JSON.parse(Buffer.from(association.header, 'base64url').toString())
     const { domain: host } = JSON.parse(Buffer.from(association.payload, 'base64url').toString())
-    if (await isAssociated(association, { fid, host }, { registries, wallets })) good++
-    expect(await isAssociated(association, { fid: fid + 1, host }, { registries, wallets })).toBe(false)
-    expect(await isAssociated(association, { fid, host: `x${host}` }, { registries, wallets })).toBe(false)
+    if (await isAssociated(association, { fid, host }, world)) good++
+    expect(await isAssociated(association, { fid: fid + 1, host }, world)).toBe(false)
+    expect(await isAssociated(association, { fid, host: `x${host}` }, world)).toBe(false)
   }
   expect(good).toBe(manifests.length)
 })

@@ -222,7 +222,7 @@ test.each<Removal>(['prune'])('a verification that the network lets go by itself
 test('an app key that was removed suspends its claims until its removal is final', async () => {
   await byKey()
   await byText()
-  await stage.chain.execute(funder, removeAppKey(BigInt(claimant.fid), claimant.appKey.publicKey))
+  const removal = await stage.chain.execute(funder, removeAppKey(BigInt(claimant.fid), claimant.appKey.publicKey))
   stage.hub.state.removeAppKey(claimant.fid, claimant.appKey.publicKey)
   await passing(minute)
   expect((await history()).map(({ kind, method }) => `${kind} ${method}`)).toEqual([
@@ -235,7 +235,19 @@ test('an app key that was removed suspends its claims until its removal is final
   expect((await history()).at(-1)).toMatchObject({
     kind: 'ended',
     method: 'jfs',
-    evidence: { reason: 'key_removed', detail: { key: claimant.appKey.publicKey } },
+    evidence: {
+      reason: 'key_removed',
+      detail: {
+        key: claimant.appKey.publicKey,
+        chain: 'optimism',
+        log: {
+          block_number: Number(removal.blockNumber),
+          block_hash: removal.blockHash,
+          tx_hash: removal.transactionHash,
+          log_index: removal.logs[0]?.logIndex,
+        },
+      },
+    },
   })
 })
 
@@ -244,6 +256,10 @@ describe('a manifest', () => {
     ['is not there any more', () => stage.host.pages.delete(path)],
     ['became a page', () => stage.host.pages.set(path, { body: '<html>' })],
     ['names an address that is not verified', () => change({ addresses: [accountOf('nobody').address] })],
+    [
+      'is on a host that nothing links to the account any more',
+      () => stage.hub.state.setProfile(claimant.fid, { url: 'https://elsewhere.example' }),
+    ],
   ] as const
   const change = (fields: object) => {
     const { body } = stage.host.pages.get(path) as { body: object }
@@ -273,6 +289,40 @@ describe('a manifest', () => {
     await looking(27 * hour)
     expect(await kinds()).toEqual(['claimed', 'ended'])
     expect(await lastEvidence()).toMatchObject({ reason: 'manifest_gone', detail: fields })
+  })
+
+  test('stays linked by whatever links its host now, not only by what did then', async () => {
+    await byManifest()
+    const { fid, custody } = claimant
+    stage.hub.state.setProfile(fid, { url: '' })
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const header = part({ fid, type: 'custody', key: custody.address })
+    const payload = part({ domain: stage.host.name })
+    const hex = await custody.signMessage({ message: `${header}.${payload}` })
+    const signature = Buffer.from(hex.slice(2), 'hex').toString('base64url')
+    const accountAssociation = { header, payload, signature }
+    stage.host.pages.set('/.well-known/farcaster.json', { body: { accountAssociation } })
+    for (let days = 0; days < 4; days++) await looking(27 * hour)
+    expect(await kinds()).toEqual(['claimed'])
+    stage.host.pages.delete('/.well-known/farcaster.json')
+    await looking(27 * hour)
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+    expect(await lastEvidence()).toMatchObject({
+      reason: 'manifest_gone',
+      looks: [
+        {
+          detail: { host: stage.host.name, problem: 'nothing links the host to the account', linked_by: 'profile_url' },
+        },
+      ],
+    })
+  })
+
+  test('ends nothing while what links its host cannot be looked at', async () => {
+    await byManifest()
+    stage.hub.state.setProfile(claimant.fid, { url: '' })
+    stage.host.pages.set('/.well-known/farcaster.json', { status: 503, body: {} })
+    for (let days = 0; days < 5; days++) await looking(27 * hour)
+    expect(await kinds()).toEqual(['claimed'])
   })
 
   test('whose host is out of order for a week ends nothing', async () => {

@@ -21,6 +21,8 @@ export interface StandingClaim {
   readonly nonce: string
   readonly state: 'live' | 'suspended'
   readonly signer: string
+  /** What linked the host to the FID; null: no link was asked for. */
+  readonly host_link: string | null
   readonly proof: unknown
   /** The claim's newest event. */
   readonly seq: number
@@ -38,7 +40,7 @@ export async function standingClaims(db: Queryable, fid: number): Promise<Standi
   const { rows } = await db.query<StandingClaim>({
     name: 'standing-claims',
     text: `
-select c.method, c.nonce, c.state, c.signer, c.proof, e.seq, e.kind, e.evidence,
+select c.method, c.nonce, c.state, c.signer, c.host_link, c.proof, e.seq, e.kind, e.evidence,
        (select json_build_object('kind', t.kind, 'chain', t.chain, 'block_number', t.block_number,
                                  'log_index', t.log_index, 'tx_hash', '0x' || encode(t.tx_hash, 'hex'),
                                  'final', coalesce(t.block_number <= s.finalized_block, false))

@@ -1,7 +1,5 @@
-import { registeredAddresses } from '../../db/queries/join/claims.ts'
-import { DoorError } from '../../net/errors.ts'
-import { isAssociated } from './account-association.ts'
-import type { ClaimWorld } from './verifier.ts'
+import { type AccountWorld, type AssociationBound, isAssociated } from './account-association.ts'
+import type { SocialIndex } from './social-index.ts'
 
 /** What can link a host to a FID; each was signed or written by the FID's owner. Stored with the claim. */
 type HostLink = 'account_association' | 'farcaster_manifest' | 'profile_url' | 'registration'
@@ -17,15 +15,26 @@ interface LinkedSubject {
   readonly urlOf: (path: string) => string
 }
 
-/** Bytes of a domain manifest, and milliseconds it may take. */
-const manifestBytes = 256 * 1024
-const manifestTimeoutMs = 3_000
+/** Where links are looked for. Whatever throws could not be looked at. */
+export interface LinkWorld extends AccountWorld, AssociationBound {
+  readonly social: Pick<SocialIndex, 'profile'>
+  /** Web addresses that registrations of these holders name and that contain a host. */
+  registeredAddresses(addresses: readonly string[], host: string): Promise<readonly string[]>
+  /** The JSON document at an address, read within `domainManifestLimits`; undefined: there is none. */
+  document(url: string): Promise<unknown>
+}
+
+/**
+ * Bytes of a domain manifest, milliseconds it may take, and redirects: the network hosts manifests for others by one, and
+ * the association in such a manifest names the host all the same.
+ */
+export const domainManifestLimits = { maxBytes: 256 * 1024, timeoutMs: 3_000, redirects: 1 } as const
 
 /**
  * The first of the links that holds; undefined: none does. A manifest of public addresses shows who runs the host and
  * nothing about the fid, so one of them is needed. Throws when none was found and one could not be looked at.
  */
-export async function findHostLink(subject: LinkedSubject, world: ClaimWorld): Promise<HostLink | undefined> {
+export async function findHostLink(subject: LinkedSubject, world: LinkWorld): Promise<HostLink | undefined> {
   let outage: unknown
   for (const [link, holds] of links) {
     try {
@@ -39,12 +48,12 @@ export async function findHostLink(subject: LinkedSubject, world: ClaimWorld): P
 }
 
 /** The cheap ones first; the last one asks the host again. */
-const links: readonly (readonly [HostLink, (subject: LinkedSubject, world: ClaimWorld) => Promise<boolean>])[] = [
+const links: readonly (readonly [HostLink, (subject: LinkedSubject, world: LinkWorld) => Promise<boolean>])[] = [
   ['account_association', (subject, world) => isAssociated(subject.association, subject, world)],
   [
     'registration',
-    async ({ host, verifiedAddresses }, { database }) => {
-      const named = await registeredAddresses(database, verifiedAddresses, host)
+    async ({ host, verifiedAddresses }, world) => {
+      const named = await world.registeredAddresses(verifiedAddresses, host)
       return named.some((url) => hostOf(url) === host)
     },
   ],
@@ -58,20 +67,11 @@ const links: readonly (readonly [HostLink, (subject: LinkedSubject, world: Claim
   [
     'farcaster_manifest',
     async (subject, world) => {
-      const url = subject.urlOf('/.well-known/farcaster.json')
-      const options = { maxBytes: manifestBytes, timeoutMs: manifestTimeoutMs, redirects: hostedElsewhere }
-      const fetched = await world.door.fetchJson(url, options).catch((error: unknown) => {
-        if (error instanceof DoorError) return undefined // no manifest there: no link
-        throw error
-      })
-      const manifest = fetched?.status === 200 ? fetched.json : undefined
+      const manifest = await world.document(subject.urlOf('/.well-known/farcaster.json'))
       return isAssociated((manifest as { accountAssociation?: unknown } | null)?.accountAssociation, subject, world)
     },
   ],
 ]
-
-/** The network hosts manifests for others, by redirect; the association in it names the host all the same. */
-const hostedElsewhere = 1
 
 /** The host of a URL as claims name it; undefined when the text is no web address. */
 function hostOf(text: string): string | undefined {

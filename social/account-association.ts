@@ -1,12 +1,10 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
-import { socialChain } from '../../chains.config.ts'
-import { claimLimits } from '../../limits.config.ts'
-import type { Registries } from '../../social/key-registry.ts'
-import { signedByKey, type Wallets } from '../../social/wallets.ts'
-import { JsonProblem, parseStrictJson } from './strict-json.ts'
+import { JsonProblem, parseStrictJson } from '../trust/strict-json.ts'
+import type { Registries } from './key-registry.ts'
+import { signedByKey, type Wallets } from './wallets.ts'
 
-const text = z.string().min(1).max(claimLimits.associationCharacters)
+const text = z.string().min(1)
 const association = z.object({ header: text, payload: text, signature: text })
 const header = z.object({
   fid: z.int().positive(),
@@ -18,6 +16,17 @@ const header = z.object({
 })
 const payload = z.object({ domain: z.string() })
 
+/** Whom an account's own signatures are checked with. */
+export interface AccountWorld {
+  readonly registries: Pick<Registries, 'chain' | 'isCustody' | 'isAuthAddress'>
+  readonly wallets: Wallets
+}
+
+/** Characters that each part of an association may have. */
+export interface AssociationBound {
+  readonly associationCharacters: number
+}
+
 /**
  * Whether a domain manifest's account association says that `host` belongs to `fid`, and is signed by the fid's
  * custody address or one of its auth addresses. False for what is no association at all. Throws when the chain has to
@@ -28,10 +37,11 @@ const payload = z.object({ domain: z.string() })
 export async function isAssociated(
   value: unknown,
   { fid, host }: { fid: number; host: string },
-  { registries, wallets }: { registries: Pick<Registries, 'isCustody' | 'isAuthAddress'>; wallets: Wallets },
+  { registries, wallets, associationCharacters }: AccountWorld & AssociationBound,
 ): Promise<boolean> {
   const parts = association.safeParse(value)
   if (!parts.success) return false
+  if (Object.values(parts.data).some((part) => part.length > associationCharacters)) return false
   const head = header.safeParse(parseSegment(parts.data.header))
   const body = payload.safeParse(parseSegment(parts.data.payload))
   const signature = signatureOf(parts.data.signature)
@@ -44,11 +54,11 @@ export async function isAssociated(
 /** Whether a text is signed by an account's custody address, or by one that it has added for signing in. */
 export async function isSignedByAccount(
   { fid, type, key, signed, signature }: AccountSignature,
-  { registries, wallets }: { registries: Pick<Registries, 'isCustody' | 'isAuthAddress'>; wallets: Wallets },
+  { registries, wallets }: AccountWorld,
 ): Promise<boolean> {
   const address = key as Hex
   const hash = hashMessage(signed)
-  const wallet = { address, chainId: socialChain().id }
+  const wallet = { address, chainId: registries.chain.id }
   const isSigned =
     (await signedByKey(address, hash, signature)) || (await wallets.signedByContract(wallet, hash, signature))
   if (!isSigned) return false

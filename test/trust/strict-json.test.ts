@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { JsonProblem, parseStrictJson } from '../../api/claim/strict-json.ts'
+import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 
 /** Of a claim's body, in bytes. */
 const size = 16_384

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
+import { socialChain } from '../chains.config.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { storeMessages } from '../db/queries/sources/farcaster-messages.ts'
@@ -107,7 +108,7 @@ async function firstPass(pool: pg.Pool, given: readonly Given[]): Promise<number
 /** A KeyRegistry that has every key. */
 const registries: ProofWorld['registries'] = {
   canAnswer: true,
-  chain: { name: 'optimism', id: 10 },
+  chain: socialChain(),
   hadAppKey: async () => 'held',
   isActiveAppKey: async () => true,
   addedAppKeyAfter: async () => true,

@@ -3,7 +3,7 @@ import { NoAnswer } from '../hosts/no-answer.ts'
 import type { ChainClient } from './chain-client.ts'
 
 /** A log of the KeyRegistry. */
-export interface LogPlace {
+interface LogPlace {
   readonly block_number: number
   readonly block_hash: Hex
   readonly tx_hash: Hex
@@ -11,7 +11,7 @@ export interface LogPlace {
 }
 
 /** The registries' chain: its name here, and its id. */
-export interface HomeChain {
+interface HomeChain {
   readonly name: string
   readonly id: number
 }

@@ -13,12 +13,15 @@ export const explainAgent = route({
   params: z.object({ fid: fidParameter }),
   query: z.object({}),
   answer: { type: json, schema: agentExplanation, description: 'Each rule with what was found; for any FID.' },
-  errors: ['ERR_FID_INVALID'],
+  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
   tool: {
     name: 'explain_agent',
     use: 'Why an agent is listed as it is: which verifications, transfers and claims its status follows from.',
   },
   maxAgeSeconds: 30,
   freshSeconds: 5,
-  read: async ({ fid }, { database }) => JSON.stringify(explainFid(fid, await fidFacts(database, fid))),
+  async read({ fid }, { database }) {
+    const facts = await fidFacts(database, fid)
+    return facts && JSON.stringify(explainFid(fid, facts))
+  },
 })

@@ -108,6 +108,23 @@ test.for([
   expect(answer.summary).toContain(summary)
 })
 
+test('an account that left the directory is not explained, and no address names it', async () => {
+  const { pool } = database
+  for (const fid of [5, 6]) {
+    await seedVerification(pool, { fid, address: addressOf(`${fid}`) })
+    await seedRegistration(pool, { chain: 'base', id: fid, owner: addressOf(`${fid}`) })
+  }
+  await insert(pool, 'unlisted', { fid: 6, since: birth })
+  const owners = async (address: string) => (await api.get(`/api/by-address/${address}/owners`)).json()
+  expect(await ofFid(5)).toMatchObject({ in_index: false, verifications: [{ fid: 5 }] })
+  expect(await ofAddress(addressOf('5'))).toMatchObject({ verifications: [{ fid: 5 }] })
+  expect(await owners(addressOf('5'))).toMatchObject({ owners: [{ fid: 5 }] })
+  expect(await failure(await api.get('/api/agent/6/explain'))).toMatchObject({ error: 'ERR_NOT_FOUND' })
+  const explained = await ofAddress(addressOf('6'))
+  expect([explained.fid, explained.verifications, holding(explained.rules)]).toEqual([null, [], ['token']])
+  expect(await owners(addressOf('6'))).toMatchObject({ owners: [] })
+})
+
 test('what is no FID and no address is refused as everywhere', async () => {
   expect(await failure(await api.get('/api/agent/0/explain'))).toMatchObject({ error: 'ERR_FID_INVALID' })
   expect(await failure(await api.get('/api/by-address/0x1/explain'))).toMatchObject({ error: 'ERR_ADDRESS_MALFORMED' })

@@ -95,14 +95,14 @@ const verification = `
 'verified_at', ${isoTime('v.verified_at')}, 'ended_at', ${isoTime('v.ended_at')},
 'tokens', ${tokens('v.address')}, 'chains', ${tokenChains('v.address')}, 'former_tokens', ${formerTokens('v.address')}`
 
-/** What is known that decides about a fid. */
-export async function fidFacts(db: Queryable, fid: number): Promise<FidFacts> {
+/** What is known that decides about a fid. Undefined: its owner has taken it out of the directory. */
+export async function fidFacts(db: Queryable, fid: number): Promise<FidFacts | undefined> {
   const { rows } = await db.query<{ facts: FidFacts }>({
     name: 'fid-facts',
     text: ofFid,
     values: [fid, profileLimits.verifications],
   })
-  return rows[0]!.facts
+  return rows[0]?.facts
 }
 
 const ofFid = `
@@ -118,9 +118,10 @@ select json_build_object(
   'sources', ${sources(`'fid:' || $1::bigint`)},
   'chains', ${chains},
   'is_queued', exists (select from agent_event where fid = $1::bigint)
-) as facts`
+) as facts
+where not exists (select from unlisted where fid = $1::bigint)`
 
-/** What is known that decides about an address, lowercase hex. */
+/** What is known that decides about an address, lowercase hex. Accounts that left the directory are not named. */
 export async function addressFacts(db: Queryable, address: string): Promise<AddressFacts> {
   const { rows } = await db.query<{ facts: AddressFacts }>({
     name: 'address-facts',
@@ -137,7 +138,8 @@ select json_build_object(
   'former_tokens', ${formerTokens('$1::bytea')},
   'verifications', (
     select ${list(`json_build_object(${verification}, 'agent_status', a.agent_status)`, 'v.fid')}
-      from (select distinct on (fid) * from verified_address where address = $1::bytea
+      from (select distinct on (fid) * from verified_address w where address = $1::bytea
+               and not exists (select from unlisted u where u.fid = w.fid)
              order by fid, verified_at desc limit $2) v
       left join agent a using (fid)),
   'fid', (

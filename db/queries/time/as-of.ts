@@ -99,7 +99,10 @@ select json_build_object(
   return rows[0]?.body
 }
 
-/** JSON of `GET /api/by-address/:address/owners`: whose the address was, and what it held. `address` is lowercase hex. */
+/**
+ * JSON of `GET /api/by-address/:address/owners`: whose the address was, and what it held; accounts that left the directory
+ * are not named. `address` is lowercase hex.
+ */
 export async function addressOwners(db: Queryable, address: string, at: Moment): Promise<string> {
   const { rows } = await db.query<{ body: string }>({
     name: 'address-owners',
@@ -108,6 +111,7 @@ with member as (select $1::bytea as address, null::timestamptz as begins, null::
 verifier as (
   select v.fid, v.verified_at, v.ended_at from verified_address v
    where v.address = $1 and ${held('v.verified_at', 'v.ended_at')}
+     and not exists (select from unlisted u where u.fid = v.fid)
    order by v.verified_at, v.fid
    limit ${mostVerifiers}
 ),${holdings}

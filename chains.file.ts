@@ -162,6 +162,7 @@ export function readChains({ env, file }: ChainSources): AllChainSettings {
       registry: given.registry ?? row.registry,
       reputation: given.reputation ?? row.reputation,
       tokens: given.tokens ?? row.tokens,
+      paymentContracts: given.paymentContracts ?? row.paymentContracts,
       social: socialContracts(row.social, given),
     } satisfies ChainSettings
   })

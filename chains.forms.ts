@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { contractKinds } from './chains.row.ts'
 import { httpUrl, nodeUrl } from './settings.forms.ts'
 
 // The forms of what CHAINS_FILE says of a chain.
@@ -36,6 +37,15 @@ export const override = z.strictObject({
     )
     .max(16)
     .optional(),
+  paymentContracts: z
+    .array(
+      z.strictObject(
+        { kind: z.enum(contractKinds, { error: `must be ${contractKinds.join(' or ')}` }), ...contract.shape },
+        { error: wanted('kind, address and fromBlock') },
+      ),
+    )
+    .max(16)
+    .optional(),
   keyRegistry: deployment.optional(),
   idRegistry: deployment.extend({ fromBlock: block.optional() }).optional(),
 })
@@ -64,6 +74,7 @@ export const addition = override.extend({
   registry: contract,
   reputation: contract,
   tokens: override.shape.tokens.nonoptional('must be a list; empty: registrations only'),
+  paymentContracts: override.shape.paymentContracts.unwrap().default([]),
   partitions: z.strictObject({ blocks: millions.positive(), oneBelow: millions }).nullable().default(null),
   explorer: z.strictObject(
     { transaction: page('hash'), address: page('address'), block: page('block'), token: page('address', 'id') },

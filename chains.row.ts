@@ -16,6 +16,15 @@ interface Token extends ContractAddress {
   readonly domainName?: 'USDC'
 }
 
+/** Kinds of payments that contracts settle by themselves, otherwise than by EIP-3009. */
+export const contractKinds = ['permit2_exact', 'permit2_upto'] as const
+export type ContractKind = (typeof contractKinds)[number]
+
+/** A contract whose logs prove payments of one kind. Its payments may be in any token. */
+export interface PaymentContract extends ContractAddress {
+  readonly kind: ContractKind
+}
+
 /** Addresses of a block explorer's pages, with a place for what is looked up. */
 export interface Explorer {
   /** With `{hash}`. */
@@ -62,6 +71,8 @@ export interface Chain {
   readonly reputation: ContractAddress
   /** Tokens whose settlements are indexed; empty where only registrations are. */
   readonly tokens: readonly Token[]
+  /** Contracts whose payments are indexed beside them; one without code logs nothing. */
+  readonly paymentContracts: readonly PaymentContract[]
   /** Null: the chain's settlements are one partition. */
   readonly partitions: Partitions | null
   /** Where people look the chain up. */

@@ -8,6 +8,7 @@ import { Registration } from '../db/model/registration.model.ts'
 import type { ChainBlock } from './mapping/block.ts'
 import { custodyChanges } from './mapping/custody.ts'
 import { applyFeedbackEvents, feedbackEvents } from './mapping/feedback.ts'
+import { paymentContractsOf } from './mapping/payment-kinds.ts'
 import { registrationEvents } from './mapping/registration-events.ts'
 import { applyRegistrationEvents, registrationId } from './mapping/registrations.ts'
 import { settleBlocks } from './mapping/settle-blocks.ts'
@@ -17,6 +18,7 @@ import { withoutBackfilled } from './reserved.ts'
 import { ofKnownRecipients } from './scope/recipients.ts'
 import type { Scope } from './scope/scope.ts'
 import { connectionOf } from './store/connection.ts'
+import { toPayment } from './store/payment-record.ts'
 import { writeSettlements, writeUnpaid } from './store/writer.ts'
 
 interface Mapping {
@@ -40,15 +42,17 @@ interface Batch {
  */
 export function createHandler({ chain, findCalls, scope, progress, log }: Mapping): (batch: Batch) => Promise<void> {
   const tokens = new Set(chain.tokens.map((token) => token.address))
+  const contracts = paymentContractsOf(chain.paymentContracts)
   return async ({ store, blocks }) => {
     await writeRegistrations(store, chain, blocks)
     await writeFeedback(store, chain, blocks)
     await writeCustody(store, chain, blocks)
-    const settled = await settleBlocks(chain.name, tokens, blocks, findCalls)
+    const settled = await settleBlocks(chain.name, tokens, blocks, findCalls, contracts)
     const db = connectionOf(store)
-    const { settlements: found, unpaid } = await withoutBackfilled(db, chain, settled)
-    const settlements = scope === 'all' ? found : await ofKnownRecipients(db, chain, found)
+    const found = await withoutBackfilled(db, chain, settled)
+    const { settlements, payments, unpaid } = scope === 'all' ? found : await ofKnownRecipients(db, chain, found)
     await writeSettlements(store, settlements)
+    await store.insert(payments.map(toPayment))
     await writeUnpaid(store, chain.name, unpaid)
     warnOfUpgrades(chain, blocks, log)
     progress.add(blocks, settlements.length, unpaid)

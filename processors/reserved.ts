@@ -1,20 +1,22 @@
 import type { ChainSettings } from '../chains.file.ts'
 import type { Queryable } from '../db/pool.ts'
 import { type BackfillRange, backfillsWithin, holdReservations } from '../db/queries/chain/backfill.ts'
-import type { settleBlocks } from './mapping/settle-blocks.ts'
+import type { SettledBlocks } from './mapping/settle-blocks.ts'
 
 /** Ranges of blocks whose settlements are not asked for, because a backfill loads them. */
 export type Backfilled = readonly { readonly fromBlock: number; readonly toBlock: number }[]
-
-type Settled = Awaited<ReturnType<typeof settleBlocks>>
 
 /**
  * What is left to write when a backfill loads some of the blocks. To be called in the transaction that writes it: no
  * backfill can reserve blocks before that ends.
  */
-export async function withoutBackfilled(db: Queryable, chain: ChainSettings, settled: Settled): Promise<Settled> {
-  const { settlements, unpaid } = settled
-  const numbers = [...settlements, ...unpaid].map(({ blockNumber }) => blockNumber)
+export async function withoutBackfilled(
+  db: Queryable,
+  chain: ChainSettings,
+  settled: SettledBlocks,
+): Promise<SettledBlocks> {
+  const { settlements, payments, unpaid } = settled
+  const numbers = [...settlements, ...payments, ...unpaid].map(({ blockNumber }) => blockNumber)
   if (numbers.length === 0) return settled
   await holdReservations(db, chain.id)
   const [first, last] = numbers.reduce(
@@ -25,7 +27,11 @@ export async function withoutBackfilled(db: Queryable, chain: ChainSettings, set
   if (ranges.length === 0) return settled
   const isOurs = ({ blockNumber }: { blockNumber: number }) =>
     !ranges.some(({ fromBlock, toBlock }) => fromBlock <= blockNumber && blockNumber <= toBlock)
-  return { settlements: settlements.filter(isOurs), unpaid: unpaid.filter(isOurs) }
+  return {
+    settlements: settlements.filter(isOurs),
+    payments: payments.filter(isOurs),
+    unpaid: unpaid.filter(isOurs),
+  }
 }
 
 /** The parts of a range that no backfill loads, ascending; `to` undefined: without an end. */

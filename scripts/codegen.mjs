@@ -96,7 +96,8 @@ function withRawStrings(source) {
 
 /** The generator imports everything it might need; the compiler refuses imports that nothing uses. */
 function withUsedImports(source) {
-  return source.replace(/^import (type )?\{ ([^}]+) \} from/gm, (line, type = '', names) => {
+  const used = /\bp\./.test(source) ? source : source.replace(/^import \* as p from .*\n/m, '')
+  return used.replace(/^import (type )?\{ ([^}]+) \} from/gm, (line, type = '', names) => {
     const rest = source.replace(line, '')
     const used = names.split(', ').filter((name) => new RegExp(`\\b${name.split(' as ').at(-1)}\\b`).test(rest))
     return `import ${type}{ ${used.join(', ')} } from`

@@ -18,7 +18,7 @@ const tables = [
 const mayImport: Record<string, string[]> = {
   'chains.row.ts': [],
   'chains.config.ts': ['chains.row.ts'],
-  'chains.forms.ts': ['settings.forms.ts'],
+  'chains.forms.ts': ['chains.row.ts', 'settings.forms.ts'],
   'chains.file.ts': ['chains.row.ts', 'chains.config.ts', 'chains.forms.ts', 'settings.forms.ts', 'settings.chains.ts'],
   'limits.config.ts': [],
   'settings.forms.ts': ['net'],

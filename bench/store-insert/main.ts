@@ -29,6 +29,6 @@ const source = createSource({ chain, portalKey: undefined, log, progress, final:
 const tokens = new Set(chain.tokens.map(({ address }) => address))
 
 source.processor.setBlockRange({ from: fromBlock, to }).run(database, async ({ store, blocks }) => {
-  const { settlements } = await settleBlocks(chain.name, tokens, blocks, source.findCalls)
+  const { settlements } = await settleBlocks(chain.name, tokens, blocks, source.findCalls, new Map())
   await store.insert(settlements.map(toEntity))
 })

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { type Address, type Hex, pad, parseEther, toHex } from 'viem'
 import { type ChainName, chainOf } from '../../chains.config.ts'
-import type { Chain } from '../../chains.row.ts'
+import type { Chain, ContractKind } from '../../chains.row.ts'
 import { type Contract, compileContracts } from '../contracts/compile.ts'
 
 /** Where everything stands on a local chain: the real addresses of the chain table, the rest at addresses of our own. */
@@ -16,11 +16,16 @@ export interface ChainAddresses {
   readonly unlistedToken: Address
   /** Multicall3, at its real address. */
   readonly batcher: Address
+  /** Another one, that the first can pass money on to. */
+  readonly secondBatcher: Address
   readonly columnBatcher: Address
   /** Hands its calldata to `token`. */
   readonly forwarder: Address
   readonly puller: Address
   readonly escrow: Address
+  /** What pays by Permit2, where the chain table has it; the other of its contracts has no code here. */
+  readonly permit2Proxy: Address | null
+  readonly codelessProxy: Address | null
   readonly batchRegistrar: Address
   readonly passingRegistrar: Address
   readonly walletFactory: Address
@@ -31,7 +36,9 @@ export interface ChainAddresses {
 
 /** The addresses of one chain, lowercase. */
 export function addressesOf(name: ChainName): ChainAddresses {
-  const { registry, reputation, tokens, social }: Chain = chainOf(name)
+  const { registry, reputation, tokens, paymentContracts, social }: Chain = chainOf(name)
+  const proxyOf = (kind: ContractKind) =>
+    (paymentContracts.find((contract) => contract.kind === kind)?.address ?? null) as Address | null
   return {
     registry: registry.address as Address,
     reputation: reputation.address as Address,
@@ -39,10 +46,13 @@ export function addressesOf(name: ChainName): ChainAddresses {
     bridgedToken: own(1),
     unlistedToken: own(2),
     batcher: '0xca11bde05977b3631167028862be2a173976ca11',
+    secondBatcher: own(10),
     columnBatcher: own(3),
     forwarder: own(4),
     puller: own(5),
     escrow: own(6),
+    permit2Proxy: proxyOf('permit2_exact'),
+    codelessProxy: proxyOf('permit2_upto'),
     batchRegistrar: own(7),
     passingRegistrar: own(8),
     walletFactory: own(9),
@@ -100,6 +110,8 @@ export async function genesisOf(name: ChainName, { timestamp, funded }: GenesisO
   place(at.bridgedToken, runtime('BridgedDollar'))
   place(at.unlistedToken, runtime('UsdCoin'))
   place(at.batcher, runtime('Multicall'))
+  place(at.secondBatcher, runtime('Multicall'))
+  if (at.permit2Proxy) place(at.permit2Proxy, runtime('Permit2Proxy'))
   place(at.columnBatcher, runtime('ColumnBatcher'))
   place(at.puller, runtime('Puller'))
   place(at.escrow, runtime('Escrow'))

@@ -9,7 +9,7 @@ const finality = 5
 export function chainSettings(running: Readonly<Record<DefaultChain, DevChain>>) {
   return Object.fromEntries(
     defaultChainNames.map((name) => {
-      const { registry, reputation, tokens, social }: Chain = chains[name]
+      const { registry, reputation, tokens, paymentContracts, social }: Chain = chains[name]
       const settings = {
         rpc: running[name].rpc,
         portal: null,
@@ -18,6 +18,7 @@ export function chainSettings(running: Readonly<Record<DefaultChain, DevChain>>)
         registry: { address: registry.address, fromBlock: 0 },
         reputation: { address: reputation.address, fromBlock: 0 },
         tokens: tokens.map(({ address, decimals }) => ({ address, decimals, fromBlock: 0 })),
+        paymentContracts: paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock: 0 })),
         ...(social ? { idRegistry: { address: social.idRegistry } } : {}),
       }
       return [name, settings]

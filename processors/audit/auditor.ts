@@ -7,7 +7,7 @@ import { differingAgents } from '../../db/queries/chain/audit-agents.ts'
 import { replaceCustody } from '../../db/queries/chain/replaced-rows.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import { emptyTally } from '../backfill/row-pages.ts'
-import type { History, Wanted } from '../history/history.ts'
+import { type History, type Wanted, wantedOf } from '../history/history.ts'
 import { Rounds } from '../rounds.ts'
 import type { Scope } from '../scope/scope.ts'
 import { jsonRows } from '../store/json-rows.ts'
@@ -104,7 +104,7 @@ export class Auditor {
       pool: this.#pool,
       chain,
       scope,
-      history: openHistory({ tokens }),
+      history: openHistory(wantedOf(chain)),
       finalHeight,
       warn: this.#warn,
       isClosing: () => this.#rounds.isClosing,

@@ -2,19 +2,23 @@ import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteOthers, readUnpaid } from '../../db/queries/chain/audit.ts'
+import { replacePayments } from '../../db/queries/chain/audit-payments.ts'
 import { deleteUnpaidWithin, insertUnpaid } from '../../db/queries/chain/backfill.ts'
 import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/rollup/hourly.ts'
 import type { History } from '../history/history.ts'
-import { type settleBlocks as Settle, settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
+import { paymentContractsOf } from '../mapping/payment-kinds.ts'
+import { type SettledBlocks, settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { withoutBackfilled } from '../reserved.ts'
 import { ofReadRecipients } from '../scope/recipients.ts'
 import type { Scope } from '../scope/scope.ts'
+import { jsonRows } from '../store/json-rows.ts'
+import { toPayment } from '../store/payment-record.ts'
 import { toRecord } from '../store/settlement-record.ts'
 import { readBlocks } from './range-blocks.ts'
 
-/** Rows that differed and are right now. */
+/** Rows of settlements and payments that differed and are right now. */
 export interface Mended {
   readonly missing: number
   readonly surplus: number
@@ -22,33 +26,39 @@ export interface Mended {
   readonly unpaid: number
 }
 
-type Settled = Awaited<ReturnType<typeof Settle>>
-
 /** Recipients that are counted anew by one statement. */
 const recipientsPerRecount = 100
 
 /** The settlements of a short range of final blocks, as a source has them. */
 export async function readSettled(
   history: History,
-  { name, tokens }: ChainSettings,
+  { name, tokens, paymentContracts }: ChainSettings,
   range: BlockRange,
   findCalls: FindCalls,
   warn: (text: string) => void,
-): Promise<Settled> {
-  const settled: Settled = { settlements: [], unpaid: [] }
+): Promise<SettledBlocks> {
+  const found: SettledBlocks[] = []
   const wanted = new Set(tokens.map(({ address }) => address))
+  const contracts = paymentContractsOf(paymentContracts)
   await readBlocks(history, range, warn, async (block) => {
-    const { settlements, unpaid } = await settleBlocks(name, wanted, [block], findCalls)
-    settled.settlements.push(...settlements)
-    settled.unpaid.push(...unpaid)
+    found.push(await settleBlocks(name, wanted, [block], findCalls, contracts))
   })
-  return settled
+  return {
+    settlements: found.flatMap(({ settlements }) => settlements),
+    payments: found.flatMap(({ payments }) => payments),
+    unpaid: found.flatMap(({ unpaid }) => unpaid),
+  }
 }
 
 /** What of it the processor keeps: no backfill loads it, and it pays whom the scope is about. */
-export async function keptOf(db: Queryable, chain: ChainSettings, scope: Scope, found: Settled): Promise<Settled> {
-  const { settlements, unpaid } = await withoutBackfilled(db, chain, found)
-  return { settlements: scope === 'all' ? settlements : [...(await ofReadRecipients(db, chain, settlements))], unpaid }
+export async function keptOf(
+  db: Queryable,
+  chain: ChainSettings,
+  scope: Scope,
+  found: SettledBlocks,
+): Promise<SettledBlocks> {
+  const ours = await withoutBackfilled(db, chain, found)
+  return scope === 'all' ? ours : ofReadRecipients(db, chain, ours)
 }
 
 /** Makes the rows of a range those of the source, and the sums of their recipients with them. */
@@ -57,11 +67,12 @@ export function mendRange(
   chain: ChainSettings,
   scope: Scope,
   range: BlockRange,
-  found: Settled,
+  found: SettledBlocks,
 ): Promise<Mended> {
   const { name } = chain
   return inTransaction(pool, async (db) => {
-    const { settlements, unpaid } = await keptOf(db, chain, scope, found)
+    const kept = await keptOf(db, chain, scope, found)
+    const { settlements, unpaid } = kept
     const rows = settlements.map(toRecord)
     await lockRollup(db, name)
     const deleted = await deleteOthers(db, name, range, { rows, known: scope === 'verified' })
@@ -75,14 +86,26 @@ export function mendRange(
     }
     const keys = new Set(rows.map(({ blockNumber, logIndex }) => `${blockNumber}-${logIndex}`))
     const changed = deleted.filter(({ key }) => keys.has(key)).length
+    const payments = await replacePayments(db, name, range, expectedPayments(scope, kept))
     const wrong = differingUnpaid(unpaid, await readUnpaid(db, name, range))
     if (wrong > 0) {
       await deleteUnpaidWithin(db, name, range)
       await insertUnpaid(db, name, unpaid)
     }
-    return { missing: added.length - changed, surplus: deleted.length - changed, changed, unpaid: wrong }
+    return {
+      missing: added.length - changed + payments.missing,
+      surplus: deleted.length - changed + payments.surplus,
+      changed: changed + payments.changed,
+      unpaid: wrong,
+    }
   })
 }
+
+/** The payments that are kept, as they are compared. */
+export const expectedPayments = (scope: Scope, { payments }: Pick<SettledBlocks, 'payments'>) => ({
+  rows: jsonRows(payments.map(toPayment)),
+  known: scope === 'verified',
+})
 
 /** In how many blocks and tokens two counts differ. */
 export function differingUnpaid(a: readonly UnpaidCount[], b: readonly UnpaidCount[]): number {

@@ -3,16 +3,18 @@ import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { areSettlements, readUnpaid } from '../../db/queries/chain/audit.ts'
+import { arePayments } from '../../db/queries/chain/audit-payments.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import { addTally, emptyTally, type Tally } from '../backfill/row-pages.ts'
 import { certifySource, differences, tallyOf, tallyTable } from '../backfill/verify.ts'
 import type { History } from '../history/history.ts'
 import { findCallsIn } from '../history/sources.ts'
+import type { PaymentRow } from '../mapping/payments.ts'
 import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import type { Scope } from '../scope/scope.ts'
 import { encodeSettlements } from '../store/settlement-copy.ts'
 import { toRecord } from '../store/settlement-record.ts'
-import { differingUnpaid, keptOf, type Mended, mendRange, readSettled } from './mend.ts'
+import { differingUnpaid, expectedPayments, keptOf, type Mended, mendRange, readSettled } from './mend.ts'
 
 /** Blocks that are mended together. */
 const pieceBlocks = 64
@@ -40,13 +42,19 @@ export async function auditSettlements(audit: SettlementsAudit, range: BlockRang
 async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Tally> {
   const { pool, chain, history, warn } = audit
   const unpaid: UnpaidCount[] = []
+  const payments: PaymentRow[] = []
   const shard = { firstBlock: range.fromBlock, lastBlock: range.toBlock }
   const config = { chain, tokens: tokensOf(chain), second: undefined }
-  const certificate = await certifySource(history, config, shard, warn, (counts) => unpaid.push(...counts))
+  const certificate = await certifySource(history, config, shard, warn, (found) => {
+    unpaid.push(...found.unpaid)
+    payments.push(...found.payments)
+  })
   const isSame = async () => {
     const table = await inTransaction(pool, (client) => tallyTable(client, chain.name, shard))
     if (!table || differences(certificate, table).length > 0) return false
-    return differingUnpaid(unpaid, await readUnpaid(pool, chain.name, range)) === 0
+    if (differingUnpaid(unpaid, await readUnpaid(pool, chain.name, range)) > 0) return false
+    const ours = await inTransaction(pool, (db) => keptOf(db, chain, 'all', { settlements: [], payments, unpaid: [] }))
+    return arePayments(pool, chain.name, range, expectedPayments('all', ours))
   }
   if (await isSame()) return certificate
   for (const piece of piecesOf(range)) {
@@ -68,10 +76,12 @@ async function auditKnown(audit: SettlementsAudit, range: BlockRange): Promise<T
     const found = await readSettled(history, chain, piece, findCallsOf(audit), warn)
     const look = () =>
       inTransaction(pool, async (db) => {
-        const { settlements, unpaid } = await keptOf(db, chain, 'verified', found)
+        const kept = await keptOf(db, chain, 'verified', found)
+        const { settlements, unpaid } = kept
         const expected = { rows: settlements.map(toRecord), known: true }
         const isSame =
           (await areSettlements(db, chain.name, piece, expected)) &&
+          (await arePayments(db, chain.name, piece, expectedPayments('verified', kept))) &&
           differingUnpaid(unpaid, await readUnpaid(db, chain.name, piece)) === 0
         return { settlements, isSame }
       })

@@ -12,6 +12,7 @@ import {
   tryLockBackfill,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
+import { deletePaymentsWithin } from '../../db/queries/chain/payments.ts'
 import { lastScopedBlock } from '../../db/queries/chain/scope.ts'
 import { Refusal } from '../refusal.ts'
 import { dropAside } from './partitions.ts'
@@ -41,6 +42,7 @@ export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range):
     await deleteBackfill(db, backfill.id)
     await deleteUnpaidWithin(db, name, backfill)
     await deleteCopies(db, name, backfill)
+    await deletePaymentsWithin(db, name, backfill)
     await deleteSettlementsWithin(db, name, backfill)
     return shards.reduce((sum, { settlements }) => sum + settlements, 0)
   })

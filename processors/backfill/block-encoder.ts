@@ -1,14 +1,17 @@
 import type { ChainName } from '../../chains.config.ts'
-import type { BlockScanner } from '../history/block-scanner.ts'
+import { addressLength, type BlockScanner } from '../history/block-scanner.ts'
 import { scannedBlock, scannedTransaction } from '../history/scanned-block.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { Matching } from '../mapping/matching.ts'
+import type { PaymentContracts } from '../mapping/payment-kinds.ts'
+import type { PaymentRow } from '../mapping/payments.ts'
 import { wordDigits } from '../mapping/selector.ts'
 import { settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
 import { type FindCalls, type SettlementRow, settle } from '../mapping/settlements.ts'
 import { writeRow } from '../store/settlement-copy.ts'
-import { decode, fitsRow } from './hex-text.ts'
+import { decode, fitsRow, same } from './hex-text.ts'
 import { PlaceFields } from './place-fields.ts'
+import { legRows } from './place-legs.ts'
 import { RowPages } from './row-pages.ts'
 import { type RowTemplate, rowTemplate } from './row-template.ts'
 
@@ -19,6 +22,8 @@ interface Sorted {
   /** Positions in the scan of the transactions that traces or the logs must tell of. */
   readonly others: readonly number[]
   readonly unpaid: readonly string[]
+  /** Of the confirmed settlements. */
+  readonly legs: readonly PaymentRow[]
 }
 
 interface ConfirmedPlaces {
@@ -32,7 +37,16 @@ interface ConfirmedPlaces {
   readonly nonce: number
 }
 
-const none: Sorted = { confirmed: [], others: [], unpaid: [] }
+interface Sorting {
+  readonly confirmed: ConfirmedPlaces[]
+  readonly others: number[]
+  readonly unpaid: string[]
+  readonly legs: PaymentRow[]
+}
+
+/** Topics of a token's Transfer and AuthorizationUsed, which are most logs. */
+const transferTopics = 3
+const none: Sorted = { confirmed: [], others: [], unpaid: [], legs: [] }
 
 /**
  * Turns blocks into encoded rows. The rule is `Matching`, here over places in the text: what the calldata confirms is
@@ -42,17 +56,22 @@ export class BlockEncoder {
   readonly pages: RowPages
   /** Authorizations that moved no money, since the list was last taken. */
   unpaid: UnpaidCount[] = []
+  /** What else was paid, since the list was last taken; few. */
+  payments: PaymentRow[] = []
 
   readonly #template: RowTemplate
   readonly #fields: PlaceFields
+  readonly #contracts: readonly Buffer[]
 
   constructor(
     private readonly chain: ChainName,
     private readonly tokens: ReadonlySet<string>,
     private readonly findCalls: FindCalls,
+    private readonly contracts: PaymentContracts,
   ) {
     this.#template = rowTemplate(chain)
     this.#fields = new PlaceFields(tokens)
+    this.#contracts = [...contracts.keys()].map((address) => Buffer.from(address))
     this.pages = new RowPages(this.#template.bytes.length)
   }
 
@@ -61,6 +80,7 @@ export class BlockEncoder {
     if (scan.logs === 0) return undefined
     const sorted = this.#sort(text, scan)
     if (!sorted) return this.addBlock(scannedBlock(text, scan))
+    if (sorted.legs.length > 0) this.payments.push(...sorted.legs)
     if (sorted.others.length > 0) return this.#addMixed(text, scan, sorted)
     this.#countUnpaid(scan.number, sorted.unpaid)
     this.#write(text, scan, sorted.confirmed, [])
@@ -69,8 +89,10 @@ export class BlockEncoder {
 
   /** Adds a block the ordinary way. */
   async addBlock(block: ChainBlock): Promise<void> {
-    const { settlements, unpaid } = await settleBlocks(this.chain, this.tokens, [block], this.findCalls)
+    const { chain, tokens, findCalls, contracts } = this
+    const { settlements, payments, unpaid } = await settleBlocks(chain, tokens, [block], findCalls, contracts)
     this.unpaid.push(...unpaid)
+    this.payments.push(...payments)
     this.#writeSettled(settlements)
   }
 
@@ -79,9 +101,10 @@ export class BlockEncoder {
     const settled = await Promise.all(
       others.map((position) => {
         const { transaction, logs } = scannedTransaction(text, scan, position)
-        return settle(this.chain, this.tokens, { block, transaction, logs }, this.findCalls)
+        return settle(this.chain, this.tokens, { block, transaction, logs }, this.findCalls, this.contracts)
       }),
     )
+    this.payments.push(...settled.flatMap(({ payments }) => payments))
     this.#countUnpaid(scan.number, [...unpaid, ...settled.flatMap((one) => one.unpaid.map(({ token }) => token))])
     this.#write(
       text,
@@ -98,9 +121,9 @@ export class BlockEncoder {
     for (const [token, count] of counts) this.unpaid.push({ blockNumber, token, count })
   }
 
-  #writeSettled(rows: SettlementRow[]) {
-    if (rows.length === 0) return
-    rows.sort((a, b) => a.logIndex - b.logIndex)
+  #writeSettled(settlements: readonly SettlementRow[]) {
+    if (settlements.length === 0) return
+    const rows = settlements.toSorted((a, b) => a.logIndex - b.logIndex)
     let { page, at } = this.pages.open(rows.length)
     for (const row of rows) at = writeRow(page, at, row)
     this.pages.close(rows.length, this.#template.amount)
@@ -131,20 +154,22 @@ export class BlockEncoder {
       if ((logTransaction[log] as number) < (logTransaction[log - 1] as number)) return undefined
       if ((logIndex[log] as number) <= (logIndex[log - 1] as number)) return undefined
     }
-    let sorted: { confirmed: ConfirmedPlaces[]; others: number[]; unpaid: string[] } | undefined
+    let sorted: Sorting | undefined
     for (let log = 0, end = 0, at = 0; log < logs; log = end) {
       const index = logTransaction[log] as number
       let isSettling = false
+      let isPaying = false
       for (end = log; end < logs && logTransaction[end] === index; end++) {
         isSettling ||= this.#fields.isUsed(text, scan, end)
+        isPaying ||= scan.topics[end] !== transferTopics && this.#isOfContract(text, scan, end)
       }
-      if (!isSettling) continue
+      if (!isSettling && !isPaying) continue
       for (; at < transactions && (transactionIndex[at] as number) < index; at++) {
         if (at > 0 && (transactionIndex[at] as number) <= (transactionIndex[at - 1] as number)) return undefined
       }
       if (at === transactions || transactionIndex[at] !== index) return undefined
-      sorted ??= { confirmed: [], others: [], unpaid: [] }
-      if (!this.#match(text, scan, at, log, end, sorted)) sorted.others.push(at)
+      sorted ??= { confirmed: [], others: [], unpaid: [], legs: [] }
+      if (isPaying || !this.#match(text, scan, at, log, end, sorted)) sorted.others.push(at)
     }
     return sorted ?? none
   }
@@ -156,7 +181,7 @@ export class BlockEncoder {
     transaction: number,
     firstLog: number,
     end: number,
-    sorted: { confirmed: ConfirmedPlaces[]; unpaid: string[] },
+    sorted: Sorting,
   ): boolean {
     const fields = this.#fields
     if (!fields.read(text, scan, transaction, firstLog, end)) return false
@@ -175,6 +200,9 @@ export class BlockEncoder {
         nonce: authorization.nonce,
       })
     }
+    if (fields.transfers.length > confirmed.length) {
+      sorted.legs.push(...legRows(this.chain, fields, confirmed, scan, transaction))
+    }
     if (confirmed.length < fields.authorizations.length) {
       const paid = new Set(confirmed.map(({ authorization }) => authorization))
       for (const authorization of fields.authorizations) {
@@ -183,6 +211,13 @@ export class BlockEncoder {
       }
     }
     return true
+  }
+
+  /** Whether a log is one of a payment contract; whether it proves a payment is looked at later. */
+  #isOfContract(text: Buffer, scan: BlockScanner, position: number): boolean {
+    const at = scan.addressAt[position] as number
+    for (const contract of this.#contracts) if (same(text, at, contract, 0, addressLength)) return true
+    return false
   }
 
   #openBlock({ number, timestamp }: BlockScanner) {

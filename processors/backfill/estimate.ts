@@ -29,7 +29,7 @@ export async function estimate(history: History, config: BackfillConfig): Promis
   )
   const readers = starts.map((start) => new RangeReader(history, start, start + length - 1, { warn: () => {} }))
   const counting = async (reader: RangeReader) => {
-    const encoder = new BlockEncoder(chain.name, new Set(tokens), async () => undefined)
+    const encoder = new BlockEncoder(chain.name, new Set(tokens), async () => undefined, new Map())
     while (!reader.isDone) await reader.advance(encoder)
     return encoder.pages.settlements
   }

@@ -1,4 +1,5 @@
 import type { ChainName } from '../../chains.config.ts'
+import type { PaymentContract } from '../../chains.row.ts'
 
 /** What a worker is told to load. */
 export interface Job {
@@ -6,6 +7,7 @@ export interface Job {
   readonly databaseUrl: string
   readonly chain: ChainName
   readonly tokens: readonly string[]
+  readonly paymentContracts: readonly PaymentContract[]
   readonly hasTraces: boolean
   /** Where the history is read. */
   readonly source: SourceAddress

@@ -54,6 +54,7 @@ async function runShard(load: Load, shard: ShardProgress, aside: readonly AsideP
     databaseUrl,
     chain: chain.name,
     tokens,
+    paymentContracts: chain.paymentContracts,
     hasTraces: chain.hasTraces,
     source,
     rpc: chain.rpc,

@@ -7,6 +7,7 @@ import { describeError, runCommand, UsageError } from '../../ops/cli.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
 import { checkDatabase } from '../checks.ts'
 import { rememberContracts } from '../contracts.ts'
+import { wantedOf } from '../history/history.ts'
 import { openHistory } from '../history/sources.ts'
 import { Refusal } from '../refusal.ts'
 import { refuseBackfill } from '../scope/scope.ts'
@@ -95,8 +96,8 @@ async function load(
   config: BackfillConfig,
   workers: Worker[],
 ): Promise<void> {
-  const { chain, tokens, source } = config
-  const history = openHistory(source, { tokens })
+  const { chain, source } = config
+  const history = openHistory(source, wantedOf(chain))
   const finalHeight = await history.finalHeight().catch((error: Error) => {
     throw new Refusal(`${history.name} does not tell its newest final block: ${describeError(error)}`)
   })
@@ -172,14 +173,14 @@ async function abandon(
 }
 
 async function verify(pool: ReturnType<typeof createPool>, config: BackfillConfig): Promise<void> {
-  const { chain, fromBlock, toBlock, tokens, second } = config
+  const { chain, fromBlock, toBlock, second } = config
   const name = `the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`
   const range = await findBackfill(pool, chain, config)
   if (!range.completedAt) throw new Refusal(`${name} is not complete; run it to its end first`)
   const problems: string[] = []
   const shards = await readShards(pool, range.id)
   const warn = (text: string) => console.error(text)
-  const history = second && openHistory(second, { tokens })
+  const history = second && openHistory(second, wantedOf(chain))
   for (const shard of shards) {
     const certified = certificateOf(shard)
     const line = printCertificate(chain.name, certified)

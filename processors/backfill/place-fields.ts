@@ -72,6 +72,19 @@ export class PlaceFields implements TransactionFields<number> {
     return this.#to > 0 && this.isSameAddress(this.#to, contract)
   }
 
+  amountOf(word: number): bigint {
+    return BigInt(this.hexAt(word, wordDigits))
+  }
+
+  addressAt(at: number): string {
+    return this.hexAt(at, addressDigits)
+  }
+
+  /** Digits of the text with `0x` in front. */
+  hexAt(at: number, digits: number): string {
+    return `0x${this.#text.toString('latin1', at, at + digits)}`
+  }
+
   isSameAddress(one: number, other: number): boolean {
     return one === other || same(this.#text, one, this.#text, other, addressDigits)
   }

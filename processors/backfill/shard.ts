@@ -4,6 +4,7 @@ import { connectionTimeouts } from '../../db/pool.ts'
 import { readShards, type Shard } from '../../db/queries/chain/backfill.ts'
 import type { History } from '../history/history.ts'
 import { Slices } from '../history/slices.ts'
+import { paymentContractsOf } from '../mapping/payment-kinds.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { Refusal } from '../refusal.ts'
 import { BatchWriter } from './batch-writer.ts'
@@ -77,9 +78,9 @@ async function loadPart(
   lastHash: string | null,
   { job, history, findCalls, log, committed }: ShardOptions,
 ): Promise<string> {
-  const { chain, tokens, backfillId } = job
+  const { chain, tokens, paymentContracts, backfillId } = job
   const slices = new Slices(history, part.firstBlock, part.lastBlock, lastHash, log)
-  const encoder = new BlockEncoder(chain, new Set(tokens), findCalls)
+  const encoder = new BlockEncoder(chain, new Set(tokens), findCalls, paymentContractsOf(paymentContracts))
   const writer = new BatchWriter(client, chain, part.table, (step) => committed(step.nextBlock, step.settlements))
   try {
     while (!slices.isDone) {
@@ -95,6 +96,7 @@ async function loadPart(
       const { hash = '', parentHash = '' } = slices.first ?? {}
       await writer.end({
         unpaid: encoder.unpaid.splice(0),
+        payments: encoder.payments.splice(0),
         step: {
           backfillId,
           firstBlock,

@@ -6,7 +6,7 @@ import { copySettlementsOut } from '../../db/queries/chain/settlement-copy.ts'
 import type { History } from '../history/history.ts'
 import { Slices } from '../history/slices.ts'
 import { findCallsIn } from '../history/sources.ts'
-import type { UnpaidCount } from '../mapping/settle-blocks.ts'
+import { paymentContractsOf } from '../mapping/payment-kinds.ts'
 import { copyHeader } from '../store/settlement-copy.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { Certificate } from './certificate.ts'
@@ -103,25 +103,33 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
   return true
 }
 
-/** What a source says of a shard's blocks now. `onUnpaid` hears of authorizations that moved no money. */
+/** What of a shard's blocks is not in its certificate. */
+type Uncertified = Pick<BlockEncoder, 'unpaid' | 'payments'>
+
+/** What a source says of a shard's blocks now. `onFound` hears of what is not in the certificate, piece by piece. */
 export async function certifySource(
   history: History,
   config: Pick<BackfillConfig, 'chain' | 'tokens' | 'second'>,
   shard: Pick<Shard, 'firstBlock' | 'lastBlock'>,
   warn: (text: string) => void,
-  onUnpaid: (counts: readonly UnpaidCount[]) => void = () => {},
+  onFound: (found: Uncertified) => void = () => {},
 ) {
   const { chain, tokens } = config
   const { firstBlock, lastBlock } = shard
   const rpc = config.second?.kind === 'rpc' ? config.second.url : chain.rpc
   const sources = { ...chain, rpc, chain: chain.name, tokens, finalHeight: lastBlock }
-  const encoder = new BlockEncoder(chain.name, new Set(tokens), findCallsIn(history, sources, warn))
+  const encoder = new BlockEncoder(
+    chain.name,
+    new Set(tokens),
+    findCallsIn(history, sources, warn),
+    paymentContractsOf(chain.paymentContracts),
+  )
   const slices = new Slices(history, firstBlock, lastBlock, null, { warn } as never)
   let sum = emptyTally()
   try {
     while (!slices.isDone) {
       await slices.advance(encoder)
-      onUnpaid(encoder.unpaid.splice(0))
+      onFound({ unpaid: encoder.unpaid.splice(0), payments: encoder.payments.splice(0) })
       sum = addTally(sum, encoder.pages.takeAll().tally)
     }
   } finally {

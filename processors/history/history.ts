@@ -1,5 +1,7 @@
 import { events } from '../../abi/generated/dollar-token.ts'
+import type { ChainSettings } from '../../chains.file.ts'
 import { type ChainBlock, type ChainLog, type ChainTransaction, topicOf } from '../mapping/block.ts'
+import { paymentLogs } from '../mapping/payment-kinds.ts'
 import type { TraceArchive } from '../mapping/traces.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { fields } from '../source/request.ts'
@@ -39,13 +41,20 @@ export interface ArchiveBlock {
   readonly transactions?: readonly ChainTransaction[]
 }
 
-/** Whose settlements are read, and what else. Lowercase hex. */
+/** Whose settlements are read, which other payments, and what else. Lowercase hex. */
 export interface Wanted {
   readonly tokens: readonly string[]
   /** Transactions that pay none of these are left out; undefined: nobody is. */
   readonly recipients?: readonly string[]
+  /** Logs that prove payments by contracts; they are read as those of settlements are. */
+  readonly payments?: LogFilter
   /** Logs that are read too, with their transactions; archives have them, a node is not asked. */
   readonly logs?: readonly LogFilter[]
+}
+
+/** The settlements and payments of a chain. */
+export function wantedOf({ tokens, paymentContracts }: Pick<ChainSettings, 'tokens' | 'paymentContracts'>): Wanted {
+  return { tokens: tokens.map(({ address }) => address), payments: paymentLogs(paymentContracts) }
 }
 
 /** Logs with any of these values at each place. */
@@ -61,7 +70,7 @@ export interface LogFilter {
  * settled or not.
  */
 export function historyQuery(
-  { tokens, recipients, logs = [] }: Wanted,
+  { tokens, recipients, payments, logs = [] }: Wanted,
   fromBlock: number,
   toBlock: number,
 ): ArchiveQuery {
@@ -74,6 +83,7 @@ export function historyQuery(
     fields,
     logs: [
       ...(tokens.length > 0 ? [{ address: tokens, ...topics, transaction: true, transactionLogs: true }] : []),
+      ...(payments ? [{ ...payments, transaction: true, transactionLogs: true }] : []),
       ...logs.map((filter) => ({ ...filter, transaction: true })),
     ],
   }

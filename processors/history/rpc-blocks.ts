@@ -1,8 +1,7 @@
-import { events } from '../../abi/generated/dollar-token.ts'
 import { SourceFailure } from '../failures.ts'
-import type { ArchiveBlock } from './history.ts'
+import type { ArchiveBlock, Wanted } from './history.ts'
 import type { RpcCall, RpcClient } from './rpc-client.ts'
-import type { RpcHeader, RpcLog } from './rpc-logs.ts'
+import { provingLogs, type RpcHeader, type RpcLog } from './rpc-logs.ts'
 
 /** A block with logs that were looked for. */
 export interface WantedBlock {
@@ -29,20 +28,21 @@ interface RpcTransaction {
 }
 
 /**
- * Reads blocks with the transactions in which a token executed an authorization, and all logs of these. A block whose
- * header was not known and that has none is left out.
+ * Reads blocks with the transactions in which a token executed an authorization or a contract paid, and all logs of these.
+ * A block whose header was not known and that has none is left out.
  *
- * `isComplete`: all logs of executed authorizations were looked for. Rejects with a SourceFailure when what the node
+ * Without recipients all logs of such transactions were looked for. Rejects with a SourceFailure when what the node
  * answers does not fit together: nodes behind one address can be at different blocks.
  */
 export async function readWanted(
   client: RpcClient,
   wanted: readonly WantedBlock[],
-  tokens: ReadonlySet<string>,
-  isComplete: boolean,
+  of: Wanted,
 ): Promise<ArchiveBlock[]> {
-  const isUsed = ({ address, topics }: RpcLog) =>
-    topics[0] === events.AuthorizationUsed.topic && tokens.has(address.toLowerCase())
+  const { addresses, topic0 } = provingLogs(of)
+  const isComplete = of.recipients === undefined
+  const isProof = ({ address, topics }: RpcLog) =>
+    topic0.includes(topics[0] ?? '') && addresses.includes(address.toLowerCase())
   const asked = wanted.flatMap(({ logs }) => [...logs.keys()])
   const receipts = (await ask(client, { eth_getTransactionReceipt: asked })) as Map<string, RpcReceipt>
   for (const { hash, logs } of wanted) {
@@ -51,13 +51,13 @@ export async function readWanted(
       if (receipt?.blockHash !== hash) throw misfit(client, `the receipt of ${transaction} is of another block`)
       const there = new Set(receipt.logs.map(({ logIndex }) => Number(logIndex)))
       const isWhole = found.every((index) => there.has(index))
-      if (!isWhole || (isComplete && receipt.logs.filter(isUsed).length !== found.length)) {
+      if (!isWhole || (isComplete && receipt.logs.filter(isProof).length !== found.length)) {
         throw misfit(client, `the receipt of ${transaction} has other logs than eth_getLogs`)
       }
     }
   }
   const settling = wanted
-    .map((block) => ({ ...block, hashes: [...block.logs.keys()].filter((tx) => receipts.get(tx)?.logs.some(isUsed)) }))
+    .map((block) => ({ ...block, hashes: [...block.logs.keys()].filter((tx) => receipts.get(tx)?.logs.some(isProof)) }))
     .filter(({ header, hashes }) => header || hashes.length > 0)
   // Together: one request more would be one more to wait for.
   const found = await ask(client, {

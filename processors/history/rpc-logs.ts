@@ -69,11 +69,12 @@ export class LogSearch {
   async #find(fromBlock: number, toBlock: number): Promise<FoundLogs | undefined> {
     const blocks = toBlock - fromBlock + 1
     const ends = [...new Set([fromBlock, toBlock])]
+    const filters = this.#filters({ fromBlock: hexOf(fromBlock), toBlock: hexOf(toBlock) })
     let results: unknown[]
     try {
       // Asked together, so that a node that does not have the last block yet is not believed to know its logs.
       results = await this.client.batch([
-        { method: 'eth_getLogs', params: [this.#filter(fromBlock, toBlock)] },
+        ...filters.map((filter) => ({ method: 'eth_getLogs', params: [filter] })),
         ...ends.map((number) => ({ method: 'eth_getBlockByNumber', params: [hexOf(number), false] })),
       ])
     } catch (error) {
@@ -83,8 +84,10 @@ export class LogSearch {
       if (blocks > 1) return undefined
       throw new SourceFailure(`block ${fromBlock} alone is refused: ${error.message}`)
     }
-    const [logs, ...headers] = results as [RpcLog[] | null, ...(RpcHeader | null)[]]
-    if (!Array.isArray(logs)) throw new SourceFailure(`${this.client.name} answers eth_getLogs without a list`)
+    const lists = results.slice(0, filters.length) as (RpcLog[] | null)[]
+    const headers = results.slice(filters.length) as (RpcHeader | null)[]
+    if (!lists.every(Array.isArray)) throw new SourceFailure(`${this.client.name} answers eth_getLogs without a list`)
+    const logs = (lists as RpcLog[][]).flat()
     const missing = ends.find((number, at) => Number(headers[at]?.number ?? -1) !== number)
     if (missing !== undefined) throw new SourceFailure(`${this.client.name} has no block ${missing}`)
     const stray = logs.find(({ blockNumber }) => !(Number(blockNumber) >= fromBlock && Number(blockNumber) <= toBlock))
@@ -102,14 +105,23 @@ export class LogSearch {
     this.#blocks = Math.min(Math.max(1, Math.ceil(this.#blocks * factor)), mostBlocks)
   }
 
-  #filter(fromBlock: number, toBlock: number) {
-    const { tokens, recipients } = this.wanted
-    return {
-      fromBlock: hexOf(fromBlock),
-      toBlock: hexOf(toBlock),
-      address: tokens,
-      topics: recipients ? [events.Transfer.topic, null, recipients.map(topicOf)] : [events.AuthorizationUsed.topic],
+  /** One question where that is enough: what the contracts and the tokens log does not get mixed up. */
+  #filters(range: { readonly fromBlock: string; readonly toBlock: string }) {
+    const { tokens, recipients, payments } = this.wanted
+    if (!recipients) {
+      const { addresses, topic0 } = provingLogs(this.wanted)
+      return [{ ...range, address: addresses, topics: [topic0] }]
     }
+    const transfers = { ...range, address: tokens, topics: [events.Transfer.topic, null, recipients.map(topicOf)] }
+    return payments ? [transfers, { ...range, address: payments.address, topics: [payments.topic0] }] : [transfers]
+  }
+}
+
+/** Who logs that something was paid, and how. */
+export function provingLogs({ tokens, payments }: Wanted) {
+  return {
+    addresses: [...tokens, ...(payments?.address ?? [])],
+    topic0: [events.AuthorizationUsed.topic, ...(payments?.topic0 ?? [])],
   }
 }
 

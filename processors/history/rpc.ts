@@ -100,8 +100,7 @@ export class RpcHistory implements History {
   }
 
   async #read(group: readonly WantedBlock[]): Promise<Buffer> {
-    const { tokens, recipients } = this.wanted
-    const blocks = await readWanted(this.#client, group, new Set(tokens), recipients === undefined)
+    const blocks = await readWanted(this.#client, group, this.wanted)
     return Buffer.from(blocks.map((block) => `${JSON.stringify(block)}\n`).join(''))
   }
 }

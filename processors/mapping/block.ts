@@ -33,6 +33,13 @@ export interface ChainTransaction {
   readonly input: string
 }
 
+/** A transaction in which a token executed an authorization, or a payment contract logged one, with all its logs. */
+export interface SettlingTransaction {
+  readonly block: ChainBlock['header']
+  readonly transaction: ChainTransaction
+  readonly logs: readonly ChainLog[]
+}
+
 /** The transactions of a block by their index; throws when one is asked for that the source did not send. */
 export function transactionsOf(block: ChainBlock): (index: number) => ChainTransaction {
   const byIndex = new Map(block.transactions.map((transaction) => [transaction.transactionIndex, transaction]))

@@ -10,6 +10,8 @@ export interface TransactionFields<V> {
   /** Whether the transaction itself calls this contract. */
   calls(contract: V): boolean
   isSameAddress(one: V, other: V): boolean
+  /** The number that a word is. */
+  amountOf(word: V): bigint
 }
 
 /** A token's note that it executed an authorization. */

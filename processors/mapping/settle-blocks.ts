@@ -1,41 +1,54 @@
 import { events } from '../../abi/generated/dollar-token.ts'
 import type { ChainName } from '../../chains.config.ts'
 import { type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
+import { kindOfLog, type PaymentContracts } from './payment-kinds.ts'
+import type { PaymentRow } from './payments.ts'
 import { type FindCalls, type SettlementRow, settle } from './settlements.ts'
 
-/** Authorizations of one token in one block that moved no money. */
+/** Authorizations of one token in one block that moved no money, or logs of one payment contract that prove none. */
 export interface UnpaidCount {
   readonly blockNumber: number
   readonly token: string
   readonly count: number
 }
 
-/** All settlements of some blocks, in log order, and what paid nothing. */
+/** All that was paid in some blocks. */
+export interface SettledBlocks {
+  readonly settlements: readonly SettlementRow[]
+  readonly payments: readonly PaymentRow[]
+  readonly unpaid: readonly UnpaidCount[]
+}
+
+/** All settlements and payments of some blocks, each in log order, and what paid nothing. */
 export async function settleBlocks(
   chain: ChainName,
   tokens: ReadonlySet<string>,
   blocks: readonly ChainBlock[],
   findCalls: FindCalls,
-): Promise<{ settlements: SettlementRow[]; unpaid: UnpaidCount[] }> {
+  contracts: PaymentContracts,
+): Promise<SettledBlocks> {
   const settlements: SettlementRow[] = []
+  const payments: PaymentRow[] = []
   const unpaid: UnpaidCount[] = []
   for (const block of blocks) {
     const counts = new Map<string, number>()
-    for (const settling of settlingTransactions(block, tokens)) {
-      const settled = await settle(chain, tokens, settling, findCalls)
+    for (const settling of settlingTransactions(block, tokens, contracts)) {
+      const settled = await settle(chain, tokens, settling, findCalls, contracts)
       settlements.push(...settled.settlements)
+      payments.push(...settled.payments)
       for (const { token } of settled.unpaid) counts.set(token, (counts.get(token) ?? 0) + 1)
     }
     for (const [token, count] of counts) unpaid.push({ blockNumber: block.header.height, token, count })
   }
-  return { settlements, unpaid }
+  return { settlements, payments, unpaid }
 }
 
-/** The transactions of a block in which a token executed an authorization, each with all its logs. */
-function settlingTransactions(block: ChainBlock, tokens: ReadonlySet<string>) {
+/** The transactions of a block in which a token executed an authorization or a contract paid, each with all its logs. */
+function settlingTransactions(block: ChainBlock, tokens: ReadonlySet<string>, contracts: PaymentContracts) {
   const settling = new Map<number, ChainLog[]>()
   for (const log of block.logs) {
-    if (tokens.has(log.address) && events.AuthorizationUsed.is(log)) settling.set(log.transactionIndex, [])
+    const isUsed = tokens.has(log.address) && events.AuthorizationUsed.is(log)
+    if (isUsed || kindOfLog(log, contracts)) settling.set(log.transactionIndex, [])
   }
   if (settling.size === 0) return []
   for (const log of block.logs) settling.get(log.transactionIndex)?.push(log)

@@ -1,8 +1,10 @@
 import { listedSelectors } from '../../abi/selectors.ts'
 import type { ChainName } from '../../chains.config.ts'
-import type { ChainBlock, ChainLog, ChainTransaction } from './block.ts'
+import type { ChainLog, ChainTransaction, SettlingTransaction } from './block.ts'
 import type { Authorization, Transfer } from './fields.ts'
 import { Matching } from './matching.ts'
+import type { PaymentContracts } from './payment-kinds.ts'
+import { type PaymentRow, paymentsOf } from './payments.ts'
 import { isExecutionOf } from './selector.ts'
 import { TextCalldata, TextFields } from './text-fields.ts'
 
@@ -32,15 +34,10 @@ type SelectorSource = 'c' | 't' | 'i'
 /** What became of the authorizations of one transaction. */
 interface Settled {
   readonly settlements: SettlementRow[]
-  /** Authorizations that paid nothing: counted, not stored. */
-  readonly unpaid: Authorization<string>[]
-}
-
-/** A transaction in which a token executed an authorization, with all its logs. */
-export interface SettlingTransaction {
-  readonly block: ChainBlock['header']
-  readonly transaction: ChainTransaction
-  readonly logs: readonly ChainLog[]
+  /** What else was paid. */
+  readonly payments: readonly PaymentRow[]
+  /** Authorizations that paid nothing, and logs of payment contracts with nothing paid: counted, not stored. */
+  readonly unpaid: Pick<Authorization<string>, 'logIndex' | 'token'>[]
 }
 
 /** A call that was made and not undone. Lowercase hex. */
@@ -61,7 +58,7 @@ interface Outcome {
 const maxAmount = 2n ** 63n - 1n
 
 /**
- * Settles the authorizations of one transaction. `findCalls` is asked at most once, and only when the calldata leaves
+ * Settles the authorizations of one transaction, and what else was paid in it. `findCalls` is asked at most once, and only when the calldata leaves
  * an authorization open. Throws when an amount does not fit a row: no dollar token has that supply.
  */
 export async function settle(
@@ -69,6 +66,7 @@ export async function settle(
   tokens: ReadonlySet<string>,
   settling: SettlingTransaction,
   findCalls: FindCalls,
+  contracts: PaymentContracts,
 ): Promise<Settled> {
   const fields = new TextFields(settling.transaction, settling.logs, tokens)
   const matching = new Matching(fields)
@@ -81,7 +79,10 @@ export async function settle(
     const calls = await findCalls(settling)
     for (const authorization of matching.open) resolve(authorization, calls, settling, matching, outcomes)
   }
-  return toRows(chain, settling, fields, outcomes)
+  const paid = [...outcomes].map(([{ logIndex, authorizer: payer }, { transfer }]) => ({ logIndex, payer, transfer }))
+  const { payments, unpaid } = paymentsOf(chain, settling, paid, contracts)
+  const settled = toRows(chain, settling, fields, outcomes)
+  return { ...settled, payments, unpaid: [...settled.unpaid, ...unpaid] }
 }
 
 /** By the traces; without them by what the logs allow. */
@@ -129,8 +130,8 @@ function toRows(
   { block, transaction }: SettlingTransaction,
   { authorizations }: TextFields,
   outcomes: Map<Authorization<string>, Outcome>,
-): Settled {
-  const settled: Settled = { settlements: [], unpaid: [] }
+): Pick<Settled, 'settlements' | 'unpaid'> {
+  const settled: Pick<Settled, 'settlements' | 'unpaid'> = { settlements: [], unpaid: [] }
   for (const authorization of authorizations) {
     const outcome = outcomes.get(authorization)
     if (!outcome) {

@@ -23,9 +23,7 @@ export class TextFields implements TransactionFields<string> {
       if (events.AuthorizationUsed.is(log)) {
         this.authorizations.push({ logIndex, position, token, authorizer: addressOf(first), nonce: second })
       } else if (events.Transfer.is(log)) {
-        const from = addressOf(first)
-        const to = addressOf(second)
-        this.transfers.push({ logIndex, position, token, from, to, amount: wordOf(log.data) })
+        this.transfers.push(toTransfer(log, position))
       }
     }
   }
@@ -37,6 +35,16 @@ export class TextFields implements TransactionFields<string> {
   isSameAddress(one: string, other: string): boolean {
     return one === other
   }
+
+  amountOf(word: string): bigint {
+    return BigInt(word)
+  }
+}
+
+/** A token's Transfer as the rule reads it; `position`: of the log in the source's list. */
+export function toTransfer({ logIndex, address, topics, data }: ChainLog, position: number): Transfer<string> {
+  const [, from = '', to = ''] = topics
+  return { logIndex, position, token: address, from: addressOf(from), to: addressOf(to), amount: wordOf(data) }
 }
 
 export class TextCalldata implements Calldata<string> {

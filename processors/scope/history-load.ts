@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { insertPayments } from '../../db/queries/chain/payments.ts'
 import { addRecipientsToRollup, addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { moveRecipients } from '../../db/queries/chain/scope.ts'
 import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/rollup/hourly.ts'
@@ -10,11 +11,15 @@ import type { History } from '../history/history.ts'
 import { type BlockSink, RangeReader } from '../history/range-reader.ts'
 import { scannedBlock } from '../history/scanned-block.ts'
 import { bytesOf, type ChainBlock } from '../mapping/block.ts'
+import { type PaymentContracts, paymentContractsOf } from '../mapping/payment-kinds.ts'
+import type { PaymentRow } from '../mapping/payments.ts'
 import { settleBlocks } from '../mapping/settle-blocks.ts'
 import type { FindCalls, SettlementRow } from '../mapping/settlements.ts'
 import { withoutBackfilled } from '../reserved.ts'
+import { jsonPages } from '../store/json-rows.ts'
+import { toPayment } from '../store/payment-record.ts'
 import { toRecord } from '../store/settlement-record.ts'
-import { hexOf } from './recipients.ts'
+import { hexOf, ofRecipients } from './recipients.ts'
 
 /** A step is committed when it has so many settlements, and when it is so old. */
 const maxStepSettlements = 20_000
@@ -48,12 +53,15 @@ export class HistoryLoad implements BlockSink {
   readonly #tokens: ReadonlySet<string>
   readonly #wanted: ReadonlySet<string>
   #settlements: SettlementRow[] = []
+  #payments: PaymentRow[] = []
+  readonly #contracts: PaymentContracts
   #isClosed = false
 
   constructor(private readonly options: LoadOptions) {
     const { history, fromBlock, toBlock, log, chain, recipients } = options
     this.#reader = new RangeReader(history, fromBlock, toBlock, log)
     this.#tokens = new Set(chain.tokens.map(({ address }) => address))
+    this.#contracts = paymentContractsOf(chain.paymentContracts)
     this.#wanted = new Set(recipients.map(hexOf))
   }
 
@@ -88,16 +96,18 @@ export class HistoryLoad implements BlockSink {
 
   async addBlock(block: ChainBlock): Promise<void> {
     const { chain, findCalls } = this.options
-    const { settlements } = await settleBlocks(chain.name, this.#tokens, [block], findCalls)
-    this.#settlements.push(...settlements.filter(({ recipient }) => this.#wanted.has(recipient)))
+    const found = await settleBlocks(chain.name, this.#tokens, [block], findCalls, this.#contracts)
+    const { settlements, payments } = ofRecipients(found, (recipient) => this.#wanted.has(recipient))
+    this.#settlements.push(...settlements)
+    this.#payments.push(...payments)
   }
 
   async #commit(fromBlock: number) {
     const { pool, chain, recipients } = this.options
-    const found = this.#settlements.splice(0)
+    const found = { settlements: this.#settlements.splice(0), payments: this.#payments.splice(0), unpaid: [] }
     this.added += await inTransaction(pool, async (db) => {
       // Also waits for a backfill that is reserving blocks: theirs are not written here.
-      const { settlements } = await withoutBackfilled(db, chain, { settlements: found, unpaid: [] })
+      const ours = await withoutBackfilled(db, chain, found)
       // The roll-up counts these rows when it comes to their blocks, or it is corrected here.
       const unrolled = await lockRollup(db, chain.name)
       const moved = await moveRecipients(db, chain.name, {
@@ -106,7 +116,8 @@ export class HistoryLoad implements BlockSink {
         nextBlock: this.nextBlock,
       })
       const waiting = new Set(moved.map(hexOf))
-      const theirs = settlements.filter(({ recipient }) => waiting.has(recipient))
+      const { settlements: theirs, payments } = ofRecipients(ours, (recipient) => waiting.has(recipient))
+      for (const rows of jsonPages(payments.map(toPayment))) await insertPayments(db, rows)
       const paid = await addAll(db, chain, theirs)
       const rolledUp = { fromBlock, toBlock: Math.min(this.nextBlock, unrolled) - 1 }
       if (fromBlock < unrolled) await correctRollup(db, chain, rolledUp, theirs, paid)

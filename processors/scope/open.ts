@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { createPool } from '../../db/pool.ts'
 import { Patience } from '../failures.ts'
-import type { History } from '../history/history.ts'
+import { type History, wantedOf } from '../history/history.ts'
 import { findCallsIn, openHistory, sourceOf } from '../history/sources.ts'
 import { ScopeLoader } from './loader.ts'
 import { updateRecipients } from './recipients.ts'
@@ -43,7 +43,7 @@ export async function openScope({
     }
     const source = sourceOf(chain, portalKey)
     const tokens = chain.tokens.map(({ address }) => address)
-    const history = openHistory(source, { tokens }) // also refuses an address that no history can be read from
+    const history = openHistory(source, wantedOf(chain)) // also refuses an address that no history can be read from
     const { ownFrom, completeTo } = await keepVerified(pool, chain, () => finalHeightOf(history, log))
     await updateRecipients(pool, chain)
     const rest = completeTo >= 0 ? `; up to block ${completeTo} those of all others are there too, and stay` : ''
@@ -53,7 +53,7 @@ export async function openScope({
       databaseUrl,
       chain,
       log,
-      openHistory: (recipients) => openHistory(source, { tokens, recipients }),
+      openHistory: (recipients) => openHistory(source, { ...wantedOf(chain), recipients }),
       findCallsIn: (history, finalHeight) =>
         findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight }, warn),
     })

@@ -13,40 +13,57 @@ import {
   type SettlementScope,
 } from '../../db/queries/chain/scope.ts'
 import { bytesOf } from '../mapping/block.ts'
-import type { SettlementRow } from '../mapping/settlements.ts'
+import type { SettledBlocks } from '../mapping/settle-blocks.ts'
 
 /**
- * The settlements that pay a known recipient. To be called in the transaction that writes them, at READ COMMITTED:
+ * What pays a known recipient. To be called in the transaction that writes them, at READ COMMITTED:
  * whoever becomes known while it runs becomes so after it, and its blocks are loaded for them.
  */
 export async function ofKnownRecipients(
   db: Queryable,
   { name, id }: ChainSettings,
-  settlements: readonly SettlementRow[],
-): Promise<readonly SettlementRow[]> {
-  if (settlements.length === 0) return settlements
+  settled: SettledBlocks,
+): Promise<SettledBlocks> {
+  const asked = recipientsOf(settled)
+  if (asked.length === 0) return settled
   await holdScope(db, id)
-  const asked = [...new Set(settlements.map(({ recipient }) => recipient))].map(bytesOf)
   const known = new Set((await knownRecipients(db, name, asked)).map(hexOf))
-  return settlements.filter(({ recipient }) => known.has(recipient))
+  return ofRecipients(settled, (recipient) => known.has(recipient))
+}
+
+/** What of it pays recipients that are wanted, in blocks in which they are. */
+export function ofRecipients(
+  { settlements, payments, unpaid }: SettledBlocks,
+  isWanted: (recipient: string, blockNumber: number) => boolean,
+): SettledBlocks {
+  return {
+    settlements: settlements.filter(({ recipient, blockNumber }) => isWanted(recipient, blockNumber)),
+    payments: payments.filter(({ payee, blockNumber }) => isWanted(payee, blockNumber)),
+    unpaid,
+  }
+}
+
+function recipientsOf({ settlements, payments }: SettledBlocks): Buffer[] {
+  const recipients = [...settlements.map(({ recipient }) => recipient), ...payments.map(({ payee }) => payee)]
+  return [...new Set(recipients)].map(bytesOf)
 }
 
 /**
- * The settlements of final blocks that pay a known recipient and should be there: the blocks are not left to be loaded
+ * What in final blocks pays a known recipient and should be there: the blocks are not left to be loaded
  * for it. To be called in a transaction, as `ofKnownRecipients`.
  */
 export async function ofReadRecipients(
   db: Queryable,
   { name, id }: ChainSettings,
-  settlements: readonly SettlementRow[],
-): Promise<readonly SettlementRow[]> {
-  if (settlements.length === 0) return settlements
+  settled: SettledBlocks,
+): Promise<SettledBlocks> {
+  const asked = recipientsOf(settled)
+  if (asked.length === 0) return settled
   await holdScope(db, id)
-  const asked = [...new Set(settlements.map(({ recipient }) => recipient))].map(bytesOf)
   const known = new Map((await knownRecipientsWithGaps(db, name, asked)).map((one) => [hexOf(one.address), one]))
-  return settlements.filter(({ recipient, blockNumber }) => {
+  return ofRecipients(settled, (recipient, blockNumber) => {
     const gap = known.get(recipient)
-    return gap && (blockNumber > gap.toBlock || blockNumber < gap.nextBlock)
+    return gap !== undefined && (blockNumber > gap.toBlock || blockNumber < gap.nextBlock)
   })
 }
 

@@ -94,7 +94,8 @@ export class ChainProcessor extends SdkProcessor {
   }
 
   override getArchiveDataSource(): SdkSource {
-    const archive = unreserved(this.historyArchive(), this.#options.reservedFrom)
+    const { chain, reservedFrom } = this.#options
+    const archive = unreserved(this.historyArchive(), chain.paymentContracts, reservedFrom)
     this.#archiveSource ??= new GuardedSource(new EvmArchive(archive as never), this.#options)
     return this.#archiveSource
   }

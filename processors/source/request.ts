@@ -4,6 +4,7 @@ import { events as custody } from '../../abi/generated/id-registry.ts'
 import { events as identity } from '../../abi/generated/identity-registry.ts'
 import { events as reputationEvents } from '../../abi/generated/reputation-registry.ts'
 import type { ChainSettings } from '../../chains.file.ts'
+import { paymentLogs } from '../mapping/payment-kinds.ts'
 import { type Backfilled, gapsBetween } from '../reserved.ts'
 
 /** What a row needs and nothing else: every further field is downloaded for each of 1e8 transactions. */
@@ -16,8 +17,13 @@ export const fields = {
 export type Fields = typeof fields
 
 /** The first block any of a chain's contracts is asked from. */
-export function firstBlock({ registry, reputation, social, tokens }: ChainSettings, backfilled: Backfilled): number {
-  const settlements = tokens.map(({ fromBlock }) => gapsBetween(fromBlock, backfilled)[0]?.from ?? fromBlock)
+export function firstBlock(
+  { registry, reputation, social, tokens, paymentContracts }: ChainSettings,
+  backfilled: Backfilled,
+): number {
+  const settlements = [...tokens, ...paymentContracts].map(
+    ({ fromBlock }) => gapsBetween(fromBlock, backfilled)[0]?.from ?? fromBlock,
+  )
   return Math.min(
     registry.fromBlock,
     reputation.fromBlock,
@@ -50,7 +56,7 @@ export function contractLogs({ registry, reputation, social }: ChainSettings) {
  * Asks for the logs of a chain's contracts, each from its own first block.
  *
  * Settlements are asked by AuthorizationUsed, with the transaction and all its logs: every successful call leaves that
- * log, at any depth and from any sender, and a failed one leaves none.
+ * log, at any depth and from any sender, and a failed one leaves none. Payments by contracts are asked for likewise.
  */
 export function request(
   processor: Pick<EvmBatchProcessor<Fields>, 'addLog'>,
@@ -69,6 +75,11 @@ export function request(
         transactionLogs: true,
         range,
       })
+    }
+  }
+  for (const contract of chain.paymentContracts) {
+    for (const range of gapsBetween(contract.fromBlock, backfilled)) {
+      processor.addLog({ ...paymentLogs([contract]), transaction: true, transactionLogs: true, range })
     }
   }
 }

@@ -1,33 +1,42 @@
 import { events } from '../../abi/generated/dollar-token.ts'
+import type { PaymentContract } from '../../chains.row.ts'
+import { paymentLogs } from '../mapping/payment-kinds.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import type { Backfilled } from '../reserved.ts'
 import type { SdkArchive } from './sdk.ts'
 
 /**
- * An archive that is not asked for settlements of blocks which a backfill has reserved, also while the processor runs. A
+ * An archive that is not asked for settlements and payments of blocks which a backfill has reserved, also while the processor runs. A
  * question ends where a reservation begins or ends.
  */
 export function unreserved(
   archive: SdkArchive,
+  contracts: readonly PaymentContract[],
   reservedFrom: ((block: number) => Promise<Backfilled>) | undefined,
 ): SdkArchive {
   if (!reservedFrom) return archive
+  const topics = [events.AuthorizationUsed.topic, ...(paymentLogs(contracts)?.topic0 ?? [])]
+  const isPaid = ({ topic0 }: LogRequest) => topic0?.some((topic) => topics.includes(topic)) === true
   return {
     getHeight: () => archive.getHeight(),
     async query(query: ArchiveQuery) {
-      if (query.fromBlock === query.toBlock || !query.logs?.some(asksForSettlements)) return archive.query(query)
+      if (query.fromBlock === query.toBlock || !query.logs?.some(isPaid)) return archive.query(query)
       const [next] = await reservedFrom(query.fromBlock)
-      return archive.query(next ? outside(query, next) : query)
+      return archive.query(next ? outside(query, next, isPaid) : query)
     },
   }
 }
 
-function outside(query: ArchiveQuery, { fromBlock, toBlock }: Backfilled[number]): ArchiveQuery {
-  const end = (block: number) => Math.min(query.toBlock ?? block, block)
-  if (query.fromBlock < fromBlock) return { ...query, toBlock: end(fromBlock - 1) }
-  return { ...query, toBlock: end(toBlock), logs: query.logs?.filter((logs) => !asksForSettlements(logs)) }
+interface LogRequest {
+  readonly topic0?: readonly string[]
 }
 
-function asksForSettlements(logs: { readonly topic0?: readonly string[] }): boolean {
-  return logs.topic0?.includes(events.AuthorizationUsed.topic) === true
+function outside(
+  query: ArchiveQuery,
+  { fromBlock, toBlock }: Backfilled[number],
+  isPaid: (logs: LogRequest) => boolean,
+): ArchiveQuery {
+  const end = (block: number) => Math.min(query.toBlock ?? block, block)
+  if (query.fromBlock < fromBlock) return { ...query, toBlock: end(fromBlock - 1) }
+  return { ...query, toBlock: end(toBlock), logs: query.logs?.filter((logs) => !isPaid(logs)) }
 }

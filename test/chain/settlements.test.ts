@@ -1,4 +1,4 @@
-import { type Hash, type Hex, parseEventLogs } from 'viem'
+import { type Hash, type Hex, isAddressEqual, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chains } from '../../chains.config.ts'
 import { dollarAbi } from '../../devnet/chain/abi.ts'
@@ -12,10 +12,11 @@ import { describeDifference } from '../support/chain/oracle.ts'
 import { batchCases } from './cases/batch.ts'
 import { contractCases } from './cases/contract.ts'
 import { directCases } from './cases/direct.ts'
+import { paymentCases } from './cases/payments.ts'
 import { type CaseOutcome, castAddresses, type ExpectedSettlement, setStage } from './cases/settlement-case.ts'
 import { unpaidCases } from './cases/unpaid.ts'
 
-const cases = [...directCases, ...batchCases, ...contractCases, ...unpaidCases]
+const cases = [...directCases, ...batchCases, ...contractCases, ...unpaidCases, ...paymentCases]
 /** Blocks; more than the cases mine, so that a processor that is there when they are mined sees each of them hot. */
 const finality = 100
 const { dataset } = chains.base
@@ -69,13 +70,15 @@ describe('from a node with traces', () => {
     const outcome = outcomeOf(name)
     const found = ({ selector, source }: ExpectedSettlement) => ({ selector, selector_source: source[0] })
     expect(await storedOf(live, outcome.hash)).toEqual(await expectedRows(outcome, found))
+    expect(await paymentsOf(live, outcome.hash)).toEqual(await expectedPayments(outcome))
     expect(await unpaidOf(live, outcome.hash)).toEqual(outcome.unpaid ?? {})
   })
 
   test('nothing else is stored', async () => {
     const expected = cases.map(({ name }) => outcomeOf(name))
-    const { settlement, unpaid_authorization } = await live.tables()
+    const { settlement, payment, unpaid_authorization } = await live.tables()
     expect(settlement.length).toBe(sumOf(expected.map(({ settlements }) => settlements.length)))
+    expect(payment.length).toBe(sumOf(expected.map(({ payments = [] }) => payments.length)))
     expect(unpaid_authorization.length).toBe(sumOf(expected.map(({ unpaid = {} }) => Object.keys(unpaid).length)))
   })
 
@@ -153,6 +156,55 @@ async function storedOf({ database }: ChainIndex, hash: Hash) {
             ${hex('recipient')}, ${hex('facilitator')}, ${hex('payment_nonce')}, ${hex('tx_hash')}, ${hex('selector')},
             selector_source
        from settlement where tx_hash = $1 order by log_index`,
+    [Buffer.from(hash.slice(2), 'hex')],
+  )
+  return rows
+}
+
+/** The payments that a case must leave: places and times from the node's own receipt. */
+async function expectedPayments({ hash, payments = [] }: CaseOutcome) {
+  const { logs, from, blockNumber } = await chain.mined(hash)
+  const { timestamp } = await chain.client.getBlock({ blockNumber })
+  const transfers = parseEventLogs({ abi: dollarAbi, eventName: 'Transfer', logs })
+  const proofs = logs.filter(({ address }) => address === chain.addresses.permit2Proxy)
+  const authorizations = parseEventLogs({ abi: dollarAbi, eventName: 'AuthorizationUsed', logs })
+  const origin = [...authorizations, ...proofs][0]?.logIndex
+  let proven = 0
+  return payments.map(({ kind, token, payer, payee, gross, leg }) => {
+    const moved = transfers.find(
+      ({ address, args }) =>
+        address === token &&
+        args.value === gross &&
+        isAddressEqual(args.to, payee) &&
+        (!leg || isAddressEqual(args.from, leg.forwarder)),
+    )
+    return {
+      kind,
+      chain: 'base',
+      block_number: Number(blockNumber),
+      log_index: leg ? moved?.logIndex : proofs[proven++]?.logIndex,
+      block_timestamp: new Date(Number(timestamp) * 1000),
+      token,
+      payer: payer.toLowerCase(),
+      payee: payee.toLowerCase(),
+      gross: Number(gross),
+      net: Number(gross),
+      facilitator: from,
+      tx_hash: hash,
+      forwarder: leg?.forwarder ?? null,
+      origin_log_index: leg ? origin : null,
+      depth: leg?.depth ?? null,
+    }
+  })
+}
+
+async function paymentsOf({ database }: ChainIndex, hash: Hash) {
+  const hex = (column: string) => `'0x' || encode(${column}, 'hex') as ${column}`
+  const { rows } = await database.pool.query(
+    `select kind, chain, block_number, log_index, block_timestamp, ${hex('token')}, ${hex('payer')}, ${hex('payee')},
+            gross::float8 as gross, net::float8 as net, ${hex('facilitator')}, ${hex('tx_hash')}, ${hex('forwarder')},
+            origin_log_index, depth
+       from income_row where tx_hash = $1 and kind not like 'eip3009%' order by log_index`,
     [Buffer.from(hash.slice(2), 'hex')],
   )
   return rows

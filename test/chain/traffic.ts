@@ -3,6 +3,7 @@ import { accountOf, type DevChain } from '../../devnet/chain/chain.ts'
 import * as identity from '../../devnet/chain/identity.ts'
 import { aggregate, mint, pay, payInColumns, pull, signAuthorization } from '../../devnet/chain/payments.ts'
 import type { Act, Branch } from '../support/chain/branches.ts'
+import { allowProxy, payByProxy } from '../support/chain/permit2.ts'
 
 const holders = ['first', 'second', 'third'].map((name) => accountOf(`${name} holder of the traffic`))
 const payers = ['first', 'second'].map((name) => accountOf(`${name} payer of the traffic`))
@@ -31,6 +32,7 @@ export function preparation(chain: DevChain): Branch {
       ...payers.flatMap(({ address }) =>
         tokens.map((token) => ({ from: broadcaster, call: mint(chain, address, purse, token) })),
       ),
+      ...payers.map((from) => ({ from, call: allowProxy(chain) })),
     ],
   ]
 }
@@ -82,6 +84,8 @@ async function paymentActs(chain: DevChain, seed: string, payer: LocalAccount): 
   const approval = await authorize('approval', { kind: 'approve' })
   const calls = [pay(direct), aggregate(chain, [pay(batched, 'bytes')]), payInColumns(chain, [built])]
   calls.push(pull(chain, drawn, broadcaster.address), pay(approval))
+  const nonce = BigInt(keccak256(toBytes(`${seed} permitted`)))
+  calls.push(payByProxy(chain, { owner: payer.address, to: broadcaster.address, amount: 1n, nonce }))
   return calls.map((call) => ({ from: broadcaster, call, options: { gas: batchGas } }))
 }
 

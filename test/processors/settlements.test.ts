@@ -24,7 +24,7 @@ interface Given {
 async function settled({ to = batcher, from = facilitator, input = '0x12345678', logs, ...given }: Given) {
   const { calls = neverAsked, tokens = [token] } = given
   const transaction = { transactionIndex: 0, hash: `0x${'22'.repeat(32)}`, from, to, input }
-  const { settlements, unpaid } = await settle('base', new Set(tokens), { block, transaction, logs }, calls)
+  const { settlements, unpaid } = await settle('base', new Set(tokens), { block, transaction, logs }, calls, new Map())
   const short = settlements.map((row) => [row.logIndex, row.amount, row.selector, row.selectorSource] as const)
   return { settlements, short, unpaid: unpaid.map(({ logIndex }) => logIndex) }
 }

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import type { SettlingTransaction } from '../../processors/mapping/settlements.ts'
+import type { SettlingTransaction } from '../../processors/mapping/block.ts'
 import { callsInArchive, callsInFrame, createTraceLookup, type FlatTrace } from '../../processors/mapping/traces.ts'
 import { addressFor, token } from './calls.ts'
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../../ops/cli.ts'
 import { findCallsIn, openHistory } from '../../history/sources.ts'
+import { paymentLogs } from '../../mapping/payment-kinds.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Job, Report } from '../job.ts'
 import { loadShard } from '../shard.ts'
@@ -25,7 +26,7 @@ process.once('message', (job: Job) => {
 
 async function run(job: Job): Promise<void> {
   const warn = (text: string) => tell({ kind: 'warning', text })
-  const history = openHistory(job.source, job)
+  const history = openHistory(job.source, { tokens: job.tokens, payments: paymentLogs(job.paymentContracts) })
   const findCalls = findCallsIn(history, job, warn)
   let failures = 0
   const committed = (nextBlock: number, settlements: number) => {

@@ -25,10 +25,23 @@ export interface ExpectedSettlement {
   readonly inferred?: Hex
 }
 
+/** A payment that must be stored, by what was done; places and times are the receipt's. */
+export interface ExpectedPayment {
+  readonly kind: string
+  readonly token: Address
+  readonly payer: Address
+  readonly payee: Address
+  readonly gross: bigint
+  /** Of a forwarded leg. */
+  readonly leg?: { readonly forwarder: Address; readonly depth: number }
+}
+
 /** What one transaction must leave behind; nothing else may be stored of it. */
 export interface CaseOutcome {
   readonly hash: Hash
   readonly settlements: readonly ExpectedSettlement[]
+  /** What else was paid, in log order; default: nothing. */
+  readonly payments?: readonly ExpectedPayment[]
   /** Authorizations the tokens used up without paying, by token. */
   readonly unpaid?: Readonly<Record<Address, number>>
 }

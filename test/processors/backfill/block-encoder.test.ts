@@ -12,6 +12,7 @@ import { addressFor, batcher, batchOf, callOf, type EntryPoint, moved, paymentOf
 
 const bridged = addressFor('bridged dollar')
 const tokens = new Set([token, bridged])
+const contracts = new Map([[addressFor('proxy'), 'permit2_exact' as const]])
 const byToken = (a: { token: string }, b: { token: string }) => (a.token < b.token ? -1 : 1)
 const noTraces = async () => undefined
 
@@ -68,10 +69,10 @@ test('any block gives the rows that the rule gives, from its text as from its it
   await fc.assert(
     fc.asyncProperty(block, fc.boolean(), async ({ number, timestamp, drawn }, isScanned) => {
       const given = blockOf(number, timestamp, drawn)
-      const { settlements, unpaid } = await settleBlocks('base', tokens, [toChainBlock(given)], noTraces)
+      const { settlements, unpaid } = await settleBlocks('base', tokens, [toChainBlock(given)], noTraces, contracts)
       const expected = Buffer.concat([...encodeSettlements(settlements)].slice(1, -1))
 
-      const encoder = new BlockEncoder('base', tokens, noTraces)
+      const encoder = new BlockEncoder('base', tokens, noTraces, contracts)
       if (isScanned) {
         const text = Buffer.from(JSON.stringify(given))
         const scan = new BlockScanner()
@@ -111,14 +112,14 @@ test('text with a digit that is none is an error, not a row', () => {
   const bytes = Buffer.from(text)
   const scan = new BlockScanner()
   scan.scan(bytes, 0)
-  expect(() => new BlockEncoder('base', tokens, noTraces).add(bytes, scan)).toThrow(/not hex: zz22/)
+  expect(() => new BlockEncoder('base', tokens, noTraces, contracts).add(bytes, scan)).toThrow(/not hex: zz22/)
 })
 
 test('the sum of two pages is the sum of their rows, in any order', async () => {
   const blocks = [1, 2, 3].map((number) => blockOf(number, 8, [plain, { ...plain, name: String(number) }]))
   const sums = await Promise.all(
     [blocks, blocks.toReversed()].map(async (order) => {
-      const encoder = new BlockEncoder('base', tokens, noTraces)
+      const encoder = new BlockEncoder('base', tokens, noTraces, contracts)
       for (const one of order) await encoder.addBlock(toChainBlock(one))
       return encoder.pages.takeAll().tally
     }),

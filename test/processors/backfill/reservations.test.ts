@@ -87,6 +87,7 @@ test('a processor that runs leaves the rows of a reservation out, and a reservat
   const row = (blockNumber: number) => ({ blockNumber }) as never
   const settled = {
     settlements: [row(4_000_000), row(4_000_009)],
+    payments: [row(4_000_001), row(4_000_008)],
     unpaid: [{ blockNumber: 4_000_003, token: '0x', count: 1 }],
   }
   let reserved = false
@@ -105,7 +106,11 @@ test('a processor that runs leaves the rows of a reservation out, and a reservat
   })
   await reservation
   await inTransaction(pool, async (client) => {
-    expect(await withoutBackfilled(client, base, settled)).toEqual({ settlements: [row(4_000_009)], unpaid: [] })
+    expect(await withoutBackfilled(client, base, settled)).toEqual({
+      settlements: [row(4_000_009)],
+      payments: [row(4_000_008)],
+      unpaid: [],
+    })
   })
   await pool.end()
 })

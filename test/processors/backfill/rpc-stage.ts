@@ -3,6 +3,7 @@ import { type ChainSettings, readChains } from '../../../chains.file.ts'
 import { accountOf, type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
 import { aggregate, mint, pay, signAuthorization } from '../../../devnet/chain/payments.ts'
 import { certifySource } from '../../../processors/backfill/verify.ts'
+import { wantedOf } from '../../../processors/history/history.ts'
 import { openHistory, rpcSource } from '../../../processors/history/sources.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from '../../chain/traffic.ts'
 import { forkHere } from '../../support/chain/branches.ts'
@@ -59,7 +60,7 @@ export async function startRpcStage(): Promise<RpcStage> {
     expected,
     lastBlock,
     certify(warn = () => {}) {
-      const history = openHistory(rpcSource(settings, node.url), { tokens })
+      const history = openHistory(rpcSource(settings, node.url), wantedOf(settings))
       return certifySource(history, { chain: settings, tokens, second: undefined }, { firstBlock: 0, lastBlock }, warn)
     },
     calm() {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readChains } from '../../../chains.file.ts'
 import { lockClasses } from '../../../db/lock-keys.ts'
 import { writeChainState } from '../../../db/queries/chain/chain-state.ts'
+import type { SettledBlocks } from '../../../processors/mapping/settle-blocks.ts'
 import type { SettlementRow } from '../../../processors/mapping/settlements.ts'
 import { ofKnownRecipients, updateRecipients } from '../../../processors/scope/recipients.ts'
 import { keepVerified } from '../../../processors/scope/scope.ts'
@@ -28,7 +29,7 @@ afterEach(() => database.drop())
 
 test('an address that becomes verified while a batch is written is loaded up to the end of the batch', async () => {
   const batch = await begin()
-  expect(await ofKnownRecipients(batch, chain, [payment(known)])).toEqual([])
+  expect(await ofKnownRecipients(batch, chain, settled(payment(known)))).toEqual(settled())
   await verify(database.pool, 1, known)
   const updating = updateRecipients(database.pool, chain)
   await untilWaiting()
@@ -46,11 +47,11 @@ test('a batch that begins while an address becomes known keeps its settlements',
   await blocker.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.scope, chain.id])
   const updating = updateRecipients(database.pool, chain)
   await untilWaiting()
-  const reading = ofKnownRecipients(batch, chain, [payment(known), payment(other)])
+  const reading = ofKnownRecipients(batch, chain, settled(payment(known), payment(other)))
   await blocker.query('commit')
   blocker.release()
   await updating
-  expect(await reading).toEqual([payment(known)])
+  expect(await reading).toEqual(settled(payment(known)))
   await batch.query('commit')
   batch.release()
 })
@@ -109,8 +110,12 @@ test('chains do not know each other', async () => {
   await verify(database.pool, 1, known)
   await updateRecipients(database.pool, chain)
   const { celo } = readChains({ env: {} })
-  expect(await ofKnownRecipients(database.pool, celo, [payment(known)])).toEqual([])
+  expect(await ofKnownRecipients(database.pool, celo, settled(payment(known)))).toEqual(settled())
 })
+
+function settled(...settlements: SettlementRow[]): SettledBlocks {
+  return { settlements, payments: [], unpaid: [] }
+}
 
 /** The processor is at a block; ten blocks below it are final. */
 async function moveTo(db: pg.Pool | pg.PoolClient, indexedBlock: number) {

@@ -18,6 +18,7 @@ export const eighthRow: Chain = {
   registry: { address: '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432', fromBlock: 0 },
   reputation: { address: '0x8004baa17c55a88189ae136b182e5fda19de9b63', fromBlock: 0 },
   tokens: [{ address: `0x${'8d'.repeat(20)}`, decimals: 6, fromBlock: 0 }],
+  paymentContracts: [],
   partitions: { blocks: 1_000_000, oneBelow: 1_000_000 },
   explorer: {
     transaction: 'https://north-star.example/tx/{hash}',

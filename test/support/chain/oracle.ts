@@ -12,6 +12,7 @@ const tables = [
   { table: 'feedback', order: 'agent_id, client, feedback_index', without: [] },
   { table: 'fid_custody', order: 'block_number, log_index', without: [] },
   { table: 'settlement', order: 'block_number, log_index', without: ['id'] },
+  { table: 'payment', order: 'block_number, log_index', without: [] },
   { table: 'unpaid_authorization', order: 'block_number, token', without: [] },
   { table: 'chain_state', order: 'chain', without: ['updated_at'] },
 ] as const

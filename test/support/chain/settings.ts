@@ -1,3 +1,4 @@
+import { chainOf } from '../../../chains.config.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
 
 export interface SettingsOptions {
@@ -24,6 +25,7 @@ export function chainSettings({ name, rpc, addresses }: DevChain, { finality = 3
     registry: { address: registry, fromBlock: 0 },
     reputation: { address: reputation, fromBlock: 0 },
     tokens: tokens.map((address) => ({ address, decimals: 6, fromBlock: 0 })),
+    paymentContracts: chainOf(name).paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock: 0 })),
     ...(idRegistry ? { idRegistry: { address: idRegistry } } : {}),
   }
   return { [name]: row }

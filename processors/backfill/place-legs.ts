@@ -1,0 +1,46 @@
+import type { ChainName } from '../../chains.config.ts'
+import type { BlockScanner } from '../history/block-scanner.ts'
+import { followLegs } from '../mapping/legs.ts'
+import type { Matching } from '../mapping/matching.ts'
+import { type PaymentRow, toLegRow } from '../mapping/payments.ts'
+import type { PlaceFields } from './place-fields.ts'
+
+/** Behind `0x`. */
+const prefix = 2
+const hashDigits = 64
+
+/** What was passed on of the settlements that the calldata of a transaction confirms, as `paymentsOf` finds it. */
+export function legRows(
+  chain: ChainName,
+  fields: PlaceFields,
+  confirmed: Matching<number>['confirmed'],
+  { number, timestamp, fromAt, txHashAt }: BlockScanner,
+  transaction: number,
+): PaymentRow[] {
+  const settled = confirmed.map(({ authorization, transfer }) => ({
+    logIndex: authorization.logIndex,
+    payer: authorization.authorizer,
+    transfer,
+  }))
+  return followLegs(fields, fields.transfers, settled).map(({ paid, transfer: leg, depth }) =>
+    toLegRow(
+      {
+        chain,
+        blockNumber: number,
+        blockTimestamp: timestamp * 1000,
+        facilitator: fields.addressAt((fromAt[transaction] as number) + prefix),
+        txHash: fields.hexAt((txHashAt[transaction] as number) + prefix, hashDigits),
+      },
+      {
+        depth,
+        originLogIndex: paid.logIndex,
+        payer: fields.addressAt(paid.payer),
+        logIndex: leg.logIndex,
+        token: fields.addressAt(leg.token),
+        from: fields.addressAt(leg.from),
+        to: fields.addressAt(leg.to),
+        amount: fields.amountOf(leg.amount),
+      },
+    ),
+  )
+}

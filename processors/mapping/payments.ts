@@ -1,0 +1,103 @@
+import type { ChainName } from '../../chains.config.ts'
+import type { ContractKind } from '../../chains.row.ts'
+import type { SettlingTransaction } from './block.ts'
+import { followLegs, type Paid } from './legs.ts'
+import { isTransfer, type PaymentContracts, provenPayments } from './payment-kinds.ts'
+import { TextFields, toTransfer } from './text-fields.ts'
+
+/** Money that an address got otherwise than as the recipient of a settlement. Addresses and hashes are lowercase hex. */
+export interface PaymentRow {
+  readonly chain: ChainName
+  readonly blockNumber: number
+  /** Of a forwarded leg its Transfer; of a contract's payment the contract's log. */
+  readonly logIndex: number
+  /** Milliseconds since 1970. */
+  readonly blockTimestamp: number
+  readonly kind: 'forwarded' | ContractKind
+  readonly token: string
+  readonly payer: string
+  readonly payee: string
+  /** Base units. */
+  readonly gross: bigint
+  readonly net: bigint
+  readonly facilitator: string
+  readonly txHash: string
+  /** Of a forwarded leg, else null: who passed it on, the row whose money it is, and hops from that row's payee. */
+  readonly forwarder: string | null
+  readonly originLogIndex: number | null
+  readonly depth: number | null
+}
+
+/** What all rows of one transaction share. */
+type Place = Pick<PaymentRow, 'chain' | 'blockNumber' | 'blockTimestamp' | 'facilitator' | 'txHash'>
+
+/**
+ * What one transaction paid beside its settlements: payments that contracts of the table log, and what was passed on of
+ * both. `settled`: the payments that are settlements. `unpaid`: logs that prove no payment.
+ */
+export function paymentsOf(
+  chain: ChainName,
+  { block, transaction, logs }: SettlingTransaction,
+  settled: readonly Paid<string>[],
+  contracts: PaymentContracts,
+): { payments: PaymentRow[]; unpaid: { logIndex: number; token: string }[] } {
+  const place: Place = {
+    chain,
+    blockNumber: block.height,
+    blockTimestamp: block.timestamp,
+    facilitator: transaction.from,
+    txHash: transaction.hash,
+  }
+  const payments: PaymentRow[] = []
+  const paid = [...settled]
+  const unpaid: { logIndex: number; token: string }[] = []
+  const taken = new Set(settled.map(({ transfer }) => transfer.logIndex))
+  for (const { log, kind, payment } of provenPayments(logs, contracts, taken)) {
+    const { logIndex } = log
+    if (!payment) {
+      unpaid.push({ logIndex, token: log.address })
+      continue
+    }
+    const { transfer, ...row } = payment
+    payments.push({ ...place, logIndex, kind, ...row, forwarder: null, originLogIndex: null, depth: null })
+    if (transfer) paid.push({ logIndex, payer: payment.payer, transfer })
+  }
+  const transfers = paid.length === 0 ? [] : logs.filter(isTransfer).map(toTransfer)
+  for (const { paid: origin, transfer, depth } of followLegs(words, transfers, paid)) {
+    const { logIndex: originLogIndex, payer } = origin
+    const amount = words.amountOf(transfer.amount)
+    payments.push(toLegRow(place, { ...transfer, amount, depth, originLogIndex, payer }))
+  }
+  return { payments: payments.sort((a, b) => a.logIndex - b.logIndex), unpaid }
+}
+
+const words = new TextFields({ input: '0x' }, [], new Set())
+
+/** A leg with its values in lowercase hex. */
+interface LegValues {
+  readonly logIndex: number
+  readonly token: string
+  readonly from: string
+  readonly to: string
+  readonly amount: bigint
+  readonly depth: number
+  readonly originLogIndex: number
+  readonly payer: string
+}
+
+export function toLegRow(place: Place, leg: LegValues): PaymentRow {
+  const { logIndex, token, from, to, amount, depth, originLogIndex, payer } = leg
+  return {
+    ...place,
+    logIndex,
+    kind: 'forwarded',
+    token,
+    payer,
+    payee: to,
+    gross: amount,
+    net: amount,
+    forwarder: from,
+    originLogIndex,
+    depth,
+  }
+}

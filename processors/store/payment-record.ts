@@ -1,0 +1,19 @@
+import { Payment } from '../../db/model/payment.model.ts'
+import { bytesOf } from '../mapping/block.ts'
+import type { PaymentRow } from '../mapping/payments.ts'
+
+/** The row as an entity. */
+export function toPayment(row: PaymentRow): Payment {
+  const { chain, blockNumber, logIndex, forwarder } = row
+  return new Payment({
+    ...row,
+    id: `${chain}-${blockNumber}-${logIndex}`,
+    blockTimestamp: new Date(row.blockTimestamp),
+    token: bytesOf(row.token),
+    payer: bytesOf(row.payer),
+    payee: bytesOf(row.payee),
+    facilitator: bytesOf(row.facilitator),
+    txHash: bytesOf(row.txHash),
+    forwarder: forwarder === null ? null : bytesOf(forwarder),
+  })
+}

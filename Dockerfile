@@ -20,11 +20,13 @@ RUN npm uninstall postgraphile --omit=dev --omit=optional --ignore-scripts --off
 
 FROM node:24-bookworm-slim AS process
 WORKDIR /app
+LABEL org.opencontainers.image.licenses="MIT AND GPL-3.0-or-later AND Apache-2.0 AND ISC AND BSD-3-Clause"
 # Whoever publishes a container's port wants it reachable, and a load balancer takes a moment to notice its end.
 ENV NODE_ENV=production HOST=0.0.0.0 STOP_PAUSE_SECONDS=5
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist dist
-USER node
+# The user node, as a number: a kubelet that refuses root cannot tell who a name is.
+USER 1000
 # Alive, not ready: a restart does not bring a missing database back.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || process.env.PORT || 3000}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

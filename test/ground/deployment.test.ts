@@ -229,7 +229,7 @@ test('the image is made on the Node that the lock file pins, from files that exi
   }
   const copied = [...dockerfile.matchAll(/^COPY --from=(\S+)/gm)].map((match) => match[1])
   expect(copied.filter((stage) => !stages.includes(stage as string))).toEqual([])
-  expect(stageOf('AS process')).toMatch(/^USER node$/m)
+  expect(stageOf('AS process')).toMatch(/^USER 1000$/m)
   for (const last of ['AS graphql', '']) {
     expect(stageOf(last)).toMatch(/^FROM process\b/)
     expect(stageOf(last)).not.toMatch(/^USER /m)

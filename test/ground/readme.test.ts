@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { root } from '../support/source-files.ts'
 
-const documents = ['README.md', 'CONTRIBUTING.md']
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md']
 const readme = read('README.md')
 const { scripts } = JSON.parse(read('package.json'))
 const { paths } = JSON.parse(read('openapi.json'))

@@ -57,6 +57,9 @@ export const readingLimits = {
   /** Of a portfolio: tokens, and agents of either list. */
   portfolioTokens: 1_000,
   portfolioAgents: 100,
+  /** Agents that are kept of a ranking, and days whose first ranking is remembered. */
+  ranks: 1_000,
+  rankingDays: 100,
 } as const
 
 /** What is shown of one agent or one address; the rest is read in pages where there are some. */

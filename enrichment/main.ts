@@ -5,6 +5,7 @@ import { refreshFeedback } from '../db/queries/feedback/large.ts'
 import { noteAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
 import { noteHoldersUnknownTo } from '../db/queries/join/events.ts'
 import { refreshPayers } from '../db/queries/rollup/payers.ts'
+import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
 import { askForSubjects } from '../db/queries/sources/source-state.ts'
@@ -155,6 +156,10 @@ await runCommand({ usage, options }, async ({ values }) => {
     await refreshFeedback(join)
     return 0
   }
+  const rankings = async () => {
+    await refreshRankings(join)
+    return 0
+  }
   const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), rollupRestMs)
   const edge = async () => (await runEdges(join)).work
   await Promise.all([
@@ -166,6 +171,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     loop('settlement counts', refresh, minute),
     loop('payers', payers, minute),
     loop('feedback', feedback, minute),
+    loop('rankings', rankings, minute),
     loop('old changes', () => forgetOldChanges({ pool, now }), hour),
   ])
   server.close()

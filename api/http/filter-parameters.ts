@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type ChainName, chainNames, chainOf, findChain } from '../../chains.config.ts'
 import { queryLimits } from '../../limits.config.ts'
 
 // Filters that came after the first ones: one that cannot be read matches nothing, as everybody's sums in place of one
@@ -65,6 +66,13 @@ export const flagFilter = (description: string) =>
   filterParameter((text) => (text === 'true' ? true : text === 'false' ? false : nothing), description, {
     type: 'string',
     enum: ['true', 'false'],
+  })
+
+/** One chain, by label, name or id in any case. */
+export const chainFilter = (description: string) =>
+  filterParameter<ChainName>((text) => findChain(text) ?? nothing, description, {
+    type: 'string',
+    enum: chainNames.map((name) => chainOf(name).label),
   })
 
 /** A whole number from 0 on; digits from here on. */

@@ -1,11 +1,16 @@
 import { z } from 'zod'
 import { leaderboardPeriods, leaderboard as rank } from '../../db/queries/read/leaderboard.ts'
+import { keptRanking, rankingMeasures } from '../../db/queries/time/rankings.ts'
 import { rowLimits } from '../../limits.config.ts'
-import { integerParameter, wordParameter } from '../http/parameters.ts'
+import { askable, chainFilter } from '../http/filter-parameters.ts'
+import { flagParameter, integerParameter, wordParameter } from '../http/parameters.ts'
 import { json, route } from '../http/route.ts'
 import { leaderboardAnswer } from '../schemas/leaderboard.ts'
 
 export const periodParameter = wordParameter(leaderboardPeriods, '30d', 'The window, up to now.')
+
+const daysOfChange = { none: null, '1d': 1, '7d': 7, '30d': 30 } as const
+const changes = Object.keys(daysOfChange) as (keyof typeof daysOfChange)[]
 
 /** GET /api/leaderboard */
 export const leaderboard = route({
@@ -16,17 +21,36 @@ export const leaderboard = route({
   query: z.object({
     period: periodParameter,
     limit: integerParameter(rowLimits.leaderboard, 'Rows at most.'),
+    by: wordParameter(rankingMeasures, 'settlements', 'What ranks them.'),
+    chain: chainFilter('Only settlements on this one chain.'),
+    exclude_self: flagParameter('`true`: without what an agent paid itself, from one verified address to another.'),
+    change: wordParameter(
+      changes,
+      'none',
+      'With the rank an agent had when the UTC day so many days ago began, of the same ranking.',
+    ),
   }),
-  answer: { type: json, schema: leaderboardAnswer, description: 'The ranking.' },
+  answer: {
+    type: json,
+    schema: leaderboardAnswer,
+    description:
+      'The ranking. By settlements on all chains it is as of now; by anything else, or with `change`, as of the ' +
+      'last round of counting (`generated_at`), in a window that begins with a full hour.',
+  },
   errors: [],
-  tool: { name: 'get_leaderboard', use: 'Agents ranked by settlements received in 7 days, 30 days, or ever.' },
+  tool: {
+    name: 'get_leaderboard',
+    use: 'Agents ranked by settlements received, volume or payers.',
+    untold: ['chain', 'exclude_self', 'change'],
+  },
   maxAgeSeconds: 60,
   freshSeconds: 60,
-  read: ({ period, limit }, { database, settlementOverloads, leftOut }) =>
-    rank(database, {
-      period,
-      limit,
-      settlementOverloads,
-      leftOut: (fid, cause) => leftOut('leaderboard', fid, cause),
-    }),
+  read({ period, limit, by, chain, exclude_self, change }, { database, settlementOverloads, leftOut, now }) {
+    const asked = { period, limit, leftOut: (fid: number, cause: unknown) => leftOut('leaderboard', fid, cause) }
+    const excludeSelf = exclude_self === true
+    const daysAgo = daysOfChange[change]
+    return by === 'settlements' && chain === null && !excludeSelf && daysAgo === null
+      ? rank(database, { ...asked, settlementOverloads })
+      : keptRanking(database, { ...asked, by, chain: askable({ chain })?.chain, excludeSelf, daysAgo, now: now() })
+  },
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, profileLimits, rowLimits } from '../../limits.config.ts'
+import { grouped, profileLimits, readingLimits, rowLimits } from '../../limits.config.ts'
 import { leanFields } from './lean-row.ts'
 import { count, dollars, time } from './scalars.ts'
 
@@ -16,6 +16,15 @@ const rankedAgent = z
         description: `In the window. Of agents with more than ${grouped(profileLimits.payersCountedAtOnce)} settlements as of some minutes ago.`,
       }),
     last_settlement_at: time,
+    previous_rank: z
+      .int()
+      .positive()
+      .nullable()
+      .optional()
+      .meta({
+        description: `With \`change\`: the rank at \`compared_at\`. Null: not among the first ${grouped(readingLimits.ranks)} then.`,
+      }),
+    rank_change: z.int().nullable().optional().meta({ description: 'With `change`; positive: up.' }),
   })
   .meta({ id: 'RankedAgent' })
 
@@ -25,6 +34,9 @@ export const leaderboardAnswer = z
     limit: z.int().min(rowLimits.leaderboard.minimum).max(rowLimits.leaderboard.maximum),
     count,
     generated_at: time,
+    compared_at: time.nullable().optional().meta({
+      description: 'With `change`: when the earlier ranking was made. Null: none was made that day.',
+    }),
     agents: z.array(rankedAgent).max(rowLimits.leaderboard.maximum),
   })
   .meta({ id: 'Leaderboard' })

@@ -1,0 +1,217 @@
+import type pg from 'pg'
+import { readingLimits } from '../../../limits.config.ts'
+import { inTransaction, type Queryable } from '../../pool.ts'
+import { isListed } from '../sql/selectors.ts'
+import { allowLargeSums } from './sums.ts'
+
+const { ranks: mostRanked, rankingDays: keptDays } = readingLimits
+/** Rows of forgotten days that one round deletes: those of a day go within some rounds. */
+const forgottenPerRound = 20_000
+
+interface RankingOptions {
+  readonly pool: pg.Pool
+  readonly now: () => Date
+  readonly settlementOverloads: 'spec' | 'all'
+}
+
+/**
+ * Makes all rankings anew: of each period, measure and chain, with and without payments from an agent's own addresses.
+ * The first round of a UTC day is remembered as the beginning of that day. Ranks that did not change are not written.
+ */
+export async function refreshRankings({ pool, now, settlementOverloads }: RankingOptions): Promise<void> {
+  await inTransaction(pool, async (db) => {
+    const at = now()
+    await allowLargeSums(db)
+    await db.query({ name: 'store-rankings', text: storeRankings, values: [at, settlementOverloads === 'all'] })
+    await noteRound(db, at)
+    await forgetDays(db, at)
+  })
+}
+
+const recent = ['last_7d', 'last_30d'] as const
+const windows = [...recent, 'ever'] as const
+type Window = (typeof windows)[number]
+const periods: Record<string, Window> = { '7d': 'last_7d', '30d': 'last_30d', all: 'ever' }
+
+/** What the agents of a ranking stand in the order of, before the FID. */
+const measures = {
+  settlements: ['settlements', 'volume', 'volume'],
+  volume: ['volume', 'settlements', 'settlements'],
+  payers: ['payers', 'settlements', 'volume'],
+} as const
+
+const isIn = (time: string, window: Window) => (window === 'ever' ? 'true' : `${time} >= since.${window}`)
+const counts = windows.flatMap((window) => [window, `${window}_amount`])
+const each = <T extends string>(names: readonly T[], expression: (name: T) => string) =>
+  names.map(expression).join(',\n         ')
+const sumsOf = (names: readonly Window[], count: string, amount: string, time: string) =>
+  each(
+    names,
+    (name) => `coalesce(sum(${count}) filter (where ${isIn(time, name)}), 0) as ${name},
+         coalesce(sum(${amount}) filter (where ${isIn(time, name)}), 0) as ${name}_amount`,
+  )
+
+/**
+ * Windows begin with a full hour, so that the hours that are summed up are all there is to them. These do not tell who
+ * paid: payments from own addresses are few pairs, and are read again where such a pair was active in a window.
+ */
+const storeRankings = `
+with since as materialized (
+  select date_trunc('hour', $1::timestamptz - interval '7 days', 'UTC') as last_7d,
+         date_trunc('hour', $1::timestamptz - interval '30 days', 'UTC') as last_30d
+),
+member as materialized (
+  select fid, verified_addresses as addresses, unnest(verified_addresses) as address from agent
+),
+unrolled as materialized (
+  select s.recipient, s.payer, u.chain, max(s.block_timestamp) as last_at,
+         ${sumsOf(windows, '1', 's.amount', 's.block_timestamp')}
+    from settlement_unrolled u
+   cross join since
+   cross join lateral (
+     select s.recipient, s.payer, s.block_timestamp, s.amount
+       from settlement s
+      where s.chain = u.chain and s.block_number between u.from_block and u.to_block
+        and ($2::boolean or ${isListed('s.selector')})
+     offset 0
+   ) s
+   group by s.recipient, s.payer, u.chain
+),
+pair as materialized (
+  select member.fid, p.chain, p.payer, p.payer = any (member.addresses) as is_own, p.n, p.amount, p.last_at
+    from member
+    join settlement_payer p on p.recipient = member.address
+   where $2::boolean or not p.overload
+),
+fresh as materialized (
+  select member.fid, unrolled.chain, unrolled.payer, unrolled.payer = any (member.addresses) as is_own, unrolled.last_at,
+         ${each(counts, (name) => `unrolled.${name}`)}
+    from member
+    join unrolled on unrolled.recipient = member.address
+),
+own as (
+  select member.fid, p.chain, ${sumsOf(recent, '1', 's.amount', 's.block_timestamp')}
+    from member
+   cross join since
+    join settlement_payer p on p.recipient = member.address and p.payer = any (member.addresses)
+                           and p.last_at >= since.last_30d and ($2::boolean or not p.overload)
+   cross join lateral (
+     select s.block_timestamp, s.amount
+       from settlement s
+      where s.chain = p.chain and s.recipient = p.recipient and s.payer = p.payer
+        and p.overload <> ${isListed('s.selector')} and s.block_timestamp >= since.last_30d
+        and s.block_number >= (select min(h.first_block) from settlement_hourly h
+                                where h.recipient = p.recipient and h.chain = p.chain and h.hour >= since.last_30d)
+        and not exists (select from settlement_unrolled u
+                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+     offset 0
+   ) s
+   group by member.fid, p.chain
+),
+paid as materialized (
+  select fid, coalesce(chain, '') as chain, is_own, ${each(counts, (name) => `sum(${name}) as ${name}`)}
+    from (select fid, chain, is_own, ${each(recent, (name) => `0 as ${name}, 0 as ${name}_amount`)},
+                 sum(n) as ever, sum(amount) as ever_amount
+            from pair group by fid, chain, is_own
+           union all
+          select fid, chain, is_own, ${counts.join(', ')} from fresh
+           union all
+          select member.fid, h.chain, false, ${sumsOf(recent, 'h.n', 'h.amount', 'h.hour')}, 0, 0
+            from member
+           cross join since
+            join settlement_hourly h on h.recipient = member.address and h.hour >= since.last_30d
+                                    and ($2::boolean or not h.overload)
+           group by member.fid, h.chain
+           union all
+          select own.fid, own.chain, is_own, ${each(recent, (name) => `sign * ${name}, sign * ${name}_amount`)}, 0, 0
+            from own
+           cross join (values (true, 1), (false, -1)) as one (is_own, sign)) part
+   group by grouping sets ((fid, chain, is_own), (fid, is_own))
+),
+paying as materialized (
+  select fid, chain, is_own, max(last_at) as newest_at,
+         ${each(windows, (name) => `count(*) filter (where ${isIn('last_at', name)}) as ${name}_payers`)}
+    from (select fid, coalesce(chain, '') as chain, is_own, payer, max(last_at) as last_at
+            from (select fid, chain, is_own, payer, last_at from pair
+                   union all
+                  select fid, chain, is_own, payer, last_at from fresh) one
+           group by grouping sets ((fid, chain, is_own, payer), (fid, is_own, payer))) payer
+   cross join since
+   group by fid, chain, is_own
+),
+figure as (
+  select fid, chain, own, max(newest_at) as newest_at,
+         ${each(windows, (name) => `sum(${name}) as ${name}, sum(${name}_amount) as ${name}_amount, sum(${name}_payers) as ${name}_payers`)}
+    from paid
+    join paying using (fid, chain, is_own)
+   cross join (values (true), (false)) as counted (own)
+   where own or not is_own
+   group by fid, chain, own
+),
+ranked as materialized (
+  select *
+    from (select period, measure, chain, own, fid, settlements, volume, payers, newest_at,
+                 row_number() over (partition by period, measure, chain, own
+                                    order by first desc, second desc, third desc, fid) as rank
+            from figure
+           cross join lateral (values ${each(Object.keys(periods), (period) => {
+             const window = periods[period]
+             return `('${period}', ${window}, ${window}_amount, ${window}_payers)`
+           })}) as window_of (period, settlements, volume, payers)
+           cross join lateral (values ${each(Object.keys(measures) as (keyof typeof measures)[], (measure) => `('${measure}', ${measures[measure].join(', ')})`)}) as by (measure, first, second, third)
+           where settlements > 0) placed
+   where rank <= ${mostRanked}
+),
+gone as (
+  delete from ranking r
+   where not exists (select from ranked
+                      where (ranked.period, ranked.measure, ranked.chain, ranked.own, ranked.rank)
+                          = (r.period, r.measure, r.chain, r.own, r.rank))
+)
+insert into ranking as r (period, measure, chain, own, rank, fid, settlements, volume, payers, newest_at)
+select period, measure, chain, own, rank, fid, settlements, volume, payers, newest_at
+  from ranked
+ order by period, measure, chain, own, rank
+    on conflict (period, measure, chain, own, rank) do update
+   set (fid, settlements, volume, payers, newest_at)
+       = (excluded.fid, excluded.settlements, excluded.volume, excluded.payers, excluded.newest_at)
+ where (r.fid, r.settlements, r.volume, r.payers, r.newest_at)
+       is distinct from (excluded.fid, excluded.settlements, excluded.volume, excluded.payers, excluded.newest_at)`
+
+const dayOf = (time: string) => `(${time} at time zone 'UTC')::date`
+
+/** The first round of a day copies what it has made; a clock that goes back writes nothing of days that are over. */
+async function noteRound(db: Queryable, at: Date): Promise<void> {
+  const { rowCount } = await db.query({
+    name: 'note-ranking-round',
+    text: `update ranking_round set counted_at = greatest(counted_at, $1) where day >= ${dayOf('$1::timestamptz')}`,
+    values: [at],
+  })
+  if (rowCount !== 0) return
+  await db.query({
+    name: 'remember-rankings',
+    text: `
+with taken as (
+  insert into ranking_round (day, taken_at, counted_at) values (${dayOf('$1::timestamptz')}, $1, $1) returning day
+)
+insert into ranking_day (day, period, measure, chain, own, fid, rank)
+select taken.day, period, measure, chain, own, fid, rank from taken cross join ranking`,
+    values: [at],
+  })
+}
+
+async function forgetDays(db: Queryable, at: Date): Promise<void> {
+  const isOld = `day < ${dayOf('$1::timestamptz')} - ${keptDays}`
+  await db.query({
+    name: 'forget-ranking-days',
+    text: `
+delete from ranking_day where ctid = any (array(
+  select ctid from ranking_day where ${isOld} order by day limit ${forgottenPerRound}))`,
+    values: [at],
+  })
+  await db.query({
+    name: 'forget-ranking-rounds',
+    text: `delete from ranking_round r where ${isOld} and not exists (select from ranking_day d where d.day = r.day)`,
+    values: [at],
+  })
+}

@@ -1,0 +1,95 @@
+import type { Queryable } from '../../pool.ts'
+import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
+import { dollars, isoTime } from '../sql/json-text.ts'
+import { leanRowWith } from '../sql/lean-row.ts'
+
+/** What a ranking goes by; equal ones by settlements, then volume, then the lowest FID. */
+export const rankingMeasures = ['settlements', 'volume', 'payers'] as const
+
+interface Ranking {
+  readonly period: string
+  readonly by: (typeof rankingMeasures)[number]
+  /** Null: all of them together; undefined: one that is none. */
+  readonly chain: string | null | undefined
+  /** Whether payments from an agent's own addresses are left out. */
+  readonly excludeSelf: boolean
+  /** Compare with the ranking as the UTC day so many days ago began; null: with none. */
+  readonly daysAgo: number | null
+  readonly limit: number
+  /** Milliseconds. */
+  readonly now: number
+  readonly leftOut: LeftOut
+}
+
+/**
+ * JSON of `GET /api/leaderboard` by other measures, on one chain, without an agent's own payments, or beside an earlier
+ * one: as the enrichment job made it in its last round, a minute or some ago. Windows begin with a full hour.
+ */
+export async function keptRanking(db: Queryable, ranking: Ranking): Promise<string> {
+  const { period, by, chain, excludeSelf, daysAgo, limit, now, leftOut } = ranking
+  // No chain is called so; the empty name is that of all together.
+  const values = [period, limit, by, chain === null ? '' : (chain ?? '-'), !excludeSelf]
+  const day = daysAgo === null ? [] : [new Date(now - daysAgo * 86_400_000).toISOString().slice(0, 10)]
+  return listWithoutBroken({
+    read: async (choice) => {
+      const { rows } = await db.query<{ body: string }>({
+        name: choice === everyone ? `ranking${daysAgo === null ? '' : '-change'}` : undefined,
+        text: `${answerOf(daysAgo !== null)}${chosen(choice, 'ranked.fid', `$${values.length + day.length + 1}`)}`,
+        values: [...values, ...day, ...chosenValue(choice)],
+      })
+      return rows[0]?.body ?? ''
+    },
+    fids: async () => {
+      const { rows } = await db.query<{ fid: number }>({
+        text: `select fid from (${ranks}) ranked order by rank`,
+        values,
+      })
+      return rows.map(({ fid }) => fid)
+    },
+    leftOut,
+  })
+}
+
+/** An agent that has left the index since the round leaves its rank empty until the next one. */
+const ranks = `
+  select r.*
+    from ranking r
+   where r.period = $1::text and r.measure = $3::text and r.chain = $4::text and r.own = $5::boolean and r.rank <= $2::int`
+
+function answerOf(compared: boolean): string {
+  const leanRow = leanRowWith({ last30d: 'a.settlements_30d', ever: 'a.settlements_all' })
+  const before = compared
+    ? `
+    'previous_rank', before.rank,
+    'rank_change', before.rank - ranked.rank,`
+    : ''
+  return `
+select json_build_object(
+  'period', $1::text,
+  'limit', $2::int,
+  'count', count(*),
+  'generated_at', ${isoTime('coalesce((select max(counted_at) from ranking_round), now())')},${
+    compared
+      ? `
+  'compared_at', (select ${isoTime('taken_at')} from ranking_round where day = $6::date),`
+      : ''
+  }
+  'agents', coalesce(json_agg(json_build_object(
+    'rank', ranked.rank, ${leanRow},
+    'settlement_count', ranked.settlements,
+    'volume_usdc', ${dollars('ranked.volume')},
+    'unique_payers', ranked.payers,${before}
+    'last_settlement_at', ${isoTime('ranked.newest_at')}
+  ) order by ranked.rank), '[]')
+)::text as body
+  from (${ranks}) ranked
+  join agent a using (fid)${
+    compared
+      ? `
+  left join ranking_day before
+    on before.day = $6::date and before.period = ranked.period and before.measure = ranked.measure
+   and before.chain = ranked.chain and before.own = ranked.own and before.fid = ranked.fid`
+      : ''
+  }
+`
+}

@@ -1,0 +1,273 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { leaderboardAnswer } from '../../../api/schemas/leaderboard.ts'
+import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
+import { rankingMeasures } from '../../../db/queries/time/rankings.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, hashOf, seedAgent, seedChainState } from '../../support/seed.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const now = Date.now()
+/** Agents 2 and 3 share an address; both of an agent's addresses pay as well. */
+const addresses: Record<number, readonly string[]> = {
+  1: ['a1', 'b1'].map(addressOf),
+  2: ['a2', 'shared'].map(addressOf),
+  3: ['a3', 'shared'].map(addressOf),
+  4: ['a4'].map(addressOf),
+}
+const people = [...new Set(Object.values(addresses).flat()), ...['x', 'y', 'z'].map(addressOf)]
+const chains = ['base', 'celo'] as const
+
+interface Paid {
+  readonly chain: (typeof chains)[number]
+  readonly at: number
+  readonly recipient: string
+  readonly payer: string
+  readonly amount: number
+  readonly overload: boolean
+}
+
+let database: TestDatabase
+let api: TestApi
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database, { now: () => now })
+  for (const [fid, own] of Object.entries(addresses))
+    await seedAgent(database.pool, { fid: Number(fid), addresses: [...own] })
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+/** A block every minute: block 0 is `days` ago. */
+const days = 45
+const blockOf = (at: number) => Math.floor((at - (now - days * dayMs)) / 60_000)
+
+async function store(rows: readonly Paid[], finalized: number) {
+  const { pool } = database
+  await pool.query(
+    `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                             payer, recipient, facilitator, payment_nonce, tx_hash)
+     select amount, at, block, n, chain, 'c', selector, '\\x01', payer, recipient, '\\x02', nonce, nonce
+       from json_to_recordset($1) as r (amount bigint, at timestamptz, block int, n int, chain text, selector bytea,
+                                        payer bytea, recipient bytea, nonce bytea)`,
+    [
+      JSON.stringify(
+        rows.map(({ chain, at, recipient, payer, amount, overload }, n) => ({
+          amount,
+          at: new Date(at).toISOString(),
+          block: blockOf(at),
+          n,
+          chain,
+          selector: overload ? '\\xcf092995' : '\\xe3ee160e',
+          payer: `\\x${payer.slice(2)}`,
+          recipient: `\\x${recipient.slice(2)}`,
+          nonce: `\\x${hashOf(`${n} ${at}`).slice(2)}`,
+        })),
+      ),
+    ],
+  )
+  await pool.query('delete from chain_state')
+  for (const chain of chains) await seedChainState(pool, { chain, indexed: blockOf(now), finalized })
+  while ((await rollUpSettlements({ pool })) > 0);
+}
+
+const empty = () =>
+  database.pool.query(`
+    truncate settlement, settlement_hourly, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round;
+    select set_config('directory.sums', 'hours, totals, payers', true);
+    update settlement_rollup set next_block = 0`)
+
+const round = (at: number, settlementOverloads: 'spec' | 'all' = 'spec') =>
+  refreshRankings({ pool: database.pool, now: () => new Date(at), settlementOverloads })
+
+const hourBefore = (length: number) => Math.floor((now - length) / hourMs) * hourMs
+const begins = { '7d': hourBefore(7 * dayMs), '30d': hourBefore(30 * dayMs), all: 0 } as const
+type Period = keyof typeof begins
+
+/** The ranking by its definition. */
+function oracle(
+  rows: readonly Paid[],
+  asked: { period: Period; by: string; chain: string | null; excludeSelf: boolean },
+) {
+  const { period, by, chain, excludeSelf } = asked
+  const figures = Object.entries(addresses).map(([fid, own]) => {
+    const all = rows.filter(
+      ({ recipient, payer, chain: on }) =>
+        own.includes(recipient) && (chain === null || on === chain) && !(excludeSelf && own.includes(payer)),
+    )
+    const counted = all.filter(({ at }) => at >= begins[period])
+    return {
+      fid: Number(fid),
+      settlements: counted.length,
+      volume: counted.reduce((sum, { amount }) => sum + amount, 0),
+      payers: new Set(counted.map(({ payer }) => payer)).size,
+      newest: Math.max(...all.map(({ at }) => at)),
+    }
+  })
+  const order = [by, 'settlements', 'volume'] as ('settlements' | 'volume' | 'payers')[]
+  return figures
+    .filter(({ settlements }) => settlements > 0)
+    .sort((a, b) => order.reduce((sign, name) => sign || b[name] - a[name], 0) || a.fid - b.fid)
+    .map(({ fid, settlements, volume, payers, newest }, index) => ({
+      rank: index + 1,
+      fid,
+      settlement_count: settlements,
+      volume_usdc: volume / 1e6,
+      unique_payers: payers,
+      last_settlement_at: new Date(newest).toISOString(),
+    }))
+}
+
+const anyPaid = fc.record({
+  chain: fc.constantFrom(...chains),
+  at: fc.integer({ min: 1, max: days * 24 * 60 - 1 }).map((minutes) => now - minutes * 60_000),
+  recipient: fc.constantFrom(...people),
+  payer: fc.constantFrom(...people),
+  amount: fc.integer({ min: 0, max: 3 }),
+  overload: fc.boolean(),
+})
+
+test('every kept ranking is what counting the settlements comes to, however far they are rolled up', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyPaid, { minLength: 20, maxLength: 80 }),
+      fc.integer({ min: -1, max: days * 24 * 60 }),
+      fc.constantFrom('spec' as const, 'all' as const),
+      async (rows, finalized, overloads) => {
+        await empty()
+        await store(rows, finalized)
+        // An earlier round leaves what the next one puts right.
+        await round(now - 2 * dayMs, 'all')
+        await round(now, overloads)
+        const counted = rows.filter(({ overload }) => overloads === 'all' || !overload)
+        const { rows: kept } = await database.pool.query(
+          `select period, measure, chain, own, rank, fid::int, settlements::int as settlement_count,
+                  volume::float8 / 1e6 as volume_usdc, payers::int as unique_payers, newest_at
+             from ranking order by period, measure, chain, own, rank`,
+        )
+        const expected = (Object.keys(begins) as Period[]).flatMap((period) =>
+          rankingMeasures.flatMap((measure) =>
+            ['', ...chains].flatMap((chain) =>
+              [false, true].flatMap((own) =>
+                oracle(counted, { period, by: measure, chain: chain || null, excludeSelf: !own }).map(
+                  ({ last_settlement_at, ...row }) => ({
+                    period,
+                    measure,
+                    chain,
+                    own,
+                    ...row,
+                    newest_at: new Date(last_settlement_at),
+                  }),
+                ),
+              ),
+            ),
+          ),
+        )
+        const inOrder = (ranks: object[]) => ranks.map((row) => JSON.stringify(row, Object.keys(row).sort())).sort()
+        expect(inOrder(kept)).toEqual(inOrder(expected))
+      },
+    ),
+    { numRuns: 4, endOnFailure: true },
+  )
+})
+
+const read = async (query: string) => {
+  const response = await api.get(`/api/leaderboard?${query}`)
+  expect(response.status).toBe(200)
+  return leaderboardAnswer.parse(await response.json())
+}
+
+test('a week of rounds: the ranks of its days, and how far agents have moved since', async () => {
+  await empty()
+  const paid = (fid: number, daysAgo: number, count: number, payer = 'x'): Paid[] =>
+    Array.from({ length: count }, (_, n) => ({
+      chain: 'base',
+      at: now - daysAgo * dayMs - (n + 1) * 60_000,
+      recipient: addresses[fid]?.[0] as string,
+      payer: addressOf(payer),
+      amount: 1_000,
+      overload: false,
+    }))
+  const week: Record<number, Paid[]> = {
+    8: [...paid(1, 8, 3), ...paid(2, 8, 2)],
+    7: [...paid(3, 7, 1)],
+    3: [...paid(2, 3, 2)],
+    1: [...paid(3, 1, 9), ...paid(1, 1, 1, 'b1')],
+    0: [...paid(4, 0, 6)],
+  }
+  let seeded: Paid[] = []
+  for (let daysAgo = 8; daysAgo >= 0; daysAgo--) {
+    const more = week[daysAgo] ?? []
+    seeded = [...seeded, ...more]
+    if (more.length > 0) await store(more, blockOf(now - daysAgo * dayMs))
+    // The day's first round counts; what a later one makes of it is not remembered as its beginning.
+    await round(now - daysAgo * dayMs)
+    await round(now - daysAgo * dayMs)
+  }
+  // All of the past, as of the rounds: after 8 days 1, 2; 7: 1, 2, 3; 3: 2, 1, 3; 1: 3, 2, 1; now 3, 4, 1 before 2.
+  const { agents, compared_at } = await read('period=all&change=7d')
+  expect(compared_at).toBe(new Date(now - 7 * dayMs).toISOString())
+  const moves = (rows: typeof agents) => rows.map((row) => [row.rank, row.fid, row.previous_rank, row.rank_change])
+  expect(moves(agents)).toEqual([
+    [1, 3, 3, 2],
+    [2, 4, null, null],
+    [3, 1, 1, -2],
+    [4, 2, 2, -2],
+  ])
+  expect(moves((await read('period=all&change=1d&chain=base')).agents)).toEqual([
+    [1, 3, 1, 0],
+    [2, 4, null, null],
+    [3, 1, 2, -1],
+    [4, 2, 3, -1],
+  ])
+  // Of another measure or another filter it is that ranking's own past.
+  expect(moves((await read('period=all&change=7d&exclude_self=true&by=volume')).agents)).toEqual([
+    [1, 3, 3, 2],
+    [2, 4, null, null],
+    [3, 2, 2, -1],
+    [4, 1, 1, -3],
+  ])
+  const month = await read('period=all&change=30d')
+  expect(month.compared_at).toBeNull()
+  expect(moves(month.agents).every(([, , previous, change]) => previous === null && change === null)).toBe(true)
+})
+
+test('one chain counts, and an unknown one has nobody; old questions have their old answer', async () => {
+  expect((await read('by=payers&chain=OP')).agents).toEqual([])
+  expect((await read('by=volume&chain=nowhere')).agents).toEqual([])
+  const fids = async (query: string) => (await read(query)).agents.map(({ fid }) => fid)
+  expect(await fids('period=all&chain=Base&chain=Celo')).toEqual(await fids('period=all&chain=8453'))
+  const old = await read('period=all&by=settlements&change=never&exclude_self=perhaps&chain=')
+  expect(Object.keys(old)).toEqual(['period', 'limit', 'count', 'generated_at', 'agents'])
+  expect(old.agents).toEqual((await read('period=all')).agents)
+})
+
+test('ranks are kept for a hundred days', async () => {
+  await empty()
+  await store(
+    [
+      {
+        chain: 'base',
+        at: now - 40 * dayMs,
+        recipient: addressOf('a1'),
+        payer: addressOf('x'),
+        amount: 1,
+        overload: false,
+      },
+    ],
+    blockOf(now),
+  )
+  for (const daysAgo of [103, 102, 101, 100, 99, 0]) await round(now - daysAgo * dayMs)
+  const { rows } = await database.pool.query(
+    `select day, (select count(*)::int from ranking_day d where d.day = r.day) as ranks from ranking_round r order by day`,
+  )
+  expect(rows.map(({ ranks }) => ranks > 0)).toEqual([true, true, true])
+  const utcDay = (daysAgo: number) => new Date(now - daysAgo * dayMs).toISOString().slice(0, 10)
+  const { rows: left } = await database.pool.query(`select day::text from ranking_round order by day`)
+  expect(left.map(({ day }) => day)).toEqual([100, 99, 0].map(utcDay))
+})

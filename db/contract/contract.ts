@@ -1,19 +1,20 @@
-import type { ContractView } from './views.ts'
+import type { ContractFunction, ContractView } from './views.ts'
 
-/** Views by name, each with its columns in order as `name type`: what readers may rely on. */
+/** Views by name and functions by call, each with its columns in order as `name type`: what readers may rely on. */
 type Contract = Record<string, readonly string[]>
 
-export function contractOf(views: readonly ContractView[]): Contract {
-  return Object.fromEntries(
-    views.map((view) => [view.name, view.columns.map((column) => `${column.name} ${column.type}`)]),
-  )
+export function contractOf(views: readonly ContractView[], functions: readonly ContractFunction[]): Contract {
+  return Object.fromEntries([
+    ...views.map((view) => [view.name, view.columns.map((column) => `${column.name} ${column.type}`)]),
+    ...functions.map(({ call, columns }) => [call, columns]),
+  ])
 }
 
-/** What a reader of `recorded` would miss in `present`: views and columns gone, moved or of another type. */
+/** What a reader of `recorded` would miss in `present`: views, functions and columns gone, moved or of another type. */
 export function lostFrom(recorded: Contract, present: Contract): string[] {
   return Object.entries(recorded).flatMap(([view, columns]) => {
     const now = present[view]
-    if (!now) return [`view ${view}`]
+    if (!now) return [view.includes('(') ? `function ${view}` : `view ${view}`]
     return columns.flatMap((column, place) => (now[place] === column ? [] : [`${view}: ${column}`]))
   })
 }

@@ -7,7 +7,7 @@ import { contractOf, lostFrom } from './contract.ts'
 import { sqlDocument } from './document.ts'
 import { samples } from './samples.ts'
 import { tableSizes } from './sizes.ts'
-import { directoryComment, directoryViews, type Read, readOf } from './views.ts'
+import { directoryComment, directoryFunctions, directoryViews, type Read, readOf } from './views.ts'
 
 const usage = `
 npm run docs:sql [-- --reads]
@@ -26,7 +26,8 @@ await runCommand({ usage, options: { reads: { type: 'boolean' } } }, async ({ va
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'docs:sql', max: 1 })
   try {
     const views = await directoryViews(pool)
-    const present = contractOf(views)
+    const functions = await directoryFunctions(pool)
+    const present = contractOf(views, functions)
     const lost = lostFrom(JSON.parse(await readFile(record, 'utf8')), present)
     if (lost.length > 0) throw new Error(`columns of the contract may not go or change: ${lost.join(', ')}`)
     await writeFile(record, `${JSON.stringify(present, null, 2)}\n`)
@@ -36,7 +37,7 @@ await runCommand({ usage, options: { reads: { type: 'boolean' } } }, async ({ va
       await writeFile(readRecord, `${JSON.stringify({ rows: await tableSizes(pool), reads }, null, 2)}\n`)
     }
     const reads = JSON.parse(await readFile(readRecord, 'utf8'))
-    const document = sqlDocument({ comment: await directoryComment(pool), views, samples, reads })
+    const document = sqlDocument({ comment: await directoryComment(pool), views, functions, samples, reads })
     await writeFile(new URL('../../docs/sql.md', import.meta.url), document)
   } finally {
     await pool.end()

@@ -27,6 +27,27 @@ select v.relname as name, obj_description(v.oid, 'pg_class') as comment,
   return rows
 }
 
+/** A function that gives rows. */
+export interface ContractFunction {
+  /** As it is called: name and arguments with their types. */
+  readonly call: string
+  readonly comment: string | null
+  /** `name type`, in their order. */
+  readonly columns: readonly string[]
+}
+
+/** Functions of the schema `directory` that give rows, by name. */
+export async function directoryFunctions(db: Queryable): Promise<ContractFunction[]> {
+  const { rows } = await db.query<ContractFunction>(`
+select p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')' as call, obj_description(p.oid, 'pg_proc') as comment,
+       array(select p.proargnames[n] || ' ' || format_type(p.proallargtypes[n], null)
+               from generate_subscripts(p.proargmodes, 1) n where p.proargmodes[n] = 't' order by n) as columns
+  from pg_proc p
+ where p.pronamespace = 'directory'::regnamespace and p.proretset
+ order by p.proname`)
+  return rows
+}
+
 /** What holds for the whole schema. */
 export async function directoryComment(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ comment: string }>(

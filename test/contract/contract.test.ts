@@ -4,16 +4,25 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contractOf, lostFrom } from '../../db/contract/contract.ts'
 import { sqlDocument } from '../../db/contract/document.ts'
 import { samples } from '../../db/contract/samples.ts'
-import { type ContractView, directoryComment, directoryViews, readOf } from '../../db/contract/views.ts'
+import {
+  type ContractFunction,
+  type ContractView,
+  directoryComment,
+  directoryFunctions,
+  directoryViews,
+  readOf,
+} from '../../db/contract/views.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 
 let database: TestDatabase
 let views: ContractView[]
+let functions: ContractFunction[]
 let reader: pg.Client
 beforeAll(async () => {
   database = await createTestDatabase()
   views = await directoryViews(database.pool)
+  functions = await directoryFunctions(database.pool)
   await database.pool.query(`alter role directory_reader password 'reader'`)
   const url = new URL(database.url)
   url.username = 'directory_reader'
@@ -29,7 +38,7 @@ afterAll(async () => {
 const recorded = async (path: string) => readFile(new URL(path, `file://${root}/`), 'utf8')
 
 test('the views are those on record: a new column is written down by npm run docs:sql, an old one stays', async () => {
-  expect(contractOf(views)).toEqual(JSON.parse(await recorded('db/contract/directory.json')))
+  expect(contractOf(views, functions)).toEqual(JSON.parse(await recorded('db/contract/directory.json')))
 })
 
 test('a column that is gone, moved or of another type is named', () => {
@@ -39,12 +48,14 @@ test('a column that is gone, moved or of another type is named', () => {
     'agents: handle text',
     'view chains',
   ])
+  expect(lostFrom({ 'then(at date)': ['fid bigint'] }, {})).toEqual(['function then(at date)'])
   expect(lostFrom(before, { agents: ['fid numeric', 'handle text'], chains: ['chain text'] })).toEqual([
     'agents: fid bigint',
   ])
 })
 
-test('every view and every column says what it means', () => {
+test('every view, function and column says what it means', () => {
+  expect(functions.filter(({ comment }) => !comment)).toEqual([])
   const silent = views.flatMap((view) => [
     ...(view.comment ? [] : [view.name]),
     ...view.columns.filter(({ comment }) => !comment).map(({ name }) => `${view.name}.${name}`),
@@ -67,7 +78,7 @@ test('addresses and hashes are text, dollars are exact', () => {
 test('the document is the one the comments make', async () => {
   const reads = JSON.parse(await recorded('db/contract/reads.json'))
   const comment = await directoryComment(database.pool)
-  expect(sqlDocument({ comment, views, samples, reads })).toBe(await recorded('docs/sql.md'))
+  expect(sqlDocument({ comment, views, functions, samples, reads })).toBe(await recorded('docs/sql.md'))
 })
 
 test('what a question reads are the rows of tables, those that a filter leaves out included', async () => {

@@ -159,6 +159,44 @@ test('who held what, and whose address it was, is what the events say, at any ti
         )
         expect(answered(body)).toEqual(listed(held.filter((one) => one.address === address)))
       }
+      if (at === undefined) return
+      const asked = async (from: string, columns: string, order: string) =>
+        (await pool.query(`select ${columns} from ${from} order by ${order}`)).rows
+      const then = `timestamptz '${time(at).toISOString()}'`
+      const dates = ({ from, to }: Span) => [time(from), to === null ? null : time(to)]
+      const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
+      for (const fid of fids) {
+        const mine = held.flatMap((one) =>
+          verified
+            .filter((other) => other.fid === fid && other.address === one.address)
+            .flatMap((other) =>
+              holds(one, at) && holds(other, at) ? [{ ...one, ...(meets(one, other) as Span) }] : [],
+            ),
+        )
+        const rows = await asked(`directory.agent_as_of(${fid}, ${then})`, '*, erc8004_id::int as id', 'chain, id')
+        expect(rows.map((row) => [row.chain, row.id, row.held_by, row.held_from, row.held_to]).sort(byText)).toEqual(
+          mine.map((one) => [one.chain, one.id, one.address, ...dates(one)]).sort(byText),
+        )
+      }
+      for (const address of addresses) {
+        const rows = await asked(`directory.fids_of_address_as_of('${address}', ${then})`, '*', 'fid')
+        expect(rows.map((row) => [row.fid, row.verified_at, row.ended_at]).sort(byText)).toEqual(
+          verified
+            .filter((one) => one.address === address && holds(one, at))
+            .map((one) => [one.fid, ...dates(one)])
+            .sort(byText),
+        )
+      }
+      for (const chain of chains) {
+        const rows = await asked(`directory.holders_as_of('${chain}', ${then})`, '*, erc8004_id::int as id', 'id')
+        const ofRun = rows.filter(({ id }) => id >= run * 10 && id < (run + 1) * 10)
+        expect(ofRun.map((row) => [row.id, row.holder_address, row.held_from, row.held_to])).toEqual(
+          held
+            .filter((one) => one.chain === chain && holds(one, at))
+            .sort((a, b) => a.id - b.id)
+            .map((one) => [one.id, one.address, ...dates(one)]),
+        )
+      }
     }),
     { numRuns: 25 },
   )

@@ -10,11 +10,11 @@ import { discoveryPage, discoveryTotal } from '../db/queries/find/discovery.ts'
 import { addressSubject } from '../db/queries/read/by-address.ts'
 import { leaderboard, leaderboardPeriods } from '../db/queries/read/leaderboard.ts'
 import { agentProfile } from '../db/queries/read/profile.ts'
-import { agentSettlementDays } from '../db/queries/read/settlement-days.ts'
 import { agentSettlements } from '../db/queries/read/settlements.ts'
 import { directoryStats } from '../db/queries/read/stats.ts'
 import { countRecipients, movedCounts } from '../db/queries/rollup/counts.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
+import { settlementSeries } from '../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 import { busiestChain } from './busiest.ts'
@@ -37,6 +37,12 @@ const busiestFid = 1
 /** Of statements that are asked for once a minute at most. */
 const rareRuns = 3
 const settlementOverloads = 'spec' as const
+
+const dayMs = 86_400_000
+function lastDays(days: number) {
+  const end = Math.ceil((Date.now() + 1) / dayMs) * dayMs
+  return { starts: Array.from({ length: days }, (_, n) => end - (days - n) * dayMs), end }
+}
 
 interface Statement {
   readonly name: string
@@ -139,7 +145,8 @@ function statements(): Statement[] {
     { name: 'discovery, total of a word', run: (db) => discoveryTotal(db, { ...none, q: 'falcon' }) },
     {
       name: 'days of the busiest',
-      run: (db) => agentSettlementDays(db, { fid: busiestFid, settlementOverloads, days: 30 }),
+      run: (db) =>
+        settlementSeries(db, { fid: busiestFid, ...lastDays(30), chain: null, settlementOverloads, payersUpTo: 2_000 }),
     },
     { name: 'stats', run: (db) => directoryStats(db), isRare: true },
     ...leaderboardPeriods.map((period) => ({

@@ -8,6 +8,7 @@ import { refuseMethod, refusePath } from '../http/method.ts'
 import { expressPath, type Sources } from '../http/route.ts'
 import { agentFeed } from './agent/feed.ts'
 import { agentPage } from './agent/page.ts'
+import { settlementsCsv } from './agent/settlements.ts'
 import { assets } from './assets.ts'
 import { claimPage } from './claim/page.ts'
 import { directoryPage } from './directory/page.ts'
@@ -54,7 +55,7 @@ export function pageRoutes({ sources, cache, budget, onRead, log, now }: PagesDe
     ownerPage(world),
     explainPage(world),
   ]
-  for (const page of [...pages, agentFeed(world), ...sitemaps]) {
+  for (const page of [...pages, agentFeed(world), settlementsCsv(world), ...sitemaps]) {
     const path = expressPath(page)
     router.get(path, ...budget, givePagePolicy, answer(page, sources, cache, onRead))
     router.all(path, refuseMethod(['GET', 'HEAD']))

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../db/pool.ts'
 import { leaderboard } from '../../db/queries/read/leaderboard.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
-import { agentSettlementDays } from '../../db/queries/read/settlement-days.ts'
 import { agentSettlements } from '../../db/queries/read/settlements.ts'
 import { directoryStats } from '../../db/queries/read/stats.ts'
+import { settlementSeries } from '../../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState } from '../support/seed.ts'
@@ -61,11 +61,16 @@ async function rowsRead(statement: (db: Queryable) => Promise<unknown>): Promise
 }
 
 const leftOut = () => {}
+const ofAll = { chain: null, settlementOverloads, payersUpTo: 2_000 } as const
+const lastDays = (days: number) => {
+  const end = Math.ceil((Date.now() + 1) / 86_400_000) * 86_400_000
+  return { starts: Array.from({ length: days }, (_, n) => end - (days - n) * 86_400_000), end }
+}
 
 test.each([
   ['its settlements', 300, (db: Queryable) => agentSettlements(db, { fid, limit: 100, settlementOverloads })],
   ['its profile', 1_500, (db: Queryable) => agentProfile(db, { fid, settlementOverloads, registries })],
-  ['its days', 1_500, (db: Queryable) => agentSettlementDays(db, { fid, settlementOverloads, days: 30 })],
+  ['its days', 1_500, (db: Queryable) => settlementSeries(db, { fid, ...lastDays(30), ...ofAll })],
   ['a ranking', 1_500, (db: Queryable) => leaderboard(db, { period: '30d', limit: 100, settlementOverloads, leftOut })],
   [
     'a ranking since ever',

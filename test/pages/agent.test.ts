@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { historyOf } from '../../api/feed/history.ts'
 import type { Profile } from '../../api/pages/parts/answers.ts'
-import { agentSettlementDays } from '../../db/queries/read/settlement-days.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -141,24 +140,90 @@ test('what others wrote is text, and leads only to http', async () => {
 })
 
 test('the chart has the last 30 UTC days, empty ones too, without what the API does not count', async () => {
-  const days = await agentSettlementDays(database.pool, { fid: 7, settlementOverloads: 'spec', days: 30 })
-  expect(days.map(({ day }) => day)).toEqual(
-    Array.from({ length: 30 }, (_, n) =>
-      daysAgo(29 - n)
-        .toISOString()
-        .slice(0, 10),
-    ),
-  )
-  expect(days.filter(({ count }) => count > 0)).toEqual([
-    { day: daysAgo(29).toISOString().slice(0, 10), count: 1, amount: '3' },
-    { day: daysAgo(10).toISOString().slice(0, 10), count: 2, amount: '11' },
-    { day: daysAgo(3).toISOString().slice(0, 10), count: 1, amount: '9007199254740993' },
-    { day: daysAgo(1).toISOString().slice(0, 10), count: 1, amount: '2' },
-    { day: daysAgo(0).toISOString().slice(0, 10), count: 1, amount: '1' },
+  const rowsOf = (page: string) =>
+    [
+      ...page
+        .slice(page.indexOf('class="values"'), page.indexOf('</details>'))
+        .matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs),
+    ].map(([, row = '']) =>
+      row
+        .replaceAll(/<[^>]*>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    )
+  const day = (days: number) => daysAgo(days).toISOString().slice(0, 10)
+  const page = await read('/agent/7')
+  expect(page.match(/<rect class="/g)).toHaveLength(30)
+  expect(rowsOf(page)).toEqual([
+    `${day(29)} $0.000003 1 settlement 1 payer`,
+    `${day(10)} $0.000011 2 settlements 1 payer`,
+    `${day(3)} $9,007,199,254.740993 1 settlement 1 payer`,
+    `${day(1)} $0.000002 1 settlement 1 payer`,
+    `${day(0)} $0.000001 1 settlement 1 payer`,
   ])
-  const all = await agentSettlementDays(database.pool, { fid: 7, settlementOverloads: 'all', days: 30 })
-  expect(all.reduce((sum, { count }) => sum + count, 0)).toBe(7)
-  expect((await read('/agent/7')).match(/class="(bar|rest)"/g)).toHaveLength(30)
+  expect(rowsOf(await read('/agent/7?range=7d'))).toHaveLength(3)
+  expect(rowsOf(await read('/agent/7?range=90d'))).toHaveLength(6)
+  expect(rowsOf(await read('/agent/7?chain=Celo'))).toEqual([])
+  const { points } = (await (
+    await api.get('/api/agent/7/timeseries?interval=month&since=2020-01-01T00:00:00Z')
+  ).json()) as {
+    points: { settlements: number }[]
+  }
+  expect(points.reduce((sum, { settlements }) => sum + settlements, 0)).toBe(7)
+  expect(await read('/agent/7?range=all')).toContain('in 7 settlements over')
+})
+
+test('every settlement is reached by turning pages, and each page is a CSV too', async () => {
+  const seen: string[] = []
+  let path: string | undefined = `/agent/${richFid}?chain=Base`
+  while (path !== undefined) {
+    const page: string = await read(path)
+    const shown = [...page.matchAll(/<tr id="(settlement-[^"]+)"/g)].map((match) => match[1] as string)
+    const csv = /href="(\/agent\/[0-9]+\/settlements\.csv[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') as string
+    const lines = (await read(csv)).split('\r\n')
+    expect(lines[0]).toMatch(/^block_timestamp,chain,amount_usdc,/)
+    expect(lines.length - 2).toBe(shown.length)
+    seen.push(...shown)
+    path = /rel="next" href="([^"#]+)/.exec(page)?.[1]?.replaceAll('&amp;', '&')
+  }
+  expect(new Set(seen).size).toBe(60)
+  expect(seen.length).toBe(60)
+  expect((await api.get(`/agent/${richFid}?after=zzz`)).status).toBe(404)
+})
+
+test('what an agent paid itself is told apart, and what strangers wrote stays short', async () => {
+  const { pool } = database
+  const one = addressOf('one of hers')
+  const other = addressOf('another of hers')
+  await seedAgent(pool, { fid: 12, displayName: 'x'.repeat(10_000), bio: 'y'.repeat(10_000), addresses: [one, other] })
+  await seedSettlement(pool, { chain: 'base', recipient: one, payer: other, block: 900, at: daysAgo(2) })
+  await seedSettlement(pool, { chain: 'base', recipient: one, block: 901, at: daysAgo(2) })
+  for (let id = 0; id < 200; id++) {
+    await seedRegistration(pool, {
+      chain: 'celo',
+      id: 9_000 + id,
+      owner: one,
+      uri: `https://x.example/${'z'.repeat(900)}`,
+    })
+    await seedHolding(pool, { fid: 12, chain: 'celo', id: 9_000 + id, by: one, unsolicited: id > 100 })
+    await insert(pool, 'registration_document', {
+      chain: 'celo',
+      agent_id: String(9_000 + id),
+      uri_status: 'ok',
+      updated_at: today,
+      name: 'n'.repeat(2_000),
+      description: 'd'.repeat(10_000),
+      services: JSON.stringify(
+        Array.from({ length: 30 }, () => ({ name: 's'.repeat(900), endpoint: null, version: 'v'.repeat(900) })),
+      ),
+    })
+  }
+  await pool.query('update agent set current_total = 20000 where fid = 12')
+  const page = await read('/agent/12')
+  expect(page.match(/>to itself</g)).toHaveLength(1)
+  expect(page).toContain('registrations that nobody here asked for</summary>')
+  expect(page).toContain('of 20,000.')
+  expect(page.length).toBeLessThan(60_000)
 })
 
 test('the history tells the status each event led to', () => {
@@ -238,7 +303,7 @@ test('what a stranger sent leads nowhere, and the page says how much is not show
   const page = await read('/agent/9')
   expect(page).toContain('href="https://uri-501.example/"')
   expect(page).toContain('href="https://service-501.example/"')
-  expect(page).not.toMatch(/href="https:\/\/(uri|service)-502/)
-  expect(page).toContain('<bdi>https://service-502.example/</bdi>')
+  expect(page).not.toMatch(/(uri|service)-502/)
+  expect(page).toContain('1 registration that nobody here asked for')
   expect(page).toContain('2 of 12,345. <a href="/api/agent/9/registrations?state=current&amp;limit=100">')
 })

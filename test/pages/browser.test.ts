@@ -15,7 +15,7 @@ const paths = [
   '/status',
   `/claim?fid=${richFid}`,
   `/address/${addressOf('showcase 0')}`,
-  `/tx/base/${hashOf('tx base 40000000')}`,
+  `/tx/base/${hashOf('tx base 40999136')}`,
   `/owner/${richFid}`,
   `/explain?q=${richFid}`,
   '/network',

@@ -4,20 +4,18 @@ import { counted } from '../parts/figures.ts'
 import { outsideLink } from '../parts/links.ts'
 import { day } from '../parts/times.ts'
 
-/** Who the agent is elsewhere: verified addresses, accounts, code, tags. */
+/** Of each kind, on the page; the JSON has all of them. */
+const mostShown = 20
+
+/** Who the agent is elsewhere: accounts, code, labels; nothing when nobody says. */
 export function accounts(agent: Profile): Html {
-  const { verified_addresses, agent_identities: identities, codehost_profiles: code, oli_tags: tags } = agent
-  return html`<section aria-labelledby="accounts"><h2 id="accounts">Accounts</h2>
+  const { agent_identities: identities, codehost_profiles: code, oli_tags: tags } = agent
+  if (identities.length + tags.length === 0 && code === null) return html``
+  return html`<section aria-labelledby="accounts"><h2 id="accounts">Elsewhere</h2>
 <div class="cards">
-<article class="card"><h3>Verified addresses</h3>
-${
-  verified_addresses.length === 0
-    ? html`<p class="empty">The account verifies no address now.</p>`
-    : html`<ul class="plain">${verified_addresses.map((address) => html`<li><code class="whole">${address}</code></li>`)}</ul>`
-}</article>
-${identities.length > 0 && html`<article class="card"><h3>Identities</h3><ul class="plain">${identities.map(identity)}</ul></article>`}
+${identities.length > 0 && html`<article class="card"><h3>Identities</h3><ul class="plain">${identities.slice(0, mostShown).map(identity)}</ul></article>`}
 ${code !== null && codehost(code)}
-${tags.length > 0 && html`<article class="card"><h3>Labels</h3><ul class="tags">${tags.map(tag)}</ul></article>`}
+${tags.length > 0 && html`<article class="card"><h3>Labels</h3><ul class="tags">${tags.slice(0, mostShown).map(tag)}</ul></article>`}
 </div></section>`
 }
 

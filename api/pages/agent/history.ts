@@ -5,7 +5,7 @@ import { statusBadge } from '../parts/badges.ts'
 import { minute } from '../parts/times.ts'
 
 /** On the page; the JSON has everything the rest is made from. */
-const mostEvents = 100
+const mostEvents = 40
 
 /** What happened, and what it made of the agent's status. */
 export function history(agent: Profile): Html {

@@ -1,106 +1,99 @@
 import { z } from 'zod'
-import { agentSettlementDays } from '../../../db/queries/read/settlement-days.ts'
 import { type Html, html } from '../../http/html.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
+import { addresses as addressesRoute } from '../../routes/addresses.ts'
 import { agent as agentRoute } from '../../routes/agent.ts'
-import { settlements as settlementsRoute } from '../../routes/settlements.ts'
 import type { profile } from '../../schemas/profile.ts'
-import type { settlementList } from '../../schemas/settlement.ts'
 import type { Profile } from '../parts/answers.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
 import { chainBadges, claimedMark, statusBadge } from '../parts/badges.ts'
-import { counted, figure } from '../parts/figures.ts'
+import { counted } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
+import { seriesParameters, seriesPath } from '../parts/series.ts'
+import { firstCodePoints } from '../parts/text.ts'
 import { ago, day } from '../parts/times.ts'
+import { abilities } from './abilities.ts'
 import { accounts } from './accounts.ts'
+import { checks } from './checks.ts'
 import { edges } from './edges.ts'
 import { history } from './history.ts'
-import { proof } from './proof.ts'
+import { money } from './money.ts'
+import { paidBetween, paidSince } from './paid.ts'
 import { registrations } from './registrations.ts'
-import { settlements } from './settlements.ts'
+import { afterParameter, settlementsOf } from './settlements.ts'
 import { specs } from './specs.ts'
+import { type Addresses, standing } from './standing.ts'
 
-const newestSettlements = 20
-const chartDays = 30
+const monthMs = 30 * 86_400_000
+const bioCharacters = 1_000
 
-/** `/agent/{fid}`: everything known of one agent. */
+/** `/agent/{fid}`: who stands behind an agent, whether it is alive, what it does, what it earned; then all the rest. */
 export function agentPage(world: World): Route {
   return page({
     path: '/agent/{fid}',
     params: z.object({ fid: fidParameter }),
-    query: z.object({}),
+    query: z.object({ ...seriesParameters, after: afterParameter }),
     maxAgeSeconds: 30,
     freshSeconds: 5,
     missing: 'No agent with this FID is known',
-    async view({ fid }) {
-      const { database, settlementOverloads, now } = world
-      const [agent, list, days] = await Promise.all([
+    async view({ fid, after, ...asked }) {
+      const now = world.now()
+      const [agent, addresses, list, series, month, ever] = await Promise.all([
         askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
-        askExact<z.output<typeof settlementList>>(world, settlementsRoute, {
-          fid,
-          ...settlementsRoute.query.parse({ limit: `${newestSettlements}` }),
-        }),
-        agentSettlementDays(database, { fid, settlementOverloads, days: chartDays }),
+        askExact<Addresses>(world, addressesRoute, { fid }),
+        settlementsOf(world, { fid, after, chain: asked.chain }),
+        paidBetween(world, fid, asked),
+        paidSince(world, fid, now - monthMs),
+        paidSince(world, fid, 0),
       ])
       if (!agent || !list) return undefined
-      return layout(world, head(agent), [
-        about(agent, now()),
-        proof(agent, world.siteUrl) ?? html``,
-        settlements(agent, list.settlements, days),
-        registrations(agent),
-        specs(agent, now()),
-        accounts(agent),
-        edges(agent),
-        history(agent),
-        asData(agent, world.siteUrl),
-      ])
+      const { settlements, next_cursor: next = null } = list
+      return layout(
+        world,
+        head(agent, seriesPath(`/agent/${fid}`, asked, after === undefined ? [] : [['after', after]])),
+        [
+          about(agent, now),
+          standing(agent, addresses),
+          specs(agent, now),
+          abilities(agent),
+          money(agent, { month, ever, series, settlements, next, asked, after }),
+          registrations(agent),
+          accounts(agent),
+          edges(agent),
+          history(agent),
+          checks(agent, world.siteUrl),
+        ],
+      )
     },
   })
 }
 
-function head(agent: Profile) {
+function head(agent: Profile, path: string) {
   const { fid, chains, claimed, settlements_30d: settled, pfp_url: image } = agent
   const name = nameOf(agent)
   const where = chains.length > 0 ? `on ${chains.join(', ')}` : 'without a registration now'
   return {
     title: agent.handle !== null && agent.handle !== name ? `${name} (@${agent.handle})` : name,
     description: `${claimed ? 'A claimed' : 'An'} AI agent ${where}; ${counted(settled, 'settlement')} in the last 30 days. FID ${fid}.`,
-    path: `/agent/${fid}`,
+    path,
+    canonical: `/agent/${fid}`,
     image,
     feeds: [{ title: `What happens to ${name}`, path: `/agent/${fid}/feed.atom` }],
   }
 }
 
 function about(agent: Profile, now: number): Html {
-  const { fid, handle, bio, chains, claimed, claimed_at, claim_method, agent_status, oli } = agent
-  const facts: [string, Html | string][] = [
-    ['Settlements in 30 days', figure(agent.settlements_30d)],
-    ['Settlements ever', figure(agent.settlements_all)],
-    ['Registered', day(agent.registered_at)],
-    ['Last seen', ago(agent.last_seen_at, now)],
-  ]
+  const { fid, handle, bio, chains, claimed, agent_status, oli } = agent
   return html`<section class="profile">
 ${avatar(agent, 'large')}
 <div>
 <h1><bdi>${nameOf(agent)}</bdi></h1>
 <p class="line">${handle !== null && html`<bdi>@${handle}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${oli}</bdi>`}</p>
-<p class="line">${statusBadge(agent_status)} ${claimedMark(claimed)} ${
-    claimed
-      ? html`<span class="sub">since ${day(claimed_at)}, last by ${claim_method}</span>`
-      : html`<a class="sub" href="/claim?fid=${fid}">Yours? Claim it</a>`
-  }</p>
-${bio !== null && html`<p class="bio" dir="auto">${bio}</p>`}
+<p class="line">${statusBadge(agent_status)} ${claimedMark(claimed)} <span class="sub">registered ${day(agent.registered_at)}, seen ${ago(agent.last_seen_at, now)}</span></p>
+${bio !== null && html`<p class="bio" dir="auto">${bio.length <= bioCharacters ? bio : `${firstCodePoints(bio, bioCharacters)}…`}</p>`}
 ${chainBadges(chains)}
 </div>
-</section>
-<dl class="numbers">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
-}
-
-function asData({ fid }: Profile, siteUrl: string): Html {
-  return html`<section aria-labelledby="data"><h2 id="data">As data</h2>
-<p><a href="/api/agent/${fid}">Profile as JSON</a> · <a href="/api/agent/${fid}/settlements">Settlements as JSON</a> · <a href="/agent/${fid}/feed.atom">Atom feed of this agent</a></p>
-<pre tabindex="0"><code>curl ${siteUrl}/api/agent/${fid}</code></pre>
 </section>`
 }

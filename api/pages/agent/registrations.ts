@@ -2,21 +2,37 @@ import { chainOf } from '../../../chains.config.ts'
 import { rowLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
-import { figure } from '../parts/figures.ts'
+import { counted, figure } from '../parts/figures.ts'
 import { addressLink, hostOf, outsideLink, tokenLink, transactionLink } from '../parts/links.ts'
+import { firstCodePoints } from '../parts/text.ts'
 import { day } from '../parts/times.ts'
 
 type Registration = Profile['erc8004_records'][number]
 type Held = Profile['historical_registrations'][number]
 
-/** What the agent holds now, then what it held once. */
+/** Identities, and of these the ones nobody asked for, and former ones; on the page. */
+const mostCards = 8
+const mostUnasked = 12
+const mostFormer = 20
+
+/** What the agent holds now, what strangers sent it, what it held once. */
 export function registrations(agent: Profile): Html {
   const { fid, erc8004_records: now, historical_registrations: once, erc8004_total, historical_total } = agent
+  const own = now.filter(({ unsolicited }) => !unsolicited)
+  const unasked = now.filter(({ unsolicited }) => unsolicited)
+  const cards = own.slice(0, mostCards)
+  const former = once.slice(0, mostFormer)
   return html`<section aria-labelledby="registrations"><h2 id="registrations">Registrations</h2>
-${now.length === 0 ? html`<p class="empty">This agent holds no ERC-8004 identity now.</p>` : html`<div class="cards">${now.map(card)}</div>`}
-${erc8004_total > now.length && rest(fid, 'current', now.length, erc8004_total)}
-${once.length > 0 && html`<h3>Held once</h3><ul class="plain">${once.map(heldOnce)}</ul>`}
-${historical_total > once.length && rest(fid, 'historical', once.length, historical_total)}
+${now.length === 0 ? html`<p class="empty">This agent holds no ERC-8004 identity now.</p>` : html`<div class="cards">${cards.map(card)}</div>`}
+${
+  unasked.length > 0 &&
+  html`<details class="card unasked"><summary>${counted(unasked.length, 'registration')} that nobody here asked for</summary>
+<p class="sub">Strangers sent ${unasked.length === 1 ? 'it' : 'them'}, and the holder has set nothing since: what stands in ${unasked.length === 1 ? 'it' : 'them'} is not the holder’s word, and no link here leads there.</p>
+<ul class="plain">${unasked.slice(0, mostUnasked).map(unaskedLine)}</ul></details>`
+}
+${erc8004_total > cards.length + unasked.slice(0, mostUnasked).length && rest(fid, 'current', cards.length + unasked.slice(0, mostUnasked).length, erc8004_total)}
+${former.length > 0 && html`<h3>Held once</h3><ul class="plain">${former.map(heldOnce)}</ul>`}
+${historical_total > former.length && rest(fid, 'historical', former.length, historical_total)}
 </section>`
 }
 
@@ -25,33 +41,34 @@ function rest(fid: number, state: 'current' | 'historical', shown: number, total
   return html`<p class="sub">${figure(shown)} of ${figure(total)}. <a href="/api/agent/${fid}/registrations?state=${state}&amp;limit=${rowLimits.registrations.maximum}">All as JSON</a></p>`
 }
 
-/** What a stranger sent says what the stranger likes: its addresses are shown and lead nowhere. */
-const unlinked = (_address: string, text: Html | string): Html => html`<bdi>${text}</bdi>`
+/** What a stranger sent says what the stranger likes: it is named, and nothing in it leads anywhere. */
+function unaskedLine({ chain, erc8004_id: id, name, acquired_at }: Registration): Html {
+  return html`<li><span class="chain ${chain}">${chainOf(chain).label}</span> #${id} ${name !== null && html`<bdi>${cut(name)}</bdi>`} <span class="sub">received ${day(acquired_at)}</span></li>`
+}
 
 function card(registration: Registration): Html {
-  const link = registration.unsolicited ? unlinked : outsideLink
   const { chain, erc8004_id: id, registry_address: registry, name, description, services } = registration
   const trust = registration.supported_trust
   const facts: [string, Html | string | false][] = [
     ['Owner', addressLink(chain, registration.owner_address)],
     ['Wallet', registration.agent_wallet !== null && addressLink(chain, registration.agent_wallet)],
-    ['Document', registration.agent_uri !== null && uri(registration.agent_uri, registration.uri_status, link)],
+    ['Document', registration.agent_uri !== null && uri(registration.agent_uri, registration.uri_status)],
     ['Feedback', registration.feedback_count > 0 && figure(registration.feedback_count)],
-    ['Trust', trust.length > 0 && html`<bdi>${trust.join(', ')}</bdi>`],
+    ['Trust', trust.length > 0 && html`<bdi>${cut(trust.join(', '))}</bdi>`],
     ['x402', registration.x402_support !== null && (registration.x402_support ? 'supported' : 'not supported')],
     ['Minted', html`${day(registration.deployed_at)} in ${transactionLink(chain, registration.tx_hash)}`],
     ['Held since', registration.acquired_at !== registration.deployed_at && html`${day(registration.acquired_at)}`],
   ]
   return html`<article class="card">
-<h3><span class="chain ${chain}">${chainOf(chain).label}</span> ${tokenLink(chain, registry, id)} ${name !== null && html`<bdi>${name}</bdi>`}${registration.active === false && html` <span class="status">inactive</span>`}${registration.unsolicited && html` <span class="status" title="Sent by a stranger; its holder has set nothing since">unsolicited</span>`}</h3>
-${description !== null && html`<p class="clamp" dir="auto">${description}</p>`}
+<h3><span class="chain ${chain}">${chainOf(chain).label}</span> ${tokenLink(chain, registry, id)} ${name !== null && html`<bdi>${cut(name)}</bdi>`}${registration.active === false && html` <span class="status">inactive</span>`}</h3>
+${description !== null && html`<p class="clamp" dir="auto">${firstCodePoints(description, descriptionCharacters)}</p>`}
 <dl class="facts">${facts.map(([term, value]) => value !== false && html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
-${services.length > 0 && html`<ul class="plain services" aria-label="Services">${services.map((one) => service(one, link))}</ul>`}
+${services.length > 0 && html`<ul class="plain services" aria-label="Services">${services.slice(0, mostServices).map((one) => service(one))}</ul>`}
 </article>`
 }
 
-function service({ name, endpoint, version }: Registration['services'][number], link: typeof unlinked): Html {
-  return html`<li><bdi>${name ?? 'service'}</bdi>${version !== null && html` <span class="sub"><bdi>${version}</bdi></span>`} ${endpoint !== null && link(endpoint, cut(endpoint))}</li>`
+function service({ name, endpoint, version }: Registration['services'][number]): Html {
+  return html`<li><bdi>${cut(name ?? 'service')}</bdi>${version !== null && html` <span class="sub"><bdi>${cut(version)}</bdi></span>`} ${endpoint !== null && shortLink(endpoint, cut(endpoint))}</li>`
 }
 
 const statusNames: Partial<Record<Registration['uri_status'], string>> = {
@@ -61,9 +78,9 @@ const statusNames: Partial<Record<Registration['uri_status'], string>> = {
   invalid: 'not valid',
 }
 
-function uri(address: string, status: Registration['uri_status'], link: typeof unlinked): Html {
+function uri(address: string, status: Registration['uri_status']): Html {
   const said = statusNames[status]
-  const shown = address.startsWith('data:') ? html`on chain` : link(address, hostOf(cut(address)))
+  const shown = address.startsWith('data:') ? html`on chain` : shortLink(address, hostOf(cut(address)))
   return html`${shown}${said && html` <span class="sub">${said}</span>`}`
 }
 
@@ -84,8 +101,16 @@ function heldOnce(held: Held): Html {
   }</li>`
 }
 
-/** Addresses are of any length. */
+/** One that is longer is for programs; the JSON has it. */
+function shortLink(address: string, text: string): Html {
+  return address.length <= longestLink ? outsideLink(address, text) : html`<bdi>${text}</bdi>`
+}
+
+/** What is written in a registration has no bound of its own. */
+const descriptionCharacters = 400
+const mostServices = 6
+const longestLink = 500
 const longestShown = 80
 function cut(text: string): string {
-  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`
+  return text.length <= longestShown ? text : `${firstCodePoints(text, longestShown)}…`
 }

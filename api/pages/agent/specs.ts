@@ -14,9 +14,10 @@ const kinds: Record<Document['kind'], string> = {
 }
 
 /** Machine-readable descriptions on the agent's hosts, each with a dot: green when the last check found it alive. */
-export function specs({ agent_specs: { documents }, spec_check_status: status }: Profile, now: number): Html {
-  return html`<section aria-labelledby="specs"><h2 id="specs">Specs</h2>
-${documents.length === 0 ? html`<p class="empty">${none[status]}</p>` : html`<ul class="rows">${documents.map((document) => row(document, now))}</ul>`}
+export function specs({ fid, agent_specs: { documents }, spec_check_status: status }: Profile, now: number): Html {
+  return html`<section aria-labelledby="specs"><h2 id="specs">Is it alive</h2>
+${documents.length === 0 ? html`<p class="empty">${none[status]}</p>` : html`<ul class="rows">${documents.slice(0, mostDocuments).map((document) => row(document, now))}</ul>`}
+${documents.length > mostDocuments && html`<p class="sub">${mostDocuments} of ${documents.length}. <a href="/api/agent/${fid}?fields=agent_specs">All as JSON</a></p>`}
 </section>`
 }
 
@@ -39,18 +40,16 @@ function row(document: Document, now: number): Html {
     ...(card_signature === 'valid' ? ['signed by a key of its host'] : []),
     ...(card_signature === 'invalid' ? ['changed since it was signed'] : []),
   ]
-  const named = [...skills, ...tools].slice(0, mostNamed)
   return html`<li>
 <p><span class="dot ${alive ? 'alive' : 'down'}"></span><strong>${kinds[kind]}</strong> ${title !== null && html`<bdi>${title}</bdi>`} ${version !== null && html`<span class="sub"><bdi>${version}</bdi></span>`}</p>
 <p class="sub">${outsideLink(url, hostOf(url))} · ${alive ? 'alive' : checkName(document.last_check_status)}, checked ${ago(document.last_check_at, now)}${
     !alive && document.last_alive_at !== null && html`, last alive ${ago(document.last_alive_at, now)}`
   }${document.latency_ms !== null && alive && html` · ${document.latency_ms} ms`}${offers.map((offer) => html` · ${offer}`)}</p>
-${named.length > 0 && html`<ul class="tags">${named.map((name) => html`<li><bdi>${name}</bdi></li>`)}</ul>`}
 </li>`
 }
 
-/** Skills and tools named on the page; the JSON has all of them. */
-const mostNamed = 12
+/** On the page. */
+const mostDocuments = 15
 
 /** auth_required as words. */
 function checkName(status: Document['last_check_status']): string {

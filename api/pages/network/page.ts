@@ -8,7 +8,7 @@ import { growth as growthRoute } from '../../routes/time/growth.ts'
 import { timeseries } from '../../routes/time/timeseries.ts'
 import type { allSettlementsList } from '../../schemas/settlement.ts'
 import type { stats as statsAnswer } from '../../schemas/stats.ts'
-import type { allSeries, growthAnswer } from '../../schemas/timeseries.ts'
+import type { growthAnswer } from '../../schemas/timeseries.ts'
 import { chart } from '../parts/chart.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted, dollars, figure } from '../parts/figures.ts'
@@ -16,11 +16,12 @@ import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import {
   type Asked,
+  type Series,
   seriesChart,
   seriesChoice,
+  seriesInput,
   seriesParameters,
   seriesPath,
-  seriesQuery,
   totalOf,
 } from '../parts/series.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
@@ -28,7 +29,6 @@ import { minute } from '../parts/times.ts'
 
 type Growth = Exact<z.output<typeof growthAnswer>>
 type List = Exact<z.output<typeof allSettlementsList>>
-type Series = Exact<z.output<typeof allSeries>>
 type Stats = Exact<z.output<typeof statsAnswer>>
 
 const newest = 15
@@ -45,15 +45,14 @@ export function networkPage(world: World): Route {
     freshSeconds: 10,
     async view(asked) {
       const now = world.now()
-      const query = seriesQuery(asked, now)
       // Of one minute, so that the list is asked for once in it.
       const since = new Date(Math.floor((now - newestMs) / 60_000) * 60_000).toISOString()
-      const latest = { since, limit: `${newest}`, chain: asked.chain ?? undefined }
+      const latest = { ...allSettlements.query.parse({ since, limit: `${newest}` }), chain: asked.chain }
       const [stats, series, growth, list] = await Promise.all([
         askExact<Stats>(world, statsRoute, {}),
-        askExact<Series>(world, timeseries, timeseries.query.parse(query)),
-        askExact<Growth>(world, growthRoute, growthRoute.query.parse(query)),
-        askExact<List>(world, allSettlements, allSettlements.query.parse(latest)),
+        askExact<Series>(world, timeseries, seriesInput(timeseries, asked, now)),
+        askExact<Growth>(world, growthRoute, seriesInput(growthRoute, asked, now)),
+        askExact<List>(world, allSettlements, latest),
       ])
       if (!stats || !series || !growth || !list) return undefined
       const head = {

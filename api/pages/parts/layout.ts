@@ -7,6 +7,8 @@ interface Head {
   readonly description: string
   /** Path of the page from the site's root, with its query. */
   readonly path: string
+  /** The page this one is a part or a view of; default: itself. */
+  readonly canonical?: string
   /** A picture for previews. */
   readonly image?: string | null
   /** Feeds of this page besides the one of all agents. */
@@ -33,12 +35,12 @@ const sections = [
 
 /** A whole page around its main part. */
 export function layout({ serviceName, siteUrl }: Site, head: Head, main: Html | readonly Html[]): Html {
-  const { path, image, feeds = [], script, unlisted } = head
+  const { path, canonical = path, image, feeds = [], script, unlisted } = head
   // Names are others' words: what turns the direction of text would turn all that stands around a title.
   const title = oneLine(head.title)
   const description = oneLine(head.description)
   const [own] = path.split('?')
-  const address = siteUrl + path
+  const address = siteUrl + canonical
   const allFeeds = [{ title: 'Newest agents', path: '/feed.atom' }, ...feeds]
   return html`<!doctype html>
 <html lang="en">

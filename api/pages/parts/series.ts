@@ -2,13 +2,14 @@ import type { z } from 'zod'
 import { type ChainName, chainNames, chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import { chainsParameter, wordParameter } from '../../http/parameters.ts'
+import type { Route } from '../../http/route.ts'
 import type { allSeries } from '../../schemas/timeseries.ts'
 import { type Bar, chart } from './chart.ts'
 import type { Exact } from './exact-json.ts'
 import { counted, dollars, figure } from './figures.ts'
 
 /** What was paid over time, as the routes of series answer it. */
-type Series = Exact<z.output<typeof allSeries>>
+export type Series = Exact<z.output<typeof allSeries>>
 
 /** Times that can be looked at, and how finely. */
 const ranges = {
@@ -31,15 +32,20 @@ export interface Asked {
 }
 
 /** Before the first authorization of any chain. */
-const beginning = '2020-08-01T00:00:00Z'
+const beginning = '2020-08-01T00:00:00.000Z'
 const dayMs = 86_400_000
 
-/** The query of a series for a range up to now. */
-export function seriesQuery({ range, chain }: Asked, now: number): Record<string, unknown> {
+/** A range up to now, as series are asked for it. */
+export function rangeOf({ range, chain }: Asked, now: number) {
   const { interval, days } = ranges[range]
   const today = Math.floor(now / dayMs) * dayMs
-  const since = days === null ? beginning : new Date(today - (days - 1) * dayMs).toISOString()
-  return { interval, since, chain: chain ?? undefined }
+  return { interval, since: days === null ? beginning : new Date(today - (days - 1) * dayMs).toISOString(), chain }
+}
+
+/** The same as a route of series takes it. */
+export function seriesInput(route: Route, asked: Asked, now: number): Record<string, unknown> {
+  const { interval, since, chain } = rangeOf(asked, now)
+  return { ...route.query.parse({ interval, since }), chain }
 }
 
 /** Links to the other ranges and chains of a page; `path` is the page, `anchor` where the chart is on it. */
@@ -66,7 +72,7 @@ export function seriesPath(path: string, { range, chain }: Asked, more: readonly
 }
 
 /** Dollars over time; the number of settlements and of payers is told with each bar. */
-export function seriesChart(id: string, series: Series): Html {
+export function seriesChart(id: string, series: Pick<Series, 'interval' | 'points'>): Html {
   const { interval } = series
   const points = series.points.slice(firstShown(series.points))
   const bars = points.map(({ start, settlements, amount_usdc, unique_payers }): Bar => {

@@ -10,22 +10,25 @@ export function settlementId({ chain, block_number: block, log_index: index }: S
   return `settlement-${chain}-${block}-${index}`
 }
 
-/** Settlements as rows; who paid, who was paid and the transaction lead to their pages. */
-export function settlementTable(name: string, settlements: readonly Settlement[]): Html {
+/**
+ * Settlements as rows; who paid, who was paid and the transaction lead to their pages. `own` are the addresses of the one
+ * the page is about: what it paid itself is told apart.
+ */
+export function settlementTable(name: string, settlements: readonly Settlement[], own: readonly string[] = []): Html {
   return html`<div class="table" role="region" aria-label="${name}" tabindex="0"><table>
 <thead><tr><th scope="col">When (UTC)</th><th scope="col" class="number">Amount</th><th scope="col">Chain</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
-<tbody>${settlements.map(row)}</tbody>
+<tbody>${settlements.map((settlement) => row(settlement, own))}</tbody>
 </table></div>`
 }
 
-function row(settlement: Settlement): Html {
+function row(settlement: Settlement, own: readonly string[]): Html {
   const { chain, tx_hash, block_timestamp, payer_address, recipient_address, amount_usdc, final } = settlement
-  const itself = payer_address === recipient_address
+  const itself = payer_address === recipient_address || own.includes(payer_address)
   return html`<tr id="${settlementId(settlement)}">
 <td>${minute(block_timestamp)}</td>
 <td class="number">${dollars(amount_usdc)}</td>
 <td><span class="chain ${chain}">${chainOf(chain).label}</span></td>
-<td>${ownAddress(payer_address)}${itself && html` <span class="status" title="Payer and recipient are one address">to itself</span>`}</td>
+<td>${ownAddress(payer_address)}${itself && html` <span class="status" title="Payer and recipient are one’s own addresses">to itself</span>`}</td>
 <td>${ownAddress(recipient_address)}</td>
 <td>${ownTransaction(chain, tx_hash)}${!final && html` <span class="sub">not final yet</span>`}</td>
 </tr>`

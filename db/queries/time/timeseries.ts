@@ -1,5 +1,4 @@
 import type { ChainName } from '../../../chains.config.ts'
-import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
@@ -13,19 +12,28 @@ interface Series {
   /** Null: all. */
   readonly chain: readonly ChainName[] | null
   readonly settlementOverloads: 'spec' | 'all'
+  /** Settlements of the window up to which its payers are told apart: each of them is read for that. */
+  readonly payersUpTo: number
 }
 
 /**
  * JSON array of the buckets' sums, ascending, empty ones included. Rolled up hours give counts and amounts, blocks that
- * are not rolled up their settlements. How many paid is null when the window has more than `readingLimits.payerSettlements` settlements.
+ * are not rolled up their settlements. How many paid is null when the window has more than `payersUpTo` settlements.
  */
 export async function settlementSeries(db: Queryable, series: Series): Promise<string> {
-  const { fid, starts, end, chain, settlementOverloads } = series
+  const { fid, starts, end, chain, settlementOverloads, payersUpTo } = series
   const times = starts.map((ms) => new Date(ms).toISOString())
   const { rows } = await db.query<{ points: string }>({
     name: fid === null ? 'all-series' : 'agent-series',
     text: fid === null ? ofAll : ofAgent,
-    values: [times, new Date(end).toISOString(), chain, settlementOverloads === 'all', ...(fid === null ? [] : [fid])],
+    values: [
+      times,
+      new Date(end).toISOString(),
+      chain,
+      settlementOverloads === 'all',
+      payersUpTo,
+      ...(fid === null ? [] : [fid]),
+    ],
   })
   return rows[0]?.points ?? '[]'
 }
@@ -49,7 +57,7 @@ sums as (
           select ${bucketOf('block_timestamp')}, 1, amount from unrolled) part
    group by bucket
 ),
-countable as (select coalesce(sum(n), 0) <= ${readingLimits.payerSettlements} as yes from sums),
+countable as (select coalesce(sum(n), 0) <= $5::bigint as yes from sums),
 payers as (
   select bucket, count(distinct payer) as n
     from (${parts.payers}
@@ -85,7 +93,7 @@ const payersOf = (hours: string) => `
 
 /** `offset 0` has each address looked up: the planner would read what everybody received. */
 const ofAgent = seriesOf({
-  recipients: 'recipient as materialized (select unnest(verified_addresses) as address from agent where fid = $5),',
+  recipients: 'recipient as materialized (select unnest(verified_addresses) as address from agent where fid = $6),',
   hours: `
   select h.*
     from recipient

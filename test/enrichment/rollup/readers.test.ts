@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type LeaderboardPeriod, leaderboard, leaderboardPeriods } from '../../../db/queries/read/leaderboard.ts'
-import { agentSettlementDays } from '../../../db/queries/read/settlement-days.ts'
 import { directoryStats } from '../../../db/queries/read/stats.ts'
 import { refreshPayers } from '../../../db/queries/rollup/payers.ts'
+import { settlementSeries } from '../../../db/queries/time/timeseries.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
 import { rollUp } from './world.ts'
@@ -17,6 +17,9 @@ const addressesOf = (fid: number) => [
 ]
 const chains = ['base', 'celo'] as const
 const hours = 60 * 24
+/** The last 30 days. */
+const end = Math.ceil(Date.now() / hourMs) * hourMs
+const starts = Array.from({ length: 30 }, (_, n) => end - (30 - n) * 24 * hourMs)
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -67,7 +70,9 @@ async function answers() {
     rankings: await Promise.all(leaderboardPeriods.map((period) => ranking(period))),
     totals: stats.settlements,
     days: await Promise.all(
-      agents.map((fid) => agentSettlementDays(database.pool, { fid, settlementOverloads, days: 30 })),
+      agents.map((fid) =>
+        settlementSeries(database.pool, { fid, starts, end, chain: null, settlementOverloads, payersUpTo: 1_000 }),
+      ),
     ),
   }
 }

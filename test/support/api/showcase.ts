@@ -102,7 +102,9 @@ export async function seedShowcase(pool: pg.Pool, now: number): Promise<void> {
       await seedSettlement(pool, {
         chain: 'base',
         recipient: address,
-        block: 40_000_000 + n * 1_000 + paid,
+        // Later blocks are later.
+        block: 41_000_000 - Math.round(ago * 43_200),
+        logIndex: n * 100 + paid,
         at: before(ago),
         payer: addressOf(`payer ${paid % 7}`),
         amount: BigInt(20_000 + ((paid * 37_511) % 2_500_000)),

@@ -1,0 +1,37 @@
+import { settlementSeries } from '../../../db/queries/time/timeseries.ts'
+import { seriesWindow } from '../../series/window.ts'
+import { parseExact } from '../parts/exact-json.ts'
+import type { World } from '../parts/page.ts'
+import { type Asked, rangeOf, type Series } from '../parts/series.ts'
+
+const hourMs = 3_600_000
+/** Settlements up to which a page tells payers apart: the series of the API goes on, and its reader waits. */
+const payersUpTo = 2_000
+
+/** Of a time, of all chains. */
+export type Sum = Omit<Series['points'][number], 'start'>
+
+/** What an agent was paid since a time, to the hour. */
+export async function paidSince(
+  { database, settlementOverloads, now }: World,
+  fid: number,
+  since: number,
+): Promise<Sum> {
+  const starts = [Math.floor(since / hourMs) * hourMs]
+  const end = Math.ceil((now() + 1) / hourMs) * hourMs
+  const asked = { fid, starts, end, chain: null, settlementOverloads, payersUpTo }
+  const [sum] = parseExact<Sum[]>(await settlementSeries(database, asked))
+  return sum ?? { settlements: 0, amount_usdc: '0', unique_payers: 0 }
+}
+
+/** What an agent was paid over a range, point by point. */
+export async function paidBetween(
+  { database, settlementOverloads, now }: World,
+  fid: number,
+  asked: Asked,
+): Promise<Pick<Series, 'interval' | 'points'>> {
+  const { starts, end, interval } = seriesWindow({ ...rangeOf(asked, now()), chain: null, until: null }, now())
+  const { chain } = asked
+  const points = await settlementSeries(database, { fid, starts, end, chain, settlementOverloads, payersUpTo })
+  return { interval, points: parseExact<Series['points'][number][]>(points) }
+}

@@ -1,0 +1,73 @@
+import type { z } from 'zod'
+import { type Html, html } from '../../http/html.ts'
+import type { addressList } from '../../schemas/addresses.ts'
+import type { Profile } from '../parts/answers.ts'
+import type { Exact } from '../parts/exact-json.ts'
+import { figure } from '../parts/figures.ts'
+import { outsideLink, ownAddress } from '../parts/links.ts'
+import { oneLine } from '../parts/text.ts'
+import { day } from '../parts/times.ts'
+
+export type Addresses = Exact<z.output<typeof addressList>>
+
+/** Addresses that are listed; the JSON has all of them. */
+const mostAddresses = 10
+
+/** What somebody did who claimed, as a person would say it. */
+const deeds: Readonly<Record<string, string>> = {
+  eip191: 'signed with a verified address',
+  jfs: 'signed with a key of an app that the account let in',
+  'well-known': 'published it on a host that belongs to the account',
+}
+
+const words: Readonly<Record<string, string>> = {
+  proven: 'Every verified address signed that it belongs to the account, and so did a key that the registry names.',
+  signed: 'Every verified address signed that it belongs to the account; where the keys stand was not asked.',
+  stated: 'For an address at least there is the word of the network alone.',
+}
+
+const verdicts: Readonly<Record<string, string>> = {
+  proven: 'Its signature, and the place of the key that published it, were checked',
+  signed: 'Its signature was checked; where the key stands was not asked',
+  stated: 'A part of its proof cannot be checked',
+}
+
+/** Who stands behind the agent: the account, the addresses it verifies, its claim; each with where to check it. */
+export function standing(agent: Profile, addresses: Addresses | undefined): Html {
+  const { fid, handle, verified_addresses: verified, assurance } = agent
+  return html`<section aria-labelledby="standing"><h2 id="standing">Who stands behind it</h2>
+<dl class="facts wide-facts">
+<div><dt>Account</dt><dd>${
+    handle === null
+      ? html`FID ${fid} of the Farcaster network`
+      : html`${outsideLink(`https://farcaster.xyz/${encodeURIComponent(handle)}`, `@${oneLine(handle)}`)} on Farcaster, FID ${fid}`
+  } · <a href="/owner/${fid}">all it holds</a></dd></div>
+<div><dt>Addresses</dt><dd>${
+    verified.length === 0
+      ? 'The account verifies no address now.'
+      : html`<ul class="plain">${verified.slice(0, mostAddresses).map((address) => verification(address, addresses))}</ul>`
+  }${verified.length > mostAddresses && html`<p class="sub">${figure(mostAddresses)} of ${figure(verified.length)}.</p>`}${
+    assurance !== null &&
+    html`<p class="sub">${words[assurance]} <a href="/api/agent/${fid}/addresses">Check it</a></p>`
+  }</dd></div>
+<div><dt>Claim</dt><dd>${claim(agent)}</dd></div>
+</dl></section>`
+}
+
+function verification(address: string, list: Addresses | undefined): Html {
+  const known = list?.addresses.find((one) => one.address === address)
+  const verdict = known?.verdict ?? null
+  return html`<li>${ownAddress(address)} <span class="sub">${known && html`verified ${day(known.verified_at)}`}</span> ${
+    verdict !== null &&
+    html`<span class="status${verdict !== 'stated' && ' active'}" title="${verdicts[verdict]}">${verdict}</span>`
+  }${known?.before_custody && html` <span class="status" title="From before the account last changed hands: it cannot carry a claim">before custody</span>`}${
+    known?.disputed && html` <span class="status" title="Another fresh hub does not know it">disputed</span>`
+  }</li>`
+}
+
+function claim({ fid, claimed, claimed_at, claim_method, claim_state }: Profile): Html {
+  if (!claimed) return html`Nobody has claimed it. <a href="/claim?fid=${fid}">Yours? Claim it</a>`
+  return html`Claimed since ${day(claimed_at)}: whoever controls the account ${deeds[claim_method ?? ''] ?? 'claimed it'}.${
+    claim_state === 'suspended' && ' What the claim rests on does not show at the moment; it is looked at again.'
+  } <a href="/api/agent/${fid}/proof">The proof</a> is public from 15 minutes after a claim.`
+}

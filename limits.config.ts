@@ -95,6 +95,8 @@ export const documentLimits = {
   /** That feed names the agents that left the index within so many days, the last of them. */
   tombstoneDays: 30,
   tombstones: 100,
+  /** Events of an archive of their feed: once it is published it is what it is, so this never changes. */
+  archiveEvents: 100,
   /** Code points of a bio in a feed. */
   bioCharacters: 280,
   /** Lines of one answer of the log of changes. */

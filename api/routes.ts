@@ -24,6 +24,7 @@ import { feedback } from './routes/find/feedback.ts'
 import { search } from './routes/find/search.ts'
 import { leaderboard } from './routes/leaderboard.ts'
 import { log } from './routes/mirror/log.ts'
+import { eventsArchive, eventsFeed } from './routes/mirror/events-feed.ts'
 import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
@@ -55,6 +56,8 @@ export const routes: readonly Route[] = [
   search,
   errors,
   agentsFeed,
+  eventsFeed,
+  eventsArchive,
   apiFeed,
   badge,
   badgeEndpoint,

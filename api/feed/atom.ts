@@ -11,6 +11,8 @@ export interface FeedOptions {
   readonly id?: string
   /** Other documents of the feed, by their relation (RFC 5005). */
   readonly pages?: Readonly<Record<string, string>>
+  /** Whether it is an archive: a document whose entries stay as they are (RFC 5005). */
+  readonly isArchive?: boolean
   /** Entries that are no more (RFC 6721); absent: the feed does not tell. */
   readonly tombstones?: readonly { readonly id: string; readonly when: Date }[]
 }
@@ -23,7 +25,7 @@ export interface FeedOptions {
  * undoes one level of `&amp;`, so the texts it is given are stand-ins.
  */
 export function atomFeed(entries: readonly Entry[], options: FeedOptions): string {
-  const { title, feedUrl, siteUrl, id = feedUrl, pages = {}, tombstones } = options
+  const { title, feedUrl, siteUrl, id = feedUrl, pages = {}, tombstones, isArchive } = options
   const updated = new Date(Math.max(0, ...entries.map((entry) => entry.updated.getTime())))
   const feed = new Feed({ id, title, link: siteUrl, feed: feedUrl, updated, generator: false })
   for (const entry of entries) {
@@ -43,6 +45,7 @@ export function atomFeed(entries: readonly Entry[], options: FeedOptions): strin
   const root = child(document, 'feed')
   root.attributes = { ...root.attributes, 'xmlns:sy': 'http://purl.org/rss/1.0/modules/syndication/' }
   if (tombstones) root.attributes['xmlns:at'] = 'http://purl.org/atompub/tombstones/1.0'
+  if (isArchive) root.attributes['xmlns:fh'] = 'http://purl.org/syndication/history/1.0'
   const elements = root.elements ?? []
   const own = elements.filter((element) => element.name !== 'entry')
   for (const link of own.filter((element) => element.name === 'link')) {
@@ -55,6 +58,7 @@ export function atomFeed(entries: readonly Entry[], options: FeedOptions): strin
   root.elements = [
     ...own,
     ...Object.entries(pages).map(([rel, href]) => empty('link', { rel, href, type: 'application/atom+xml' })),
+    ...(isArchive ? [empty('fh:archive', {})] : []),
     leaf('sy:updatePeriod', 'hourly'),
     leaf('sy:updateFrequency', '12'),
     ...(tombstones ?? []).map((gone) => empty('at:deleted-entry', { ref: gone.id, when: gone.when.toISOString() })),

@@ -1,17 +1,27 @@
 import type { FeedAgent } from '../../db/queries/read/feed.ts'
 import type { Sources } from '../http/route.ts'
 import { atomFeed, type FeedOptions } from './atom.ts'
-import { toEntry } from './entry.ts'
+import { type Entry, toEntry } from './entry.ts'
 
 /** A feed of agents, without those that cannot be written. */
 export function feedOfAgents(agents: readonly FeedAgent[], options: FeedOptions, leftOut: Sources['leftOut']): string {
-  const written = agents.flatMap((agent) => {
+  const rows = agents.map((agent) => ({ fid: agent.fid, entry: () => toEntry(agent, options.siteUrl) }))
+  return writtenFeed(rows, options, leftOut)
+}
+
+/** A feed of entries about agents, without those that cannot be written. */
+export function writtenFeed(
+  rows: readonly { readonly fid: number; readonly entry: () => Entry }[],
+  options: FeedOptions,
+  leftOut: Sources['leftOut'],
+): string {
+  const written = rows.flatMap(({ fid, entry: make }) => {
     try {
-      const entry = toEntry(agent, options.siteUrl)
+      const entry = make()
       atomFeed([entry], options)
       return entry
     } catch (cause) {
-      leftOut('feed', agent.fid, cause)
+      leftOut('feed', fid, cause)
       return []
     }
   })

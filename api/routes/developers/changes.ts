@@ -22,6 +22,14 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getGrowth'],
   },
   {
+    id: 'events',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Events as a feed with archives',
+    text: 'What became of agents, one entry an event, with everything from the beginning in archives (RFC 5005).',
+    operations: ['getEventsFeed', 'getEventsArchive'],
+  },
+  {
     id: 'badges',
     day: '2026-11-22',
     kind: 'added',

@@ -1,0 +1,28 @@
+import type { DirectoryEvent } from '../../db/queries/mirror/directory-events.ts'
+import { html, oneLine } from '../pages/parts/text.ts'
+import type { Entry } from './entry.ts'
+
+const words: Record<DirectoryEvent['kind'], (status: string) => string> = {
+  listed: () => 'is in the directory now',
+  delisted: () => 'left the directory',
+  claimed: () => 'was claimed by its owner',
+  unclaimed: () => 'is claimed no more',
+  status: (status) => `is ${status} now`,
+}
+
+/** An entry that is the same whenever it is written: what it says is of the moment of the event. */
+export function toEventEntry({ seq, at, fid, kind, handle, status }: DirectoryEvent, siteUrl: string): Entry {
+  const known = oneLine(handle ?? '')
+  const name = known === '' ? `FID ${fid}` : `${known} (FID ${fid})`
+  const title = `${name} ${words[kind](status)}`
+  return {
+    address: `${siteUrl}/agent/${fid}#event-${seq}`,
+    title,
+    author: known === '' ? `FID ${fid}` : known,
+    summary: title,
+    content: `<p>${html(title)}</p>`,
+    terms: [kind, status],
+    published: at,
+    updated: at,
+  }
+}

@@ -105,6 +105,29 @@ export const documentLimits = {
   logBytes: 8 * 1024 * 1024,
 } as const
 
+/** Of streams of events. */
+export const streamLimits = {
+  /** Open at once: of one client, and of all of a process. */
+  ofClient: 2,
+  ofProcess: 500,
+  /** The server ends a stream after a time between the two, at random; its client goes on where it was. */
+  lastSeconds: { least: 900, most: 1_800 },
+  /** Silence is broken after so many seconds, at most one later. */
+  heartbeatSeconds: 15,
+  /** What a client has not taken yet, in bytes, and how long it may be more. */
+  unsentBytes: 256 * 1024,
+  drainSeconds: 30,
+  /** A stream begins so many numbers behind the newest at most. */
+  replay: 10_000,
+  /** Lines read at once. */
+  pageLines: 50,
+  /** How often the log is asked for news, in milliseconds. */
+  lookMs: 1_000,
+  /** A client is told to wait so long before it connects again, in milliseconds; one that was refused, in seconds. */
+  retryMs: 5_000,
+  retrySeconds: 60,
+} as const
+
 export const claimLimits = {
   bodyBytes: 16 * 1024,
   /** Attempts that pass the cheap checks: of a client; fetches from a host, for one client and for all. */

@@ -18,7 +18,9 @@ import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { pageLimiter } from './limits/page-limiter.ts'
 import { hearRefused, mcpPath, mcpRoutes } from './mcp/routes.ts'
 import { pageRoutes } from './pages/pages.ts'
-import { actions, routes } from './routes.ts'
+import { actions, routes, streams } from './routes.ts'
+import { Seats } from './stream/seats.ts'
+import { serveStream } from './stream/stream.ts'
 
 export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut'> {
   readonly pool: Watched['pool']
@@ -84,7 +86,13 @@ export function createApp(deps: ApiDeps): Express {
   }
   for (const route of routes) giveDeprecation(app, route, deps.baseUrl)
   for (const route of routes) app.get(expressPath(route), answer(route, sources, cache, metrics.countRead))
-  for (const [path, methods] of methodsByPath([...routes, ...(claims ? actions : [])])) {
+  const seats = new Seats()
+  const isStopping = () => deps.notReady() !== undefined
+  const onFailure = (err: unknown) => deps.log.warn({ err }, 'streams wait: the log cannot be read')
+  for (const stream of streams) {
+    app.get(expressPath(stream), serveStream(stream, { sources, seats, isStopping, onFailure }))
+  }
+  for (const [path, methods] of methodsByPath([...routes, ...streams, ...(claims ? actions : [])])) {
     app.all(path, refuseMethod(methods))
   }
   app.use(docsRoutes(deps.baseUrl))

@@ -23,14 +23,16 @@ import { allSettlements } from './routes/find/all-settlements.ts'
 import { feedback } from './routes/find/feedback.ts'
 import { search } from './routes/find/search.ts'
 import { leaderboard } from './routes/leaderboard.ts'
-import { log } from './routes/mirror/log.ts'
 import { eventsArchive, eventsFeed } from './routes/mirror/events-feed.ts'
+import { log } from './routes/mirror/log.ts'
+import { logStream } from './routes/mirror/log-stream.ts'
 import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
 import { owners, portfolio, state } from './routes/time/as-of.ts'
 import { growth } from './routes/time/growth.ts'
 import { agentTimeseries, timeseries } from './routes/time/timeseries.ts'
+import type { Stream } from './stream/stream.ts'
 
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
 
@@ -65,3 +67,6 @@ export const routes: readonly Route[] = [
 
 /** What claims and undoes it, and what helps to do so. */
 export const actions: readonly Action<ClaimDeps>[] = [claim, challenge, withdraw, unlist, relist, refresh]
+
+/** What goes on once it was asked. */
+export const streams: readonly Stream[] = [logStream]

@@ -1,5 +1,5 @@
 import { expressPath } from '../http/route.ts'
-import { actions, routes } from '../routes.ts'
+import { actions, routes, streams } from '../routes.ts'
 import { openApiInfo } from './openapi.ts'
 
 /** /llms.txt (llmstxt.org): what is here, for programs that read prose, made of the definitions of requests. */
@@ -7,7 +7,7 @@ export function llmsText(baseUrl: string): string {
   const { title, description } = openApiInfo
   const link = (name: string, path: string, note: string) => `- [${name}](${baseUrl}${path}): ${note}`
   const requests = [
-    ...routes.map((route) => ({ method: 'GET', ...route })),
+    ...[...routes, ...streams].map((one) => ({ method: 'GET', ...one })),
     ...actions.map((action) => ({ ...action, method: action.method.toUpperCase() })),
   ]
   return [

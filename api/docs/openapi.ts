@@ -8,8 +8,9 @@ import {
 import { grouped, requestLimits } from '../../limits.config.ts'
 import { type ErrorCode, errorTable } from '../http/errors.ts'
 import type { Action, Operation, Route } from '../http/route.ts'
-import { actions, routes } from '../routes.ts'
+import { actions, routes, streams } from '../routes.ts'
 import { errorSchemas } from '../schemas/error.ts'
+import type { Stream } from '../stream/stream.ts'
 
 const { perMinute, perDay } = requestLimits
 
@@ -37,13 +38,15 @@ export const openApiInfo = {
 interface Definitions {
   readonly routes: readonly Route[]
   readonly actions: readonly Action<never>[]
+  readonly streams: readonly Stream[]
 }
 
 /** The OpenAPI 3.1 document of the service, made from the definitions that validate requests and type answers. */
-export function openApiDocument(of: Definitions = { routes, actions }): Record<string, unknown> {
+export function openApiDocument(of: Definitions = { routes, actions, streams }): Record<string, unknown> {
   const paths: Record<string, ZodOpenApiPathItemObject> = {}
   for (const route of of.routes) paths[route.path] = { ...paths[route.path], get: readOf(route) }
   for (const action of of.actions) paths[action.path] = { ...paths[action.path], [action.method]: actionOf(action) }
+  for (const stream of of.streams) paths[stream.path] = { get: streamOf(stream) }
   return createDocument({
     openapi: '3.1.1',
     info: openApiInfo,
@@ -88,6 +91,20 @@ function actionOf(action: Action<never>): ZodOpenApiOperationObject {
     requestParams: { path: params, ...(headers && { header: headers }), query },
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: { ...answerOf(action, notStored), ...errorResponses([...action.errors, ...always]) },
+  }
+}
+
+const unending = z.object({ 'Cache-Control': z.literal('no-cache, no-transform'), 'X-Request-Id': z.string() })
+
+function streamOf(stream: Stream): ZodOpenApiOperationObject {
+  const { operationId, summary, description, params, query, headers } = stream
+  return {
+    operationId,
+    summary,
+    ...notice(stream),
+    description,
+    requestParams: { path: params, header: headers, query },
+    responses: { ...answerOf(stream, unending), ...errorResponses([...stream.errors, ...always]) },
   }
 }
 

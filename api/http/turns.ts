@@ -36,6 +36,11 @@ const askerOf = (lane: Lane, client: string): Asker => ({
   deadline: performance.now() + answerWithinMs,
 })
 
+/** Statements of `work` wait in this lane as one client's, for as long as those of a request. */
+export function inLane<T>(lane: Lane, client: string, work: () => T): T {
+  return askers.run(askerOf(lane, client), work)
+}
+
 /** Statements of the request wait as this lane's and its client's from here on. */
 export function waitInLane(lane: Lane): RequestHandler {
   return (req, _res, next) => askers.run(askerOf(lane, clientOf(req.ip)), next)

@@ -8,7 +8,7 @@ import { Cache } from '../../api/http/cache.ts'
 import { giveDeprecation } from '../../api/http/headers.ts'
 import { json, route, type Sources } from '../../api/http/route.ts'
 import { apiChanges } from '../../api/routes/developers/changes.ts'
-import { actions, routes } from '../../api/routes.ts'
+import { actions, routes, streams } from '../../api/routes.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { seedAgent } from '../support/seed.ts'
@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-const operations = () => [...routes, ...actions].map(({ operationId }) => operationId)
+const operations = () => [...routes, ...actions, ...streams].map(({ operationId }) => operationId)
 
 test('the changelog has an anchor a change, newest first, and names only requests that exist', async () => {
   const page = await (await api.get('/docs/changelog')).text()
@@ -140,7 +140,9 @@ test('what goes away says so in every answer and in the document; nothing else d
     expect([other.get('deprecation'), other.get('sunset'), other.get('link')]).toEqual([null, null, null])
   }
   await new Promise((resolve) => server.close(resolve))
-  const { paths } = openApiDocument({ routes: [leaving], actions: [] }) as { paths: Record<string, { get: object }> }
+  const { paths } = openApiDocument({ routes: [leaving], actions: [], streams: [] }) as {
+    paths: Record<string, { get: object }>
+  }
   expect(paths['/api/old/{id}']?.get).toMatchObject({ deprecated: true })
 })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApiDocument } from '../../api/docs/openapi.ts'
 import { errorTable } from '../../api/http/errors.ts'
 import { meteredPath } from '../../api/limits/limiter.ts'
-import { actions, routes } from '../../api/routes.ts'
+import { actions, routes, streams } from '../../api/routes.ts'
 import { errorSchemas } from '../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -35,6 +35,7 @@ test('it names every request, with every parameter, and nothing else', () => {
   const definitions = [
     ...routes.map((route) => ({ method: 'get' as const, headers: undefined, body: undefined, ...route })),
     ...actions.map((action) => ({ headers: undefined, body: undefined, ...action })),
+    ...streams.map((stream) => ({ method: 'get' as const, body: undefined, ...stream })),
   ]
   const named = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((name) => `${name} ${path}`),
@@ -52,11 +53,11 @@ test('it names every request, with every parameter, and nothing else', () => {
 })
 
 test('every request of it is counted by the limiter', () => {
-  expect([...routes, ...actions].filter(({ path }) => !meteredPath.test(path))).toEqual([])
+  expect([...routes, ...actions, ...streams].filter(({ path }) => !meteredPath.test(path))).toEqual([])
 })
 
 test('every definition is registered: what is none of the methods of its path is told those', async () => {
-  for (const { path } of routes) {
+  for (const { path } of [...routes, ...streams]) {
     const target = path.replace('{fid}', '1').replace('{address}', `0x${'0'.repeat(40)}`)
     const answer = await api.get(target, { method: 'OPTIONS' })
     expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 204, 'GET, HEAD, OPTIONS'])

@@ -17,6 +17,7 @@ import {
   queryLimits,
   requestLimits,
   rowLimits,
+  streamLimits,
 } from '../../limits.config.ts'
 import { places, readSources, root } from '../support/source-files.ts'
 
@@ -105,6 +106,12 @@ function limitRows(): string[] {
     [
       'signed time',
       `${claimLimits.signedTimeSeconds / 60} minutes before or after, inclusive (\`CLAIM_WINDOW_SECONDS\`)`,
+    ],
+    [
+      'streams at once',
+      `${streamLimits.ofClient} of a client, ${streamLimits.ofProcess} of a process; each ends after ` +
+        `${streamLimits.lastSeconds.least / 60} to ${streamLimits.lastSeconds.most / 60} minutes, or when its client ` +
+        `leaves ${kib(streamLimits.unsentBytes)} for ${streamLimits.drainSeconds} s`,
     ],
     ['body of a claim', kib(claimLimits.bodyBytes)],
     ['nonce', `${nonceCharacters.least} to ${nonceCharacters.most} letters and digits`],

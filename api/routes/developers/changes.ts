@@ -30,6 +30,14 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getEventsFeed', 'getEventsArchive'],
   },
   {
+    id: 'log-stream',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'The log, as it grows',
+    text: 'Changed profiles as server-sent events, resumable by Last-Event-ID.',
+    operations: ['followLog'],
+  },
+  {
     id: 'badges',
     day: '2026-11-22',
     kind: 'added',

@@ -7,6 +7,7 @@ import { integerParameter } from '../../http/parameters.ts'
 import { registryAddresses, route } from '../../http/route.ts'
 import { profile, profileFields } from '../../schemas/profile.ts'
 import { count, fid, time } from '../../schemas/scalars.ts'
+import { isPlaceOf, readPlace, writePlace } from '../../stream/place.ts'
 
 const path = '/data/log.ndjson'
 
@@ -22,16 +23,11 @@ export const logLine = z.union([
   z.strictObject({ seq: count, changed_at: time, kind: z.literal('delist'), fid }),
 ])
 
-const form = /^(?:([0-9a-f]{8})-)?([0-9]{1,15})$/
-
 /** A number, with the first digits of the epoch it is of where they are given. Null: it is no place in a log. */
 const sinceParameter = z
   .unknown()
   .optional()
-  .transform((value) => {
-    const [, epoch, seq] = form.exec(String([value].flat()[0] ?? '') || '0') ?? []
-    return seq === undefined ? null : { epoch, seq: Number(seq) }
-  })
+  .transform((value) => readPlace(String([value].flat()[0] ?? '') || '0'))
   .meta({
     description:
       'The last `seq` that the mirror has, better with the first eight digits of `X-Log-Epoch` and a hyphen before it; ' +
@@ -65,8 +61,7 @@ export const log = route({
   freshSeconds: 1,
   async read({ since, limit, fields }, { database, chains, baseUrl, leftOut }) {
     const { epoch, head } = await logHead(database)
-    const shortEpoch = epoch.slice(0, 8)
-    if (since === null || (since.epoch ?? shortEpoch) !== shortEpoch || since.seq > head) {
+    if (since === null || !isPlaceOf(since, { epoch, head })) {
       throw new ApiError('ERR_NOT_FOUND', 'the log has no such place; begin again without `since`')
     }
     const { lines, reached } = await readLog(database, {
@@ -77,7 +72,7 @@ export const log = route({
       registries: registryAddresses(chains),
       leftOut: (fid, cause) => leftOut('log', fid, cause),
     })
-    const query = new URLSearchParams({ since: `${shortEpoch}-${reached}`, limit: String(limit) })
+    const query = new URLSearchParams({ since: writePlace(epoch, reached), limit: String(limit) })
     if (fields) query.set('fields', fields.join(','))
     const next = lines === '' ? undefined : `${baseUrl}${path}?${query}`
     return { body: lines, next, headers: { 'X-Log-Epoch': epoch, 'X-Log-Head': String(Math.max(head, reached)) } }

@@ -14,7 +14,11 @@ let api: TestApi
 let ahead = 0
 beforeAll(async () => {
   database = await createTestDatabase()
-  api = await startApi(database, { now: () => Date.now() + (ahead += 600_000) }) // nothing is fresh when asked again
+  const now = () => {
+    ahead += 600_000 // nothing is fresh when it is asked for again
+    return Date.now() + ahead
+  }
+  api = await startApi(database, { now })
 })
 afterAll(async () => {
   await api.stop()

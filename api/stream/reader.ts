@@ -1,0 +1,51 @@
+import type { Response } from 'express'
+import { streamLimits } from '../../limits.config.ts'
+
+/** One open stream: what is written to it, and how long it may go on. */
+export class Reader {
+  #gone = false
+
+  constructor(
+    readonly res: Response,
+    /** Milliseconds since the epoch. */
+    readonly endsAt: number,
+    readonly limits: { readonly unsentBytes: number; readonly drainSeconds: number } = streamLimits,
+  ) {
+    res.once('close', () => {
+      this.#gone = true
+    })
+  }
+
+  get isGone(): boolean {
+    return this.#gone || this.res.destroyed
+  }
+
+  /**
+   * Writes, and waits while the client has more before it than it may. False: it is gone, or was cut off because it
+   * did not take what it had in time.
+   */
+  async write(text: string): Promise<boolean> {
+    if (this.isGone) return false
+    this.res.write(text)
+    if (this.res.writableLength <= this.limits.unsentBytes) return true
+    return this.#drained()
+  }
+
+  end(text = ''): void {
+    if (!this.isGone) this.res.end(text)
+  }
+
+  #drained(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const settle = (isHere: boolean) => {
+        clearTimeout(timer)
+        this.res.off('drain', drained).off('close', closed)
+        resolve(isHere)
+      }
+      const drained = () => settle(true)
+      const closed = () => settle(false)
+      const timer = setTimeout(() => this.res.destroy(), this.limits.drainSeconds * 1_000)
+      this.res.once('drain', drained).once('close', closed)
+    })
+  }
+}

@@ -1,0 +1,85 @@
+import type { RequestHandler } from 'express'
+import type { z } from 'zod'
+import { streamLimits } from '../../limits.config.ts'
+import { clientOf } from '../http/client.ts'
+import type { Operation, Sources } from '../http/route.ts'
+import { inLane } from '../http/turns.ts'
+import { type Follow, Follower, type Log, type LogHead, type LogLine } from './follower.ts'
+import { isPlaceOf, readPlace, writePlace } from './place.ts'
+import { Reader } from './reader.ts'
+import type { Seats } from './seats.ts'
+import { writeEvent, writeOpening } from './wire.ts'
+
+/**
+ * A GET whose answer goes on: server-sent events of a log, from a place on. Like a Route of api/http/route.ts it says
+ * everything about the request; it is listed in `streams` of api/routes.ts.
+ */
+export interface Stream<Q extends z.ZodObject = z.ZodObject> extends Operation<z.ZodObject, Q> {
+  readonly description: string
+  /** Request headers that mean something to it: Last-Event-ID. */
+  readonly headers: z.ZodObject
+  /** Where to begin, of the query; undefined: at the newest. */
+  readonly since: (query: z.output<Q>) => string | undefined
+  readonly wants: (query: z.output<Q>) => (line: LogLine) => boolean
+  readonly log: (sources: Sources) => Log
+}
+
+/** The type of a stream is inferred from its query. */
+export const stream = <Q extends z.ZodObject>(definition: Stream<Q>): Stream => definition as unknown as Stream
+
+interface StreamDeps {
+  readonly sources: Sources
+  /** Of all streams of the process together. */
+  readonly seats: Seats
+  readonly isStopping: () => boolean
+  readonly onFailure: (cause: unknown) => void
+}
+
+const { lastSeconds, replay, retryMs } = streamLimits
+const head = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no', // nginx passes on what comes
+}
+
+/** The handler of a stream: answers 200 and goes on until the client leaves, or the stream has lasted long enough. */
+export function serveStream(definition: Stream, deps: StreamDeps): RequestHandler {
+  const { sources, seats } = deps
+  const log = inOwnLane(definition.log(sources))
+  const follower = new Follower({ ...deps, log, now: sources.now })
+  return async (req, res) => {
+    const query = definition.query.parse(req.query)
+    if (req.method === 'HEAD') return void res.writeHead(200, head).end()
+    res.once('close', seats.take(clientOf(req.ip)))
+    const newest = await log.head()
+    if (res.destroyed) return
+    const now = sources.now()
+    res.writeHead(200, head).write(writeOpening(retryMs, new Date(now)))
+    const begin = beginOf(req.get('Last-Event-ID') || definition.since(query), newest)
+    if (begin === undefined) {
+      const { epoch, head: seq } = newest
+      const data = JSON.stringify({ epoch, head: seq })
+      return void res.end(writeEvent({ id: writePlace(epoch, seq), event: 'reset', data }))
+    }
+    const lasts = lastSeconds.least + Math.random() * (lastSeconds.most - lastSeconds.least)
+    const reader = new Reader(res, now + lasts * 1_000)
+    const follow: Follow = { reader, wants: definition.wants(query), seq: begin, heardAt: now, busy: false }
+    follower.add(follow)
+  }
+}
+
+/** The number that a place names. Undefined: it is of another log, above the newest number, or too far behind it. */
+function beginOf(text: string | undefined, newest: LogHead): number | undefined {
+  if (text === undefined) return newest.head
+  const place = readPlace(text)
+  const isThere = place !== null && isPlaceOf(place, newest) && newest.head - place.seq <= replay
+  return isThere ? place.seq : undefined
+}
+
+/** The log, its statements in a line of their own: the time of a request is over long before its stream is. */
+function inOwnLane(log: Log): Log {
+  return {
+    head: () => inLane('api', 'streams', () => log.head()),
+    after: (seq) => inLane('api', 'streams', () => log.after(seq)),
+  }
+}

@@ -1,0 +1,108 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import type { Response } from 'express'
+import { expect, test } from 'vitest'
+import { Follower, type Log } from '../../../api/stream/follower.ts'
+import { Reader } from '../../../api/stream/reader.ts'
+import { until } from '../../support/until.ts'
+
+const line = (seq: number, bytes: number) => ({ seq, kind: 'upsert', fid: seq, text: 'x'.repeat(bytes) })
+
+/** A log that fails as long as it is told to, and how often it was asked. */
+function toyLog(size: number, bytes: number) {
+  const asked = { head: 0, after: [] as number[], fails: false }
+  const log: Log = {
+    async head() {
+      asked.head++
+      if (asked.fails) throw new Error('no database')
+      return { epoch: 'ffffffff-0000', head: size }
+    },
+    async after(seq) {
+      asked.after.push(seq)
+      return { lines: [line(seq + 1, bytes)], reached: seq + 1 }
+    },
+  }
+  return { log, asked }
+}
+
+/** Serves streams of the log to whoever connects. */
+async function serve(log: Log, limits: { unsentBytes: number; drainSeconds: number }) {
+  const failures: unknown[] = []
+  const follower = new Follower({
+    log,
+    now: Date.now,
+    isStopping: () => false,
+    onFailure: (cause) => failures.push(cause),
+  })
+  const open = new Set<ServerResponse>()
+  const server = createServer((_req, res) => {
+    open.add(res)
+    res.once('close', () => open.delete(res))
+    res.writeHead(200).flushHeaders()
+    const reader = new Reader(res as unknown as Response, Number.POSITIVE_INFINITY, limits)
+    follower.add({ reader, wants: () => true, seq: 0, heardAt: Date.now(), busy: false })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const stop = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { url: `http://127.0.0.1:${port}`, port, open, failures, stop }
+}
+
+test('a client that does not read is cut off, and was never sent much more than it may leave', async () => {
+  const mebibyte = 1024 * 1024
+  const { log, asked } = toyLog(200, mebibyte)
+  const { port, open, stop } = await serve(log, { unsentBytes: 64 * 1024, drainSeconds: 0.3 })
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  socket.pause()
+  await until('the stream is open', () => open.size === 1 && asked.after.length > 0)
+  const [res] = open
+  let most = 0
+  await until('it is cut off', () => {
+    most = Math.max(most, res?.writableLength ?? 0)
+    return open.size === 0
+  })
+  expect(most).toBeLessThan(3 * mebibyte)
+  expect(asked.after.length).toBeLessThan(200)
+  socket.destroy()
+  await stop()
+})
+
+test('a client that reads slowly gets everything, in order', async () => {
+  const { log, asked } = toyLog(40, 200_000)
+  const { url, stop } = await serve(log, { unsentBytes: 64 * 1024, drainSeconds: 60 })
+  const body = (await fetch(url)).body as ReadableStream<Uint8Array>
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true })
+    await new Promise((resolve) => setImmediate(resolve))
+    if (text.includes('id: ffffffff-40\n') && text.endsWith('\n\n')) break
+  }
+  expect([...text.matchAll(/^id: ffffffff-(\d+)$/gm)].map(([, seq]) => Number(seq))).toEqual(
+    Array.from({ length: 40 }, (_, n) => n + 1),
+  )
+  expect(asked.after).toEqual(Array.from({ length: 40 }, (_, n) => n))
+  await stop()
+})
+
+test('a failing log is asked again, its failure told once, and nothing is asked when nobody listens', async () => {
+  const { log, asked } = toyLog(1, 10)
+  asked.fails = true
+  const { url, failures, open, stop } = await serve(log, { unsentBytes: 64 * 1024, drainSeconds: 60 })
+  const answer = await fetch(url)
+  await until('it was asked again', () => asked.head >= 2)
+  expect(failures.length).toBe(1)
+  asked.fails = false
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
+  expect(new TextDecoder().decode((await reader.read()).value)).toContain('id: ffffffff-1\nevent: upsert\n')
+  await reader.cancel()
+  await until('the client is gone', () => open.size === 0)
+  const before = asked.head
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  expect(asked.head).toBeLessThanOrEqual(before + 1) // one may have been under way
+  await stop()
+})

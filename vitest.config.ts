@@ -1,14 +1,32 @@
 import { defineConfig } from 'vitest/config'
 
+/** What reads the sources alone: nothing of one file can change another's. */
+const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/compile.ts', 'test/support/database-server.ts'],
-    provide: { endurance: process.env.ENDURANCE === '1' },
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Each file starts real processes and waits for them: three at a time keep two cores busy.
-    maxWorkers: 3,
     passWithNoTests: false,
+    projects: [
+      {
+        extends: true,
+        // One worker for all of them: the sources are parsed once.
+        test: { name: 'house', include: house, isolate: false, maxWorkers: 1, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: ['test/**/*.test.ts'],
+          exclude: house,
+          globalSetup: ['test/support/compile.ts', 'test/support/database-server.ts'],
+          provide: { endurance: process.env.ENDURANCE === '1' },
+          // Each file starts real processes and waits for them: three at a time keep two cores busy.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 })

@@ -133,7 +133,8 @@ describe.each([
     expect(await text(style as string)).toContain(`.chain.${eighthName} { --hue: ${eighthRow.hue} }`)
     const page = await text(`/agent/${fid}`)
     expect(page).toContain(`<span class="chain ${eighthName}">${label}</span>`)
-    expect(page).toContain(`https://north-star.example/tx/${paid[0]}`)
+    expect(page).toContain(`href="/tx/${eighthName}/${paid[0]}"`)
+    expect(await text(`/tx/${eighthName}/${paid[0]}`)).toContain(`https://north-star.example/tx/${paid[0]}`)
     expect(await text('/status')).toContain(`${label}</th>`)
   })
 

@@ -22,6 +22,7 @@ import { feed } from './routes/feed.ts'
 import { allSettlements } from './routes/find/all-settlements.ts'
 import { feedback } from './routes/find/feedback.ts'
 import { search } from './routes/find/search.ts'
+import { facilitators } from './routes/income/facilitators.ts'
 import { leaderboard } from './routes/leaderboard.ts'
 import { eventsArchive, eventsFeed } from './routes/mirror/events-feed.ts'
 import { log } from './routes/mirror/log.ts'
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
   owners,
   portfolio,
   search,
+  facilitators,
   errors,
   agentsFeed,
   eventsFeed,

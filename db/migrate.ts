@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { ensureChainRows } from './chain-rows.ts'
+import { ensureFacilitatorRows } from './facilitator-rows.ts'
 import { lockKeys } from './lock-keys.ts'
 import { type MigrationFile, readMigrations } from './migration-files.ts'
 import { blockersOf, type Patience, patiently } from './patience.ts'
@@ -54,6 +55,9 @@ export async function migrate(databaseUrl: string, options: Partial<typeof defau
     if (folder === defaults.folder) {
       await applyPatiently(runner, 'the chain table', () =>
         inTransaction(client, patience, () => ensureChainRows(client)),
+      )
+      await applyPatiently(runner, 'the list of facilitators', () =>
+        inTransaction(client, patience, () => ensureFacilitatorRows(client)),
       )
     }
     return waiting.map(({ name }) => name)

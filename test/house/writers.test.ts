@@ -7,7 +7,7 @@ import { tableWriters } from '../support/table-writers.ts'
 /** Written without a statement that names them: by the SDK's store, and with the table's name put together. */
 const known = {
   processors: ['registration', 'registration_metadata', 'registration_transfer', 'settlement', 'feedback'],
-  enrichment: ['settlement_hourly', 'settlement_total', 'settlement_payer'],
+  enrichment: ['settlement_hourly', 'settlement_total', 'settlement_payer', 'settlement_facilitator'],
 }
 /** Derives a claimed agent at once, under the join's lock and with the join's own function. */
 const except = ['api/claim/accept.ts']
@@ -18,6 +18,7 @@ const shared: Record<string, string> = {
   settlement_hourly: 'a reset of the whole chain takes its sums with it, under the roll-up’s lock',
   settlement_total: 'as settlement_hourly',
   settlement_payer: 'as settlement_hourly',
+  settlement_facilitator: 'as settlement_hourly',
   settlement_rollup: 'blocks that are undone or taken out move the roll-up of their chain back',
   settlement_rollup_backfill: 'a load that is taken out is not rolled up any further',
 }

@@ -122,11 +122,12 @@ export async function truncateSettlements(db: Queryable, chain: string): Promise
   await db.query(`truncate ${pg.escapeIdentifier(`settlement_${chain}`)}`)
 }
 
-/** Empties the chain's hours, totals and payers. */
+/** Empties the chain's hours, totals, payers and senders. */
 export async function deleteSums(db: Queryable, chain: string): Promise<void> {
   await db.query(
     `with hours as (delete from settlement_hourly where chain = $1),
-          totals as (delete from settlement_total where chain = $1)
+          totals as (delete from settlement_total where chain = $1),
+          senders as (delete from settlement_facilitator where chain = $1)
      delete from settlement_payer where chain = $1`,
     [chain],
   )

@@ -8,11 +8,11 @@ export interface BlockRange {
 }
 
 /** Tables that a process adds to when it moves the mark; the database refuses processes that know of fewer. */
-const sums = 'hours, totals, payers'
+const sums = 'hours, totals, payers, senders'
 
 /**
  * The first block of a chain that is not rolled up. The row stays locked until the transaction ends: whoever writes
- * the chain's hours, totals and payers holds it.
+ * the chain's hours, totals, payers and senders holds it.
  */
 export async function lockRollup(db: Queryable, chain: string): Promise<number> {
   return (await lockMark(db, chain)) ?? (await beginRollup(db, chain))
@@ -91,7 +91,7 @@ offset $4 limit 1`,
 }
 
 /**
- * Adds the settlements of a range to the hours, totals and payers. Blocks that a backfill has reserved are left out,
+ * Adds the settlements of a range to the hours, totals, payers and senders. Blocks that a backfill has reserved are left out,
  * unless it is the one named by `backfillId`: whoever sees its reservation may also see its rows, and nobody sees the
  * rows without it. Call under `lockRollup`, and move what says so in the same transaction. Returns whether there was
  * a settlement.

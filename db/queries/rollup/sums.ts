@@ -1,8 +1,8 @@
 import type { Queryable } from '../../pool.ts'
 import { isListed } from '../sql/selectors.ts'
 
-// Statements that keep the three tables settlements are summed up in: by recipient and hour, by recipient, by recipient
-// and payer. $1 is the chain.
+// Statements that keep the four tables settlements are summed up in: by recipient and hour, by recipient, by recipient
+// and payer, by recipient and sender of the transaction. $1 is the chain.
 
 /** Memory to sort in, until the transaction ends: what settlements are summed up by does not fit into the usual. */
 export async function allowLargeSums(db: Queryable): Promise<void> {
@@ -23,6 +23,11 @@ const tables: readonly Sums[] = [
   { table: 'settlement_hourly', by: ['recipient', 'hour'], values: ['first_block', 'last_block', 'n', 'amount'] },
   { table: 'settlement_total', by: ['recipient'], values: ['last_at', 'n', 'amount'] },
   { table: 'settlement_payer', by: ['recipient', 'payer'], values: ['first_at', 'last_at', 'n', 'amount'] },
+  {
+    table: 'settlement_facilitator',
+    by: ['recipient', 'facilitator'],
+    values: ['first_at', 'last_at', 'n', 'amount'],
+  },
 ]
 
 /** How several sums become one, and how more is added to what is stored. */
@@ -55,15 +60,15 @@ ${tables.flatMap((sums) => [stored(sums, (name) => `excluded.${name}`), removed(
 select count(*)::int as groups from fact`
 }
 
-/** The settlements themselves are read once, for all three tables. */
+/** The settlements themselves are read once, for all four tables. */
 function facts(condition: string): string {
   return `
-  select s.recipient, s.payer, date_trunc('hour', s.block_timestamp, 'UTC') as hour, not ${isListed('s.selector')} as overload,
+  select s.recipient, s.payer, s.facilitator, date_trunc('hour', s.block_timestamp, 'UTC') as hour, not ${isListed('s.selector')} as overload,
          min(s.block_number) as first_block, max(s.block_number) as last_block,
          min(s.block_timestamp) as first_at, max(s.block_timestamp) as last_at, count(*) as n, sum(s.amount) as amount
     from settlement s
    where s.chain = $1 and ${condition}
-   group by 1, 2, 3, 4`
+   group by 1, 2, 3, 4, 5`
 }
 
 /** In the order of the key, so that neighbours in the index are written one after the other. */

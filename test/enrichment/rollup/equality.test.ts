@@ -217,7 +217,7 @@ class World {
   }
 }
 
-test('hours, totals, payers and windows are those of the settlements, whatever happens to a chain', async () => {
+test('hours, totals, payers, senders and windows are those of the settlements, whatever happens to a chain', async () => {
   const taken = new Set<Kind>()
   const minutes = fc.integer({ min: -1, max: 80 * 24 * 60 })
   await fc.assert(

@@ -45,7 +45,7 @@ export async function store(db: Queryable, rows: readonly Paid[]): Promise<boole
     token: '\\x01',
     payer: `\\x${payers[payer]?.slice(2)}`,
     recipient: `\\x${recipients[recipient]?.slice(2)}`,
-    facilitator: '\\x02',
+    facilitator: `\\x0${2 + (logIndex % 2)}`,
     payment_nonce: `\\x${hashOf(`${chain} ${block} ${logIndex}`).slice(2)}`,
     tx_hash: `\\x${hashOf(`${chain} ${block}`).slice(2)}`,
   }))
@@ -69,13 +69,14 @@ export async function rollUp({ pool }: TestDatabase, stepSettlements: number): P
 
 export async function empty({ pool }: TestDatabase): Promise<void> {
   await pool.query(`
-    truncate settlement, settlement_hourly, settlement_total, settlement_payer, settlement_rollup_backfill, backfill,
+    truncate settlement, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator,
+             settlement_rollup_backfill, backfill,
              chain_state cascade;
-    select set_config('directory.sums', 'hours, totals, payers', true);
+    select set_config('directory.sums', 'hours, totals, payers, senders', true);
     update settlement_rollup set next_block = 0`)
 }
 
-/** The three tables hold exactly the settlements of rolled-up blocks, and say how far that is. */
+/** The tables hold exactly the settlements of rolled-up blocks, and say how far that is. */
 export async function expectExactTables({ pool }: TestDatabase): Promise<void> {
   const { rows } = await pool.query(tableDifferences)
   expect(rows).toEqual([])
@@ -108,6 +109,18 @@ ${[
   differing(
     'settlement_payer',
     'recipient, payer, chain, overload',
+    `min(block_timestamp), ${newest[0]}`,
+    `first_at, ${newest[1]}`,
+  ),
+  differing(
+    'settlement_facilitator',
+    'recipient, facilitator, chain, overload',
+    `min(block_timestamp), ${newest[0]}`,
+    `first_at, ${newest[1]}`,
+  ),
+  differing(
+    '(select * from facilitator_total where n > 0) t',
+    'facilitator, chain, overload',
     `min(block_timestamp), ${newest[0]}`,
     `first_at, ${newest[1]}`,
   ),

@@ -35,6 +35,12 @@ const database = {
     about: 'password of the Postgres that docker-compose.yml starts: letters and digits',
     readers: ['docker-compose.yml'],
   },
+  POSTGRES_PORT: {
+    form: port,
+    default: '5432',
+    about: 'TCP port of that Postgres on this host, for readers; on 127.0.0.1 alone',
+    readers: ['docker-compose.yml'],
+  },
   REDIS_URL: {
     form: redisUrl,
     unset: 'limits in memory',

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { createDatabase, dropDatabase } from '../db/databases.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
+import { connectionLines, loginUrl, makeReader } from '../db/reader/login.ts'
+import { describeError } from '../ops/cli.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 
 export interface FreshDatabase {
@@ -53,6 +55,20 @@ export async function createFreshDatabase(stateFolder: string, databaseUrl?: str
   } catch (error) {
     await server.stop()
     throw error
+  }
+}
+
+const reader = 'devnet_reader'
+
+/** By what whoever looks around in SQL connects; the server of a DATABASE_URL may refuse to make a login. */
+export async function readerLines(databaseUrl: string): Promise<[program: string, line: string][]> {
+  const pool = createPool({ databaseUrl, name: 'devnet', max: 1 })
+  try {
+    return connectionLines(loginUrl(databaseUrl, { name: reader, password: await makeReader(pool, reader) }))
+  } catch (error) {
+    return [['SQL', `no login: ${describeError(error)}`]]
+  } finally {
+    await pool.end()
   }
 }
 

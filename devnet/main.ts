@@ -8,7 +8,7 @@ import { endLeftovers, ProcessFile } from '../stack/processes.ts'
 import { createStack, type Stack } from '../stack/stack.ts'
 import { planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
 import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
-import { createFreshDatabase, type FreshDatabase } from './database.ts'
+import { createFreshDatabase, type FreshDatabase, readerLines } from './database.ts'
 import { describeWorld } from './description.ts'
 import { firstProfile, untilReady } from './ready.ts'
 import { createReport } from './report.ts'
@@ -132,6 +132,7 @@ async function start(
   report.say(`  payments    ${firstProfile(running, api)}/settlements`)
   report.say(`  all agents  ${api}/api/discovery; for people ${api}/`)
   report.say(`  GraphQL     ${graphql}/`)
+  for (const [program, line] of await readerLines(database.url)) report.say(`  ${program.padEnd(11)} ${line}`)
   report.say(`  the hub     ${running.hub.url}/control changes who verifies which address, and makes it fail`)
   report.say(
     `  their hosts agent_hosts in the file below, like explorer, identity and codehost; /control of each makes it fail`,

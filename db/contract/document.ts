@@ -38,11 +38,17 @@ export function sqlDocument({ comment, views, functions, samples, reads }: Descr
 }
 
 const introduction = `The schema \`directory\` is a contract: a view may get new columns at its end, and loses or changes none. The role
-\`directory_reader\` reads these views and nothing else, without writing, for at most ten seconds a statement and on at
-most twenty connections. These times are defaults that a session can change: give the role to people you trust, and on
-a replica if they are many. It has no password until an administrator sets one:
+\`directory_reader\` reads these views and nothing else, without writing. Who reads gets a login of his own:
 
-    alter role directory_reader password '...';
+    npm run reader -- --name ana
+
+prints the lines that psql, DBeaver and a notebook connect by; \`--seconds\` and \`--connections\` say how long a statement may
+take and how many connections there may be, \`--drop\` takes it away. With Compose, whose Postgres listens on 127.0.0.1
+(POSTGRES_PORT):
+
+    docker compose run --rm migrate node dist/db/reader/main.js --name ana --at 127.0.0.1:5432
+
+\`npm start\` prints the same lines for the local world.
 
 Where the user that migrates may not create roles, an administrator makes the role and the owner of the schema lets it in:
 
@@ -55,7 +61,18 @@ Where the user that migrates may not create roles, an administrator makes the ro
 GraphQL logs in by DATABASE_URL and then becomes this role. The user that migrates makes itself a member where it may;
 another user is made one by an administrator:
 
-    grant directory_reader to ...;`
+    grant directory_reader to ...;
+
+### What a reader can hold
+
+No table, no advisory lock, no lock that a writer would wait for, no temporary table, no large object, no function and no
+DO, even in a session that has switched off what can be switched off; temporary files up to 2 GB a process. For that the
+user that migrates has to be a superuser, as it is with Compose and with the embedded Postgres; elsewhere advisory
+locks, large objects, DO and temporary tables are everybody's, and temporary files have the server's limit.
+
+Postgres lets every session change its own times, its \`work_mem\` and whether it writes, notify, and hold a view open with
+an ACCESS SHARE lock, which keeps nobody waiting but a migration. So the limits of times are for accidents: give logins to
+people you trust, on a replica if they are many, and take one away with \`--drop\`, which ends its sessions.`
 
 const functionsIntroduction = `Rows of a time: a holding begins and ends with a block, a verification with a signed message. What a function is
 asked for is when it was so, not when it was learned: a verification found late changes what yesterday looks like. Each

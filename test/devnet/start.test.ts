@@ -4,10 +4,12 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainNames, chainOf } from '../../chains.config.ts'
+import { samples } from '../../db/contract/samples.ts'
 import { type Devnet, payByHand } from '../support/devnet.ts'
 import { startMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
@@ -19,6 +21,10 @@ const endMs = 40_000
 const blocksMs = 150_000
 /** From a block to the API. */
 const visibleMs = 10_000
+
+/** What need not have happened in the local world. */
+const mayHaveNone =
+  /went from one agent|more than one account|did one address pay|paid it before|never paid|ten thousand/
 
 const folder = mkdtempSync(join(tmpdir(), 'start-test-'))
 chmodSync(folder, 0o755) // as root the database runs as another user, who has to reach its data
@@ -156,6 +162,28 @@ describe('once it says ready', () => {
         recipient_address: recipient,
       })
     },
+  )
+
+  test(
+    'the login it prints reads the views, and the questions of docs/sql.md have answers',
+    async () => {
+      const url = /psql '(.+)'/.exec(first.output())?.[1]
+      const reader = new pg.Client({ connectionString: url })
+      await reader.connect()
+      const { body } = await get<{ agents: { fid: number }[] }>('/api/leaderboard')
+      const fid = body.agents[0]?.fid
+      const unanswered = async () => {
+        const questions: string[] = []
+        for (const { question, sql } of samples) {
+          const { rowCount } = await reader.query(sql.replaceAll(/\bfid( = |:)1\b/g, `fid$1${fid}`))
+          if (rowCount === 0) questions.push(question)
+        }
+        return questions.filter((question) => !mayHaveNone.test(question))
+      }
+      await expect.poll(unanswered, { timeout: blocksMs, interval: 2_000 }).toEqual([])
+      await reader.end()
+    },
+    2 * blocksMs,
   )
 
   test('what the hub says anew is in the API, too', async () => {

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { createDatabase, dropDatabase } from '../../db/databases.ts'
+import { migrate } from '../../db/migrate.ts'
+import { createPool } from '../../db/pool.ts'
+import { dropReader, loginUrl, makeReader } from '../../db/reader/login.ts'
+import { runMain } from '../support/mains.ts'
+
+// A database that was migrated here: what everybody may do in it does not come with a copy of another one.
+
+const id = randomBytes(6).toString('hex')
+const owner = `owner_${id}`
+const reader = `reader_${id}`
+const database = `confined_${id}`
+const urlOf = (name: string) => Object.assign(new URL(inject('databaseServer')), { pathname: name }).href
+
+let server: pg.Pool
+let admin: pg.Pool
+let password: string
+beforeAll(async () => {
+  server = createPool({ databaseUrl: inject('databaseServer'), name: 'test', max: 1 })
+  await createDatabase(server, database)
+  await server.query(`create role ${owner} login password 'owner'`)
+  await server.query(`alter database ${database} owner to ${owner}`)
+  await migrate(urlOf(database))
+  admin = createPool({ databaseUrl: urlOf(database), name: 'test', max: 1 })
+  password = await makeReader(admin, reader)
+})
+afterAll(async () => {
+  await dropReader(admin, reader)
+  await admin.end()
+  await dropDatabase(server, database)
+  await server.query(`drop role ${owner}`)
+  await server.end()
+})
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {}) // ended by the server, where a test has it so
+  await client.connect()
+  onTestFinished(() => client.end().catch(() => {}))
+  return client
+}
+const login = (name = reader, secret = password) => connect(loginUrl(urlOf(database), { name, password: secret }))
+
+/** As somebody who means harm begins: all that keeps a session from harm by default is off. */
+async function hostile(): Promise<pg.Client> {
+  const client = await login()
+  await client.query('set default_transaction_read_only = off')
+  return client
+}
+
+test('a login has the limits of the role, and reads the views alone', async () => {
+  const client = await login()
+  const { rows } = await client.query(`
+    select name, current_setting(name) as value from pg_settings
+     where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout',
+                    'transaction_timeout', 'temp_file_limit', 'default_transaction_read_only', 'search_path', 'work_mem')
+     order by name`)
+  expect(rows.map(({ name, value }) => `${name} ${value}`)).toEqual([
+    'default_transaction_read_only on',
+    'idle_in_transaction_session_timeout 30s',
+    'idle_session_timeout 1h',
+    'lock_timeout 5s',
+    'search_path directory',
+    'statement_timeout 10s',
+    'temp_file_limit 2GB',
+    ...(rows.some(({ name }) => name === 'transaction_timeout') ? ['transaction_timeout 1min'] : []),
+    'work_mem 16MB',
+  ])
+  expect((await client.query('select from agents')).rowCount).toBe(0)
+  const { rows: readable } = await client.query(`
+    select c.oid::regclass::text as name
+      from pg_class c
+     where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and has_schema_privilege(c.relnamespace, 'usage')
+       and c.relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'directory'::regnamespace)
+       and (has_table_privilege(c.oid, 'select, insert, update, delete, truncate, references, trigger')
+            or has_any_column_privilege(c.oid, 'select, insert, update, references'))`)
+  expect(readable).toEqual([])
+})
+
+test.for([
+  ['select pg_advisory_lock(1)', 'permission denied for function'],
+  ['select pg_advisory_xact_lock(1)', 'permission denied for function'],
+  ['select pg_advisory_lock_shared(1, 1)', 'permission denied for function'],
+  ['select pg_try_advisory_lock(1)', 'permission denied for function'],
+  ['select pg_try_advisory_xact_lock_shared(1, 1)', 'permission denied for function'],
+  ['begin; lock table directory.agents in row share mode', 'permission denied'],
+  ['begin; lock table directory.agents in access exclusive mode', 'permission denied'],
+  ['begin; lock table public.agent in access share mode', 'permission denied'],
+  ['select from directory.agents for key share', 'permission denied'],
+  ['do $$ begin perform 1; end $$', 'permission denied for language plpgsql'],
+  ['create temp table mine (n int)', 'permission denied to create temporary tables'],
+  ['create function pg_temp.mine() returns int language sql as $$ select 1 $$', 'permission denied'],
+  ['create table public.mine (n int)', 'permission denied'],
+  ['create view directory.mine as select 1', 'permission denied'],
+  ['create schema mine', 'permission denied'],
+  ['select lo_create(0)', 'permission denied for function'],
+  ['select lo_from_bytea(0, $$x$$)', 'permission denied for function'],
+  ['set temp_file_limit = -1', 'permission denied to set parameter'],
+  ['set session_replication_role = replica', 'permission denied to set parameter'],
+  [`copy (select 1) to '/tmp/mine'`, 'permission denied to COPY'],
+  [`copy (select 1) to program 'true'`, 'permission denied to COPY'],
+  [`select pg_read_file('postgresql.conf')`, 'permission denied for function'],
+  ['select pg_terminate_backend(pid) from pg_stat_activity', 'permission denied to terminate process'],
+  ['select directory.grant_reader()', 'permission denied'],
+  ['alter role directory_reader connection limit -1', 'permission denied'],
+] as const)('even a session that may write is refused: %s', async ([statement, refusal]) => {
+  const client = await hostile()
+  await expect(client.query(statement)).rejects.toThrow(refusal)
+})
+
+test('temporary files end at the limit, which a session cannot raise', async () => {
+  await admin.query(`alter role ${reader} set temp_file_limit = '1MB'`)
+  const client = await hostile()
+  await client.query(`set work_mem = '64kB'`)
+  const large = 'select count(*) from (select n from generate_series(1, 300000) n order by n desc offset 1) sorted'
+  await expect(client.query(large)).rejects.toThrow('temporary file size exceeds')
+  await admin.query(`alter role ${reader} set temp_file_limit = '2GB'`)
+})
+
+test('there are no more connections than were given', async () => {
+  await makeReader(admin, `${reader}_two`, { seconds: 10, connections: 2 })
+  const secret = await makeReader(admin, `${reader}_two`, { seconds: 7, connections: 1 })
+  const only = await login(`${reader}_two`, secret)
+  expect((await only.query('show statement_timeout')).rows).toEqual([{ statement_timeout: '7s' }])
+  await expect(login(`${reader}_two`, secret)).rejects.toThrow('too many connections for role')
+  await dropReader(admin, `${reader}_two`)
+  await expect(only.query('select 1')).rejects.toThrow()
+  await expect(login(`${reader}_two`, secret)).rejects.toThrow('authentication failed')
+})
+
+test('what Postgres leaves to every session is what docs/sql.md says is left', async () => {
+  const client = await hostile()
+  await client.query(`set statement_timeout = 0; set work_mem = '1GB'; notify anything; begin`)
+  await client.query('lock table directory.agents in access share mode')
+  const { rows } = await admin.query(
+    `select distinct mode from pg_locks l join pg_stat_activity using (pid) where usename = $1 and relation = 'agent'::regclass`,
+    [reader],
+  )
+  expect(rows).toEqual([{ mode: 'AccessShareLock' }])
+  await client.query('rollback')
+})
+
+test('whoever writes keeps what was taken from everybody', async () => {
+  const client = await connect(urlOf(database).replace(/\/\/[^@]*@/, `//${owner}:owner@`))
+  await client.query('select pg_advisory_lock(1), pg_advisory_unlock(1)')
+  await client.query('create temp table mine (n int)')
+  await client.query('create function pg_temp.one() returns int language plpgsql as $$ begin return 1; end $$')
+  await client.query('do $$ begin perform 1; end $$')
+})
+
+test('the command prints lines to connect by, and leaves other roles alone', async () => {
+  const env = { DATABASE_URL: urlOf(database) }
+  const name = `${reader}_cli`
+  const made = await runMain('db/reader/main.ts', ['--name', name, '--connections', '2'], { env })
+  expect([made.code, made.stderr]).toEqual([0, ''])
+  const url = /psql '(.*)'/.exec(made.stdout)?.[1] as string
+  const { host, username, password: secret, pathname } = new URL(url)
+  expect(made.stdout.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
+    [`${name} reads Postgres at ${host}${pathname}: 10 s a statement, 2 connections`],
+    ['psql', `psql '${url}'`],
+    ['DBeaver', `jdbc:postgresql://${host}${pathname}?user=${username}&password=${secret}`],
+    [
+      'notebook',
+      `pandas.read_sql('select * from agents limit 10', '${url.replace('postgres:', 'postgresql+psycopg:')}')`,
+    ],
+    [''],
+  ])
+  expect((await (await connect(url)).query('select from agents')).rowCount).toBe(0)
+  await dropReader(admin, name)
+  await expect(makeReader(admin, owner)).rejects.toThrow(`the role ${owner} is no reader`)
+  await expect(dropReader(admin, owner)).rejects.toThrow(`the role ${owner} is no reader`)
+  const refused = await runMain('db/reader/main.ts', ['--name', 'Robert"; drop'], { env })
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--name must be a letter')])
+})

@@ -1,8 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { inTransaction } from '../../db/pool.ts'
+import { insertClaim, lockClaims } from '../../db/queries/join/claims.ts'
+import { claimHistory } from '../../db/queries/read/claim-proof.ts'
 import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
-import { recoverFid, registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
+import { addAppKey, recoverFid, registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
+import { startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { appKeyOf } from '../../devnet/world/keys.ts'
+import { minute } from '../../ops/time.ts'
 import { forkHere } from '../support/chain/branches.ts'
 import { type ChainIndex, cleanTables, indexChain, untilSame } from '../support/chain/index-chain.ts'
+import { createClock, startJob } from '../support/enrichment-job.ts'
 
 const [first, second, third, other] = ['first', 'second', 'third', 'other'].map((name) => accountOf(`custody ${name}`))
 const finality = 20
@@ -49,4 +57,54 @@ test('a change of custody is undone with its block', { timeout: 120_000 }, async
   await fork.mine([[], [], []])
   await untilSame(index, chain, await cleanTables(chain, { finality }))
   expect(await custody()).toEqual(before)
+})
+
+test('a claim that a change of custody suspends comes back with the block that is undone, and ends with one that is final', {
+  timeout: 180_000,
+}, async () => {
+  const fid = 9
+  const { publicKey } = appKeyOf('custody', 'app')
+  await chain.client.setAutomine(true)
+  await chain.execute(funder, registerFid(BigInt(fid), first!.address))
+  await chain.execute(funder, addAppKey(BigInt(fid), publicKey))
+  await index.untilHead()
+  const { timestamp } = await chain.client.getBlock()
+  const clock = createClock(new Date(Number(timestamp) * 1_000).toISOString())
+  const hub = await startHub(new HubState(clock.now))
+  const job = await startJob({ ...index, clock, env: { HUB_URL: hub.url, RPC_OPTIMISM: chain.rpc } })
+  onTestFinished(async () => {
+    await job.close()
+    await hub.stop()
+  })
+  const { pool } = index.database
+  const kinds = async () => {
+    clock.pass(2 * minute)
+    await job.run()
+    return (await claimHistory(pool, fid)).map(({ kind }) => kind)
+  }
+  await inTransaction(pool, async (db) => {
+    await lockClaims(db, fid)
+    const none = { signedAt: null, hostLink: null, manifestSha256: null, verifiedAddresses: [] }
+    const times = { receivedAt: clock.now(), claimedAt: clock.now() }
+    const key = { fid, method: 'jfs', nonce: 'custody1', signer: publicKey }
+    await insertClaim(db, { ...key, ...none, ...times, proof: {}, proofSha256: Buffer.alloc(32), evidence: '{}' })
+  })
+  expect(await kinds()).toEqual(['claimed'])
+
+  const fork = await forkHere(chain)
+  const sold = [{ from: funder, call: transferFid(BigInt(fid), second!.address) }]
+  await fork.mine([sold])
+  await index.untilHead()
+  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  await fork.mine([[], [], []])
+  await untilSame(index, chain, await cleanTables(chain, { finality }))
+  expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
+
+  await fork.mine([[], [], [], sold, ...Array.from({ length: finality + 1 }, () => [])])
+  await index.untilHead()
+  await expect.poll(kinds, { timeout: 60_000 }).toContain('ended')
+  expect((await claimHistory(pool, fid)).at(-1)?.evidence).toMatchObject({
+    reason: 'fid_transferred',
+    detail: { chain: chain.name, block_number: Number((await chain.client.getBlockNumber()) - BigInt(finality + 1)) },
+  })
 })

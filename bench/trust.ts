@@ -115,6 +115,8 @@ const registries: ProofWorld['registries'] = {
   isCustody: async () => true,
   isAuthAddress: async () => false,
   removalOf: async () => undefined,
+  addedLog: async () => null,
+  custodyOf: async () => undefined,
 }
 
 const wallets: ProofWorld['wallets'] = {

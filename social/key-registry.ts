@@ -1,4 +1,15 @@
-import { type Address, BaseError, type Hex, HttpRequestError, pad, parseAbi, RpcRequestError } from 'viem'
+import {
+  type Address,
+  BaseError,
+  decodeAbiParameters,
+  type Hex,
+  HttpRequestError,
+  pad,
+  parseAbi,
+  parseAbiParameters,
+  RpcRequestError,
+  zeroAddress,
+} from 'viem'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import type { ChainClient } from './chain-client.ts'
 
@@ -8,6 +19,20 @@ interface LogPlace {
   readonly block_hash: Hex
   readonly tx_hash: Hex
   readonly log_index: number
+}
+
+/** The log that added an app key. */
+export interface AddedLog extends LogPlace {
+  /** FID of the app that asked for it, which the registry has checked; null: it does not say. */
+  readonly request_fid: number | null
+}
+
+/** Whose a FID was at a block. */
+interface CustodyReading {
+  /** Lowercase. */
+  readonly address: Address
+  readonly block: number
+  readonly blockHash: Hex
 }
 
 /** The registries' chain: its name here, and its id. */
@@ -35,6 +60,10 @@ export interface Registries {
   removalOf(fid: number, key: Hex, at: 'latest' | 'finalized'): Promise<{ readonly place: LogPlace | null } | undefined>
   /** Whether a key was added as an app key of the FID above a block, as its Add log says. */
   addedAppKeyAfter(fid: number, key: Hex, block: number): Promise<boolean>
+  /** The log that added an app key for the FID; null: there is none, or the node does not search logs so far back. */
+  addedLog(fid: number, key: Hex): Promise<AddedLog | null>
+  /** Whose the FID is, at a block that is named with the answer; undefined: nobody's. */
+  custodyOf(fid: number): Promise<CustodyReading | undefined>
   /** Whether an address is the FID's custody address, or one it has added for signing in. */
   isCustody(fid: number, address: Address): Promise<boolean>
   isAuthAddress(fid: number, address: Address): Promise<boolean>
@@ -84,6 +113,21 @@ export function createRegistries(
         blockTag,
       }),
     )
+  const ofKeys = { address: keyRegistry as Address, abi } as const
+  /** Somebody's own chain is not as long yet. */
+  const wholeRange = async () => {
+    const head = await answered('KeyRegistry', () => chain.client().getBlockNumber())
+    return { fromBlock: head < fromBlock ? 0n : BigInt(fromBlock) }
+  }
+  /** None from a node that does not search so many blocks. */
+  const searched = async <Log>(search: () => Promise<Log[]>): Promise<Log[]> => {
+    try {
+      return await search()
+    } catch (error) {
+      if (refusedByNode(error)) return []
+      throw new NoAnswer('unavailable', `KeyRegistry: ${chain.failure(error).message}`)
+    }
+  }
   const hasKey = async (fid: number, key: Hex, type: number) => {
     const { state, keyType } = await keyDataOf(fid, key)
     return state === added && keyType === type
@@ -111,21 +155,36 @@ export function createRegistries(
     },
     async removalOf(fid, key, at) {
       if ((await keyDataOf(fid, key, at)).state !== removed) return undefined
-      const head = await answered('KeyRegistry', () => chain.client().getBlockNumber())
-      const asked = {
-        address: keyRegistry as Address,
-        abi,
-        eventName: 'Remove',
-        args: { fid: BigInt(fid), key },
-        fromBlock: head < fromBlock ? 0n : BigInt(fromBlock), // somebody's own chain is not as long yet
-        toBlock: at,
-      } as const
-      const search = () => chain.client().getContractEvents(asked)
-      const logs = await search().catch((error: unknown) => {
-        if (refusedByNode(error)) return []
-        throw new NoAnswer('unavailable', `KeyRegistry: ${chain.failure(error).message}`)
-      })
+      const args = { fid: BigInt(fid), key }
+      const range = { ...(await wholeRange()), toBlock: at }
+      const logs = await searched(() =>
+        chain.client().getContractEvents({ ...ofKeys, eventName: 'Remove', args, ...range }),
+      )
       return { place: placeOf(logs.at(-1)) }
+    },
+    async addedLog(fid, key) {
+      const args = { fid: BigInt(fid), keyType: keyTypes.app, key }
+      const range = { ...(await wholeRange()), toBlock: 'latest' } as const
+      const logs = await searched(() =>
+        chain.client().getContractEvents({ ...ofKeys, eventName: 'Add', args, ...range }),
+      )
+      const log = logs.at(-1)
+      const place = placeOf(log)
+      return place && { ...place, request_fid: requestFidOf(log?.args.metadata) }
+    },
+    async custodyOf(fid) {
+      const { number, hash } = await answered('IdRegistry', () => chain.client().getBlock({ blockTag: 'latest' }))
+      const address = await answered('IdRegistry', () =>
+        chain.client().readContract({
+          address: idRegistry as Address,
+          abi,
+          functionName: 'custodyOf',
+          args: [BigInt(fid)],
+          blockNumber: number,
+        }),
+      )
+      if (address === zeroAddress) return undefined
+      return { address: address.toLowerCase() as Address, block: Number(number), blockHash: hash }
     },
     isActiveAppKey: (fid, key) => hasKey(fid, key, keyTypes.app),
     // Registered as 20 bytes or as a word of 32: the contract takes any bytes for a key of this type.
@@ -152,6 +211,20 @@ function placeOf(
   if (!log) return null
   const { blockNumber, blockHash, transactionHash, logIndex } = log
   return { block_number: Number(blockNumber), block_hash: blockHash, tx_hash: transactionHash, log_index: logIndex }
+}
+
+/** Source: farcasterxyz/contracts, SignedKeyRequestValidator. */
+const keyRequest = parseAbiParameters(
+  '(uint256 requestFid, address requestSigner, bytes signature, uint256 deadline) request',
+)
+
+function requestFidOf(metadata: Hex | undefined): number | null {
+  try {
+    const [{ requestFid }] = decodeAbiParameters(keyRequest, metadata ?? '0x')
+    return requestFid <= Number.MAX_SAFE_INTEGER ? Number(requestFid) : null
+  } catch {
+    return null // of another type, or of none
+  }
 }
 
 /** Whether a node has answered that it does not do what it was asked, as many do not search many blocks at once. */

@@ -22,7 +22,7 @@ interface Provable {
   readonly now: Date
 }
 
-export interface Proved extends Checked {
+interface Proved extends Checked {
   /** Undefined: no node of the registries' chain is named. */
   readonly keyStanding: KeyStanding | undefined
   /** Undefined: it is no contract wallet, or no node of its chain is named. */

@@ -4,7 +4,7 @@ import { socialChain } from '../../chains.config.ts'
 import type { ProvableClaim, ProvingMessage, StoredClaimEvent } from '../../db/queries/read/claim-proof.ts'
 import type { SealedClaimEvent } from '../../trust/claim-event.ts'
 import { claimMessage, type Terms } from '../../trust/claim-text.ts'
-import { readHubMessage } from '../../trust/hub-message.ts'
+import { readHubMessage, type SignedMessage } from '../../trust/hub-message.ts'
 import {
   type AddressProof,
   type ClaimProof,
@@ -23,7 +23,7 @@ export function publishedProof(
 ): ClaimProof {
   const events = history as readonly SealedClaimEvent[]
   const address_proofs = claim.addresses.map((one) => addressProof(fid, one))
-  const has = address_proofs.flatMap(({ message }) => message?.hash ?? [])
+  const messages = address_proofs.flatMap(({ message }) => message?.hash ?? [])
   const end = events.findLast(({ kind, method, nonce }) => {
     return kind === 'ended' && method === claim.method && nonce === claim.nonce
   })
@@ -41,9 +41,9 @@ export function publishedProof(
     ended: end ? { at: end.at, reason: String(claim.end_reason), evidence: end.evidence } : null,
     statement: statementOf(fid, claim, terms),
     address_proofs,
-    keys: keysOf(claim),
+    keys: keysOf(claim, fid, end),
     custody: custodyOf(claim),
-    sources: claim.hubs.map(({ url, checked_at }) => ({ operator: new URL(url).host, asked_at: checked_at, has })),
+    sources: claim.hubs.map((hub) => hubWord(hub, messages)),
     history: events,
   })
 }
@@ -80,19 +80,15 @@ function statementOf(
 }
 
 function addressProof(fid: number, given: ProvingMessage): AddressProof {
-  const { address, verdict, first_seen_at, before_custody } = given
+  const { address, verdict, first_seen_at, before_custody, wallet } = given
   const message = readHubMessage(given.message)
   const body = message?.data.body
   const common = { address, verdict: verdict ?? 'stated', first_seen_at, before_custody }
-  if (!message || body?.kind !== 'verification_add') return { ...common, message: null, verification: null }
+  if (!message || body?.kind !== 'verification_add')
+    return { ...common, message: null, verification: null, wallet: null }
   return {
     ...common,
-    message: {
-      data_bytes: bytesToHex(message.dataBytes),
-      hash: bytesToHex(message.hash),
-      signature: bytesToHex(message.signature),
-      signer: bytesToHex(message.signer),
-    },
+    message: envelopeOf(message),
     verification: {
       type: body.verificationType,
       chain_id: body.chainId,
@@ -100,24 +96,94 @@ function addressProof(fid: number, given: ProvingMessage): AddressProof {
       claim_signature: bytesToHex(body.claimSignature),
       digest: claimDigest(fid, body, message.data.network),
     },
+    wallet: wallet && {
+      chain_id: body.chainId,
+      ...wallet,
+      standard: bytesToHex(body.claimSignature).endsWith(undeployedMark) ? '6492' : '1271',
+    },
   }
 }
 
-/** Keys that the KeyRegistry said are the FID's: that of a token was active when it was taken. */
-function keysOf({ method, signer, addresses }: ProvableClaim): KeyPlace[] {
-  const signers = addresses.flatMap(({ message, key_on_chain }) => {
-    const read = key_on_chain ? readHubMessage(message) : undefined
-    return read ? [bytesToHex(read.signer)] : []
-  })
-  const keys = [...new Set(method === 'jfs' ? [signer, ...signers] : signers)].sort()
+/** Ends a signature of a contract that is not there yet. Source: ERC-6492. */
+const undeployedMark = '6492'.repeat(16)
+
+/** Keys that are the FID's; that of a token was active when it was taken, whether or not it was asked about since. */
+function keysOf(
+  { method, signer, keys }: ProvableClaim,
+  fid: number,
+  end: { readonly evidence: unknown } | undefined,
+): KeyPlace[] {
   const { id: chain_id, social } = socialChain()
-  return keys.map((key) => ({ key, state: 1, chain_id, contract: social.keyRegistry, block_number: null }))
+  const common = { chain_id, contract: social.keyRegistry, remove: null, request_fid: null, key_add: null }
+  const removed = end?.evidence as { detail?: { key?: string; log?: KeyPlace['remove'] } } | undefined
+  const places = keys.map((known): KeyPlace => {
+    const { key, source } = known
+    if (source === 'offchain') return { ...common, key, source, state: null, add: null, key_add: keyAddOf(known, fid) }
+    const { request_fid = null, ...add } = known.added ?? {}
+    const remove = removed?.detail?.key === key ? (removed.detail.log ?? null) : null
+    const place = known.added && (add as NonNullable<KeyPlace['add']>)
+    return { ...common, key, source, state: 1, add: place, remove, request_fid }
+  })
+  if (method !== 'jfs' || places.some(({ key }) => key === signer)) return places
+  const unasked = { ...common, key: signer, source: 'chain' as const, state: 1, add: null }
+  return [...places, unasked].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-function custodyOf({ custody }: ProvableClaim): ClaimProof['custody'] {
-  if (!custody) return null
-  const { address, block_number, tx_hash, log_index, kind } = custody
+function keyAddOf({ key_add, key_add_signer }: ProvableClaim['keys'][number], fid: number): KeyPlace['key_add'] {
+  const read = readHubMessage(key_add)
+  if (read?.data.body.kind !== 'key_add' || read.data.fid !== fid || key_add_signer === null) return null
+  const { body } = read.data
+  return {
+    message: envelopeOf(read),
+    timestamp: read.data.timestamp,
+    key_type: body.keyType,
+    scopes: body.scopes,
+    ttl: body.ttl,
+    nonce: body.nonce,
+    deadline: body.deadline,
+    metadata: bytesToHex(body.metadata),
+    metadata_type: body.metadataType,
+    custody_signature: bytesToHex(body.custodySignature),
+    signed_by: key_add_signer,
+  }
+}
+
+function envelopeOf({ dataBytes, hash, signature, signer }: SignedMessage) {
+  return {
+    data_bytes: bytesToHex(dataBytes),
+    hash: bytesToHex(hash),
+    signature: bytesToHex(signature),
+    signer: bytesToHex(signer),
+  }
+}
+
+function hubWord(
+  { url, witness, checked_at, doubt, has, lacks }: ProvableClaim['hubs'][number],
+  messages: readonly string[],
+): ClaimProof['sources'][number] {
+  const isLacking = (hash: string) => lacks.includes(hash)
+  return {
+    operator: new URL(url).host,
+    witness,
+    asked_at: checked_at,
+    standing: doubt ?? 'believed',
+    // The followed one gave all that is stored, but what it was found to leave out since.
+    has: messages.filter((hash) => (witness ? has.includes(hash) : !isLacking(hash))),
+    lacks: messages.filter(isLacking),
+  }
+}
+
+function custodyOf({ custody, custody_read: read }: ProvableClaim): ClaimProof['custody'] {
   const { id: chain_id, social } = socialChain()
-  const since = { block_number, tx_hash, log_index, kind }
-  return { address, chain_id, contract: social.idRegistry, since, block_number: null }
+  const isRead = read && (!custody || read.block_number >= custody.block_number)
+  const address = custody?.address ?? read?.address
+  if (address === undefined) return null
+  const since = custody && {
+    block_number: custody.block_number,
+    tx_hash: custody.tx_hash,
+    log_index: custody.log_index,
+    kind: custody.kind,
+  }
+  const read_at = isRead ? { block_number: read.block_number, block_hash: read.block_hash } : null
+  return { address, chain_id, contract: social.idRegistry, since, read_at }
 }

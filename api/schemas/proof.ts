@@ -30,15 +30,55 @@ const statement = z.discriminatedUnion('kind', [
   }),
 ])
 
+const envelope = z.strictObject({ data_bytes: bytes, hash: bytes, signature: bytes, signer: bytes })
+
 const addressProof = z.strictObject({
   address,
   verdict: z.enum(['proven', 'signed', 'stated']),
-  message: z.strictObject({ data_bytes: bytes, hash: bytes, signature: bytes, signer: bytes }).nullable(),
+  message: envelope.nullable(),
   verification: z
     .strictObject({ type: count, chain_id: count, block_hash: hash, claim_signature: bytes, digest: hash })
     .nullable(),
   first_seen_at: time,
   before_custody: z.boolean(),
+  wallet: z
+    .strictObject({
+      chain_id: count,
+      block_number: count,
+      block_hash: hash,
+      code_sha256: hash.nullable(),
+      standard: z.enum(['1271', '6492']),
+      answer: word,
+    })
+    .nullable(),
+})
+
+const log = z.strictObject({ block_number: count, block_hash: hash, tx_hash: hash, log_index: count })
+
+const keyPlace = z.strictObject({
+  key: bytes,
+  source: z.enum(['chain', 'offchain']),
+  state: count.nullable(),
+  chain_id: count,
+  contract: address,
+  add: log.nullable(),
+  remove: log.nullable(),
+  request_fid: count.nullable(),
+  key_add: z
+    .strictObject({
+      message: envelope,
+      timestamp: count,
+      key_type: count,
+      scopes: z.array(count),
+      ttl: count,
+      nonce: count,
+      deadline: count,
+      metadata: bytes,
+      metadata_type: count,
+      custody_signature: bytes,
+      signed_by: address,
+    })
+    .nullable(),
 })
 
 const event = z.strictObject({
@@ -68,25 +108,26 @@ export const claimProof = z
     ended: z.strictObject({ at: time, reason: word, evidence: anything }).nullable(),
     statement,
     address_proofs: z.array(addressProof),
-    keys: z.array(
-      z.strictObject({
-        key: bytes,
-        state: count.nullable(),
-        chain_id: count,
-        contract: address,
-        block_number: count.nullable(),
-      }),
-    ),
+    keys: z.array(keyPlace),
     custody: z
       .strictObject({
         address,
         chain_id: count,
         contract: address,
         since: z.strictObject({ block_number: count, tx_hash: hash, log_index: count, kind: word }).nullable(),
-        block_number: count.nullable(),
+        read_at: z.strictObject({ block_number: count, block_hash: hash }).nullable(),
       })
       .nullable(),
-    sources: z.array(z.strictObject({ operator: word, asked_at: time, has: z.array(bytes) })),
+    sources: z.array(
+      z.strictObject({
+        operator: word,
+        witness: z.boolean(),
+        asked_at: time,
+        standing: word,
+        has: z.array(bytes),
+        lacks: z.array(bytes),
+      }),
+    ),
     history: z
       .array(event)
       .meta({ description: 'All that became of the FID’s claims, each with the hash of the one before.' }),

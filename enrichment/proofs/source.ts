@@ -1,9 +1,18 @@
 import type pg from 'pg'
+import { toHex } from 'viem'
 import { messagesToProve, type ProvedMessage, storeProofs } from '../../db/queries/sources/farcaster-messages.ts'
-import { keyFactsOf, type StoredKeyStanding, storeKeyStandings } from '../../db/queries/sources/signer-keys.ts'
+import {
+  claimGrounds,
+  keyFactsOf,
+  type StoredKeyStanding,
+  storeCustodyReading,
+  storeKeyStandings,
+} from '../../db/queries/sources/signer-keys.ts'
 import type { Host } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import { type ProofWorld, type Proved, proveMessage } from '../../social/proving.ts'
+import type { AddedLog } from '../../social/key-registry.ts'
+import { askKeyStanding, type KeyStanding } from '../../social/key-standing.ts'
+import { type ProofWorld, proveMessage } from '../../social/proving.ts'
 import { sources } from '../../sources.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
@@ -19,6 +28,20 @@ const { cadenceMs } = sources.proofs
 
 /** Asks the chains about the messages that an account's addresses rest on, and stores what each is worth. */
 export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
+  const { registries } = world
+
+  /** Where a key was added, asked once for each key of an account. */
+  function logsOf(fid: number) {
+    const asked = new Map<string, Promise<AddedLog | null>>()
+    return (key: Uint8Array, standing: KeyStanding | undefined) => {
+      if (standing?.source !== 'chain') return null
+      const hex = toHex(key)
+      const log = asked.get(hex) ?? answered(() => registries.addedLog(fid, hex))
+      asked.set(hex, log)
+      return log
+    }
+  }
+
   return {
     ...sources.proofs,
     host,
@@ -28,23 +51,37 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
       const proofs: ProvedMessage[] = []
       const keys: StoredKeyStanding[] = []
       let isOpen = false
+      const addedLog = logsOf(fid)
       for (const { hash, address, message: json } of await messagesToProve(pool, fid)) {
         const message = readHubMessage(json)
         if (!message) continue // nothing of it can be checked, today or later
         const facts = await keyFactsOf(pool, fid, message.signer)
         await host.slot()
         const provable = { message, fid, address: address as `0x${string}`, key: facts, now: now() }
-        const { verdict, claim, key, keyStanding, wallet } = await prove(provable, world)
+        const { verdict, claim, key, keyStanding, wallet } = await answered(() => proveMessage(provable, world))
         if (verdict === 'forged' || key === 'unknown') continue
         proofs.push({ fid, hash, verdict, claim, key, wallet: wallet ?? null })
         const { source = null, beforeCustody = false } = keyStanding ?? {}
-        keys.push({ fid, key: message.signer, source, beforeCustody, custodyBlock: facts.transferBlock })
+        const log = await addedLog(message.signer, keyStanding)
+        const place = { custodyBlock: facts.transferBlock, addedLog: log }
+        keys.push({ fid, key: message.signer, source, beforeCustody, ...place })
         // What may be another answer tomorrow: of a contract, and about a key that is added yet or was handed over.
         isOpen ||= wallet !== undefined || verdict !== 'proven' || beforeCustody
       }
+      const grounds = await claimGrounds(pool, fid)
+      for (const key of grounds.keys) {
+        const facts = await keyFactsOf(pool, fid, key)
+        await host.slot()
+        const standing = await answered(() => askKeyStanding(registries, { fid, key: toHex(key) }, facts))
+        const { source, beforeCustody } = standing
+        const place = { custodyBlock: facts.transferBlock, addedLog: await addedLog(key, standing) }
+        keys.push({ fid, key, source, beforeCustody, ...place })
+      }
+      const custody = grounds.claimed ? await answered(() => registries.custodyOf(fid)) : undefined
       return {
-        outcome: proofs.length > 0 ? 'ok' : 'empty',
+        outcome: proofs.length > 0 || grounds.claimed ? 'ok' : 'empty',
         async write(db) {
+          if (custody) await storeCustodyReading(db, { fid, ...custody, now: now() })
           await storeProofs(db, proofs, now())
           await storeKeyStandings(db, keys, now())
           return isOpen ? cadenceMs.open : cadenceMs.settled
@@ -55,9 +92,9 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
 }
 
 /** A node that does not answer is no fault of ours: the account is asked about again later. */
-async function prove(...given: Parameters<typeof proveMessage>): Promise<Proved> {
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
   try {
-    return await proveMessage(...given)
+    return await ask()
   } catch (error) {
     if (error instanceof NoAnswer) throw error
     throw new NoAnswer('unavailable', (error as Error).message, { cause: error })

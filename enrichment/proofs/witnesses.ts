@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { storeWitnessStanding } from '../../db/queries/sources/hub-standing.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { liveMessages, storeWitness } from '../../db/queries/sources/witnesses.ts'
 import type { Host } from '../../hosts/host.ts'
@@ -43,6 +44,8 @@ export function socialWitnesses({ pool, witnesses, host, now }: WitnessOptions):
             let missing = 0
             for (const { url, testimony } of asked) {
               const known = testimony.kind === 'says' ? testimony.hashes : null
+              const doubt = testimony.kind === 'says' ? null : testimony.why
+              await storeWitnessStanding(db, { url, doubt, now: now() })
               missing += await storeWitness(db, { fid, url, hashes, known, disputedAfterMs, now: now() })
             }
             return missing

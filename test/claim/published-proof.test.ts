@@ -1,12 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Hex, numberToHex, padHex, sha256, toHex } from 'viem'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { claimProof } from '../../api/schemas/proof.ts'
+import { funder } from '../../devnet/chain/chain.ts'
+import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
+import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import { sources } from '../../sources.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
-import type { ClaimProof } from '../../trust/proof/proof.ts'
+import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import {
+  appKeyOf,
   type Claimant,
   type ClaimStage,
   eip191Claim,
@@ -17,6 +22,7 @@ import {
 } from '../support/api/claims.ts'
 import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
 import { runMain } from '../support/mains.ts'
+import { keyAddMessage } from '../trust/key-adds.ts'
 
 // What the service publishes about claims of every method holds before the command that strangers check it with.
 
@@ -64,20 +70,93 @@ const failed = async (proof: ClaimProof) => (await checkOffline(proof)).filter((
 test('the proof of a signed text holds, and the command says so', async () => {
   const claimant = await stage.claimant()
   const proof = await published(claimant, await eip191Claim(stage, claimant))
-  expect(proof).toMatchObject({ state: 'live', ended: null, method: 'eip191', custody: null })
-  expect(proof.keys).toMatchObject([{ key: claimant.appKey.publicKey, state: 1, chain_id: 10 }])
+  expect(proof).toMatchObject({ state: 'live', ended: null, method: 'eip191' })
+  const custody = claimant.custody.address.toLowerCase()
+  expect(proof.custody).toMatchObject({ address: custody, chain_id: 10, since: null })
+  const { hash } = await stage.chain.client.getBlock({
+    blockNumber: BigInt(proof.custody?.read_at?.block_number ?? -1),
+  })
+  expect(proof.custody?.read_at?.block_hash).toBe(hash)
+  await expectAdded(proof, claimant)
+  const { host: operator } = new URL(stage.hub.url)
+  const has = proof.address_proofs.map(({ message }) => message?.hash)
+  expect(proof.sources).toMatchObject([{ operator, witness: false, standing: 'believed', has, lacks: [] }])
   expect(await failed(proof)).toEqual([])
+  expect(await command(proof)).toMatchObject({ code: 0 })
+  const [key] = proof.keys
+  const elsewhere = { ...proof, keys: [{ ...key!, add: { ...key!.add!, log_index: 7 } }] }
+  const { sha256: _, ...rest } = elsewhere
+  expect(await command(sealProof(rest))).toMatchObject({ code: 1 })
+})
+
+/** What the command says that strangers check a proof with, the chain and the hub asked. */
+async function command(proof: unknown) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-directory-proof-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'proof.json')
   await writeFile(file, JSON.stringify(proof))
-  const args = [file, '--rpc-10', stage.chain.rpc, '--hub', stage.hub.url]
-  expect(await runMain('trust/proof/main.ts', args)).toMatchObject({ code: 0 })
+  return runMain('trust/proof/main.ts', [file, '--rpc-10', stage.chain.rpc, '--hub', stage.hub.url])
+}
+
+/** The key's place is that of the log that added it. */
+async function expectAdded(proof: ClaimProof, { fid, appKey }: Claimant) {
+  expect(proof.keys).toMatchObject([{ key: appKey.publicKey, source: 'chain', state: 1, chain_id: 10, key_add: null }])
+  const { block_number, block_hash, tx_hash, log_index } = proof.keys[0]?.add ?? {}
+  const { logs, blockHash, blockNumber } = await stage.chain.client.getTransactionReceipt({ hash: tx_hash as Hex })
+  expect([block_number, block_hash]).toEqual([Number(blockNumber), blockHash])
+  expect(logs.find(({ logIndex }) => logIndex === log_index)?.topics[1]).toBe(numberToHex(fid, { size: 32 }))
+}
+
+test('the proof of a token holds, and says where its key was added', async () => {
+  const claimant = await stage.claimant()
+  const proof = await published(claimant, jfsClaim(stage, claimant))
+  expect(await failed(proof)).toEqual([])
+  await expectAdded(proof, claimant)
 })
 
-test('the proof of a token holds', async () => {
+test('the proof of a contract wallet says on which block it answered, and with which code', async () => {
   const claimant = await stage.claimant()
-  expect(await failed(await published(claimant, jfsClaim(stage, claimant)))).toEqual([])
+  const { fid, account } = claimant
+  const salt = padHex(numberToHex(fid))
+  const address = await walletOf(stage.chain, account.address, salt)
+  await stage.chain.execute(funder, createWallet(stage.chain, account.address, salt))
+  const digest = verificationDigest({ fid, address, blockHash: blockHashOf(address.toLowerCase()) }, 10)
+  stage.hub.state.addVerification(fid, address, {
+    contractChain: 10,
+    walletSignature: await account.sign!({ hash: digest }),
+  })
+  const proof = await published(claimant, await eip191Claim(stage, claimant, { address }))
+  const { wallet } = proof.address_proofs.find((one) => one.address === address.toLowerCase())!
+  expect(wallet).toMatchObject({ chain_id: 10, standard: '1271', answer: 'held' })
+  const { hash } = await stage.chain.client.getBlock({ blockNumber: BigInt(wallet?.block_number ?? -1) })
+  const code = await stage.chain.client.getCode({ address })
+  expect([wallet?.block_hash, wallet?.code_sha256]).toEqual([hash, sha256(code!)])
+  expect((await failed(proof)).map(({ outcome }) => outcome)).toEqual(['unknown']) // who asks no chain cannot know
+  expect(await command(proof)).toMatchObject({ code: 0 })
+})
+
+test('the proof of an address that an off-chain key signed for carries the message that added the key', async () => {
+  const claimant = await stage.claimant()
+  const { fid } = claimant
+  const account = stage.hub.state.accounts.get(fid)!
+  const own = appKeyOf(`off the chain ${fid}`)
+  const appKey = { publicKey: own.publicKey, privateKey: toHex(own.secret) }
+  const message = await keyAddMessage({ fid, appKey }, claimant.custody, new Date(stage.clock.now))
+  stage.hub.state.shards
+    .get((fid % 2) + 1)!
+    .append(stage.clock.now, [
+      { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages: [] } },
+    ])
+  expect(account.fid).toBe(fid)
+  stage.clock.now += 60_000
+  stage.hub.state.addVerification(fid, claimant.address, { privateKey: claimant.privateKey, appKey })
+  stage.clock.now += 60_000
+  await job.run()
+  const proof = await published(claimant, await eip191Claim(stage, claimant))
+  expect(proof.keys).toMatchObject([{ key: own.publicKey, source: 'offchain', state: null, add: null }])
+  expect(proof.keys[0]?.key_add?.signed_by).toBe(claimant.custody.address.toLowerCase())
+  expect(await failed(proof)).toEqual([])
+  expect(await command(proof)).toMatchObject({ code: 0 })
 })
 
 test('the proof of a manifest holds, with its very bytes', async () => {

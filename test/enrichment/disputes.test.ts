@@ -5,6 +5,7 @@ import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { hour, minute } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
+import type { ClaimProof } from '../../trust/proof/proof.ts'
 import {
   type Claimant,
   type ClaimStage,
@@ -181,6 +182,22 @@ describe('a verification that the followed hub leaves out', () => {
       claim_state: 'suspended',
       verified_addresses: [claimant.address],
     })
+  })
+
+  test('is in the proof with what each hub has, and how each one stood', async () => {
+    await leftOut()
+    const proof = async () => {
+      stage.clock.now += minute // readers may keep an answer for so long
+      return (await stage.api.get(`/api/agent/${claimant.fid}/proof`)).json() as Promise<ClaimProof>
+    }
+    const [hash] = (await proof()).address_proofs.map(({ message }) => message?.hash)
+    const followed = { operator: hostOf(stage.hub), witness: false, standing: 'believed', has: [], lacks: [hash] }
+    const wordOf = async (hub: Hub) => (await proof()).sources.find(({ operator }) => operator === hostOf(hub))
+    expect(await wordOf(stage.hub)).toMatchObject(followed)
+    expect(await wordOf(other)).toMatchObject({ witness: true, standing: 'believed', has: [hash], lacks: [] })
+    Object.assign(other.state.told, { delaySeconds: 900 })
+    await readAgain()
+    expect(await wordOf(other)).toMatchObject({ standing: 'its newest block is 900 s old', has: [], lacks: [] })
   })
 
   test('ends when the other one does not have it either', async () => {

@@ -6,7 +6,7 @@ import { buildSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { listFiles, root } from '../support/source-files.ts'
-import { proofOf } from '../trust/proof.ts'
+import { keyOffChain, proofOf } from '../trust/proof.ts'
 
 /** Inside the project, so that the packages are found from there. */
 mkdirSync(join(root, '.data'), { recursive: true })
@@ -68,6 +68,10 @@ describe('the check of proofs as one script', () => {
     })
     return { status, failed: (stdout.match(/^FAILED/gm) ?? []).length, held: (stdout.match(/^held/gm) ?? []).length }
   }
+
+  test('needs nobody for a claim whose key is on no chain', async () => {
+    expect(verify(JSON.stringify(await proofOf('eip191', keyOffChain)))).toMatchObject({ status: 0, failed: 0 })
+  })
 
   test.for(['eip191', 'jfs', 'well-known'] as const)(
     'holds up a claim by %s, and finds a flipped bit',

@@ -8,7 +8,7 @@ import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimProof, type Statement, sealProof } from '../../trust/proof/proof.ts'
 import { runMain } from '../support/mains.ts'
-import { fid, proofOf, wallet } from './proof.ts'
+import { fid, keyOffChain, proofOf, wallet } from './proof.ts'
 
 const methods: Statement['kind'][] = ['eip191', 'jfs', 'well-known']
 const failures = async (proof: ClaimProof) =>
@@ -43,7 +43,40 @@ describe.each(methods)('a proof by %s', (method) => {
   })
 })
 
+describe('a key that is on no chain', () => {
+  test('is shown by what its custody address signed', async () => {
+    const lines = await checkOffline(await proofOf('eip191', keyOffChain))
+    expect(lines.filter(({ outcome }) => outcome !== 'held')).toEqual([])
+    expect(lines.map(({ name }) => name)).toContainEqual(expect.stringContaining('signed that it is a key of the FID'))
+  })
+
+  test.each([
+    ['another FID', fid + 1, {}],
+    ['another signer', fid, { signed_by: `0x${'11'.repeat(20)}` }],
+    ['other scopes', fid, { scopes: [5] }],
+    ['a longer time', fid, { ttl: 90 * 86_400 }],
+  ])('is found out when it is said of %s', async (_, ofFid, change) => {
+    const proof = await proofOf('eip191', keyOffChain)
+    const [key] = proof.keys
+    const keys = [{ ...key!, key_add: { ...key!.key_add!, ...change } }]
+    const lines = await checkOffline(resealed({ ...proof, fid: ofFid, keys }))
+    expect(lines.find(({ name }) => name.includes('is a key of the FID'))?.outcome).toBe('failed')
+  })
+
+  test('is the service’s word alone without the message, and no key that a token may be of', async () => {
+    const alone = async () => ({ ...(await keyOffChain()), key_add: null })
+    const lines = await checkOffline(await proofOf('eip191', alone))
+    expect(lines.find(({ name }) => name.includes('is a key of the FID'))?.outcome).toBe('unknown')
+    expect(await failures(await proofOf('jfs', keyOffChain))).toEqual(['the key is among those looked up'])
+  })
+})
+
 test.each<[string, (proof: ClaimProof) => ClaimProof, string]>([
+  [
+    'whose message is of a key that is not named',
+    (proof) => ({ ...proof, keys: [] }),
+    `${wallet.address}: where its key stands was looked up`,
+  ],
   ['of another FID', (proof) => ({ ...proof, fid: 8 }), 'the history is whole'],
   ['of another service', (proof) => ({ ...proof, service: 'other' }), 'the text is the one for this claim'],
   [

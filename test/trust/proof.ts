@@ -5,8 +5,9 @@ import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
 import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
-import { type ClaimProof, type Statement, sealProof } from '../../trust/proof/proof.ts'
+import { type ClaimProof, type KeyPlace, type Statement, sealProof } from '../../trust/proof/proof.ts'
 import { claimDigest } from '../../trust/verification-claim.ts'
+import { keyAddMessage } from './key-adds.ts'
 
 export const fid = 7
 export const wallet = walletOf('proof', 'wallet')
@@ -46,8 +47,49 @@ const statements: Record<Statement['kind'], () => Promise<Statement>> = {
   },
 }
 
+const place = { chain_id: 10, contract: registry, remove: null }
+
+async function keyOnChain(): Promise<KeyPlace> {
+  const log = { block_number: 12, block_hash: `0x${'12'.repeat(32)}`, tx_hash: `0x${'34'.repeat(32)}`, log_index: 3 }
+  const common = { key: appKey.publicKey, source: 'chain', state: 1, request_fid: 9_152, key_add: null } as const
+  return { ...common, ...place, add: log }
+}
+
+/** The same key, added by a message that the custody address signed. */
+export async function keyOffChain(): Promise<KeyPlace> {
+  const message = readHubMessage(await keyAddMessage({ fid, appKey }, wallet.account, new Date(at)))
+  if (message?.data.body.kind !== 'key_add') throw new Error('no key')
+  const { body, timestamp } = message.data
+  const common = { key: appKey.publicKey, source: 'offchain', state: null, request_fid: null, add: null } as const
+  return {
+    ...common,
+    ...place,
+    key_add: {
+      message: {
+        data_bytes: bytesToHex(message.dataBytes),
+        hash: bytesToHex(message.hash),
+        signature: bytesToHex(message.signature),
+        signer: bytesToHex(message.signer),
+      },
+      timestamp,
+      key_type: body.keyType,
+      scopes: body.scopes,
+      ttl: body.ttl,
+      nonce: body.nonce,
+      deadline: body.deadline,
+      metadata: bytesToHex(body.metadata),
+      metadata_type: body.metadataType,
+      custody_signature: bytesToHex(body.custodySignature),
+      signed_by: wallet.address,
+    },
+  }
+}
+
 /** The proof of a claim that holds, by the given method. */
-export async function proofOf(method: Statement['kind']): Promise<ClaimProof> {
+export async function proofOf(
+  method: Statement['kind'],
+  key: () => Promise<KeyPlace> = keyOnChain,
+): Promise<ClaimProof> {
   const hub = new HubState()
   hub.addAccount({ fid, custody: wallet.address, appKey })
   const json = hub.addVerification(fid, wallet.address, { privateKey: wallet.privateKey })
@@ -97,11 +139,21 @@ export async function proofOf(method: Statement['kind']): Promise<ClaimProof> {
         },
         first_seen_at: at,
         before_custody: false,
+        wallet: null,
       },
     ],
-    keys: [{ key: appKey.publicKey, state: 1, chain_id: 10, contract: registry, block_number: 12 }],
+    keys: [await key()],
     custody: null,
-    sources: [{ operator: 'hub.example', asked_at: at, has: [bytesToHex(hash)] }],
+    sources: [
+      {
+        operator: 'hub.example',
+        witness: false,
+        asked_at: at,
+        standing: 'believed',
+        has: [bytesToHex(hash)],
+        lacks: [],
+      },
+    ],
     history: [claimed],
   })
 }

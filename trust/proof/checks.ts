@@ -3,10 +3,11 @@ import { bytesToHex, type Hex, hexToBytes, recoverMessageAddress } from 'viem'
 import { type Json, jsonSha256 } from '../canonical-json.ts'
 import { isClaimHistory } from '../claim-event.ts'
 import { claimMessage } from '../claim-text.ts'
-import { checkEnvelope, type Outcome, signedBy } from '../envelope.ts'
-import { decodeVerification, type VerificationAdd } from '../message-data.ts'
+import { checkEnvelope, type Envelope, type Outcome, signedBy } from '../envelope.ts'
+import { keyAddSigner } from '../key-add.ts'
+import { decodeVerification, encodeMessageData, messageTypes, type VerificationAdd } from '../message-data.ts'
 import { checkKeyClaim, claimDigest, walletChains } from '../verification-claim.ts'
-import { type AddressProof, type ClaimProof, proofSchema, type Statement } from './proof.ts'
+import { type AddressProof, type ClaimProof, type KeyPlace, proofSchema, type Statement } from './proof.ts'
 
 /** One check and how it ended; `unknown`: somebody has to be asked for it. */
 export interface CheckLine {
@@ -34,8 +35,43 @@ export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {
     line('the state is what the history ends with', () => stateOf(proof) === proof.state),
     line('the claim is in the history', () => isInHistory(proof)),
   ]
-  const addresses = proof.address_proofs.map((one) => checkAddress(proof.fid, one))
-  return [...(await Promise.all(lines)), ...(await Promise.all(addresses)).flat(), ...(await checkStatement(proof))]
+  const addresses = proof.address_proofs.map((one) => checkAddress(proof, one))
+  const keys = proof.keys.filter(({ source }) => source === 'offchain').map((key) => checkKeyAdd(proof.fid, key))
+  const parts = [...lines, ...keys]
+  return [...(await Promise.all(parts)), ...(await Promise.all(addresses)).flat(), ...(await checkStatement(proof))]
+}
+
+/** A key that is on no chain: the message that added it, and the custody address's signature in it. */
+async function checkKeyAdd(fid: number, { key, key_add: given }: KeyPlace): Promise<CheckLine> {
+  const name = `${key}: an address signed that it is a key of the FID`
+  if (!given) return { name, outcome: 'unknown', detail: 'there is the service’s word alone' }
+  return line(name, async () => {
+    const body = {
+      kind: 'key_add' as const,
+      key: bytesOf(key),
+      keyType: given.key_type,
+      custodySignature: bytesOf(given.custody_signature),
+      deadline: given.deadline,
+      nonce: given.nonce,
+      metadata: bytesOf(given.metadata),
+      metadataType: given.metadata_type,
+      scopes: given.scopes,
+      ttl: given.ttl,
+    }
+    const type = messageTypes.MESSAGE_TYPE_KEY_ADD
+    const said = encodeMessageData({ type, fid, timestamp: given.timestamp, network: mainnet, body })
+    if (bytesToHex(said) !== given.message.data_bytes) return false
+    return checkEnvelope(envelopeOf(given.message)) === 'held' && (await keyAddSigner(fid, body)) === given.signed_by
+  })
+}
+
+function envelopeOf(message: NonNullable<AddressProof['message']>): Envelope {
+  return {
+    dataBytes: bytesOf(message.data_bytes),
+    hash: bytesOf(message.hash),
+    signature: bytesOf(message.signature),
+    signer: bytesOf(message.signer),
+  }
 }
 
 /** Whether the lists are there that every check goes through; what stands in them is for the checks. */
@@ -53,8 +89,8 @@ async function line(name: string, holds: () => boolean | Promise<boolean>): Prom
 }
 
 /** The message's envelope, its fields against those shown, and the address's own signature. */
-async function checkAddress(fid: number, proof: AddressProof): Promise<CheckLine[]> {
-  const { address, message, verification } = proof
+async function checkAddress({ fid, keys }: ClaimProof, proof: AddressProof): Promise<CheckLine[]> {
+  const { address, message, verification, verdict } = proof
   if (!message || !verification) {
     return [{ name: `${address}: its message`, outcome: 'unknown', detail: 'there is the hub’s word alone' }]
   }
@@ -65,15 +101,11 @@ async function checkAddress(fid: number, proof: AddressProof): Promise<CheckLine
   }
   const isWallet = verification.type === 1
   return Promise.all([
-    line(`${address}: the message is signed by its key`, () => {
-      const dataBytes = bytesOf(message.data_bytes)
-      const parts = {
-        hash: bytesOf(message.hash),
-        signature: bytesOf(message.signature),
-        signer: bytesOf(message.signer),
-      }
-      return checkEnvelope({ dataBytes, ...parts }) === 'held'
-    }),
+    line(`${address}: the message is signed by its key`, () => checkEnvelope(envelopeOf(message)) === 'held'),
+    line(
+      `${address}: where its key stands was looked up`,
+      () => verdict !== 'proven' || keys.some(({ key }) => key === message.signer),
+    ),
     line(`${address}: the message says what is shown`, () => {
       const data = decodeVerification(bytesOf(message.data_bytes))
       const add = claim()

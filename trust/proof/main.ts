@@ -20,7 +20,9 @@ const mostProofBytes = 4 * 1024 * 1024
 const { file, rpc, hubs } = readArguments(process.argv.slice(2))
 const proof = await readProof(file)
 const online = hasParts(proof) ? await checkOnline(proof, { rpc, hubs }) : []
-const lines = [...(await checkOffline(proof)), ...online]
+const asked = new Set(online.map(({ name }) => name))
+const offline = (await checkOffline(proof)).filter(({ name }) => !asked.has(name)) // what a chain has to say, it says once
+const lines = [...offline, ...online]
 for (const line of lines) console.log(shown(line))
 const failed = lines.filter(({ outcome }) => outcome === 'failed').length
 const open = lines.filter(({ outcome }) => outcome === 'unknown').length

@@ -1,4 +1,4 @@
-import { createPublicClient, type Hex, hashMessage, http, parseAbi } from 'viem'
+import { createPublicClient, type Hex, hashMessage, http, keccak256, numberToHex, parseAbi } from 'viem'
 import type { CheckLine } from './checks.ts'
 import type { ClaimProof, Statement } from './proof.ts'
 
@@ -27,26 +27,39 @@ const yes = '0x1626ba7e'
 /** Checks that need a chain or a hub; `unknown` for those nobody was named for. */
 export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<CheckLine[]> {
   const lines = [
-    ...proof.keys.map(({ key, chain_id, contract }) =>
-      ask(`${key}: the registry had it for the FID`, askable, chain_id, async (client) => {
-        const args = [BigInt(proof.fid), key as Hex] as const
-        const address = contract as Hex
-        const { state, keyType } = await client.readContract({
-          address,
-          abi: registry,
-          functionName: 'keyDataOf',
-          args,
-        })
-        return keyType === 1 && state >= 1
-      }),
+    ...proof.keys
+      .filter(({ source }) => source === 'chain')
+      .map(({ key, chain_id, contract }) =>
+        ask(`${key}: the registry had it for the FID`, askable, chain_id, async (client) => {
+          const args = [BigInt(proof.fid), key as Hex] as const
+          const address = contract as Hex
+          const { state, keyType } = await client.readContract({
+            address,
+            abi: registry,
+            functionName: 'keyDataOf',
+            args,
+          })
+          return keyType === 1 && state >= 1
+        }),
+      ),
+    ...proof.keys.flatMap(({ key, chain_id, contract, add }) =>
+      add
+        ? ask(`${key}: the log that added it`, askable, chain_id, (client) =>
+            isAt(client, contract, add, [addTopic, topicOf(proof.fid), topicOf(1), keccak256(key as Hex)]),
+          )
+        : [],
     ),
+    ...proof.keys.flatMap(({ key, chain_id, key_add }) => {
+      const registryOf = proof.custody
+      if (!key_add || !registryOf) return []
+      return ask(`${key}: who signed for it is the custody address`, askable, chain_id, async (client) => {
+        return (await custodyOf(client, registryOf.contract, proof.fid)) === key_add.signed_by
+      })
+    }),
     ...(proof.custody
       ? [
           ask('the custody is still the same', askable, proof.custody.chain_id, async (client) => {
-            const address = proof.custody?.contract as Hex
-            const args = [BigInt(proof.fid)] as const
-            const now = await client.readContract({ address, abi: registry, functionName: 'custodyOf', args })
-            return now.toLowerCase() === proof.custody?.address
+            return (await custodyOf(client, proof.custody?.contract ?? '', proof.fid)) === proof.custody?.address
           }),
         ]
       : []),
@@ -101,7 +114,33 @@ async function ask(
   }
 }
 
+async function custodyOf(client: Client, contract: string, fid: number): Promise<string> {
+  const asked = { address: contract as Hex, abi: registry, functionName: 'custodyOf', args: [BigInt(fid)] } as const
+  return (await client.readContract(asked)).toLowerCase()
+}
+
+/** Source: farcasterxyz/contracts, KeyRegistry: Add(uint256 fid, uint32 keyType, bytes key, bytes, uint8, bytes). */
+const addTopic = '0x7d285df41058466977811345cd453c0c52e8d841ffaabc74fc050f277ad4de02'
+const topicOf = (number: number) => numberToHex(number, { size: 32 })
+
+/** Whether a log with these topics is where a proof says. */
+async function isAt(
+  client: Client,
+  contract: string,
+  place: NonNullable<ClaimProof['keys'][number]['add']>,
+  topics: readonly string[],
+): Promise<boolean> {
+  const { blockHash, logs } = await client.getTransactionReceipt({ hash: place.tx_hash as Hex })
+  const log = logs.find(({ logIndex }) => logIndex === place.log_index)
+  if (!log || blockHash !== place.block_hash || Number(log.blockNumber) !== place.block_number) return false
+  return log.address.toLowerCase() === contract && topics.every((topic, index) => log.topics[index] === topic)
+}
+
+/** Ends a signature of a contract that is not there yet. Source: ERC-6492. */
+const undeployedMark = '6492'.repeat(16)
+
 async function saysYes(client: Client, address: string, hash: Hex, signature: Hex): Promise<boolean> {
+  if (signature.endsWith(undeployedMark)) return client.verifyHash({ address: address as Hex, hash, signature })
   const args = [hash, signature] as const
   return (
     (await client.readContract({ address: address as Hex, abi: wallet, functionName: 'isValidSignature', args })) ===

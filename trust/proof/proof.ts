@@ -22,12 +22,23 @@ export interface ClaimProof {
   readonly address_proofs: readonly AddressProof[]
   readonly keys: readonly KeyPlace[]
   readonly custody: Custody | null
-  /** Who told, and which messages each has. */
-  readonly sources: readonly { readonly operator: string; readonly asked_at: string; readonly has: readonly string[] }[]
+  /** Hubs that were asked: the one that is followed, and witnesses. */
+  readonly sources: readonly HubWord[]
   /** All events of the FID's claims, the oldest first. */
   readonly history: readonly SealedClaimEvent[]
   /** SHA-256 of the canonical form of all the other fields. */
   readonly sha256: string
+}
+
+interface HubWord {
+  readonly operator: string
+  readonly witness: boolean
+  readonly asked_at: string
+  /** `believed`, or why what it says did not count then. */
+  readonly standing: string
+  /** Of the messages of the addresses, those that it has, and those that it lacks; in neither: it was not asked. */
+  readonly has: readonly string[]
+  readonly lacks: readonly string[]
 }
 
 export const proofSchema = 'claim-proof/1'
@@ -73,16 +84,61 @@ export interface AddressProof {
   readonly first_seen_at: string
   /** Signed before the FID's last transfer, so not by its owner of today. */
   readonly before_custody: boolean
+  /** What a contract wallet answered, on which block of its chain; null: a key signed, or it was not asked. */
+  readonly wallet: {
+    readonly chain_id: number
+    readonly block_number: number
+    readonly block_hash: string
+    /** SHA-256 of its code then; null: there was none yet. */
+    readonly code_sha256: string | null
+    /** ERC-1271, or ERC-6492 for one that was not there yet. */
+    readonly standard: '1271' | '6492'
+    readonly answer: string
+  } | null
+}
+
+/** A log on a chain. */
+interface LogPlace {
+  readonly block_number: number
+  readonly block_hash: string
+  readonly tx_hash: string
+  readonly log_index: number
+}
+
+/** The message that added a key off the chain, its fields, and the address that signed for it. */
+interface KeyAddProof {
+  readonly message: {
+    readonly data_bytes: string
+    readonly hash: string
+    readonly signature: string
+    readonly signer: string
+  }
+  readonly timestamp: number
+  readonly key_type: number
+  readonly scopes: readonly number[]
+  readonly ttl: number
+  readonly nonce: number
+  readonly deadline: number
+  readonly metadata: string
+  readonly metadata_type: number
+  readonly custody_signature: string
+  readonly signed_by: string
 }
 
 export interface KeyPlace {
   readonly key: string
+  /** Who says that it is the FID's: the KeyRegistry, or a message that its custody address signed. */
+  readonly source: 'chain' | 'offchain'
   /** What the KeyRegistry answers; null: it was not asked. */
   readonly state: number | null
   readonly chain_id: number
   readonly contract: string
-  /** The block it was asked at. */
-  readonly block_number: number | null
+  /** Log that added it, and that removed it; null: none, or not found. */
+  readonly add: LogPlace | null
+  readonly remove: LogPlace | null
+  /** FID of the app that asked for it; null: not known. */
+  readonly request_fid: number | null
+  readonly key_add: KeyAddProof | null
 }
 
 interface Custody {
@@ -96,7 +152,8 @@ interface Custody {
     readonly log_index: number
     readonly kind: string
   } | null
-  readonly block_number: number | null
+  /** The block at which the registry said so; null: it was not asked since the last change. */
+  readonly read_at: { readonly block_number: number; readonly block_hash: string } | null
 }
 
 export function sealProof(proof: Omit<ClaimProof, 'sha256'>): ClaimProof {

@@ -159,7 +159,7 @@ update claim c set checked_at = $4
 
 /** Asks for the checks of these FIDs' claims: now where what is stored speaks against one, else at their turn. */
 export async function askForClaimChecks(db: Queryable, fids: readonly number[], now: Date): Promise<void> {
-  const { rows } = await db.query<{ subject: string; doubtful: boolean }>({
+  const { rows } = await db.query<{ subject: string; doubtful: boolean; unplaced: boolean }>({
     name: 'claims-to-check',
     text: `
 select 'fid:' || c.fid as subject,
@@ -168,12 +168,17 @@ select 'fid:' || c.fid as subject,
                or (c.method = 'eip191'
                    and not exists (select from verified_address v
                                     where v.fid = c.fid and v.address = decode(substr(c.signer, 3), 'hex')
-                                      and v.ended_at is null))) as doubtful
+                                      and v.ended_at is null))) as doubtful,
+       exists (select from source_state s where s.source = $2 and s.subject = 'fid:' || c.fid)
+       and (not exists (select from custody_reading r where r.fid = c.fid) or bool_or(c.method = 'jfs'
+                  and not exists (select from signer_key k
+                                   where k.fid = c.fid and k.key = decode(substr(c.signer, 3), 'hex')
+                                     and k.checked_at is not null))) as unplaced
   from claim c
  where c.fid = any ($1::bigint[]) and c.state <> 'ended'
  group by c.fid
  order by c.fid`,
-    values: [fids],
+    values: [fids, sources.proofs.name],
   })
   if (rows.length === 0) return
   const { name, cadenceMs } = sources.claims
@@ -181,6 +186,8 @@ select 'fid:' || c.fid as subject,
   await addSubjects(db, name, subjects, { priority: 0, dueAt: new Date(now.getTime() + cadenceMs.all) })
   const doubtful = rows.filter((row) => row.doubtful).map(({ subject }) => subject)
   if (doubtful.length > 0) await askForSubjects(db, name, doubtful, { priority: 2, dueAt: now })
+  const unplaced = rows.filter((row) => row.unplaced).map(({ subject }) => subject)
+  if (unplaced.length > 0) await askForSubjects(db, sources.proofs.name, unplaced, { priority: 1, dueAt: now })
 }
 
 /** Those of the FIDs that a claim of stands. */

@@ -87,7 +87,7 @@ select m.hash, '0x' || encode(m.address, 'hex') as address, m.message
   from farcaster_message m
   left join signer_key k on k.fid = m.fid and k.key = m.signer
  where m.fid = $1
-   and (m.key is distinct from 'held' or m.verification_type = 1
+   and (m.key is distinct from 'held' or m.verification_type = 1 or (k.source = 'chain' and k.added_log is null)
         or k.custody_block is distinct from (select max(c.block_number) from fid_custody c where c.fid = m.fid))
  order by m.message_time desc, m.hash
  limit ${mostToProve}`,

@@ -41,7 +41,7 @@ insert into hub_standing as h (url, checked_at, accounts, messages, doubt, doubt
 values ($1, $5, case when $4::text is null then $2::bigint end, case when $4::text is null then $3::bigint end, $4,
         case when $4::text is not null then $5::timestamptz end)
     on conflict (url) do update
-   set checked_at = excluded.checked_at, doubt = excluded.doubt,
+   set checked_at = excluded.checked_at, doubt = excluded.doubt, witness = false,
        accounts = case when excluded.doubt is null then excluded.accounts else h.accounts end,
        messages = case when excluded.doubt is null then excluded.messages else h.messages end,
        doubted_since = case when excluded.doubt is not null then coalesce(h.doubted_since, excluded.doubted_since) end`,
@@ -74,4 +74,21 @@ select not exists (select from known)
 /** Forgets that answers left these accounts empty. */
 export async function forgetEmptied(db: Queryable, fid: number): Promise<void> {
   await db.query({ name: 'forget-emptied', text: 'delete from emptied_account where fid = $1', values: [fid] })
+}
+
+/** Notes how a hub stands that is asked about what the followed one says; `doubt`: why it does not count, null: it does. */
+export async function storeWitnessStanding(
+  db: Queryable,
+  { url, doubt, now }: { readonly url: string; readonly doubt: string | null; readonly now: Date },
+): Promise<void> {
+  await db.query({
+    name: 'store-witness-standing',
+    text: `
+insert into hub_standing as h (url, checked_at, doubt, doubted_since, witness)
+values ($1, $3, $2, case when $2::text is not null then $3::timestamptz end, true)
+    on conflict (url) do update
+   set checked_at = excluded.checked_at, doubt = excluded.doubt, witness = true,
+       doubted_since = case when excluded.doubt is not null then coalesce(h.doubted_since, excluded.doubted_since) end`,
+    values: [url, doubt, now],
+  })
 }

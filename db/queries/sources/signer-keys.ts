@@ -55,18 +55,68 @@ export interface StoredKeyStanding {
   readonly beforeCustody: boolean
   /** Block of the transfer that it was judged by; null: there was none. */
   readonly custodyBlock: number | null
+  /** Of the log that added it; null: it was added off the chain, or is not found. */
+  readonly addedLog: object | null
 }
 
 export async function storeKeyStandings(db: Queryable, keys: readonly StoredKeyStanding[], now: Date): Promise<void> {
-  for (const { fid, key, source, beforeCustody, custodyBlock } of keys) {
+  for (const { fid, key, source, beforeCustody, custodyBlock, addedLog } of keys) {
     await db.query({
       name: 'store-key-standing',
       text: `
-insert into signer_key (fid, key, source, before_custody, custody_block, checked_at) values ($1, $2, $3, $4, $5, $6)
+insert into signer_key (fid, key, source, before_custody, custody_block, checked_at, added_log)
+values ($1, $2, $3, $4, $5, $6, $7)
     on conflict (fid, key) do update
    set source = excluded.source, before_custody = excluded.before_custody, custody_block = excluded.custody_block,
-       checked_at = excluded.checked_at`,
-      values: [fid, key, source, beforeCustody, custodyBlock, now],
+       checked_at = excluded.checked_at, added_log = coalesce(excluded.added_log, signer_key.added_log)`,
+      values: [fid, key, source, beforeCustody, custodyBlock, now, addedLog && JSON.stringify(addedLog)],
     })
   }
+}
+
+/** What standing claims of a FID rest on besides messages. */
+interface ClaimGrounds {
+  readonly claimed: boolean
+  /** App keys that signed them and were not asked about yet. */
+  readonly keys: readonly Buffer[]
+}
+
+export async function claimGrounds(db: Queryable, fid: number): Promise<ClaimGrounds> {
+  const { rows } = await db.query<ClaimGrounds>({
+    name: 'claim-grounds',
+    text: `
+select exists (select from claim where fid = $1 and state <> 'ended') as claimed,
+       array(select distinct decode(substr(c.signer, 3), 'hex') from claim c
+              where c.fid = $1 and c.state <> 'ended' and c.method = 'jfs'
+                and not exists (select from signer_key k
+                                 where k.fid = c.fid and k.key = decode(substr(c.signer, 3), 'hex')
+                                   and k.added_log is not null)
+              order by 1) as keys`,
+    values: [fid],
+  })
+  return rows[0] as ClaimGrounds
+}
+
+/** Notes whose a FID was when its chain was asked. */
+export async function storeCustodyReading(
+  db: Queryable,
+  {
+    fid,
+    address,
+    block,
+    blockHash,
+    now,
+  }: { fid: number; address: string; block: number; blockHash: string; now: Date },
+): Promise<void> {
+  const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+  await db.query({
+    name: 'store-custody-reading',
+    text: `
+insert into custody_reading as r (fid, address, block_number, block_hash, read_at) values ($1, $2, $3, $4, $5)
+    on conflict (fid) do update
+   set address = excluded.address, block_number = excluded.block_number, block_hash = excluded.block_hash,
+       read_at = excluded.read_at
+ where r.block_number <= excluded.block_number`,
+    values: [fid, bytes(address), block, bytes(blockHash), now],
+  })
 }

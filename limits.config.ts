@@ -52,6 +52,9 @@ export const readingLimits = {
   payerSettlements: 20_000,
   /** Hits of a search that there are pages of. */
   hits: 200,
+  /** Agents that facets are counted of, and skills that they name. */
+  facetAgents: 5_000,
+  facetSkills: 12,
   /** Tokens an address received that are looked at for what it held when. */
   receivedTokens: 5_000,
   /** Of a portfolio: tokens, and agents of either list. */

@@ -20,6 +20,7 @@ import { explainByAddress } from './routes/explain-address.ts'
 import { explainAgent } from './routes/explain-agent.ts'
 import { feed } from './routes/feed.ts'
 import { allSettlements } from './routes/find/all-settlements.ts'
+import { facets } from './routes/find/facets.ts'
 import { feedback } from './routes/find/feedback.ts'
 import { search } from './routes/find/search.ts'
 import { facilitators } from './routes/income/facilitators.ts'
@@ -58,6 +59,7 @@ export const routes: readonly Route[] = [
   portfolio,
   search,
   facilitators,
+  facets,
   errors,
   agentsFeed,
   eventsFeed,

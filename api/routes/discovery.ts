@@ -25,6 +25,8 @@ export const claimedParameter = wordParameter(['all', 'claimed', 'unclaimed'], '
 /** The filter of claim status as the statements take it. */
 export const claimedFlags = { all: null, claimed: true, unclaimed: false } as const
 
+export const protocols = ['a2a', 'mcp', 'openapi', 'x402'] as const
+
 export const discoveryQuery = z.object({
   q: textParameter,
   chain: chainsParameter,
@@ -35,6 +37,18 @@ export const discoveryQuery = z.object({
   page: integerParameter({ minimum: 1, maximum: queryLimits.lastPage, fallback: 1 }, 'From 1.'),
   limit: integerParameter(rowLimits.discovery, 'Rows a page.'),
 })
+
+/** Filters that agents are counted by as well. */
+export const facetFilters = {
+  chain: discoveryQuery.shape.chain,
+  claimed: claimedParameter,
+  spec: discoveryQuery.shape.spec,
+  codehost: discoveryQuery.shape.codehost,
+  protocol: wordsFilter(protocols, 'Kinds of descriptions found on the agent’s hosts.'),
+  skill: namesFilter('Skill that such a description names, in any case.'),
+  alive: flagFilter('Whether one of them answered when it was checked last.'),
+  paid_30d: flagFilter('Whether the agent was paid in the last 30 days.'),
+}
 
 const order = { newest: ['time', 'integer'], oldest: ['time', 'integer'] } as const
 const figuresOrder = ['integer', 'integer', 'integer'] as const
@@ -55,6 +69,10 @@ export const discovery = route({
     registered_since: timeFilter('`registered_at`: ISO 8601 with a zone, inclusive.'),
     registered_until: timeFilter('`registered_at`: ISO 8601 with a zone, exclusive.'),
     seen_since: timeFilter('`last_seen_at`: ISO 8601 with a zone, inclusive.'),
+    protocol: facetFilters.protocol,
+    skill: facetFilters.skill,
+    alive: facetFilters.alive,
+    paid_30d: facetFilters.paid_30d,
     cursor: cursorParameter,
     fields: fieldsParameter(Object.keys(leanFields)),
   }),
@@ -68,7 +86,19 @@ export const discovery = route({
   errors: ['ERR_NOT_FOUND'],
   tool: {
     name: 'search_agents',
-    untold: ['page', 'has_settlements', 'registered_since', 'registered_until', 'tag', 'method', 'min_settlements'],
+    untold: [
+      'page',
+      'has_settlements',
+      'registered_since',
+      'registered_until',
+      'tag',
+      'method',
+      'min_settlements',
+      'paid_30d',
+      'skill',
+      'protocol',
+      'alive',
+    ],
     use: 'Finds agents by name, chain, claim status, documents or code host, in pages. Start here when no fid or address is known.',
   },
   maxAgeSeconds: 30,

@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { readingLimits, rowLimits } from '../../limits.config.ts'
+import { grouped, readingLimits, rowLimits } from '../../limits.config.ts'
 import { leanFields } from './lean-row.ts'
 import { count } from './scalars.ts'
 
 const fields = [
   'fid',
   'address',
+  'transaction',
+  'registration',
   'handle',
   'display_name',
   'tag',
@@ -35,3 +37,22 @@ export const searchAnswer = z
     agents: z.array(found).max(rowLimits.search.maximum),
   })
   .meta({ id: 'SearchAnswer' })
+
+const facet = z
+  .array(z.strictObject({ value: z.string(), count }))
+  .meta({ id: 'Facet', description: 'Values as the filter takes them, and how many agents each would leave.' })
+
+export const facetsAnswer = z
+  .strictObject({
+    counted: count.max(readingLimits.facetAgents),
+    complete: z.boolean().meta({
+      description: `Whether all agents were counted; otherwise the ${grouped(readingLimits.facetAgents)} listed last.`,
+    }),
+    chain: facet,
+    claimed: facet,
+    protocol: facet,
+    skill: facet.meta({ description: 'The most frequent. Words of strangers.' }),
+    alive: facet,
+    paid_30d: facet,
+  })
+  .meta({ id: 'Facets' })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { addressOf, seedAgent } from '../support/seed.ts'
+import { addressOf, hashOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi
@@ -43,10 +43,10 @@ const listed = (page: string) =>
 
 test.each([
   '',
-  '?q=agent1',
-  '?q=7',
-  `?q=${addressOf('hers')}`,
-  '?q=nobody',
+  '?q=agent1&sort=newest',
+  '?q=7&sort=oldest',
+  `?q=${addressOf('hers')}&sort=newest`,
+  '?q=nobody&sort=most-active',
   '?chain=Base',
   '?chain=OP&chain=gnosis',
   '?chain=nowhere',
@@ -66,6 +66,57 @@ test.each([
   const page = await read(`/${query}`)
   expect(listed(page)).toEqual(agents.map(({ fid }) => fid))
   expect(page).toContain(`<p class="count" role="status"><span>${total} agent${total === 1 ? '' : 's'}`)
+})
+
+test.each(['?q=agent1', '?q=7', `?q=${addressOf('hers')}`, '?q=nobody', '?q=agent1&chain=Base', '?q=agent&page=2'])(
+  'without an order the page of %j lists what the search of the API finds, best first',
+  async (query) => {
+    const { agents, total } = (await (await api.get(`/api/search${query}&limit=30`)).json()) as {
+      agents: { fid: number }[]
+      total: number
+    }
+    const page = await read(`/${query}`)
+    expect(listed(page)).toEqual(agents.map(({ fid }) => fid))
+    expect(page).toContain(`<p class="count" role="status"><span>${total} agent${total === 1 ? '' : 's'}`)
+  },
+)
+
+test('each filter says how many agents it would leave, and leaves them', async () => {
+  for (const query of ['', '?chain=Base', '?claimed=claimed&chain=Celo', '?q=agent1']) {
+    const page = await read(`/${query}`)
+    const chips = [
+      ...page.matchAll(/<a class="chip" href="([^"]+)"><bdi>([^<]+)<\/bdi> <span class="n">([0-9,]+)<\/span><\/a>/g),
+    ]
+    expect(chips.length).toBeGreaterThan(2)
+    for (const [, target = '', name, count] of chips.slice(0, 6)) {
+      if (query.includes('chain=') && /^(Eth|Base|Celo|Arb|OP|Poly|Gnosis)$/.test(name as string)) continue
+      const left = await read(target.replaceAll('&amp;', '&'))
+      expect([query, name, /role="status"><span>([0-9,]+) agent/.exec(left)?.[1]]).toEqual([query, name, count])
+    }
+  }
+})
+
+test('an address, a transaction, a registration and a FID lead on to what is known of them', async () => {
+  const { pool } = database
+  const owner = addressOf('hers')
+  await seedRegistration(pool, { chain: 'base', id: 321, owner })
+  await seedHolding(pool, { fid: 100, chain: 'base', id: 321, by: owner })
+  await seedSettlement(pool, { chain: 'base', recipient: owner, block: 5 })
+  const hash = hashOf('tx base 5')
+  const found = async (q: string) => {
+    const page = await read(`/?q=${encodeURIComponent(q)}`)
+    return [listed(page), /<p class="jump">(.*?)<\/p>/s.exec(page)?.[1] ?? ''] as const
+  }
+  expect(await found(owner)).toEqual([[100], expect.stringContaining(`href="/address/${owner}"`)])
+  expect(await found(hash)).toEqual([[100], expect.stringContaining(`href="/tx/base/${hash}"`)])
+  expect(await found(hashOf('nothing'))).toEqual([[], expect.stringContaining('No gasless USDC settlement')])
+  for (const q of ['base 321', 'Base #321', '8453:321']) {
+    expect(await found(q)).toEqual([[100], expect.stringContaining(`href="/address/${owner}"`)])
+  }
+  expect(await found('celo 321')).toEqual([[], expect.stringContaining('is not known')])
+  expect(await found('FID 77777')).toEqual([[], expect.stringContaining('href="/explain?q=77777"')])
+  const api = await read(`/api/search?q=base%20321`)
+  expect(JSON.parse(api).agents[0].matched).toEqual([{ field: 'registration', snippet: 'Base #321' }])
 })
 
 test('every link of filters and pages leads to a page, and following all pages shows each agent once', async () => {

@@ -1,10 +1,26 @@
 import type { z } from 'zod'
 import { chainNames, chainOf } from '../../../chains.config.ts'
+import { discoverySorts } from '../../../db/queries/find/discovery.ts'
 import { queryLimits, rowLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
-import type { discoveryQuery } from '../../routes/discovery.ts'
+import { flagParameter, wordParameter } from '../../http/parameters.ts'
+import { discoveryQuery, facetFilters } from '../../routes/discovery.ts'
+import type { facetsAnswer } from '../../schemas/search.ts'
+import type { Exact } from '../parts/exact-json.ts'
+import { figure } from '../parts/figures.ts'
+import { firstCodePoints } from '../parts/text.ts'
 
-export type Filters = z.output<typeof discoveryQuery>
+/** What the page takes: the filters of the API, and `best` as an order, which without words is the newest first. */
+export const directoryQuery = discoveryQuery.extend({
+  protocol: facetFilters.protocol,
+  skill: facetFilters.skill,
+  alive: flagParameter('Whether a description answered when it was checked last.'),
+  paid_30d: flagParameter('Whether it was paid in the last 30 days.'),
+  sort: wordParameter(['best', ...discoverySorts], 'best', 'Order of the list.'),
+})
+
+export type Filters = z.output<typeof directoryQuery>
+type Facets = Exact<z.output<typeof facetsAnswer>>
 
 /** The default of everything that a path leaves out. */
 export const noFilters: Filters = {
@@ -13,78 +29,135 @@ export const noFilters: Filters = {
   claimed: 'all',
   spec: null,
   codehost: null,
-  sort: 'newest',
+  protocol: null,
+  skill: null,
+  alive: null,
+  paid_30d: null,
+  sort: 'best',
   page: 1,
   limit: rowLimits.discovery.fallback,
 }
 
-const sortNames: Record<Filters['sort'], string> = {
+const sortNames: Record<Exclude<Filters['sort'], 'best'>, string> = {
   newest: 'Newest',
   oldest: 'Oldest',
   'cross-chain': 'Most chains',
   'most-active': 'Most active',
 }
 
+const protocolNames: Record<string, string> = { a2a: 'A2A', mcp: 'MCP', openapi: 'OpenAPI', x402: 'x402' }
+/** Of a skill, on its chip. */
+const skillCharacters = 28
+
 /** Address of the list with other filters; a filter other than the page starts at the first page. */
 export function directoryPath(filters: Filters, change: Partial<Filters> = {}): string {
-  const query = new URLSearchParams(entriesOf({ ...filters, page: 1, ...change })).toString()
+  const query = filterQuery({ ...filters, page: 1, ...change })
   return query === '' ? '/' : `/?${query}`
 }
 
-/** What differs from the default, as parameters. */
+/** What differs from the default, as a query. */
+export const filterQuery = (filters: Filters) => new URLSearchParams(entriesOf(filters)).toString()
+
 function entriesOf(filters: Filters): [string, string][] {
-  const { chain, ...scalars } = filters
+  const { chain, protocol, skill, ...scalars } = filters
   const all = Object.entries(scalars).filter(([name, value]) => value !== noFilters[name as keyof Filters])
   const labels = chain?.length === 0 ? ['none'] : (chain ?? []).map((name) => chainOf(name).label)
+  const kinds = protocol?.length === 0 ? ['none'] : (protocol ?? [])
   return [
     ...labels.map((label): [string, string] => ['chain', label]),
     ...all.map(([name, value]): [string, string] => [name, String(value)]),
+    ...kinds.map((kind): [string, string] => ['protocol', kind]),
+    ...(skill ?? []).map((name): [string, string] => ['skill', name]),
   ]
 }
 
 /** The search box, and one link for each filter: it works without a script, and each state has an address. */
-export function filterBar(filters: Filters): Html {
-  const { q, chain, claimed, spec, codehost, sort } = filters
+export function filterBar(filters: Filters, facets: Facets | undefined): Html {
+  const { q, chain, claimed, codehost, protocol, skill, alive, paid_30d, sort } = filters
   const kept = entriesOf({ ...filters, q: null, page: 1 })
+  const count = (facet: 'chain' | 'claimed' | 'protocol' | 'alive' | 'paid_30d', value: string) =>
+    facets && (facets[facet].find((one) => one.value === value)?.count ?? 0)
+  const toggle = <F extends keyof Filters>(name: F, value: Filters[F]) =>
+    directoryPath(filters, { [name]: filters[name] === value ? noFilters[name] : value })
+  const skills = [...new Set([...(skill ?? []), ...(facets?.skill ?? []).map(({ value }) => value)])]
   return html`<form class="search" action="/" role="search">
 ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label class="unseen" for="q">Search agents</label>
-<input id="q" type="search" name="q" value="${q}" maxlength="${queryLimits.characters}" placeholder="Name, FID or 0x address" autocomplete="off" spellcheck="false">
+<input id="q" type="search" name="q" value="${q}" maxlength="${queryLimits.characters}" placeholder="Name, skill, @handle, FID, address, transaction, base 123" autocomplete="off" spellcheck="false">
 <button>Search</button>
 </form>
 <nav class="filters" aria-label="Filters">
 ${group(
   'Chain',
   chainNames.map((name) => {
-    const chosen = chain?.includes(name) ?? false
-    const others = (chain ?? []).filter((other) => other !== name)
-    const next = chosen ? others : [...others, name]
-    return chip(chainOf(name).label, chosen, directoryPath(filters, { chain: next.length > 0 ? next : null }))
+    const { label } = chainOf(name)
+    return chip(
+      label,
+      chain?.includes(name) ?? false,
+      directoryPath(filters, { chain: switched(chain, name) }),
+      count('chain', label),
+    )
   }),
 )}
 ${group('Show', [
-  chip('Claimed', claimed === 'claimed', toggled(filters, 'claimed', 'claimed')),
-  chip('Unclaimed', claimed === 'unclaimed', toggled(filters, 'claimed', 'unclaimed')),
-  chip('With a spec', spec === true, toggled(filters, 'spec', true)),
-  chip('With code', codehost === true, toggled(filters, 'codehost', true)),
+  chip('Claimed', claimed === 'claimed', toggle('claimed', 'claimed'), count('claimed', 'claimed')),
+  chip('Unclaimed', claimed === 'unclaimed', toggle('claimed', 'unclaimed'), count('claimed', 'unclaimed')),
+  chip('Alive now', alive === true, toggle('alive', true), count('alive', 'true')),
+  chip('Paid in 30 days', paid_30d === true, toggle('paid_30d', true), count('paid_30d', 'true')),
+  chip('With code', codehost === true, toggle('codehost', true)),
 ])}
 ${group(
-  'Sort',
-  Object.entries(sortNames).map(([word, name]) =>
-    chip(name, sort === word, directoryPath(filters, { sort: word as Filters['sort'] })),
-  ),
+  'Speaks',
+  facetFilters.protocol
+    .parse(Object.keys(protocolNames))
+    ?.map((kind) =>
+      chip(
+        protocolNames[kind] ?? kind,
+        protocol?.includes(kind) ?? false,
+        directoryPath(filters, { protocol: switched(protocol, kind) }),
+        count('protocol', kind),
+      ),
+    ) ?? [],
 )}
-</nav>`
+${
+  skills.length > 0 &&
+  group(
+    'Skill',
+    skills.map((name) =>
+      chip(
+        name.length <= skillCharacters ? name : `${firstCodePoints(name, skillCharacters)}…`,
+        skill?.includes(name) ?? false,
+        directoryPath(filters, { skill: switched(skill, name) }),
+        facets?.skill.find(({ value }) => value === name)?.count,
+      ),
+    ),
+  )
+}
+${group('Sort', [
+  ...(q === null ? [] : [chip('Best match', sort === 'best', directoryPath(filters, { sort: 'best' }))]),
+  ...Object.entries(sortNames).map(([word, name]) =>
+    chip(
+      name,
+      sort === word || (q === null && sort === 'best' && word === 'newest'),
+      directoryPath(filters, { sort: word as Filters['sort'] }),
+    ),
+  ),
+])}
+</nav>
+${facets && !facets.complete && html`<p class="sub">Numbers beside the filters are of the ${figure(facets.counted)} agents listed last.</p>`}`
 }
 
-function toggled<F extends 'claimed' | 'spec' | 'codehost'>(filters: Filters, name: F, value: Filters[F]): string {
-  return directoryPath(filters, { [name]: filters[name] === value ? noFilters[name] : value })
+/** A list with a value more, or less where it has it; null: no filter. */
+function switched<T>(list: readonly T[] | null, value: T): T[] | null {
+  const next = list?.includes(value) ? list.filter((one) => one !== value) : [...(list ?? []), value]
+  return next.length > 0 ? next : null
 }
 
 function group(name: string, chips: readonly Html[]): Html {
-  return html`<div class="group"><span class="label" id="filter-${name}">${name}</span><ul aria-labelledby="filter-${name}">${chips.map((one) => html`<li>${one}</li>`)}</ul></div>`
+  const id = name.toLowerCase()
+  return html`<div class="group"><span class="label" id="filter-${id}">${name}</span><ul aria-labelledby="filter-${id}">${chips.map((one) => html`<li>${one}</li>`)}</ul></div>`
 }
 
-function chip(name: string, chosen: boolean, target: string): Html {
-  return html`<a class="chip" href="${target}"${chosen && html` aria-current="true"`}>${name}</a>`
+function chip(name: string, chosen: boolean, target: string, count?: number): Html {
+  return html`<a class="chip${count === 0 && !chosen && html` void`}" href="${target}"${chosen && html` aria-current="true"`}><bdi>${name}</bdi>${count !== undefined && html` <span class="n">${figure(count)}</span>`}</a>`
 }

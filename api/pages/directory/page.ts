@@ -2,9 +2,12 @@ import { z } from 'zod'
 import { feedPath } from '../../feed/selection.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Route } from '../../http/route.ts'
-import { claimedFlags, discovery, discoveryQuery } from '../../routes/discovery.ts'
+import { claimedFlags, discovery } from '../../routes/discovery.ts'
+import { facets as facetsRoute } from '../../routes/find/facets.ts'
+import { search } from '../../routes/find/search.ts'
 import { stats as statsRoute } from '../../routes/stats.ts'
 import type { discoveryList } from '../../schemas/discovery.ts'
+import type { facetsAnswer, searchAnswer } from '../../schemas/search.ts'
 import type { stats as statsAnswer } from '../../schemas/stats.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
 import { chainBadges, claimedMark } from '../parts/badges.ts'
@@ -12,28 +15,41 @@ import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
+import { firstCodePoints } from '../parts/text.ts'
 import { ago } from '../parts/times.ts'
-import { directoryPath, type Filters, filterBar, noFilters } from './filters.ts'
+import { directoryPath, directoryQuery, type Filters, filterBar, filterQuery, noFilters } from './filters.ts'
+import { jumps } from './jumps.ts'
 
 type Listed = Exact<z.output<typeof discoveryList>>
-type Agent = Listed['agents'][number]
+type Found = Exact<z.output<typeof searchAnswer>>
+type Agent = Listed['agents'][number] & { readonly matched?: Found['agents'][number]['matched'] }
+/** A page of either list. */
+interface Shown {
+  readonly agents: readonly Agent[]
+  readonly total: number
+  readonly page: number
+  readonly limit: number
+}
 type Stats = Exact<z.output<typeof statsAnswer>>
 
 /** The parameters of a request without any, as the API parses them, so that page and API share a cache entry. */
 const everyFilter = discovery.query.parse({})
 
-/** `/`: all agents, to be searched and filtered with the parameters of GET /api/discovery. */
+/** `/`: all agents, to be searched and filtered. Words without an order of their own give the best first. */
 export function directoryPage(world: World): Route {
   return page({
     path: '/',
     params: z.object({}),
-    query: discoveryQuery,
+    query: directoryQuery,
     maxAgeSeconds: 30,
     freshSeconds: 5,
     async view(filters) {
-      const [list, stats] = await Promise.all([
-        askExact<z.output<typeof discoveryList>>(world, discovery, { ...everyFilter, ...filters }),
-        askExact<z.output<typeof statsAnswer>>(world, statsRoute, {}),
+      const { sort: _sort, page: _page, limit: _limit, ...asked } = filters
+      const [list, stats, facets, jump] = await Promise.all([
+        listOf(world, filters),
+        askExact<Stats>(world, statsRoute, {}),
+        askExact<z.output<typeof facetsAnswer>>(world, facetsRoute, asked),
+        filters.q === null ? html`` : jumps(world, filters.q),
       ])
       if (!list || !stats) return undefined
       const path = directoryPath(filters, { page: filters.page })
@@ -49,11 +65,23 @@ export function directoryPage(world: World): Route {
         head,
         html`${path === '/' && hero(stats)}
 ${path !== '/' && html`<h1 class="unseen">Agents</h1>`}
-${filterBar(filters)}
+${filterBar(filters, facets)}
+${jump}
 ${results(filters, list, world.now())}`,
       )
     },
   })
+}
+
+const isRanked = ({ q, sort }: Filters) => q !== null && sort === 'best'
+
+function listOf(world: World, { sort, ...filters }: Filters): Promise<Shown | undefined> {
+  if (isRanked({ sort, ...filters })) {
+    return askExact<z.output<typeof searchAnswer>>(world, search, { in: null, ...filters })
+  }
+  const order = sort === 'best' ? 'newest' : sort
+  const asked = { ...everyFilter, ...filters, sort: order }
+  return askExact<z.output<typeof discoveryList>>(world, discovery, asked) as Promise<Shown | undefined>
 }
 
 /** The feed of the same agents, as far as the feed can tell them apart. */
@@ -75,21 +103,26 @@ function hero(stats: Stats): Html {
 </section>`
 }
 
-function results(filters: Filters, { agents, total, page, limit }: Listed, now: number): Html {
+function results(filters: Filters, { agents, total, page, limit }: Shown, now: number): Html {
   const path = directoryPath(filters)
   const pages = Math.max(1, Math.ceil(total / limit))
   return html`<section aria-label="Agents">
 <p class="count" role="status"><span>${counted(total, 'agent')}${pages > 1 && html`, page ${figure(page)} of ${figure(pages)}`}</span>${
     path !== directoryPath(noFilters, { sort: filters.sort, limit: filters.limit }) &&
     html` <a href="${directoryPath(noFilters, { sort: filters.sort, limit: filters.limit })}">Clear filters</a>`
-  } <a href="/api/discovery${directoryPath(filters, { page }).slice(1)}">JSON</a> <a href="${feedOf(filters)}">Atom</a></p>
+  } <a href="${jsonPath(filters, page)}">JSON</a> <a href="${feedOf(filters)}">Atom</a></p>
 ${
   agents.length === 0
-    ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a FID, or a whole address.</p>`
+    ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.</p>`
     : html`<ol class="agents">${agents.map((agent) => row(agent, now))}</ol>`
 }
 ${pages > 1 && pager(filters, page, pages)}
 </section>`
+}
+
+function jsonPath(filters: Filters, page: number): string {
+  const query = filterQuery({ ...filters, page })
+  return `/api/${isRanked(filters) ? 'search' : 'discovery'}${query === '' ? '' : `?${query}`}`
 }
 
 function row(agent: Agent, now: number): Html {
@@ -97,7 +130,7 @@ function row(agent: Agent, now: number): Html {
   return html`<li class="agent">
 ${avatar(agent)}
 <div class="who"><a class="name" href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(claimed)}
-<span class="sub">${handle !== null && html`<bdi>@${handle}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${oli}</bdi>`}</span></div>
+<span class="sub">${handle !== null && html`<bdi>@${handle}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${oli}</bdi>`}</span>${matches(agent)}</div>
 <div class="where">${chainBadges(chains)}</div>
 <div class="paid">${
     settlements_all === 0
@@ -107,6 +140,20 @@ ${avatar(agent)}
 <div class="seen"><span class="sub">seen ${ago(last_seen_at, now)}</span></div>
 </li>`
 }
+
+/** Places that say no more than what stands in the row anyway. */
+const plainFields: readonly string[] = ['handle', 'display_name', 'fid']
+const mostMatches = 2
+
+function matches({ matched = [] }: Agent): Html | false {
+  const told = matched.filter(({ field }) => !plainFields.includes(field)).slice(0, mostMatches)
+  return (
+    told.length > 0 &&
+    html`<span class="sub match">${told.map(({ field, snippet }) => html`<span>${field}: <bdi>${firstCodePoints(snippet, snippetCharacters)}</bdi></span>`)}</span>`
+  )
+}
+
+const snippetCharacters = 120
 
 function pager(filters: Filters, page: number, pages: number): Html {
   const to = (target: number, name: string, rel: string) =>

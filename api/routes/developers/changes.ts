@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'facets',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Filters with counts',
+    text:
+      'Agents by protocol, skill, whether they answer and whether they were paid lately, in the list and in the search, ' +
+      'which also knows transactions and registrations (base 123); how many each value of a filter would leave.',
+    operations: ['countFacets'],
+  },
+  {
     id: 'growth',
     day: '2026-11-22',
     kind: 'added',

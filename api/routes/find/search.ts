@@ -1,10 +1,13 @@
 import { z } from 'zod'
+import type { DiscoveryFilter } from '../../../db/queries/find/discovery-filter.ts'
 import { type SearchPart, searchAgents, searchParts } from '../../../db/queries/find/search.ts'
 import { readingLimits, rowLimits } from '../../../limits.config.ts'
 import { objectText } from '../../http/cursor.ts'
+import { askable } from '../../http/filter-parameters.ts'
 import { integerParameter, textParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { searchAnswer } from '../../schemas/search.ts'
+import { claimedFlags, facetFilters } from '../discovery.ts'
 
 const parts = Object.keys(searchParts) as SearchPart[]
 
@@ -32,9 +35,11 @@ export const search = route({
   query: z.object({
     q: textParameter.meta({
       description:
-        'Words; “phrases” in quotes, `or`, `-without`. `@ada` is a handle, `FID 4207` a FID, 0x and 40 digits an address.',
+        'Words; “phrases” in quotes, `or`, `-without`. `@ada` is a handle, `FID 4207` a FID, 0x and 40 digits ' +
+        'an address, 0x and 64 a transaction, `base 123` a registration.',
     }),
     in: partsParameter,
+    ...facetFilters,
     page: integerParameter(
       { minimum: 1, maximum: readingLimits.hits, fallback: 1 },
       `From 1; there are ${readingLimits.hits} hits at most.`,
@@ -45,18 +50,19 @@ export const search = route({
     type: json,
     schema: searchAnswer,
     description:
-      'Whose handle, FID or address it is exactly comes first; then by where the words are found, names before skills ' +
+      'Whose handle, FID, address or registration it is exactly, or who was paid in the transaction, comes first; then by where the words are found, names before skills ' +
       'before descriptions; at equal rank the claimed come before the others.',
   },
   errors: [],
   maxAgeSeconds: 30,
   freshSeconds: 10,
-  async read({ q, in: wanted, page, limit }, { database }) {
-    const isEmpty = q === null || wanted?.length === 0
+  async read({ q, in: wanted, page, limit, claimed, ...given }, { database }) {
+    const filter = askable({ ...given, claimed: claimedFlags[claimed] })
+    const isEmpty = q === null || wanted?.length === 0 || !filter
     const offset = (page - 1) * limit
     const hits = isEmpty
       ? { rows: '[]', count: 0, total: 0 }
-      : await searchAgents(database, { q, parts: wanted, limit, offset })
+      : await searchAgents(database, { q, parts: wanted, filter: filter as DiscoveryFilter, limit, offset })
     return objectText({
       q: JSON.stringify(q),
       total: `${hits.total}`,

@@ -24,7 +24,17 @@ export interface DiscoveryFilter {
   readonly registered_since?: string | null
   readonly registered_until?: string | null
   readonly seen_since?: string | null
+  /** Kinds of a description that was found on its hosts. */
+  readonly protocol?: readonly string[] | null
+  /** Skills of such descriptions, in any case. */
+  readonly skill?: readonly string[] | null
+  /** Whether one answered when it was checked last. */
+  readonly alive?: boolean | null
+  readonly paid_30d?: boolean | null
 }
+
+/** Of a description `s`: it answered when it was checked last. */
+export const isAlive = 's.has_content and s.consecutive_failures = 0 and s.last_alive_at is not null'
 
 /** A condition over the agent `a` for each filter, with its value as SQL. */
 const conditionOf: {
@@ -44,17 +54,25 @@ const conditionOf: {
   registered_until: (value) => `a.registered_at < ${value}::timestamptz`,
   seen_since: (value) =>
     `greatest(a.registry_event_at, a.last_settlement_at, a.last_message_at, a.last_alive_at) >= ${value}::timestamptz`,
+  protocol: (value) =>
+    `a.fid in (select s.fid from agent_spec s where s.has_content and s.kind = any (${value}::text[]))`,
+  skill: (value) => `a.fid in (
+    select s.fid from agent_spec s cross join lateral unnest(s.skills) skill
+     where s.has_content and lower(skill) = any (${value}::text[]))`,
+  alive: (value) => `(a.fid in (select s.fid from agent_spec s where ${isAlive})) = ${value}::boolean`,
+  paid_30d: (value) => `(a.settlements_30d > 0) = ${value}::boolean`,
 }
 
 /**
- * Conditions over the agent `a`, and the values they name as parameters from the first on. `named` are the FIDs
+ * Conditions over the agent `a`, and the values they name as parameters, behind those that are there already. `named` are the FIDs
  * of all agents that `q` finds, as far as they can be named.
  */
 export function filterConditions(
   filter: DiscoveryFilter,
   named: readonly string[] | null,
+  before: readonly unknown[] = [],
 ): { conditions: string[]; values: unknown[] } {
-  const values: unknown[] = []
+  const values = [...before]
   const parameter = (value: unknown) => `$${values.push(value)}`
   const { q, has_settlements: paid = null, ...rest } = filter
   const conditions = [

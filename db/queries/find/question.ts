@@ -1,9 +1,15 @@
+import { findChain } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 
 const largestFid = 9_223_372_036_854_775_807n // of a bigint column
 
-/** What people type: `@ada` is a handle, `FID 4207` and `4207` a FID, 0x and 40 digits an address. Null: it is none. */
+/**
+ * What people type: `@ada` is a handle, `FID 4207` and `4207` a FID, 0x and 40 digits an address, 0x and 64 a transaction,
+ * `base 123` a registration. Null: it is none.
+ */
 export function understood(q: string) {
+  const [, place = '', id] = /^([\p{L}0-9]{1,40})[\s:/#]+([0-9]{1,78})$/u.exec(q) ?? []
+  const chain = findChain(place)
   const digits = /^(?:fid\s*)?[:#]?\s*([0-9]{1,100})$/i.exec(q)?.[1]
   const words = q.replace(/^@/, '')
   return {
@@ -11,6 +17,8 @@ export function understood(q: string) {
     handle: words,
     fid: digits !== undefined && BigInt(digits) <= largestFid ? digits : null,
     address: /^0x[0-9a-f]{40}$/i.test(q) ? Buffer.from(q.slice(2), 'hex') : null,
+    transaction: /^0x[0-9a-f]{64}$/i.test(q) ? Buffer.from(q.slice(2), 'hex') : null,
+    registration: chain !== undefined && id !== undefined ? { chain, id } : null,
   }
 }
 

@@ -1,7 +1,8 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { list, members } from '../sql/json-text.ts'
+import { chainLabel, list, members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
+import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
 import { partOf, understood } from './question.ts'
 
 /** Parts of what an agent is found by, and the weight of each in its document. */
@@ -20,6 +21,8 @@ interface Search {
   readonly q: string
   /** Null: all. */
   readonly parts: readonly SearchPart[] | null
+  /** Besides the words. */
+  readonly filter: Omit<DiscoveryFilter, 'q'>
   readonly limit: number
   readonly offset: number
 }
@@ -33,37 +36,45 @@ interface Hits {
 }
 
 /**
- * Agents by words, best first. Whose handle, FID or verified address it is exactly comes before all others; then by where
+ * Agents by words, best first. Whose handle, FID, verified address or registration it is exactly, or who was paid in the
+ * transaction, comes before all others; then by where
  * and how often the words are found, names before skills before descriptions, parts of names and names with a slip after
  * words; at equal rank the claimed, then the lowest FID.
  */
-export async function searchAgents(db: Queryable, { q, parts, limit, offset }: Search): Promise<Hits> {
-  const { words, fid, handle, address } = understood(q)
+export async function searchAgents(db: Queryable, { q, parts, filter, limit, offset }: Search): Promise<Hits> {
+  const { words, fid, handle, address, transaction, registration } = understood(q)
   const isName = parts === null || parts.includes('name')
-  const { rows } = await db.query<Hits>({
-    // Unnamed: planned with its words, as common and rare ones want other plans.
-    text,
-    values: [
-      words,
-      isName ? fid : null,
-      isName ? handle : null,
-      isName ? address : null,
-      isName && address === null ? partOf(words) : null,
-      isName && address === null && tolerated.test(words) ? words : null,
-      parts === null ? null : parts.map((part) => searchParts[part]),
-      limit,
-      offset,
-    ],
-  })
+  const isOne = address !== null || transaction !== null
+  const { conditions, values } = filterConditions({ ...filter, q: null }, null, [
+    words,
+    isName ? fid : null,
+    isName ? handle : null,
+    isName ? address : null,
+    isName && !isOne ? partOf(words) : null,
+    isName && !isOne && tolerated.test(words) ? words : null,
+    parts === null ? null : parts.map((part) => searchParts[part]),
+    limit,
+    offset,
+    isName ? transaction : null,
+    isName ? (registration?.chain ?? null) : null,
+    isName ? (registration?.id ?? null) : null,
+  ])
+  // Unnamed: planned with its words, as common and rare ones want other plans.
+  const { rows } = await db.query<Hits>({ text: textOf(conditions), values })
   return rows[0] ?? { rows: '[]', count: 0, total: 0 }
 }
 
-const text = `
+const isRegistration = `h.chain = $11::text and h.agent_id = $12::numeric and h.reason is null`
+
+const textOf = (conditions: readonly string[]) => `
 with asked as (select websearch_to_tsquery('simple', $1::text) as query),
 exact as (
   select fid from agent where fid = $2::bigint
    union select fid from agent where lower(handle) = lower($3::text)
    union select fid from verified_address where address = $4::bytea and ended_at is null
+   union select v.fid from settlement s join verified_address v on v.address = s.recipient and v.ended_at is null
+          where s.tx_hash = $10::bytea
+   union select h.fid from agent_holding h where ${isRegistration}
 ),
 found as (
   select fid, 1000::real as rank from exact
@@ -83,7 +94,8 @@ hit as (
       and (select count(*) from found) < ${fewHits} limit ${mostRanked})
 ),
 ranked as (
-  select a.fid, max(hit.rank) as rank, a.claimed from hit join agent a using (fid) group by a.fid
+  select a.fid, max(hit.rank) as rank, a.claimed from hit join agent a using (fid)
+   ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} group by a.fid
    order by rank desc, a.claimed desc, a.fid limit ${readingLimits.hits}
 ),
 page as (
@@ -100,6 +112,13 @@ shown as (
                             union all
                            select 'address', '0x' || encode($4::bytea, 'hex'), 0
                             where $4::bytea = any (a.verified_addresses)
+                            union all
+                           select 'transaction', '0x' || encode($10::bytea, 'hex'), 0
+                            where a.verified_addresses && array(
+                                    select s.recipient from settlement s where s.tx_hash = $10::bytea)
+                            union all
+                           select 'registration', ${chainLabel('h.chain')} || ' #' || h.agent_id, 0
+                             from agent_holding h where h.fid = a.fid and ${isRegistration}
                             union all
                            select p.field, p.text, p.number
                              from agent_words s

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { searchAnswer } from '../../../api/schemas/search.ts'
+import { facetsAnswer, searchAnswer } from '../../../api/schemas/search.ts'
 import { deriveWords } from '../../../db/queries/join/agent-words.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
@@ -91,6 +91,48 @@ async function find(q: string, more = ''): Promise<z.infer<typeof searchAnswer>>
   return searchAnswer.parse(await response.json())
 }
 const fids = async (q: string, more = '') => (await find(q, more)).agents.map(({ fid }) => fid)
+
+test('filters narrow what words find, and each is counted with the others applied', async () => {
+  expect(await fids('maps', '&skill=Translate%20Invoices')).toEqual([4])
+  expect(await fids('translate', '&alive=true')).toEqual([])
+  expect(await fids('ships', '&claimed=claimed')).toEqual([3])
+  expect(await fids('maps', '&protocol=mcp')).toEqual([])
+  expect(await fids('maps', '&alive=perhaps')).toEqual([])
+  await database.pool.query('update agent_spec set last_alive_at = now() where fid = 4')
+  const count = async (query: string) => {
+    const response = await api.get(`/api/discovery/facets${query}`)
+    return facetsAnswer.parse(await response.json())
+  }
+  expect(await count('')).toEqual({
+    counted: 10,
+    complete: true,
+    chain: [],
+    claimed: [
+      { value: 'claimed', count: 1 },
+      { value: 'unclaimed', count: 9 },
+    ],
+    protocol: [{ value: 'a2a', count: 2 }],
+    skill: [
+      { value: 'maps', count: 1 },
+      { value: 'translate invoices', count: 1 },
+      { value: 'translate poems', count: 1 },
+    ],
+    alive: [{ value: 'true', count: 1 }],
+    paid_30d: [{ value: 'true', count: 0 }],
+  })
+  expect(await count('?skill=maps&protocol=a2a')).toMatchObject({
+    claimed: [{ value: 'unclaimed', count: 1 }],
+    protocol: [{ value: 'a2a', count: 1 }],
+    skill: [{ count: 1 }, { count: 1 }, { count: 1 }],
+  })
+  expect(await count('?q=ships')).toMatchObject({ counted: 2, skill: [] })
+  expect(await count('?protocol=fax')).toMatchObject({ claimed: [], protocol: [{ count: 2 }] })
+  expect(await count('?alive=perhaps')).toMatchObject({ counted: 0, claimed: [] })
+  for (const filter of ['protocol=a2a', 'skill=maps', 'alive=true']) {
+    const { total } = (await (await api.get(`/api/discovery?${filter}`)).json()) as { total: number }
+    expect([filter, total]).toEqual([filter, filter === 'protocol=a2a' ? 2 : 1])
+  }
+})
 
 test('names, descriptions, skills, tools and services are found, and where is said', async () => {
   const matched = async (q: string) => (await find(q)).agents.map(({ fid, matched: places }) => [fid, places])

@@ -1,0 +1,36 @@
+import type { z } from 'zod'
+import { chainOf } from '../../../chains.config.ts'
+import { understood } from '../../../db/queries/find/question.ts'
+import { tokenHolder } from '../../../db/queries/find/token.ts'
+import { type Html, html } from '../../http/html.ts'
+import { allSettlements } from '../../routes/find/all-settlements.ts'
+import type { allSettlementsList } from '../../schemas/settlement.ts'
+import { counted } from '../parts/figures.ts'
+import { identityLink, ownAddress, ownTransaction } from '../parts/links.ts'
+import { askExact, type World } from '../parts/page.ts'
+
+/** Pages that a question names exactly, besides agents: an address, a transaction, who holds a registration. */
+export async function jumps(world: World, q: string): Promise<Html> {
+  const { address, transaction, registration, fid } = understood(q)
+  const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`
+  if (address) return jump(html`What is known of the address ${ownAddress(hex(address))}`)
+  if (transaction) {
+    const query = allSettlements.query.parse({ tx_hash: hex(transaction) })
+    const list = await askExact<z.output<typeof allSettlementsList>>(world, allSettlements, query)
+    const [first] = list?.settlements ?? []
+    if (!list || !first) return jump(html`No gasless USDC settlement is known in this transaction.`)
+    return jump(
+      html`${counted(list.count, 'settlement')} in the transaction ${ownTransaction(first.chain, first.tx_hash)} on ${chainOf(first.chain).label}`,
+    )
+  }
+  if (registration) {
+    const { chain, id } = registration
+    const holder = await tokenHolder(world.database, registration)
+    const name = html`<span class="chain ${chain}">${chainOf(chain).label}</span> ${identityLink(world, chain, id)}`
+    if (!holder) return jump(html`${name} is not known: nobody registered it, or it was burned.`)
+    return jump(html`${name} is held by ${ownAddress(holder)}`)
+  }
+  return fid === null ? html`` : jump(html`<a href="/explain?q=${fid}">Why FID ${fid} is listed, or is not</a>`)
+}
+
+const jump = (text: Html) => html`<p class="jump">${text}</p>`

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { chainOf, settlementChains } from '../../chains.config.ts'
 import { type Html, html } from '../http/html.ts'
+import { chainsParameter, wordParameter } from '../http/parameters.ts'
 import type { Route } from '../http/route.ts'
 import { leaderboard, periodParameter } from '../routes/leaderboard.ts'
 import type { leaderboardAnswer } from '../schemas/leaderboard.ts'
@@ -9,55 +11,107 @@ import type { Exact } from './parts/exact-json.ts'
 import { counted, dollars, figure } from './parts/figures.ts'
 import { layout } from './parts/layout.ts'
 import { askExact, page, type World } from './parts/page.ts'
-import { ago } from './parts/times.ts'
+import { ago, day, minute } from './parts/times.ts'
 
 type Ranking = Exact<z.output<typeof leaderboardAnswer>>
 type Period = Ranking['period']
 
 const ranked = 50
 const periods: Record<Period, string> = { '7d': '7 days', '30d': '30 days', all: 'All time' }
+const measures = { settlements: 'Settlements', volume: 'Volume', payers: 'Payers' } as const
+const query = z.object({
+  period: periodParameter,
+  by: wordParameter(Object.keys(measures) as (keyof typeof measures)[], 'settlements', 'What ranks them.'),
+  chain: chainsParameter,
+  self: wordParameter(['without', 'with'], 'without', 'What agents paid themselves.'),
+})
+type Asked = z.output<typeof query>
 
-/** `/leaderboard`: the agents that were paid most often. */
+/** `/leaderboard`: the agents that were paid most; unlike the API's, without what they paid themselves unless asked for. */
 export function leaderboardPage(world: World): Route {
   return page({
     path: '/leaderboard',
     params: z.object({}),
-    query: z.object({ period: periodParameter }),
+    query,
     maxAgeSeconds: 60,
     freshSeconds: 30,
-    async view({ period }) {
-      const ranking = await askExact<z.output<typeof leaderboardAnswer>>(world, leaderboard, { period, limit: ranked })
-      if (!ranking) return undefined
+    async view(asked) {
+      const kept = await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(inputOf(asked)))
+      if (!kept) return undefined
+      // Before the first round of counting nothing is kept; what is counted at once is there.
+      const isPlain = kept.count === 0 && asked.by === 'settlements' && asked.chain === null
+      const plain = { period: asked.period, limit: `${ranked}` }
+      const now = isPlain ? await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(plain)) : undefined
       const head = {
         title: 'Leaderboard',
-        description: `The AI agents with the most gasless USDC settlements: ${periods[period].toLowerCase()}.`,
-        path: pathOf(period),
+        description: `The AI agents with the most gasless USDC settlements: ${periods[asked.period].toLowerCase()}.`,
+        path: pathOf(asked),
       }
-      return layout(world, head, show(ranking, world.now()))
+      return layout(world, head, show(now ?? kept, asked, world.now()))
     },
   })
 }
 
-function show({ period, agents }: Ranking, now: number): Html {
-  const chips = Object.entries(periods).map(
-    ([word, name]) =>
-      html`<li><a class="chip" href="${pathOf(word as Period)}"${word === period && html` aria-current="true"`}>${name}</a></li>`,
-  )
+/** The parameters of the API. */
+function inputOf({ period, by, chain, self }: Asked): Record<string, string> {
+  const [name] = chain ?? []
+  return {
+    period,
+    by,
+    limit: `${ranked}`,
+    ...(chain === null ? {} : { chain: name === undefined ? 'none' : chainOf(name).label }),
+    ...(self === 'without' ? { exclude_self: 'true' } : {}),
+    change: '7d',
+  }
+}
+
+function show({ agents, compared_at: compared, generated_at: made }: Ranking, asked: Asked, now: number): Html {
+  const { period, by, chain, self } = asked
+  const chip = (name: string, chosen: boolean, change: Partial<Asked>) =>
+    html`<li><a class="chip" href="${pathOf({ ...asked, ...change })}"${chosen && html` aria-current="true"`}>${name}</a></li>`
+  const group = (name: string, chips: readonly Html[]) =>
+    html`<div class="group"><span class="label" id="by-${name.toLowerCase()}">${name}</span><ul aria-labelledby="by-${name.toLowerCase()}">${chips}</ul></div>`
   return html`<section class="hero"><h1>Leaderboard</h1>
-<p class="lead">Agents by the settlements their verified addresses received, then by volume.</p></section>
-<nav class="filters" aria-label="Period"><div class="group"><ul>${chips}</ul></div></nav>
-<p class="count"><span>${counted(agents.length, 'agent')}</span> <a href="/api/leaderboard?period=${period}&amp;limit=${ranked}">JSON</a></p>
+<p class="lead">Agents by what their verified addresses received. What an agent paid itself is ${self === 'without' ? 'left out' : 'counted'}.</p></section>
+<nav class="filters" aria-label="Ranking">
+${group(
+  'Time',
+  Object.entries(periods).map(([word, name]) => chip(name, word === period, { period: word as Period })),
+)}
+${group(
+  'By',
+  Object.entries(measures).map(([word, name]) => chip(name, word === by, { by: word as Asked['by'] })),
+)}
+${group('Chain', [
+  chip('All', chain === null, { chain: null }),
+  ...settlementChains().map((name) => chip(chainOf(name).label, chain?.[0] === name, { chain: [name] })),
+])}
+${group('Self', [
+  chip('Without own payments', self === 'without', { self: 'without' }),
+  chip('With them', self === 'with', { self: 'with' }),
+])}
+</nav>
+<p class="count"><span>${counted(agents.length, 'agent')}, as of ${minute(made)} UTC${compared && html`; arrows since ${day(compared)}`}</span> <a href="/api/leaderboard?${new URLSearchParams(inputOf(asked)).toString()}">JSON</a></p>
 ${
   agents.length === 0
     ? html`<p class="empty">No agent was paid in this time.</p>`
-    : html`<ol class="agents">${agents.map((agent) => row(agent, now))}</ol>`
+    : html`<ol class="agents">${agents.map((agent) => row(agent, compared ?? null, now))}</ol>`
 }`
 }
 
-function row(agent: Ranking['agents'][number], now: number): Html {
+/** Ranks won or lost; nothing where there is nothing to compare with. */
+function moved({ rank_change: change }: Ranking['agents'][number], compared: string | null): Html | false {
+  if (compared === null) return false
+  if (change === null || change === undefined) return html`<span class="moved" title="Was not ranked then">new</span>`
+  if (change === 0) return false
+  const words = `${change > 0 ? 'up' : 'down'} ${Math.abs(change)}`
+  return html`<span class="moved ${change > 0 ? 'up' : 'down'}"><span aria-hidden="true">${change > 0 ? '▲' : '▼'}${Math.abs(change)}</span><span class="unseen">${words}</span></span>`
+}
+
+function row(agent: Ranking['agents'][number], compared: string | null, now: number): Html {
   const { rank, fid, handle, chains, claimed, settlement_count, volume_usdc, unique_payers, last_settlement_at } = agent
   return html`<li class="agent ranked">
-<span class="rank">${rank}</span>
+<span class="rank">${rank}${moved(agent, compared)}</span>
 ${avatar(agent)}
 <div class="who"><a class="name" href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(claimed)}
 <span class="sub">${handle !== null && html`<bdi>@${handle}</bdi> · `}FID ${fid}</span></div>
@@ -67,6 +121,13 @@ ${avatar(agent)}
 </li>`
 }
 
-function pathOf(period: Period): string {
-  return period === '30d' ? '/leaderboard' : `/leaderboard?period=${period}`
+function pathOf({ period, by, chain, self }: Asked): string {
+  const pairs = [
+    ...(period === '30d' ? [] : [['period', period]]),
+    ...(by === 'settlements' ? [] : [['by', by]]),
+    ...(chain ?? []).slice(0, 1).map((name) => ['chain', chainOf(name).label]),
+    ...(self === 'without' ? [] : [['self', self]]),
+  ]
+  const text = new URLSearchParams(pairs as [string, string][]).toString()
+  return text === '' ? '/leaderboard' : `/leaderboard?${text}`
 }

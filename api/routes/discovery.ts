@@ -25,7 +25,7 @@ export const claimedParameter = wordParameter(['all', 'claimed', 'unclaimed'], '
 /** The filter of claim status as the statements take it. */
 export const claimedFlags = { all: null, claimed: true, unclaimed: false } as const
 
-export const protocols = ['a2a', 'mcp', 'openapi', 'x402'] as const
+const protocols = ['a2a', 'mcp', 'openapi', 'x402'] as const
 
 export const discoveryQuery = z.object({
   q: textParameter,

@@ -47,6 +47,20 @@ test.each(['7d', '30d', 'all'])('the leaderboard of %s ranks as the API does', a
   expect(shown).toEqual(period === '7d' ? [2, 1] : [1, 2])
 })
 
+test('the leaderboard offers orders, chains and own payments, and its JSON has the same agents', async () => {
+  for (const query of ['?by=volume', '?by=payers&period=7d', '?chain=Base', '?self=with', '?chain=nowhere']) {
+    const page = await read(`/leaderboard${query}`)
+    const shown = [...page.matchAll(/class="name" href="\/agent\/(\d+)"/g)].map((match) => Number(match[1]))
+    const json = /href="(\/api\/leaderboard[^"]*)">JSON/.exec(page)?.[1]?.replaceAll('&amp;', '&') as string
+    const { agents } = (await (await api.get(json)).json()) as { agents: { fid: number }[] }
+    if (agents.length > 0) expect([query, shown]).toEqual([query, agents.map(({ fid }) => fid)])
+    expect(page).toContain('What an agent paid itself is')
+  }
+  expect(await read('/leaderboard?by=volume&chain=Base&self=with')).toContain(
+    'href="/leaderboard?period=7d&amp;by=volume&amp;chain=Base&amp;self=with"',
+  )
+})
+
 test('the status says which chain is behind, how far each is, and what each source has waiting', async () => {
   const page = await read('/status')
   expect(page).toContain('Behind: Celo.')

@@ -38,8 +38,8 @@ export const perChain: Readonly<Record<string, Setting>> = {
     about: 'path of a JSON file that overrides rows of the chain table, and adds chains to it, by chain',
     more:
       'enabled, rpc, portal, dataset, gateway, finality (blocks), registry, reputation {address, fromBlock}, tokens ' +
-      '[{address, decimals, fromBlock}], keyRegistry, idRegistry {address}. portal, gateway or rpc null: that source ' +
-      'is off. A chain that it adds has id, label, feedTerm, hasTraces, explorer {transaction, address, block, token}, ' +
+      '[{address, decimals, fromBlock}], paymentContracts [{kind, address, fromBlock}], keyRegistry, idRegistry ' +
+      '{address}. portal, gateway or rpc null: that source is off. A chain that it adds has id, label, feedTerm, hasTraces, explorer {transaction, address, block, token}, ' +
       'hue and partitions too, and variables RPC_<NAME> and GATEWAY_<NAME> of its own.',
     readers: ['migrate', ...processors, 'enrichment', 'api', 'graphql', 'export', 'docker-compose.yml'],
   },

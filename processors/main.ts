@@ -5,6 +5,7 @@ import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { backfillsWithin } from '../db/queries/chain/backfill.ts'
 import { readChainState } from '../db/queries/chain/chain-state.ts'
+import { readPasses } from '../db/queries/chain/payment-passes.ts'
 import { runCommand } from '../ops/cli.ts'
 import { type Health, portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
@@ -74,7 +75,7 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   })
   ending.push(lock.release)
   // Only now: whoever had the lock may have changed what is reserved.
-  const reserved = await check(databaseUrl, chain, progress)
+  const reserved = await check(databaseUrl, chain, progress, log)
 
   const database = new ChainDatabase(databaseUrl, chain, progress)
   const { portalKey, scope } = config
@@ -114,12 +115,17 @@ function openAuditor(databaseUrl: string, { chain, portalKey, scope, auditPauseM
 }
 
 /** Returns the ranges whose settlements a backfill loads. */
-async function check(databaseUrl: string, chain: ChainSettings, progress: Progress): Promise<Backfilled> {
+async function check(databaseUrl: string, chain: ChainSettings, progress: Progress, log: Logger): Promise<Backfilled> {
   const pool = createPool({ databaseUrl, name: `processor ${chain.name} start`, max: 1 })
   try {
     await checkDatabase(pool, chain)
     await rememberContracts(pool, chain)
     progress.resume((await readChainState(pool, chain.name))?.indexedBlock)
+    const waiting = (await readPasses(pool, chain.name)).filter(({ nextBlock, toBlock }) => nextBlock <= toBlock)
+    for (const { nextBlock, toBlock } of waiting) {
+      const range = `blocks ${nextBlock} to ${toBlock} of ${chain.name}`
+      log.warn(`${range} were read before payments were: npm run backfill -- --chain ${chain.name} --legs`)
+    }
     return await backfillsWithin(pool, chain.name, 0, maxBlock)
   } finally {
     await pool.end()

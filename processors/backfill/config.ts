@@ -15,6 +15,7 @@ interface Arguments {
   readonly workers?: string
   readonly verify?: boolean
   readonly abandon?: boolean
+  readonly legs?: boolean
   readonly portal?: string
   readonly gateway?: string
   readonly rpc?: string
@@ -29,8 +30,8 @@ export interface BackfillConfig {
   /** Processes at a time. */
   readonly workers: number
   readonly source: SourceAddress
-  /** `verify`: only compare what is loaded; `abandon`: take it out again. */
-  readonly task: 'load' | 'verify' | 'abandon'
+  /** `verify`: only compare what is loaded; `abandon`: take it out again; `legs`: read for payments, whatever the range. */
+  readonly task: 'load' | 'verify' | 'abandon' | 'legs'
   /** Another source to compare with. */
   readonly second: SourceAddress | undefined
   /** Undefined: the embedded server. */
@@ -47,8 +48,12 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   if (given.chain === undefined) throw new UsageError('--chain is missing (--help shows what is there)')
   const name = findChain(given.chain)
   if (!name) throw new UsageError(`--chain ${given.chain} is not a chain; chains are ${chainNames.join(', ')}`)
-  const fromBlock = integer('--from', given.from, 0, maxBlock)
-  const toBlock = integer('--to', given.to, fromBlock, maxBlock)
+  const { legs, from, to } = given
+  if (legs && (from ?? to ?? given.workers) !== undefined) {
+    throw new UsageError('--legs goes through all blocks that are left: it takes no --from, --to and --workers')
+  }
+  const fromBlock = legs ? 0 : integer('--from', from, 0, maxBlock)
+  const toBlock = legs ? maxBlock : integer('--to', to, fromBlock, maxBlock)
   const workers =
     given.workers === undefined ? availableParallelism() : integer('--workers', given.workers, 1, maxWorkers)
   const { vars, others: chains } = readSettings('backfill', env, () => readChains({ env, file }))
@@ -57,7 +62,9 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   const key = vars.PORTAL_API_KEY
   const { portal, gateway, rpc, verify, abandon } = given
   const seconds = [portal, gateway, rpc].filter((address) => address !== undefined).length
-  if (verify && abandon) throw new UsageError('--verify and --abandon exclude each other')
+  if ([verify, abandon, legs].filter(Boolean).length > 1) {
+    throw new UsageError('--verify, --abandon and --legs exclude each other')
+  }
   if (!verify && seconds > 0) throw new UsageError('--portal, --gateway and --rpc are second sources for --verify')
   if (seconds > 1) throw new UsageError('--portal, --gateway and --rpc exclude each other')
   return {
@@ -67,7 +74,7 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
     toBlock,
     workers,
     source: sourceOf(chain, key),
-    task: verify ? 'verify' : abandon ? 'abandon' : 'load',
+    task: verify ? 'verify' : abandon ? 'abandon' : legs ? 'legs' : 'load',
     second: secondSource(chain, given, key),
     databaseUrl: vars.DATABASE_URL,
     scope: vars.SETTLEMENT_SCOPE,

@@ -16,6 +16,7 @@ import { abandonRange } from './abandon.ts'
 import { certificateOf, joinCertificates, printCertificate } from './certificate.ts'
 import { type BackfillConfig, readConfig } from './config.ts'
 import { estimate } from './estimate.ts'
+import { passOverPayments } from './legs/pass.ts'
 import { runLoad } from './load.ts'
 import { findBackfill, reserveRange } from './reservation.ts'
 import { certifySource, differences, tallyTable } from './verify.ts'
@@ -25,6 +26,7 @@ const usage = `
 npm run backfill -- --chain <chain> --from <block> --to <block> [--workers <n>]
 npm run backfill -- --chain <chain> --from <block> --to <block> --verify [--portal <url> | --gateway <url> | --rpc <url>]
 npm run backfill -- --chain <chain> --from <block> --to <block> --abandon
+npm run backfill -- --chain <chain> --legs
 
 Loads the settlements of a range of final blocks, both ends included, from the chain's archive, else the Portal, else
 its RPC endpoint, with as many processes as workers (default: one a core). Registrations and feedback are not loaded:
@@ -40,6 +42,9 @@ Ends with a certificate of what was loaded.
            without traces infers some that another one proves.
 --abandon  takes out what a backfill of exactly these blocks has loaded, and its reservation: the chain's processor, or
            another backfill, may load them then. The processor must not run, and must not have passed the blocks.
+--legs     reads the blocks again that an earlier version had read before payments were: what forwarders passed on, and
+           what contracts settled. Adds these payments and nothing else; ends with a certificate of them. The
+           processor may run, and other backfills.
 
 Reads DATABASE_URL, CHAINS_FILE, PORTAL_URL, PORTAL_API_KEY, GATEWAY_<CHAIN>, RPC_<CHAIN>: see .env.example.
 `
@@ -50,6 +55,7 @@ const options = {
   workers: { type: 'string' },
   verify: { type: 'boolean' },
   abandon: { type: 'boolean' },
+  legs: { type: 'boolean' },
   portal: { type: 'string' },
   gateway: { type: 'string' },
   rpc: { type: 'string' },
@@ -75,6 +81,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     try {
       await checkDatabase(pool, config.chain)
       if (config.task === 'verify') await verify(pool, config)
+      else if (config.task === 'legs') await findLegs(pool, config)
       else if (config.task === 'abandon') await abandon(pool, database.databaseUrl, config)
       else {
         await rememberContracts(pool, config.chain)
@@ -96,11 +103,8 @@ async function load(
   config: BackfillConfig,
   workers: Worker[],
 ): Promise<void> {
-  const { chain, source } = config
-  const history = openHistory(source, wantedOf(chain))
-  const finalHeight = await history.finalHeight().catch((error: Error) => {
-    throw new Refusal(`${history.name} does not tell its newest final block: ${describeError(error)}`)
-  })
+  const { chain } = config
+  const { history, finalHeight } = await openSource(config)
   if (config.toBlock > finalHeight) {
     throw new UsageError(
       `--to ${config.toBlock} is not final yet: the newest final block of ${history.name} is ${finalHeight}`,
@@ -139,6 +143,20 @@ async function load(
   } finally {
     session.release()
   }
+}
+
+async function openSource({ source, chain }: BackfillConfig) {
+  const history = openHistory(source, wantedOf(chain))
+  const finalHeight = await history.finalHeight().catch((error: Error) => {
+    throw new Refusal(`${history.name} does not tell its newest final block: ${describeError(error)}`)
+  })
+  return { history, finalHeight }
+}
+
+async function findLegs(pool: ReturnType<typeof createPool>, config: BackfillConfig): Promise<void> {
+  const { finalHeight } = await openSource(config)
+  const print = (line: string) => console.log(line)
+  await passOverPayments({ pool, config, finalHeight, print, warn: (text) => console.error(text) })
 }
 
 /** Counts are prepared below the chain's final block, and without a processor there is none. */

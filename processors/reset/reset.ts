@@ -13,6 +13,7 @@ import {
 } from '../../db/queries/chain/backfill.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-blocks.ts'
+import { cutPasses } from '../../db/queries/chain/payment-passes.ts'
 import { deletePaymentsWithin } from '../../db/queries/chain/payments.ts'
 import {
   deleteBackfillsAbove,
@@ -80,6 +81,7 @@ export function resetTo(
     await deleteBackfillsAbove(db, name, block.height)
     await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxBlock - 1 })
     const settlements = await deleteSettlementsAbove(db, name, block.height)
+    await cutPasses(db, name, block.height)
     await deletePaymentsWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await deleteUnpaidAbove(db, name, block.height)
     await deleteAuditsAbove(db, name, block.height)
@@ -110,6 +112,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
       await deleteSums(db, name)
     }
     await deleteBackfillsAbove(db, name, -1)
+    await cutPasses(db, name, -1)
     await deletePaymentsWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
     await deleteUnpaidAbove(db, name, -1)
     await deleteAuditsAbove(db, name, -1)

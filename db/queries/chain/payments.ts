@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import type { BlockRange } from '../rollup/hourly.ts'
 
 /** Adds payments that are not there yet: `rows` is a JSON array of objects with the columns' names. */
 export async function insertPayments(db: Queryable, rows: string): Promise<void> {
@@ -13,7 +14,69 @@ export async function insertPayments(db: Queryable, rows: string): Promise<void>
 export async function deletePaymentsWithin(
   db: Queryable,
   chain: string,
-  { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
+  { fromBlock, toBlock }: BlockRange,
 ): Promise<void> {
   await db.query('delete from payment where chain = $1 and block_number between $2 and $3', [chain, fromBlock, toBlock])
+}
+
+/** What the payments of a range should be. */
+interface ExpectedPayments {
+  /** A JSON array of rows with the columns' names. */
+  readonly rows: string
+  /** Only those of known recipients are compared, in blocks that are read for them. */
+  readonly known: boolean
+}
+
+/** Rows of a range that are compared with what they should be; those of a backfill are left alone. */
+const audited = `t.chain = $1 and t.block_number between $2 and $3
+   and not exists (select from backfill b where b.chain = $1 and t.block_number between b.from_block and b.to_block)
+   and (not $4::boolean
+        or exists (select from known_recipient k
+                    where k.chain = $1 and k.address = t.payee and k.ended_block is null
+                      and (t.block_number > k.to_block or t.block_number < k.next_block)))`
+const expected = `expected as materialized (select * from json_populate_recordset(null::payment, $5::json))`
+const isOther = `not exists (select from expected e where e.id = t.id and to_jsonb(e) = to_jsonb(t))`
+
+const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, { rows, known }: ExpectedPayments) => [
+  chain,
+  fromBlock,
+  toBlock,
+  known,
+  rows,
+]
+
+/** Whether the payments of a range are these. */
+export async function arePayments(
+  db: Queryable,
+  chain: string,
+  range: BlockRange,
+  payments: ExpectedPayments,
+): Promise<boolean> {
+  const { rows } = await db.query<{ same: boolean }>({
+    name: 'are-payments',
+    text: `
+with ${expected}
+select (select count(*) from expected) = (select count(*) from payment t where ${audited})
+       and not exists (select from payment t where ${audited} and ${isOther}) as same`,
+    values: valuesOf(chain, range, payments),
+  })
+  return rows[0]?.same === true
+}
+
+/** Makes the payments of a range these. Returns how many rows differed. */
+export async function replacePayments(db: Queryable, chain: string, range: BlockRange, payments: ExpectedPayments) {
+  const deleted = await db.query<{ id: string }>({
+    name: 'delete-other-payments',
+    text: `with ${expected} delete from payment t where ${audited} and ${isOther} returning t.id`,
+    values: valuesOf(chain, range, payments),
+  })
+  const added = await db.query<{ id: string }>({
+    name: 'add-audited-payments',
+    text: `insert into payment select * from json_populate_recordset(null::payment, $1::json) on conflict do nothing
+           returning id`,
+    values: [payments.rows],
+  })
+  const gone = new Set(deleted.rows.map(({ id }) => id))
+  const changed = added.rows.filter(({ id }) => gone.has(id)).length
+  return { missing: added.rows.length - changed, surplus: gone.size - changed, changed }
 }

@@ -14,6 +14,7 @@ const bridged = addressFor('bridged dollar')
 const tokens = new Set([token, bridged])
 const contracts = new Map([[addressFor('proxy'), 'permit2_exact' as const]])
 const byToken = (a: { token: string }, b: { token: string }) => (a.token < b.token ? -1 : 1)
+const byLog = (a: { logIndex: number }, b: { logIndex: number }) => a.logIndex - b.logIndex
 const noTraces = async () => undefined
 
 /** One transaction, drawn from all that a token call can look like, whether it makes sense or not. */
@@ -33,6 +34,9 @@ interface Drawn {
     | 'wrong payer'
     | 'twice'
     | 'other amount'
+    | 'forwarded'
+    | 'split and passed on'
+    | 'by a contract'
 }
 
 const drawn: fc.Arbitrary<Drawn> = fc.record({
@@ -55,6 +59,9 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
       'wrong payer',
       'twice',
       'other amount',
+      'forwarded',
+      'split and passed on',
+      'by a contract',
     ),
   ),
 })
@@ -69,7 +76,13 @@ test('any block gives the rows that the rule gives, from its text as from its it
   await fc.assert(
     fc.asyncProperty(block, fc.boolean(), async ({ number, timestamp, drawn }, isScanned) => {
       const given = blockOf(number, timestamp, drawn)
-      const { settlements, unpaid } = await settleBlocks('base', tokens, [toChainBlock(given)], noTraces, contracts)
+      const { settlements, payments, unpaid } = await settleBlocks(
+        'base',
+        tokens,
+        [toChainBlock(given)],
+        noTraces,
+        contracts,
+      )
       const expected = Buffer.concat([...encodeSettlements(settlements)].slice(1, -1))
 
       const encoder = new BlockEncoder('base', tokens, noTraces, contracts)
@@ -83,6 +96,7 @@ test('any block gives the rows that the rule gives, from its text as from its it
       expect(Buffer.concat(pages).toString('hex')).toBe(expected.toString('hex'))
       expect(tally.settlements).toBe(settlements.length)
       expect(tally.amount).toBe(settlements.reduce((sum, { amount }) => sum + amount, 0n))
+      expect(encoder.payments.toSorted(byLog)).toEqual(payments)
       expect(encoder.unpaid.toSorted(byToken)).toEqual(unpaid.toSorted(byToken)) // a count a token, in any order
     }),
     { numRuns: 400 },
@@ -128,6 +142,7 @@ test('the sum of two pages is the sum of their rows, in any order', async () => 
   expect(sums[0]?.settlements).toBe(6)
 })
 
+const settledTopic = '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6'
 const plain: Drawn = {
   name: 'a',
   amount: 5n,
@@ -165,6 +180,8 @@ function logsOf({ name, amount, token, logs }: Drawn): ChainLog[] {
   const payment = paymentOf(name, { amount })
   const note = used(payment, 0, token)
   const transfer = moved(payment, 0, token)
+  const onward = (from: Hex, to: string, share: bigint) =>
+    moved({ ...payment, payer: from, recipient: addressFor(to), amount: amount / share }, 0, token)
   switch (logs) {
     case 'both':
       return [note, transfer]
@@ -182,5 +199,13 @@ function logsOf({ name, amount, token, logs }: Drawn): ChainLog[] {
       return [note, transfer, note, transfer]
     case 'other amount':
       return [note, moved({ ...payment, amount: amount / 2n }, 0, token)]
+    case 'forwarded':
+      return [note, transfer, onward(payment.recipient, 'seller', 1n)]
+    case 'split and passed on': {
+      const parts = [onward(payment.recipient, 'seller', 2n), onward(payment.recipient, 'fees', 4n)]
+      return [note, transfer, ...parts, onward(addressFor('seller'), 'owner', 2n)]
+    }
+    case 'by a contract':
+      return [transfer, { ...note, address: addressFor('proxy'), topics: [settledTopic] }]
   }
 }

@@ -1,0 +1,121 @@
+import { hash } from 'node:crypto'
+import type pg from 'pg'
+import { inTransaction } from '../../../db/pool.ts'
+import { readChainState } from '../../../db/queries/chain/chain-state.ts'
+import { movePass, type PaymentPass, readPasses } from '../../../db/queries/chain/payment-passes.ts'
+import { insertPayments } from '../../../db/queries/chain/payments.ts'
+import { wantedOf } from '../../history/history.ts'
+import { Slices } from '../../history/slices.ts'
+import { findCallsIn, openHistory } from '../../history/sources.ts'
+import { paymentContractsOf } from '../../mapping/payment-kinds.ts'
+import type { PaymentRow } from '../../mapping/payments.ts'
+import { Refusal } from '../../refusal.ts'
+import { ofReadRecipients } from '../../scope/recipients.ts'
+import { jsonPages, jsonRows } from '../../store/json-rows.ts'
+import { toPayment } from '../../store/payment-record.ts'
+import { BlockEncoder } from '../block-encoder.ts'
+import type { BackfillConfig } from '../config.ts'
+
+/** A step is committed when it found so many payments, and when it is so old. */
+const maxStepPayments = 5_000
+const maxStepMs = 5_000
+
+interface SecondPass {
+  readonly pool: pg.Pool
+  readonly config: BackfillConfig
+  /** Newest final block of the source. */
+  readonly finalHeight: number
+  readonly print: (line: string) => void
+  readonly warn: (text: string) => void
+}
+
+/**
+ * Finds the payments of blocks that were read before payments were, and adds those that are not there yet. Each step is
+ * one transaction, with how far the pass is: it may be ended at any time and goes on there. Prints a certificate of each
+ * pass, of what the source says whoever was paid. Throws a Refusal when another process makes the same pass.
+ */
+export async function passOverPayments(work: SecondPass): Promise<void> {
+  const { pool, config, print } = work
+  const { name } = config.chain
+  const passes = await readPasses(pool, name)
+  if (passes.length === 0) print(`no blocks of ${name} were read before payments were`)
+  const finalBlock = Math.min((await readChainState(pool, name))?.finalizedBlock ?? -1, work.finalHeight)
+  for (const pass of passes) await finish(work, pass, Math.min(pass.toBlock, finalBlock))
+  for (const pass of await readPasses(pool, name)) print(describe(name, pass))
+}
+
+async function finish(work: SecondPass, pass: PaymentPass, toBlock: number): Promise<void> {
+  const { pool, config, finalHeight, print, warn } = work
+  const { chain, source, tokens } = config
+  if (pass.nextBlock > toBlock) return
+  // Below the first contract nothing was paid.
+  const first = Math.min(...[...chain.tokens, ...chain.paymentContracts].map(({ fromBlock }) => fromBlock))
+  const start = Math.min(Math.max(pass.nextBlock, first), toBlock)
+  print(`reading blocks ${pass.nextBlock} to ${toBlock} of ${chain.name} for payments`)
+  const history = openHistory(source, wantedOf(chain))
+  const findCalls = findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight }, warn)
+  const encoder = new BlockEncoder(chain.name, new Set(tokens), findCalls, paymentContractsOf(chain.paymentContracts))
+  const slices = new Slices(history, start, toBlock, start === pass.nextBlock ? pass.lastHash : null, { warn })
+  let from = pass.nextBlock
+  try {
+    while (!slices.isDone) {
+      const deadline = Date.now() + maxStepMs
+      do {
+        await slices.advance(encoder)
+        encoder.pages.takeAll() // settlements, which are there
+      } while (!slices.isDone && encoder.payments.length < maxStepPayments && Date.now() < deadline)
+      encoder.unpaid = []
+      const { next, lastHash = '' } = slices
+      if (next === Math.max(from, start)) continue // an answer that failed
+      const found = encoder.payments.splice(0)
+      await commit(pool, config, found, {
+        fromBlock: pass.fromBlock,
+        from,
+        nextBlock: next,
+        firstHash: slices.first?.hash ?? '',
+        lastHash,
+        ...tallyOf(found),
+      })
+      from = next
+      print(`${chain.name} is read up to block ${next - 1} of ${toBlock}: ${found.length} payments more`)
+    }
+  } finally {
+    slices.close()
+  }
+}
+
+function commit(
+  pool: pg.Pool,
+  { chain, scope }: BackfillConfig,
+  payments: readonly PaymentRow[],
+  step: Parameters<typeof movePass>[2],
+): Promise<void> {
+  return inTransaction(pool, async (db) => {
+    const found = { settlements: [], payments, unpaid: [] }
+    const kept = scope === 'all' ? found : await ofReadRecipients(db, chain, found)
+    for (const rows of jsonPages(kept.payments.map(toPayment))) await insertPayments(db, rows)
+    if (await movePass(db, chain.name, step)) return
+    throw new Refusal(`another process reads ${chain.name} for payments, or resets it; nothing of this step is kept`)
+  })
+}
+
+/** What payments come to, whatever their order. */
+function tallyOf(payments: readonly PaymentRow[]) {
+  let amount = 0n
+  let checksum = 0n
+  for (const payment of payments) {
+    amount += payment.gross
+    checksum += hash('sha256', jsonRows([toPayment(payment)]), 'buffer').readBigUInt64BE(0)
+  }
+  return { payments: payments.length, amount, checksum: BigInt.asUintN(64, checksum) }
+}
+
+/** One line: two passes found the same when their lines are equal. */
+function describe(chain: string, pass: PaymentPass): string {
+  const { fromBlock, toBlock, nextBlock, payments, amount, checksum, firstHash, lastHash } = pass
+  if (nextBlock <= toBlock) {
+    return `blocks ${nextBlock} to ${toBlock} of ${chain} are not final yet: the same command goes on with them later`
+  }
+  const sum = checksum.toString(16).padStart(16, '0')
+  return `certificate: ${chain} ${fromBlock} to ${toBlock}: ${payments} payments, amount ${amount}, checksum ${sum}, first block ${firstHash}, last block ${lastHash}`
+}

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
+import { runBackfill } from '../support/chain/backfill.ts'
+import { forkHere } from '../support/chain/branches.ts'
+import { type ChainIndex, indexChain } from '../support/chain/index-chain.ts'
+import { describeDifference } from '../support/chain/oracle.ts'
+import { chainSettings } from '../support/chain/settings.ts'
+import { until } from '../support/until.ts'
+import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+
+const finality = 2
+/** The whole file is a few commands one after the other. */
+const timeout = 180_000
+
+let chain: DevChain
+let index: ChainIndex
+beforeAll(async () => {
+  chain = await startDevChain('base', { funded: trafficAddresses })
+  await prepareTraffic(chain)
+  const fork = await forkHere(chain)
+  await fork.mine(await trafficBranch(chain, 'before payments were', 6))
+  await chain.client.mine({ blocks: finality })
+  index = await indexChain(chain, { finality })
+  await untilFinal()
+}, timeout)
+afterAll(async () => {
+  await index?.close()
+  await chain?.stop()
+})
+
+/** What is indexed is final as far as it can be. */
+async function untilFinal() {
+  const head = Number(await chain.client.getBlockNumber())
+  await until(
+    'the final block is known',
+    async () => {
+      const { rows } = await index.database.pool.query('select finalized_block from chain_state')
+      return rows[0]?.finalized_block === head - finality
+    },
+    timeout,
+  )
+}
+
+const run = (...args: string[]) =>
+  runBackfill({
+    databaseUrl: index.database.url,
+    chainSettings: chainSettings(chain, { finality }),
+    args: ['--chain', 'base', '--legs', ...args],
+  })
+
+test('payments of blocks that were read without them are found, once, and certified', { timeout }, async () => {
+  const { pool } = index.database
+  const expected = await index.tables()
+  expect(expected.payment.length).toBeGreaterThan(6)
+  const head = Number(await chain.client.getBlockNumber())
+  const nothing = await run()
+  expect(nothing).toMatchObject({ code: 0, stderr: '', stdout: 'no blocks of base were read before payments were\n' })
+
+  await pool.query('delete from payment')
+  await pool.query(`insert into payment_pass (chain, from_block, to_block, next_block) values ('base', 0, $1, 0)`, [
+    head,
+  ])
+  const first = await run()
+  expect(first.stderr).toBe('')
+  expect(first.code).toBe(0)
+  expect(first.stdout).toContain(`blocks ${head - finality + 1} to ${head} of base are not final yet`)
+  expect(describeDifference(await index.tables(), expected)).toBe('')
+
+  await chain.client.mine({ blocks: finality })
+  await untilFinal()
+  const second = await run()
+  const certificate =
+    /certificate: base 0 to \d+: \d+ payments, amount \d+, checksum [0-9a-f]{16}, first block 0x[0-9a-f]{64}/
+  expect(second.stdout).toMatch(certificate)
+  const again = await run()
+  expect(again.stdout).toBe(second.stdout.match(/certificate:.*\n/)?.[0])
+  expect((await index.tables()).payment).toEqual(expected.payment)
+  const { rows } = await pool.query('select payments::int, amount::int from payment_pass')
+  const sums = await pool.query('select count(*)::int as payments, sum(gross)::int as amount from payment')
+  expect(rows).toEqual(sums.rows)
+})
+
+test('a range is not asked for beside it', async () => {
+  const { code, stderr } = await run('--from', '3')
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/--legs goes through all blocks that are left/)
+})

@@ -40,6 +40,14 @@ test.for<[string, string | Uint8Array]>([
   expect(refused).toMatchObject({ status: 400, error: 'ERR_PAYLOAD_INVALID' })
 })
 
+test.for([
+  ['as long as they may be', 2_048, 'ERR_SIG_INVALID'],
+  ['a byte longer', 2_049, 'ERR_PAYLOAD_INVALID'],
+] as const)('signatures %s: %j bytes are %s', async ([_, bytes, error]) => {
+  const body = { ...(await eip191Claim(stage, claimant)), signature: `0x${'11'.repeat(bytes)}` }
+  expect(await failure(await post(stage.api, body))).toMatchObject({ status: 400, error })
+})
+
 test.for<[string, Record<string, string>]>([
   ['text/plain', { 'content-type': 'text/plain' }],
   ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],

@@ -91,6 +91,36 @@ test('the page of an agent shows what its profile says, with links to each chain
   expect(shown).toEqual(settlements.map((row) => `settlement-${row.chain}-${row.block_number}-${row.log_index}`))
 })
 
+test.for([
+  ['eip191', 'live', 'proven', 'signed with a verified address', 'a key that the registry names'],
+  ['jfs', 'live', 'signed', 'a key of an app that the account let in', 'where the keys stand was not asked'],
+  ['well-known', 'suspended', 'stated', 'published it on a host', 'does not show at the moment'],
+] as const)(
+  'it shows how a claim by %s is proven, and the commands that check it',
+  async ([method, state, verdict, ...said], { task }) => {
+    const { pool } = database
+    const fid = 900 + ['live proven', 'live signed', 'suspended stated'].indexOf(`${state} ${verdict}`)
+    await seedAgent(pool, { fid, handle: null, addresses: [addressOf(task.name)], claimMethod: method })
+    await pool.query('update agent set claim_state = $2 where fid = $1', [fid, state])
+    await pool.query('update verified_address set verdict = $2 where fid = $1', [fid, verdict])
+    const page = await read(`/agent/${fid}`)
+    const from = page.indexOf('<section aria-labelledby="proof">')
+    const section = page.slice(from, page.indexOf('</section>', from))
+    const address = `/api/agent/${fid}/proof`
+    for (const text of [
+      ...said,
+      `<a href="${address}">The proof</a>`,
+      `${address}\nnpm run verify-proof -- proof.json --rpc-10 `,
+    ])
+      expect(section).toContain(text)
+    expect(section.includes('does not show at the moment')).toBe(state === 'suspended')
+  },
+)
+
+test('it says nothing of a proof where nobody claims', async () => {
+  expect(await read('/agent/7')).not.toContain('id="proof"')
+})
+
 test('it tells who the agent is elsewhere: labels, identities and code', async () => {
   const page = await read(`/agent/${richFid}`)
   const section = page.slice(page.indexOf('id="accounts"'), page.indexOf('</section>', page.indexOf('id="accounts"')))

@@ -2,6 +2,8 @@ import { validations } from '@farcaster/core'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { hexToBytes, recoverAddress } from 'viem'
 import { expect, test } from 'vitest'
+import { HubState } from '../../devnet/hub/state.ts'
+import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
 import { checkEnvelope, messageHash, signedBy } from '../../trust/envelope.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { encodeMessageData, type VerificationAdd } from '../../trust/message-data.ts'
@@ -46,6 +48,27 @@ test.each([
   expect(await checkKeyClaim(json.data.fid, add, mainnet)).toBe('held')
   expect((await judgeVerification(read(json), asked(json))).verdict).toBe('signed')
   expect((await judgeVerification(read(json), asked(json), { key: 'held' })).verdict).toBe('proven')
+})
+
+test('a message of 2,048 bytes is judged, and one of 2,049 is refused whatever its signature says', async () => {
+  const fid = 7
+  const { address } = walletOf('bounds', 'wallet')
+  const hub = new HubState()
+  hub.addAccount({ fid, custody: address, appKey: appKeyOf('bounds', 'app') })
+  const signedWith = (bytes: number) =>
+    hub.addVerification(fid, address, { contractChain: 10, walletSignature: `0x${'11'.repeat(bytes)}` })
+  const most = 2_048 - (read(signedWith(1_800)).dataBytes.length - 1_800)
+  for (const [bytes, envelope, verdict] of [
+    [most, 'held', 'proven'],
+    [most + 1, 'failed', 'forged'],
+  ] as const) {
+    const message = read(signedWith(bytes))
+    expect(message.dataBytes).toHaveLength(2_048 + bytes - most)
+    expect(messageHash(message.dataBytes)).toEqual(new Uint8Array(message.hash))
+    expect(signedBy(message.signature, message.hash, message.signer)).toBe(true)
+    const said = { fid, address: address.toLowerCase(), now: new Date() }
+    expect(await judgeVerification(message, said, { key: 'held', wallet: 'held' })).toMatchObject({ envelope, verdict })
+  }
 })
 
 test('the oldest form of the body gives the hash that was published', () => {

@@ -45,7 +45,7 @@ export interface KeyAdd {
   readonly metadataType: number
   /** Numbers of the types of message that it may sign. */
   readonly scopes: readonly number[]
-  /** Seconds without use after which it ends; 0: none. */
+  /** Seconds without use after which it ends; the network takes none without such an end. */
   readonly ttl: number
 }
 

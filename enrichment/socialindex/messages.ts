@@ -41,16 +41,21 @@ export async function judgeMessage(given: GivenMessage, now: Date): Promise<Stor
   return { ...common, type, verdict, envelope, claim, verificationType, verificationChain }
 }
 
+/** Seconds without use after which such a key ends, at most. Source: snapchain, `src/core/validations/key.rs`. */
+const mostKeyTtl = 90 * 24 * 60 * 60
+
 /**
- * A message that adds an app key off the chain, with who signed for it. Undefined: its signatures do not hold, or the key
- * may sign no message about an address. Whether the signer is the FID's custody is for the chain to say.
+ * A message that adds an app key off the chain, with who signed for it. Undefined: its signatures do not hold, the network
+ * would not take it (a key without an end, a signature that had run out), or the key may sign no message about an address.
+ * Whether the signer is the FID's custody is for the chain to say.
  */
 export async function judgeKeyAdd(fid: number, message: unknown): Promise<StoredKeyAdd | undefined> {
   const read = isStorable(message) ? readHubMessage(message) : undefined
   if (read?.data.body.kind !== 'key_add' || read.data.fid !== fid) return undefined
   const { body } = read.data
   const mayVerify = body.scopes.includes(messageTypes.MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS)
-  if (!mayVerify || checkEnvelope(read) !== 'held') return undefined
+  const isTaken = body.ttl > 0 && body.ttl <= mostKeyTtl && body.deadline >= read.data.timestamp
+  if (!mayVerify || !isTaken || checkEnvelope(read) !== 'held') return undefined
   const signer = await keyAddSigner(fid, body)
   return signer && { fid, key: body.key, signer, message }
 }

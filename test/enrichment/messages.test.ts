@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Message } from '../../devnet/hub/messages.ts'
+import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
+import { judgeKeyAdd } from '../../enrichment/socialindex/messages.ts'
+import { networkEpoch } from '../../trust/message-data.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
+import { keyAddMessage } from '../trust/key-adds.ts'
 import { first, second } from '../trust/vectors.ts'
 
 // Messages of mainnet, given by a hub of ours: what their signatures say is stored with them, and nothing forged is.
@@ -42,6 +46,28 @@ test('a verification of a holder is kept whole, with what its signatures are wor
   expect(await kept()).toEqual([{ type, ...signed, message: first }])
   const hash = first.hash.slice(2)
   expect(await open()).toEqual([{ address, verdict: 'signed', hash, verification_type: 0 }])
+})
+
+test('a key that is added off the chain has to be one that the network takes', async () => {
+  const appKey = appKeyOf('messages', 'app')
+  const { account, address: custody } = walletOf('messages', 'custody')
+  const at = scene.clock.now()
+  const now = Math.floor(at.getTime() / 1_000) - networkEpoch
+  const days = 86_400
+  for (const [bounds, isTaken] of [
+    [{}, true],
+    [{ ttl: 1, deadline: now }, true],
+    [{ ttl: 90 * days }, true],
+    [{ ttl: 90 * days + 1 }, false],
+    [{ ttl: 0 }, false],
+    [{ deadline: now - 1 }, false],
+    [{ scopes: [1, 11] }, false],
+  ] as const) {
+    const judged = await judgeKeyAdd(fid, await keyAddMessage({ fid, appKey }, account, at, bounds))
+    expect([bounds, judged?.signer]).toEqual([bounds, isTaken ? custody : undefined])
+  }
+  const message = await keyAddMessage({ fid, appKey }, account, at)
+  expect(await judgeKeyAdd(fid + 1, message)).toBeUndefined()
 })
 
 test('a verification in an event is kept, and so is the message that ends it', async () => {

@@ -6,8 +6,10 @@ export async function keyAddMessage(
   { fid, appKey }: { readonly fid: number; readonly appKey: MessageSigner },
   custody: LocalAccount,
   at: Date,
+  bounds: { readonly ttl?: number; readonly deadline?: number; readonly scopes?: readonly number[] } = {},
 ): Promise<Message> {
-  const said = { keyType: 1, scopes: [7], ttl: 0, nonce: 1, deadline: 400_000_000 }
+  const { ttl = 7_776_000, deadline = 400_000_000, scopes = [7] } = bounds
+  const said = { keyType: 1, scopes, ttl, nonce: 1, deadline }
   const custodySignature = await custody.signTypedData({
     domain: { name: 'Farcaster KeyAdd', version: '1', chainId: 1 },
     types: {

@@ -19,7 +19,7 @@ import { ownerPage } from './lookup/owner.ts'
 import { transactionPage } from './lookup/transaction.ts'
 import { networkPage } from './network/page.ts'
 import type { World } from './parts/page.ts'
-import { givePagePolicy, giveScriptPolicy } from './policy.ts'
+import { giveClaimPolicy, givePagePolicy, giveScriptPolicy } from './policy.ts'
 import { answerProblem } from './problem.ts'
 import { sitemaps } from './sitemap.ts'
 import { statusPage } from './status.ts'
@@ -66,7 +66,7 @@ export function pageRoutes({ sources, cache, budget, onRead, log, now }: PagesDe
   router.get('/network', ...budget, giveScriptPolicy, answer(network, sources, cache, onRead))
   router.all('/network', refuseMethod(['GET', 'HEAD']))
   router.get('/claim/', dropSlash)
-  router.get('/claim', ...budget, giveScriptPolicy, claimPage(world))
+  router.get('/claim', ...budget, giveClaimPolicy, claimPage(world))
   router.all('/claim', refuseMethod(['GET', 'HEAD']))
   router.use(missPage)
   router.use(forReaders(answerErrors(log, answerProblem(sources))))

@@ -13,17 +13,19 @@ const page = [
   "frame-ancestors 'none'",
 ]
 
-/** The page that can sign with a wallet in the browser has one script of ours, which talks to this service alone. */
+/** A page that does more with scripts has one of ours, which talks to this service alone. */
 const scripted = [...page, "script-src 'self'", "connect-src 'self'"]
 
 const give =
-  (policy: readonly string[]): RequestHandler =>
+  (policy: readonly string[], opener = 'same-origin'): RequestHandler =>
   (_req, res, next) => {
     res.setHeader('Content-Security-Policy', policy.join('; '))
     res.setHeader('Referrer-Policy', 'no-referrer')
-    res.setHeader('Cross-Origin-Opener-Policy', 'same-origin')
+    res.setHeader('Cross-Origin-Opener-Policy', opener)
     next()
   }
 
 export const givePagePolicy = give(page)
 export const giveScriptPolicy = give(scripted)
+/** Smart wallets open a window of theirs and talk to the page through it. */
+export const giveClaimPolicy = give(scripted, 'same-origin-allow-popups')

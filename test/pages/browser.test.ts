@@ -77,27 +77,67 @@ test.each([
   looksMs,
 )
 
-test('an owner claims with the wallet in the browser', async () => {
+test('an owner chooses a wallet, claims, and withdraws the claim again', async () => {
   const { fid, account, address } = await stage.claimant()
   const context = await browser.newContext()
   const asked: string[] = []
-  await context.exposeFunction('askWallet', (method: string, [message]: string[] = []) => {
-    asked.push(method)
+  await context.exposeFunction('askWallet', (name: string, method: string, [message]: string[] = []) => {
+    asked.push(`${name} ${method}`)
     if (method === 'eth_requestAccounts') return [address]
-    if (method === 'eth_chainId') return '0xa'
     return account.signMessage({ message: { raw: message as `0x${string}` } })
   })
-  await context.addInitScript('window.ethereum = { request: ({ method, params }) => askWallet(method, params) }')
+  await context.addInitScript(`
+    for (const name of ['Fox', 'Heron']) {
+      const provider = { request: ({ method, params }) => askWallet(name, method, params) }
+      const detail = Object.freeze({ info: { uuid: name, rdns: 'example.' + name, name, icon: '' }, provider })
+      const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
+      addEventListener('eip6963:requestProvider', announce)
+    }`)
   const { page, faults } = await watch(context, stage.api.url)
   await page.goto(`${stage.api.url}/claim`)
   await page.getByLabel('FID').fill(String(fid))
   await page.getByRole('button', { name: 'Next' }).click()
-  await page.getByRole('button', { name: 'Sign and claim' }).click()
+  expect(await page.getByRole('button', { name: /^Sign with/ }).allInnerTexts()).toEqual([
+    'Sign with Fox',
+    'Sign with Heron',
+  ])
+  await page.getByRole('button', { name: 'Sign with Heron' }).click()
+  await page.getByRole('link', { name: 'See the page of your agent' }).waitFor()
+  expect(await page.locator('#done code').innerText()).toContain(`/badge/${fid}.svg`)
   await page.getByRole('link', { name: 'See the page of your agent' }).click()
   await page.waitForURL(`**/agent/${fid}`)
   expect(await page.locator('.profile').innerText()).toContain('Claimed')
-  expect(asked).toEqual(['eth_requestAccounts', 'eth_chainId', 'personal_sign'])
+  await page.goto(`${stage.api.url}/claim?fid=${fid}&action=withdraw`)
+  await page.getByRole('button', { name: 'Sign with Fox' }).click()
+  await page.getByText('Withdrawn.').waitFor()
+  expect(asked).toEqual([
+    'Heron eth_requestAccounts',
+    'Heron personal_sign',
+    'Fox eth_requestAccounts',
+    'Fox personal_sign',
+  ])
   expect(faults).toEqual([])
+  await context.close()
+})
+
+test('a signature made elsewhere is pasted: checked first, then sent', async () => {
+  const { fid, account, address } = await stage.claimant()
+  const context = await browser.newContext({ viewport: { width: 360, height: 800 } })
+  const { page, faults } = await watch(context, stage.api.url)
+  await page.goto(`${stage.api.url}/claim?fid=${fid}&address=${address}`)
+  expect(await page.locator('#wallet').isVisible()).toBe(false)
+  const text = await page.locator('#message pre').first().innerText()
+  const field = page.getByLabel('The signature')
+  await field.fill(await account.signMessage({ message: `${text} ` }))
+  await page.locator('#message').getByRole('button', { name: 'Check' }).click()
+  await page.getByText('Refused: ').waitFor()
+  await field.fill(await account.signMessage({ message: text }))
+  await page.locator('#message').getByRole('button', { name: 'Check' }).click()
+  await page.getByText('Every check holds.').waitFor()
+  await page.locator('#message').getByRole('button', { name: 'Send and claim' }).click()
+  await page.getByRole('link', { name: 'See the page of your agent' }).waitFor()
+  // The browser says of a refusal that it was one.
+  expect(faults.filter((fault) => !fault.includes('status of 4'))).toEqual([])
   await context.close()
 })
 

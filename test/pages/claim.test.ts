@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signersOf, whatWorks } from '../../api/pages/claim/standing.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -52,6 +53,43 @@ test('the addresses of a listed agent are there to choose; a FID that is not lis
   const page = await read('/claim?fid=8')
   expect(page).toContain('is not in the directory yet')
   expect(page).toContain('<input id="address"')
+})
+
+test('what works is said before anything is signed, and why the rest does not', async () => {
+  const { pool } = database
+  const wallet = addressOf('contract wallet')
+  await seedAgent(pool, { fid: 9, addresses: [wallet, addressOf('nine')] })
+  const page = await read('/claim?fid=9')
+  const works = page.slice(page.indexOf('id="works"'), page.indexOf('</section>', page.indexOf('id="works"')))
+  expect(works.match(/<li class="done">/g)).toHaveLength(2)
+  expect(works.match(/title="0x[0-9a-f]{40}"/g)).toHaveLength(2)
+  expect(works).toContain('No registration of it names a host.')
+  expect(await read('/claim?fid=8')).toContain('No verified address is known here.')
+  const signers = signersOf([wallet, hers], {
+    fid: 9,
+    addresses: [
+      { address: wallet, verification_type: 1, verification_chain_id: 8453, before_custody: false, disputed: false },
+      { address: hers, verification_type: 0, verification_chain_id: 0, before_custody: true, disputed: false },
+    ],
+  } as never)
+  expect(signers).toEqual([
+    { address: wallet, problem: undefined, chainId: 8453 },
+    { address: hers, problem: expect.stringContaining('changed hands'), chainId: null },
+  ])
+  expect(whatWorks(signers, undefined).text).toContain('works: contract wallet on Base')
+})
+
+test('a withdrawal has words of its own, and the page of a claim lets windows of wallets speak to it', async () => {
+  const page = unescaped(await read(`/claim?fid=7&action=withdraw&address=${hers}`))
+  expect(page).toContain('Withdraw the claim of FID 7 on agent-directory.')
+  expect(page).toContain('/api/claim/withdraw')
+  expect(page).toContain('"withdrawn": true')
+  const opener = async (path: string) => (await api.get(path)).headers.get('cross-origin-opener-policy')
+  expect([await opener('/claim'), await opener('/network'), await opener('/')]).toEqual([
+    'same-origin-allow-popups',
+    'same-origin',
+    'same-origin',
+  ])
 })
 
 test('each view has its own nonce, is not kept, and may run its one script alone', async () => {

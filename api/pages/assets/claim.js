@@ -1,52 +1,96 @@
-// Claims with the wallet of the browser (EIP-1193, found as EIP-6963 says or at window.ethereum). Everything on the page
-// works without this script as well.
+// Claims, and withdraws claims, with a wallet of the browser (EIP-1193, found as EIP-6963 says, at window.ethereum where
+// none announces itself) or with what was signed elsewhere. Everything on the page works without this script as well.
 
+const page = document.getElementById('claim')
 const card = document.getElementById('wallet')
+const choices = document.getElementById('wallets')
 const outcome = document.getElementById('outcome')
-const button = card?.querySelector('button')
-let wallet = window.ethereum
+const done = document.getElementById('done')
 
-if (card && button) {
-  window.addEventListener('eip6963:announceProvider', (event) => {
-    wallet ??= event.detail.provider
+if (page) {
+  const { fid, action, nonce, timestamp } = page.dataset
+  const path = action === 'withdraw' ? '/api/claim/withdraw' : '/api/claim'
+  const wallets = new Map()
+  const offer = (key, name, wallet) => {
+    if (wallets.has(key)) return
+    wallets.set(key, wallet)
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.textContent = `Sign with ${name}`
+    button.addEventListener('click', () => attempt(button, 'Waiting for the wallet …', () => sign(wallet)))
+    choices.append(button)
     card.hidden = false
+  }
+  window.addEventListener('eip6963:announceProvider', ({ detail }) => {
+    offer(detail.info.rdns || detail.info.uuid, String(detail.info.name).slice(0, 40), detail.provider)
   })
   window.dispatchEvent(new Event('eip6963:requestProvider'))
-  card.hidden = wallet === undefined
-  button.addEventListener('click', () => {
+  if (wallets.size === 0 && window.ethereum) offer('ethereum', 'the wallet of this browser', window.ethereum)
+
+  for (const form of document.querySelectorAll('.paste')) {
+    form.hidden = false
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      const isCheck = event.submitter?.name === 'check'
+      attempt(event.submitter, 'Checking …', () => send(proofOf(form), isCheck))
+    })
+  }
+
+  async function sign(wallet) {
+    const accounts = await wallet.request({ method: 'eth_requestAccounts' })
+    const { address: wanted } = card.dataset
+    const address = accounts.find((account) => account.toLowerCase() === wanted) ?? accounts[0]
+    const option = document.querySelector(`.works-at[data-address="${CSS.escape(address.toLowerCase())}"]`)
+    const asked = new URLSearchParams({ fid, address, method: 'eip191', action })
+    if (option) asked.set('chain_id', option.dataset.chain)
+    const challenge = await answerOf(fetch(`/api/claim/challenge?${asked}`))
+    const signature = await wallet.request({ method: 'personal_sign', params: [toHex(challenge.text), address] })
+    tell('Checking the signature …')
+    const { nonce, timestamp, chain_id } = challenge
+    return send({ method: 'eip191', fid: Number(fid), address, nonce, timestamp, chain_id, signature }, false)
+  }
+
+  function proofOf(form) {
+    const { method, address, chain } = form.dataset
+    const given = new FormData(form)
+    const common = { method, fid: Number(fid) }
+    if (method === 'jfs') return { ...common, jfs: String(given.get('jfs')).trim() }
+    if (method === 'well-known') return { ...common, host: String(given.get('host')).trim(), nonce }
+    const signature = String(given.get('signature')).trim()
+    return { ...common, address, nonce, timestamp, ...(chain && { chain_id: Number(chain) }), signature }
+  }
+
+  function send(body, isCheck) {
+    return answerOf(
+      fetch(isCheck ? `${path}?dry_run=true` : path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    )
+  }
+
+  function attempt(button, words, work) {
     button.disabled = true
-    tell('Waiting for the wallet …')
-    claim()
-      .then(({ profile_url }) => tell('Claimed. ', new URL(profile_url).pathname))
+    tell(words)
+    work()
+      .then((answer) => {
+        if (answer.dry_run) return tell('Every check holds. Nothing was stored.')
+        if (action === 'withdraw') return tell('Withdrawn. ', `/agent/${fid}`)
+        tell('Claimed. ', `/agent/${fid}`)
+        if (done) done.hidden = false
+      })
       .catch((error) => tell(error.message || 'The wallet did not answer.'))
       .finally(() => {
         button.disabled = false
       })
-  })
-}
-
-async function claim() {
-  const { fid, address: wanted } = card.dataset
-  const accounts = await wallet.request({ method: 'eth_requestAccounts' })
-  const address = accounts.find((account) => account.toLowerCase() === wanted) ?? accounts[0]
-  const chainId = Number(await wallet.request({ method: 'eth_chainId' }))
-  const query = new URLSearchParams({ fid, address, chain_id: String(chainId) })
-  const { text, nonce, timestamp, chain_id } = await answerOf(fetch(`/api/claim/challenge?${query}`))
-  const signature = await wallet.request({ method: 'personal_sign', params: [toHex(text), address] })
-  tell('Checking the signature …')
-  return answerOf(
-    fetch('/api/claim', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ method: 'eip191', fid: Number(fid), address, nonce, timestamp, chain_id, signature }),
-    }),
-  )
+  }
 }
 
 async function answerOf(request) {
   const response = await request
   const body = await response.json()
-  if (!response.ok) throw new Error(body.detail ?? `The service refused: ${body.error}.`)
+  if (!response.ok) throw new Error(body.detail ? `Refused: ${body.detail}.` : `The service refused: ${body.error}.`)
   return body
 }
 
@@ -57,6 +101,7 @@ function toHex(text) {
 
 function tell(text, profile) {
   outcome.replaceChildren(text)
+  outcome.scrollIntoView({ block: 'nearest' })
   if (profile === undefined) return
   const link = document.createElement('a')
   link.href = profile

@@ -1,49 +1,58 @@
 import type { Hex } from 'viem'
-import { claimMessage } from '../../../trust/claim-text.ts'
+import { type ClaimAction, claimMessage } from '../../../trust/claim-text.ts'
 import { defaultChainId } from '../../claim/eip191.ts'
 import { type Html, html } from '../../http/html.ts'
 import { shortened } from '../parts/figures.ts'
 import type { World } from '../parts/page.ts'
+import type { Signer } from './standing.ts'
 
-/** Who claims, and what makes this proof a single one. */
+/** Who claims or withdraws, and what makes this proof a single one. */
 export interface Claimant {
   readonly fid: number
+  readonly action: Extract<ClaimAction, 'claim' | 'withdraw'>
   /** Verified for the fid as far as the directory knows; the claim itself asks the network. */
-  readonly addresses: readonly string[]
+  readonly signers: readonly Signer[]
   /** The one to sign with, once it is chosen. */
   readonly address: string | undefined
   readonly nonce: string
   readonly timestamp: string
 }
 
-/** The three ways to claim, the easiest first. */
+/** The ways to prove it, the easiest first. Forms are for the script, which shows them; without it, there is curl. */
 export function claimMethods(world: World, claimant: Claimant): Html {
-  return html`<section aria-labelledby="proof"><h2 id="proof">2. Prove it</h2>
+  const { fid, action } = claimant
+  const data = html`data-fid="${fid}" data-action="${action}" data-nonce="${claimant.nonce}" data-timestamp="${claimant.timestamp}"`
+  return html`<section aria-labelledby="prove" id="claim" ${data}><h2 id="prove">2. ${action === 'claim' ? 'Prove it' : 'Withdraw the claim'}</h2>
 ${wallet(claimant)}
 ${message(world, claimant)}
 ${appKey(world, claimant)}
 ${manifest(world, claimant)}
+<p id="outcome" role="status"></p>
 </section>`
 }
 
+const verb = ({ action }: Claimant) => (action === 'claim' ? 'claim' : 'withdraw')
+
 /** For the script, which shows it when the browser has a wallet. */
-function wallet({ fid, address }: Claimant): Html {
-  return html`<article class="card" id="wallet" data-fid="${fid}" data-address="${address}" hidden>
-<h3>With the wallet in this browser</h3>
+function wallet({ address }: Claimant): Html {
+  return html`<article class="card" id="wallet" data-address="${address}" hidden>
+<h3>With a wallet in this browser</h3>
 <p>Connect an address that the account verifies and sign one text. It is no transaction.</p>
-<button type="button">Sign and claim</button>
-<p id="outcome" role="status"></p>
+<div class="choices" id="wallets"></div>
 </article>`
 }
 
 function message(world: World, claimant: Claimant): Html {
-  const { fid, address, nonce, timestamp, addresses } = claimant
+  const { fid, action, address, nonce, timestamp, signers } = claimant
   const chosen = address ?? ''
-  const choices = [...new Set([...addresses, ...(address === undefined ? [] : [address])])]
-  const fields = { method: 'eip191', fid, address: chosen, nonce, timestamp, signature: '0x…' }
+  const choices = [...new Set([...signers.map((one) => one.address), ...(address === undefined ? [] : [address])])]
+  const own = signers.find((one) => one.address === address)?.chainId ?? null
+  const chainId = own ?? defaultChainId()
+  const chain = own === null ? {} : { chain_id: own }
+  const fields = { method: 'eip191', fid, address: chosen, nonce, timestamp, ...chain, signature: '0x…' }
   return html`<details class="card" id="message" open>
 <summary>With a signature of a verified address</summary>
-<form class="search" action="/claim#message"><input type="hidden" name="fid" value="${fid}">
+<form class="search" action="/claim#message"><input type="hidden" name="fid" value="${fid}">${action === 'withdraw' && html`<input type="hidden" name="action" value="withdraw">`}
 <label class="unseen" for="address">Address</label>
 ${
   choices.length > 0
@@ -54,16 +63,18 @@ ${
 ${
   address !== undefined &&
   html`<p>Sign this text with that address (personal_sign, EIP-191), exactly as it is, within 15 minutes:</p>
-<pre tabindex="0"><code>${claimMessage(world, { fid, address: address as Hex, chainId: defaultChainId(), nonce, timestamp })}</code></pre>
-<p>Then send the signature:</p>
-${request(world, fields)}`
+<pre tabindex="0"><code>${claimMessage(world, { fid, address: address as Hex, chainId, nonce, timestamp }, action)}</code></pre>
+${paste({ method: 'eip191', field: 'signature', label: 'The signature', claimant, address, chainId: own })}
+<p>Or send it from a shell:</p>
+${request(world, action, fields)}`
 }
 </details>`
 }
 
-function appKey(world: World, { fid, nonce, timestamp }: Claimant): Html {
+function appKey(world: World, claimant: Claimant): Html {
+  const { fid, action, nonce, timestamp } = claimant
   const header = JSON.stringify({ fid, type: 'app_key', key: '0x…' })
-  const payload = JSON.stringify({ aud: world.baseUrl, action: 'claim', fid, nonce, timestamp })
+  const payload = JSON.stringify({ aud: world.baseUrl, action, fid, nonce, timestamp })
   return html`<details class="card">
 <summary>With an app key (JSON Farcaster Signature)</summary>
 <p>Any active app key of the account. The header, with the public key in hex:</p>
@@ -71,22 +82,43 @@ function appKey(world: World, { fid, nonce, timestamp }: Claimant): Html {
 <p>The payload:</p>
 <pre tabindex="0"><code>${payload}</code></pre>
 <p>Both as base64url with a dot between them, signed with Ed25519; the signature follows after another dot.</p>
-${request(world, { method: 'jfs', fid, jfs: 'header.payload.signature' })}
+${paste({ method: 'jfs', field: 'jfs', label: 'header.payload.signature', claimant })}
+${request(world, action, { method: 'jfs', fid, jfs: 'header.payload.signature' })}
 </details>`
 }
 
-function manifest(world: World, { fid, nonce, addresses }: Claimant): Html {
-  const document = { service: world.serviceName, host: 'your.host', fid, addresses, nonce }
+function manifest(world: World, claimant: Claimant): Html {
+  const { fid, action, nonce, signers } = claimant
+  const common = { service: world.serviceName, host: 'your.host', fid }
+  const addresses = signers.map(({ address }) => address)
+  const document = { ...common, ...(action === 'claim' ? { addresses } : { withdrawn: true }), nonce }
   return html`<details class="card">
 <summary>With a file on the agent’s host</summary>
-<p>The host has to be one that the account or its registrations already name. Serve this there as <code>/.well-known/${world.serviceName}.json</code>, with addresses the account verifies:</p>
+<p>The host has to be one that the account or its registrations already name. Serve this there as <code>/.well-known/${world.serviceName}.json</code>${action === 'claim' && ', with addresses the account verifies'}:</p>
 <pre tabindex="0"><code>${JSON.stringify(document, undefined, 2)}</code></pre>
-${request(world, { method: 'well-known', fid, host: 'your.host', nonce })}
+${paste({ method: 'well-known', field: 'host', label: 'Your host', claimant })}
+${request(world, action, { method: 'well-known', fid, host: 'your.host', nonce })}
 </details>`
 }
 
-function request({ baseUrl }: World, body: Record<string, unknown>): Html {
-  return html`<pre tabindex="0"><code>curl -X POST ${baseUrl}/api/claim \\
+interface Pasted {
+  readonly method: string
+  readonly field: string
+  readonly label: string
+  readonly claimant: Claimant
+  readonly address?: string
+  readonly chainId?: number | null
+}
+
+/** What was signed or served elsewhere, for the script to send; a claim can be checked first without being made. */
+function paste({ method, field, label, claimant, address, chainId = null }: Pasted): Html {
+  return html`<form class="search paste" data-method="${method}"${address !== undefined && html` data-address="${address}"`}${chainId !== null && html` data-chain="${chainId}"`} hidden>
+<label class="unseen" for="paste-${method}">${label}</label><input id="paste-${method}" name="${field}" placeholder="${label}" required autocomplete="off" spellcheck="false">
+${claimant.action === 'claim' && html`<button name="check" class="quiet">Check</button>`}<button name="send">Send and ${verb(claimant)}</button></form>`
+}
+
+function request({ baseUrl }: World, action: Claimant['action'], body: Record<string, unknown>): Html {
+  return html`<pre tabindex="0"><code>curl -X POST ${baseUrl}/api/claim${action === 'withdraw' && '/withdraw'} \\
   -H 'Content-Type: application/json' \\
   -d '${JSON.stringify(body)}'</code></pre>`
 }

@@ -3,14 +3,19 @@ import type { RequestHandler } from 'express'
 import type { z } from 'zod'
 import { type Html, html } from '../../http/html.ts'
 import { addressParameter, fidParameter } from '../../http/parameters.ts'
+import { addresses as addressesRoute } from '../../routes/addresses.ts'
 import { agent as agentRoute } from '../../routes/agent.ts'
+import { explainAgent } from '../../routes/explain-agent.ts'
+import type { agentExplanation } from '../../schemas/explain.ts'
 import type { profile } from '../../schemas/profile.ts'
+import type { Addresses } from '../agent/standing.ts'
 import type { Profile } from '../parts/answers.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
 import { claimedMark } from '../parts/badges.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, htmlType, type World } from '../parts/page.ts'
 import { type Claimant, claimMethods } from './methods.ts'
+import { signersOf, whatWorks } from './standing.ts'
 
 const nonceBytes = 16
 
@@ -20,13 +25,22 @@ export function claimPage(world: World): RequestHandler {
     const given = (name: string) => [req.query[name]].flat()[0]
     const fid = fidParameter.safeParse(given('fid'))
     const address = addressParameter.safeParse(given('address'))
-    const agent = fid.success
-      ? await askExact<z.output<typeof profile>>(world, agentRoute, { fid: fid.data })
-      : undefined
+    const [agent, known, explained] = fid.success
+      ? await Promise.all([
+          askExact<z.output<typeof profile>>(world, agentRoute, { fid: fid.data }),
+          askExact<Addresses>(world, addressesRoute, { fid: fid.data }),
+          askExact<z.output<typeof agentExplanation>>(world, explainAgent, { fid: fid.data }),
+        ])
+      : []
+    const verified = (explained?.verifications ?? []).filter(({ ended_at }) => ended_at === null)
     const claimant: Claimant | undefined = fid.success
       ? {
           fid: fid.data,
-          addresses: agent?.verified_addresses ?? [],
+          action: given('action') === 'withdraw' ? 'withdraw' : 'claim',
+          signers: signersOf(
+            verified.map(({ address: one }) => one),
+            known,
+          ),
           address: address.success ? address.data : undefined,
           nonce: randomBytes(nonceBytes).toString('hex'),
           timestamp: new Date(world.now()).toISOString(),
@@ -43,7 +57,14 @@ export function claimPage(world: World): RequestHandler {
       html`<section class="hero"><h1>Claim your agent</h1>
 <p class="lead">A claim says: the account behind this agent is mine, and I know it is listed. You prove it once, with a key the account already trusts. Nothing is sent on chain, and it costs nothing.</p></section>`,
       account(claimant?.fid, refused),
-      ...(claimant ? [subject(agent, claimant.fid), claimMethods(world, claimant)] : []),
+      ...(claimant
+        ? [
+            subject(agent, claimant),
+            whatWorks(claimant.signers, agent),
+            claimMethods(world, claimant),
+            proof(world, claimant.fid, agent?.claimed ?? false),
+          ]
+        : []),
     ]).text
     // Each view has a nonce of its own.
     res.set('Cache-Control', 'no-store').type(htmlType).send(text)
@@ -61,9 +82,23 @@ ${refused && html`<p class="problem" id="fid-problem">A FID is a positive intege
 </section>`
 }
 
-function subject(agent: Profile | undefined, fid: number): Html {
+function subject(agent: Profile | undefined, { fid, action }: Claimant): Html {
   if (!agent) {
     return html`<p class="note">FID ${fid} is not in the directory yet. Its account can claim it all the same: it is listed from then on.</p>`
   }
-  return html`<p class="subject">${avatar(agent)} <a href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(agent.claimed)}${agent.claimed && html` <span class="sub">You can claim it again: the newest proof is the one shown.</span>`}</p>`
+  const other =
+    action === 'claim'
+      ? agent.claimed &&
+        html` <span class="sub">You can claim it again: the newest proof is the one shown. Or <a href="/claim?fid=${fid}&amp;action=withdraw">withdraw the claim</a>.</span>`
+      : html` <span class="sub">This withdraws every claim of it. <a href="/claim?fid=${fid}">Claim it instead</a></span>`
+  return html`<p class="subject">${avatar(agent)} <a href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(agent.claimed)}${other}</p>`
+}
+
+/** What a claim leads to; the script shows it when one is made. */
+function proof({ siteUrl, baseUrl }: World, fid: number, claimed: boolean): Html {
+  const badge = `[![Claimed](${baseUrl}/badge/${fid}.svg)](${siteUrl}/agent/${fid})`
+  return html`<section id="done" aria-labelledby="done-head"${!claimed && html` hidden`}><h2 id="done-head">Its proof, and a badge</h2>
+<p><a href="/api/agent/${fid}/proof">The proof</a> is public from 15 minutes after a claim, and anybody can check it. A badge for a page or a README, to copy:</p>
+<p><img src="/badge/${fid}.svg" alt="How FID ${fid} stands in the directory" height="20"></p>
+<pre tabindex="0"><code>${badge}</code></pre></section>`
 }

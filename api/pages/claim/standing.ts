@@ -1,0 +1,71 @@
+import { chainNames, chainOf } from '../../../chains.config.ts'
+import { type Html, html } from '../../http/html.ts'
+import type { Addresses } from '../agent/standing.ts'
+import type { Profile } from '../parts/answers.ts'
+import { hostOf, ownAddress } from '../parts/links.ts'
+
+/** A verified address as a claim may use it. */
+export interface Signer {
+  readonly address: string
+  /** Why it cannot carry a claim now; undefined: it can, as far as the directory knows. */
+  readonly problem: string | undefined
+  /** Of the contract wallet, as its verification names it; null: it is a plain key, or not known. */
+  readonly chainId: number | null
+}
+
+/** Addresses shown of one account. */
+const mostShown = 10
+const contractWallet = 1
+
+/** Every address the directory knows of the account. `live` are those it verifies now. */
+export function signersOf(live: readonly string[], known: Addresses | undefined): Signer[] {
+  return live.map((address) => {
+    const one = known?.addresses.find((other) => other.address === address)
+    const problem = one?.before_custody
+      ? 'it was verified before the account last changed hands; verify it anew'
+      : one?.disputed
+        ? 'another hub of the network does not know its verification; it is looked at again'
+        : one?.verdict === 'stated'
+          ? 'a part of its verification cannot be checked here'
+          : undefined
+    const chainId = one?.verification_type === contractWallet ? one.verification_chain_id : null
+    return { address, problem, chainId }
+  })
+}
+
+/** What works for the account now and why the rest does not: before anything is signed. */
+export function whatWorks(signers: readonly Signer[], agent: Profile | undefined): Html {
+  const usable = signers.filter(({ problem }) => problem === undefined)
+  const hosts = hostsOf(agent)
+  return html`<section aria-labelledby="works"><h2 id="works">What works for this account now</h2>
+<ol class="steps">
+<li class="${usable.length > 0 ? 'done' : 'open'}"><p><strong>A signature of a verified address</strong></p>
+${
+  signers.length === 0
+    ? html`<p class="sub">No verified address is known here. If the account verified one just now, this works all the same: the claim asks the network.</p>`
+    : html`<ul class="plain">${signers.slice(0, mostShown).map(signer)}</ul>`
+}</li>
+<li class="done"><p><strong>A key of an app</strong></p><p class="sub">Any key that the account let in and that the KeyRegistry lists as active; custody and auth keys are no app keys.</p></li>
+<li class="${hosts.length > 0 ? 'done' : 'open'}"><p><strong>A file on a host</strong></p><p class="sub">${
+    hosts.length > 0
+      ? html`Hosts that its registrations name: ${hosts.map((host, index) => html`${index > 0 && ', '}<bdi>${host}</bdi>`)}. `
+      : 'No registration of it names a host. '
+  }The host of the account’s profile URL, or one with a signed accountAssociation of the account, counts as well.${
+    usable.length === 0 && ' The file has to name verified addresses.'
+  }</p></li>
+</ol></section>`
+}
+
+function signer({ address, problem, chainId }: Signer): Html {
+  const chain = chainNames.find((name) => chainOf(name).id === chainId)
+  const wallet = chainId !== null && `contract wallet on ${chain ? chainOf(chain).label : `chain ${chainId}`}`
+  return html`<li${chainId !== null && html` class="works-at" data-address="${address}" data-chain="${chainId}"`}>${ownAddress(address)} <span class="sub">${problem === undefined ? (wallet ? `works: ${wallet}` : 'works') : `does not work: ${problem}`}</span></li>`
+}
+
+/** Hosts named by registrations that the holder acted on. */
+function hostsOf(agent: Profile | undefined): string[] {
+  const own = (agent?.erc8004_records ?? []).filter(({ unsolicited }) => !unsolicited)
+  const named = own.flatMap(({ agent_uri: uri, services }) => [uri, ...services.map(({ endpoint }) => endpoint)])
+  const hosts = named.filter((address) => address?.startsWith('https://')).map((address) => hostOf(address as string))
+  return [...new Set(hosts)].slice(0, mostShown)
+}

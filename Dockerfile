@@ -4,6 +4,7 @@
 FROM node:24-bookworm-slim AS base
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY client/package.json client/
 
 FROM base AS build
 # Optional packages are the local world's: Node, Postgres and chains for machines that have none.

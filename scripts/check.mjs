@@ -1,5 +1,5 @@
 // @ts-check
-// npm run check: types, then lint and format. Both are always shown.
+// npm run check: types, then lint and format, then the client's types. All are always shown.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { readArguments } from './arguments.mjs'
@@ -7,12 +7,14 @@ import { readArguments } from './arguments.mjs'
 const usage = `
 npm run check
 
-Types (tsc), then lint and format (biome). Changes nothing; ends with 1 when one of them objects.
+Types (tsc), then lint and format (biome), then whether the client's types are those of openapi.json. Changes nothing;
+ends with 1 when one of them objects.
 `
 const root = fileURLToPath(new URL('..', import.meta.url))
 const checks = [
   ['node_modules/typescript/bin/tsc', '--noEmit'],
   ['node_modules/@biomejs/biome/bin/biome', 'check', '.'],
+  ['scripts/client-types.mjs'],
 ]
 
 if (readArguments(usage)) {

@@ -48,12 +48,13 @@ const mayImport: Record<string, string[]> = {
   api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
   export: ['db', 'chains.config.ts', 'chains.file.ts', 'settings.read.ts', 'settings.ts', 'ops'],
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
+  client: [], // a package of its own
 }
-const product = [...Object.keys(mayImport).filter((room) => room !== 'vitest.config.ts' && room !== 'claim')]
+const product = [...Object.keys(mayImport).filter((room) => !['vitest.config.ts', 'claim', 'client'].includes(room))]
 mayImport.stack = product
 mayImport.devnet = [...product, 'stack']
 mayImport.bench = [...product, 'stack', 'devnet', 'test']
-mayImport.test = [...product, 'stack', 'devnet', 'bench']
+mayImport.test = [...product, 'stack', 'devnet', 'bench', 'client']
 
 /** Tests of more than a room or of a part of one: the chain side as a whole, what data teams read, the house's files. */
 const testRooms = ['chain', 'contract', 'doubles', 'fixtures', 'graphql', 'ground', 'house', 'pages', 'support']

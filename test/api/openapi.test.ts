@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openApiDocument } from '../../api/docs/openapi.ts'
@@ -7,6 +8,7 @@ import { actions, routes, streams } from '../../api/routes.ts'
 import { errorSchemas } from '../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/source-files.ts'
 
 let database: TestDatabase
 let api: TestApi
@@ -21,6 +23,11 @@ afterAll(async () => {
 
 test('the document in the repository is the one the definitions make; `npx vitest run test/api/openapi.test.ts -u` writes it anew', async () => {
   await expect(`${JSON.stringify(openApiDocument(), null, 2)}\n`).toMatchFileSnapshot('../../openapi.json')
+})
+
+test('the types of the client are made of it; `node scripts/client-types.mjs --out client/generated/types.gen.ts` writes them anew', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/client-types.mjs', '--by', 'hash'], { cwd: root })
+  expect([status, String(stderr)]).toEqual([0, ''])
 })
 
 test('the document is served as it is', async () => {

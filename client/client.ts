@@ -1,0 +1,90 @@
+import type {
+  AgentProfile,
+  GetAgentData,
+  GetLogResponse,
+  LeanRow,
+  ListAgentsData,
+  ListAllSettlementsData,
+  ListSettlementsData,
+  SearchAgentsData,
+  SearchAgentsResponse,
+  Settlement,
+  Stats,
+} from './generated/types.gen.ts'
+import { type Query, Transport, type TransportOptions } from './transport.ts'
+
+export { DirectoryError } from './error.ts'
+export type * from './generated/types.gen.ts'
+
+/** A line of the log of profiles, and the place behind it. */
+type LogLine = GetLogResponse & { readonly place: string }
+
+type Filters<D extends { query?: object }> = Omit<NonNullable<D['query']>, 'cursor' | 'page'>
+
+/** An Agent Directory, asked over HTTP. */
+export class AgentDirectory {
+  readonly #transport: Transport
+
+  /** `baseUrl`: of the service, `https://api.agents.example`. */
+  constructor(baseUrl: string, options?: TransportOptions) {
+    this.#transport = new Transport(baseUrl, options)
+  }
+
+  /** The profile of an agent. */
+  agent(fid: GetAgentData['path']['fid']): Promise<AgentProfile> {
+    return this.#read(`/api/agent/${fid}`)
+  }
+
+  /** Agents by filter, page after page. */
+  agents(filters: Filters<ListAgentsData> = {}): AsyncGenerator<LeanRow> {
+    return this.#list('/api/discovery', { cursor: '', ...filters }, 'agents')
+  }
+
+  /** Settlements that an agent received, newest first, page after page. */
+  settlementsOf(fid: number, filters: Filters<ListSettlementsData> = {}): AsyncGenerator<Settlement> {
+    return this.#list(`/api/agent/${fid}/settlements`, { cursor: '', ...filters }, 'settlements')
+  }
+
+  /** Everybody's settlements by filter, page after page. */
+  settlements(filters: Filters<ListAllSettlementsData>): AsyncGenerator<Settlement> {
+    return this.#list('/api/settlements', filters, 'settlements')
+  }
+
+  /** Agents by words, best first. */
+  search(query: NonNullable<SearchAgentsData['query']>): Promise<SearchAgentsResponse> {
+    return this.#read('/api/search', query)
+  }
+
+  stats(): Promise<Stats> {
+    return this.#read('/api/stats')
+  }
+
+  /**
+   * Profiles that changed behind a place, up to the newest. A DirectoryError ERR_NOT_FOUND says that the place is of
+   * another log: begin anew without one.
+   */
+  async *log(since = ''): AsyncGenerator<LogLine> {
+    for (let next: string | undefined = `/data/log.ndjson?since=${encodeURIComponent(since)}`; next !== undefined; ) {
+      const answer = await this.#transport.get(next)
+      const epoch = (answer.headers.get('x-log-epoch') ?? '').slice(0, 8)
+      for (const text of answer.body.split('\n').slice(0, -1)) {
+        const line = JSON.parse(text) as GetLogResponse
+        yield { ...line, place: `${epoch}-${line.seq}` }
+      }
+      next = answer.next
+    }
+  }
+
+  async #read<T>(path: string, query: Query = {}): Promise<T> {
+    return JSON.parse((await this.#transport.get(path, query)).body) as T
+  }
+
+  async *#list<T>(path: string, query: Query, name: string): AsyncGenerator<T> {
+    let answer = await this.#transport.get(path, query)
+    for (;;) {
+      yield* JSON.parse(answer.body)[name] as T[]
+      if (answer.next === undefined) return
+      answer = await this.#transport.get(answer.next)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util'
+import { AgentDirectory } from './client.ts'
+import { mirrorFile } from './mirror.ts'
+import { type Format, formats, written } from './rows.ts'
+
+const usage = `
+agent-directory agents       [--q TEXT] [--chain C]... [--claimed true|false] [--sort S]
+agent-directory agent FID
+agent-directory settlements  --fid N | --payer A | --recipient A | --facilitator A | --tx-hash H   [--since T] [--chain C]...
+agent-directory mirror       --file F       brings a file with all profiles up to date
+
+  --api URL         address of the service (https://…; also AGENT_DIRECTORY_URL)
+  --format F        ${formats.join(', ')} (json)
+  --limit N         rows at most (20)
+  --all             every row, page after page
+`
+
+const text = { type: 'string' } as const
+const options = {
+  api: text,
+  format: text,
+  limit: text,
+  all: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  q: text,
+  chain: { type: 'string', multiple: true },
+  claimed: text,
+  sort: text,
+  fid: text,
+  payer: text,
+  recipient: text,
+  facilitator: text,
+  'tx-hash': text,
+  since: text,
+  file: text,
+} as const
+type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>['values']
+
+/** A mistake of the caller: one line, and exit code 2. */
+class UsageError extends Error {}
+
+const pageRows = 100
+
+try {
+  const { values, positionals } = read()
+  if (values.help) process.stdout.write(`${usage.trim()}\n`)
+  else await run(values, positionals)
+} catch (error) {
+  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exitCode = error instanceof UsageError ? 2 : 1
+  }
+}
+
+function read() {
+  try {
+    return parseArgs({ options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('\n')[0]} (--help shows what is there)`)
+  }
+}
+
+async function run(values: Values, [command, ...rest]: string[]): Promise<void> {
+  const api = values.api ?? process.env.AGENT_DIRECTORY_URL
+  if (!api || !URL.canParse(api)) throw new UsageError('--api must be the address of a service')
+  const surplus = rest[command === 'agent' ? 1 : 0]
+  if (surplus !== undefined) throw new UsageError(`unexpected argument ${surplus}`)
+  const directory = new AgentDirectory(api)
+  const { format = 'json' } = values
+  if (!formats.includes(format as Format)) throw new UsageError(`--format must be one of ${formats.join(', ')}`)
+  const write = async (rows: AsyncIterable<object> | Iterable<object>) => {
+    for await (const piece of written(rows as Iterable<Record<string, unknown>>, format as Format)) {
+      if (!process.stdout.write(piece)) await new Promise((resolve) => process.stdout.once('drain', resolve))
+    }
+  }
+  if (command === 'agent') {
+    if (!/^[1-9][0-9]*$/.test(rest[0] ?? '')) throw new UsageError('agent takes a FID')
+    const agent = await directory.agent(Number(rest[0]))
+    if (format === 'json') process.stdout.write(`${JSON.stringify(agent, null, 2)}\n`)
+    else await write([agent])
+  } else if (command === 'agents') {
+    await write(rows(directory.agents(agentFilters(values) as never), values))
+  } else if (command === 'settlements') {
+    await write(rows(directory.settlements(settlementFilters(values) as never), values))
+  } else if (command === 'mirror') {
+    if (!values.file) throw new UsageError('mirror takes --file')
+    process.stderr.write(`${values.file}: ${await mirrorFile(directory, values.file)} agents\n`)
+  } else throw new UsageError('the command is one of agents, agent, settlements, mirror (--help shows what is there)')
+}
+
+function agentFilters({ q, chain, claimed, sort = 'newest' }: Values) {
+  const words: Record<string, string> = { true: 'claimed', false: 'unclaimed' }
+  return { limit: pageRows, sort, q, chain, claimed: claimed === undefined ? undefined : words[claimed] }
+}
+
+function settlementFilters({ fid, payer, recipient, facilitator, since, chain, 'tx-hash': hash }: Values) {
+  return { limit: pageRows, fid, payer, recipient, facilitator, tx_hash: hash, since, chain }
+}
+
+/** The first rows, or all. */
+async function* rows<T>(all: AsyncIterable<T>, { limit = '20', all: isAll }: Values): AsyncGenerator<T> {
+  const most = isAll ? Number.POSITIVE_INFINITY : Number(limit)
+  if (!(most >= 1)) throw new UsageError('--limit must be a positive number')
+  let count = 0
+  for await (const row of all) {
+    yield row
+    if (++count >= most) return
+  }
+}

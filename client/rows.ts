@@ -1,0 +1,50 @@
+/** How rows are written: a JSON array, a line of JSON each, values between commas (RFC 4180), or columns for people. */
+export const formats = ['json', 'ndjson', 'csv', 'table'] as const
+export type Format = (typeof formats)[number]
+
+type Row = Readonly<Record<string, unknown>>
+
+/** The text of some rows, piece by piece as they come; columns for people need all of them first. */
+export async function* written(rows: AsyncIterable<Row> | Iterable<Row>, format: Format): AsyncGenerator<string> {
+  if (format === 'table') return yield* table(rows)
+  let before = format === 'json' ? '[\n' : ''
+  let columns: string[] | undefined
+  for await (const row of rows) {
+    if (format === 'ndjson') yield `${JSON.stringify(row)}\n`
+    else if (format === 'json') yield `${before}${JSON.stringify(row)}`
+    else {
+      if (!columns) yield `${Object.keys(row).map(quoted).join(',')}\r\n`
+      columns ??= Object.keys(row)
+      yield `${columns.map((name) => quoted(textOf(row[name]))).join(',')}\r\n`
+    }
+    before = ',\n'
+  }
+  if (format === 'json') yield before === '[\n' ? '[]\n' : '\n]\n'
+}
+
+async function* table(rows: AsyncIterable<Row> | Iterable<Row>): AsyncGenerator<string> {
+  const all: Row[] = []
+  for await (const row of rows) all.push(row)
+  const columns = Object.keys(all[0] ?? {})
+  const lines = [columns, ...all.map((row) => columns.map((name) => oneLine(textOf(row[name]))))]
+  const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  for (const line of lines)
+    yield `${line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()}\n`
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** Names and bios are strangers' texts: nothing of them may steer a terminal. */
+const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ')
+
+/** A cell that a spreadsheet could take for a formula gets an apostrophe. */
+function quoted(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) && !/^-?[0-9.]+$/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,195 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { AgentDirectory, DirectoryError } from '../../client/client.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { runMain } from '../support/mains.ts'
+import { addressOf, countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
+
+const agents = 130
+const payer = addressOf('payer')
+
+let database: TestDatabase
+let api: TestApi
+let folder: string
+let ahead = 0
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { pool } = database
+  for (let fid = 1; fid <= agents; fid++) {
+    const listedAt = new Date(Date.UTC(2026, 2, 1, 0, fid))
+    const addresses = fid === 1 ? [addressOf('one')] : []
+    await seedAgent(pool, { fid, listedAt, addresses, displayName: fid === 2 ? '=SUM(A1), "x"\u001b[2J' : null })
+    await note(fid, 'upsert')
+  }
+  for (let block = 1; block <= 120; block++) {
+    await seedSettlement(pool, {
+      chain: 'base',
+      recipient: addressOf('one'),
+      payer,
+      block,
+      at: new Date(1_770_000_000_000 + block),
+    })
+  }
+  await countSettlements(pool)
+  api = await startApi(database, { now: () => Date.now() + ahead })
+  folder = await mkdtemp(join(tmpdir(), 'client-'))
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+  await rm(folder, { recursive: true })
+})
+
+/** As the join notes it. */
+const note = (fid: number, kind: 'upsert' | 'delist') =>
+  insert(database.pool, 'agent_change', { fid, kind, changed_at: new Date() })
+
+/** What went over the wire. */
+function watched() {
+  const sent: { url: string; status: number; tag: string | undefined }[] = []
+  const send: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init)
+    const tag = new Headers(init?.headers).get('if-none-match') ?? undefined
+    sent.push({ url: String(input).slice(api.url.length), status: answer.status, tag })
+    return answer
+  }
+  return { sent, send }
+}
+
+async function all<T>(rows: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const row of rows) found.push(row)
+  return found
+}
+
+test('a profile is typed and what the API answers', async () => {
+  const agent = await new AgentDirectory(`${api.url}/`).agent(1)
+  expect(agent).toEqual(await (await api.get('/api/agent/1')).json())
+  expect(agent.fid).toBe(1)
+})
+
+test('lists go on over their pages', async () => {
+  const { sent, send } = watched()
+  const directory = new AgentDirectory(api.url, { fetch: send })
+  const listed = await all(directory.agents({ limit: 50, sort: 'oldest' }))
+  expect(listed.map(({ fid }) => fid)).toEqual(Array.from({ length: agents }, (_, n) => n + 1))
+  expect(sent.length).toBe(3)
+  expect((await all(directory.settlements({ payer, limit: 50 }))).length).toBe(120)
+  expect((await all(directory.settlementsOf(1, { limit: 50 }))).map(({ block_number: block }) => block)).toEqual(
+    Array.from({ length: 120 }, (_, n) => 120 - n),
+  )
+})
+
+test('who leaves a list asks no further', async () => {
+  const { sent, send } = watched()
+  for await (const agent of new AgentDirectory(api.url, { fetch: send }).agents({ limit: 50 })) {
+    if (agent.fid > 0) break
+  }
+  expect(sent.length).toBe(1)
+})
+
+test('what was read before is asked for by its tag, and not sent again', async () => {
+  const { sent, send } = watched()
+  const directory = new AgentDirectory(api.url, { fetch: send })
+  const first = await directory.agent(3)
+  expect(await directory.agent(3)).toEqual(first)
+  expect(sent.map(({ status }) => status)).toEqual([200, 304])
+  expect(sent[1]?.tag).toMatch(/^".+"$/)
+})
+
+test('a refusal of the service is an error with its code, detail and fields', async () => {
+  const directory = new AgentDirectory(api.url)
+  const missing = await directory.agent(999).catch((error) => error)
+  expect(missing).toBeInstanceOf(DirectoryError)
+  expect(missing).toMatchObject({ code: 'ERR_NOT_FOUND', status: 404, detail: expect.any(String), fields: {} })
+  await expect(all(directory.settlements({ since: '2020-01-01T00:00:00Z' }))).rejects.toMatchObject({
+    code: 'ERR_PAYLOAD_INVALID',
+    fields: { fields: [{ path: 'since', problem: expect.any(String) }] },
+  })
+})
+
+test('a busy service is asked again when it says so, and not for ever', async () => {
+  const waited: number[] = []
+  const answers = [
+    new Response('{"error":"ERR_RATE_LIMIT"}', { status: 429, headers: { 'Retry-After': '7' } }),
+    new Response('<html>', { status: 503 }),
+    new Response('{"agents":1}', { status: 200 }),
+  ]
+  const options = {
+    wait: async (ms: number) => void waited.push(ms),
+    fetch: async () => answers.shift() ?? new Response('<html>', { status: 503 }),
+  }
+  expect(await new AgentDirectory(api.url, options).stats()).toEqual({ agents: 1 })
+  expect(waited).toEqual([7_000, 1_000])
+  await expect(new AgentDirectory(api.url, options).stats()).rejects.toMatchObject({ code: 'ERR_UNKNOWN', status: 503 })
+  expect(waited).toEqual([7_000, 1_000, 1_000, 1_000, 1_000])
+})
+
+test('a wait until tomorrow is not waited for', async () => {
+  const body =
+    '{"error":"ERR_RATE_LIMIT_DAILY","detail":"at most 2000","limits":{"perDay":2000},"retryAfterSeconds":9000}'
+  const directory = new AgentDirectory(api.url, {
+    wait: () => Promise.reject(new Error('it waits')),
+    fetch: async () => new Response(body, { status: 429, headers: { 'Retry-After': '9000' } }),
+  })
+  await expect(directory.stats()).rejects.toMatchObject({
+    code: 'ERR_RATE_LIMIT_DAILY',
+    fields: { limits: { perDay: 2000 }, retryAfterSeconds: 9000 },
+  })
+})
+
+const run = (...args: string[]) => runMain('client/main.ts', [...args, '--api', api.url])
+
+test('the command writes agents in each of its formats', async () => {
+  const [json, lines, csv, table] = await Promise.all(
+    ['json', 'ndjson', 'csv', 'table'].map((format) => run('agents', '--all', '--sort', 'oldest', '--format', format)),
+  )
+  const fids = Array.from({ length: agents }, (_, n) => n + 1)
+  expect(JSON.parse(json?.stdout ?? '').map(({ fid }: { fid: number }) => fid)).toEqual(fids)
+  expect(
+    lines?.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).fid),
+  ).toEqual(fids)
+  expect(csv?.stdout.split('\r\n')[0]).toMatch(/^fid,handle,display_name,/)
+  expect(csv?.stdout).toContain(`\r\n2,agent2,"'=SUM(A1), ""x""`)
+  expect(table?.stdout).not.toContain('\u001b')
+  expect(table?.stdout.split('\n').length).toBe(agents + 2)
+})
+
+test('the command shows one agent, settlements, and says what is wrong in one line', async () => {
+  const [agent, settlements, none, wrong] = await Promise.all([
+    run('agent', '1'),
+    run('settlements', '--payer', payer, '--limit', '105', '--format', 'ndjson'),
+    run('agent', '999'),
+    run('agents', '--format', 'xml'),
+  ])
+  expect([agent.code, JSON.parse(agent.stdout).fid]).toEqual([0, 1])
+  expect([settlements.code, settlements.stdout.trimEnd().split('\n').length]).toEqual([0, 105])
+  expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/^404 ERR_NOT_FOUND: .+\n$/)])
+  expect([wrong.code, wrong.stderr]).toEqual([2, '--format must be one of json, ndjson, csv, table\n'])
+})
+
+test('a mirror is brought up to date from where it was, and begins anew with another database', async () => {
+  const file = join(folder, 'agents.json')
+  const mirrored = async () => JSON.parse(await readFile(file, 'utf8'))
+  const first = await run('mirror', '--file', file)
+  expect([first.code, first.stderr]).toEqual([0, `${file}: ${agents} agents\n`])
+  await database.pool.query(`update agent set handle = 'renamed' where fid = 5`)
+  await note(5, 'upsert')
+  await database.pool.query('delete from agent where fid = 6')
+  await note(6, 'delist')
+  ahead += 60_000 // the log's answers are kept for a moment
+  expect((await run('mirror', '--file', file)).stderr).toBe(`${file}: ${agents - 1} agents\n`)
+  const { agents: kept } = await mirrored()
+  expect([kept[5].handle, kept[6]]).toEqual(['renamed', undefined])
+  await database.pool.query('update change_epoch set epoch = gen_random_uuid()')
+  await database.pool.query('delete from agent where fid = 7')
+  await note(7, 'delist')
+  ahead += 60_000
+  expect((await run('mirror', '--file', file)).stderr).toBe(`${file}: ${agents - 2} agents\n`)
+})

@@ -131,6 +131,12 @@ export const streamLimits = {
   retrySeconds: 60,
 } as const
 
+/** Of what is said of one chain. */
+export const coverageLimits = {
+  /** Ranges, gaps, certificates: those of the newest blocks. */
+  members: 200,
+} as const
+
 export const claimLimits = {
   bodyBytes: 16 * 1024,
   /** Attempts that pass the cheap checks: of a client; fetches from a host, for one client and for all. */

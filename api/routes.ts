@@ -25,6 +25,7 @@ import { feedback } from './routes/find/feedback.ts'
 import { search } from './routes/find/search.ts'
 import { facilitators } from './routes/income/facilitators.ts'
 import { leaderboard } from './routes/leaderboard.ts'
+import { coverage } from './routes/mirror/coverage.ts'
 import { eventsArchive, eventsFeed } from './routes/mirror/events-feed.ts'
 import { log } from './routes/mirror/log.ts'
 import { logStream } from './routes/mirror/log-stream.ts'
@@ -43,6 +44,7 @@ export const routes: readonly Route[] = [
   ...specified,
   changes,
   log,
+  coverage,
   explainAgent,
   explainByAddress,
   registrations,

@@ -16,6 +16,7 @@ import { type ProcessorConfig, readConfig } from './config.ts'
 import { rememberContracts } from './contracts.ts'
 import { createHandler } from './handler.ts'
 import { createHealth } from './health.ts'
+import type { Wanted } from './history/history.ts'
 import { openHistory, sourceOf } from './history/sources.ts'
 import { Progress } from './progress.ts'
 import type { Backfilled } from './reserved.ts'
@@ -111,7 +112,8 @@ function openAuditor(databaseUrl: string, { chain, portalKey, scope, auditPauseM
   if (!(chain.gateway ?? chain.portal) || !chain.rpc) return undefined
   const source = sourceOf(chain, portalKey)
   const pauseMs = auditPauseMs
-  return new Auditor({ databaseUrl, chain, scope, openHistory: (wanted) => openHistory(source, wanted), pauseMs, log })
+  const open = (wanted: Wanted) => openHistory(source, wanted)
+  return new Auditor({ databaseUrl, chain, scope, source: source.kind, openHistory: open, pauseMs, log })
 }
 
 /** Returns the ranges whose settlements a backfill loads. */

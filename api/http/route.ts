@@ -37,7 +37,7 @@ import type { ErrorCode } from './errors.ts'
 /** What a read needs. */
 export interface Sources {
   readonly database: Queryable
-  readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'registry'>>>
+  readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'registry' | 'tokens'>>>
   /** spec: the two listed entry points; all: the two overloads with bytes signatures as well. */
   readonly settlementOverloads: 'spec' | 'all'
   /** Address of this service, of the web site; without a slash at the end. */

@@ -6,6 +6,7 @@ import { countUnaudited, unauditedRange, writeAudit } from '../../db/queries/cha
 import { differingAgents } from '../../db/queries/chain/audit-agents.ts'
 import { replaceCustody } from '../../db/queries/chain/replaced-rows.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
+import type { SourceAddress } from '../backfill/job.ts'
 import { emptyTally } from '../backfill/row-pages.ts'
 import { type History, type Wanted, wantedOf } from '../history/history.ts'
 import { Rounds } from '../rounds.ts'
@@ -27,6 +28,8 @@ interface AuditOptions {
   readonly databaseUrl: string
   readonly chain: ChainSettings
   readonly scope: Scope
+  /** What kind of source `openHistory` opens. */
+  readonly source: SourceAddress['kind']
   /** Opens the chain's archive or Portal. */
   readonly openHistory: (wanted: Wanted) => History
   /** Between audits at least. */
@@ -116,7 +119,14 @@ export class Auditor {
     const agents = await noteAgents(this.#pool, chain, range, events)
     const read = events.registrations.length + events.feedback.length + events.custody.length
     const found = { ...mended, events: read, agents, custody }
-    await writeAudit(this.#pool, chain.name, { ...tally, ...range, firstHash, lastHash, ...found })
+    await writeAudit(this.#pool, chain.name, {
+      ...tally,
+      ...range,
+      firstHash,
+      lastHash,
+      ...found,
+      source: this.options.source,
+    })
     this.#report(range, found)
   }
 

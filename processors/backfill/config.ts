@@ -3,6 +3,7 @@ import { chainNames, findChain } from '../../chains.config.ts'
 import { type ChainSettings, readChains, settingsOf } from '../../chains.file.ts'
 import { UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.read.ts'
+import type { SettingsOf } from '../../settings.ts'
 import { rpcSource, sourceOf } from '../history/sources.ts'
 import type { Scope } from '../scope/scope.ts'
 import type { SourceAddress } from './job.ts'
@@ -16,6 +17,8 @@ interface Arguments {
   readonly verify?: boolean
   readonly abandon?: boolean
   readonly legs?: boolean
+  readonly plan?: boolean
+  readonly all?: boolean
   readonly portal?: string
   readonly gateway?: string
   readonly rpc?: string
@@ -30,8 +33,11 @@ export interface BackfillConfig {
   /** Processes at a time. */
   readonly workers: number
   readonly source: SourceAddress
-  /** `verify`: only compare what is loaded; `abandon`: take it out again; `legs`: read for payments, whatever the range. */
-  readonly task: 'load' | 'verify' | 'abandon' | 'legs'
+  /**
+   * `verify`: only compare what is loaded; `abandon`: take it out again; `plan`: say what would be loaded; `legs`: read
+   * for payments, whatever the range.
+   */
+  readonly task: 'load' | 'verify' | 'abandon' | 'plan' | 'legs'
   /** Another source to compare with. */
   readonly second: SourceAddress | undefined
   /** Undefined: the embedded server. */
@@ -43,43 +49,79 @@ export interface BackfillConfig {
 const maxWorkers = 256
 const maxBlock = 2_147_483_646
 
-/** What the command is to do. Throws a UsageError that names the first bad argument. */
+/** What a command for one chain is to do. Throws a UsageError that names the first bad argument. */
 export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unknown): BackfillConfig {
   if (given.chain === undefined) throw new UsageError('--chain is missing (--help shows what is there)')
   const name = findChain(given.chain)
   if (!name) throw new UsageError(`--chain ${given.chain} is not a chain; chains are ${chainNames.join(', ')}`)
-  const { legs, from, to } = given
+  const { portal, gateway, rpc, verify, abandon, plan, legs, from, to } = given
   if (legs && (from ?? to ?? given.workers) !== undefined) {
     throw new UsageError('--legs goes through all blocks that are left: it takes no --from, --to and --workers')
   }
-  const fromBlock = legs ? 0 : integer('--from', from, 0, maxBlock)
-  const toBlock = legs ? maxBlock : integer('--to', to, fromBlock, maxBlock)
-  const workers =
-    given.workers === undefined ? availableParallelism() : integer('--workers', given.workers, 1, maxWorkers)
+  const isWhole = plan && from === undefined && to === undefined
+  const fromBlock = legs || isWhole ? 0 : integer('--from', from, 0, maxBlock)
+  const toBlock = legs || isWhole ? maxBlock : integer('--to', to, fromBlock, maxBlock)
   const { vars, others: chains } = readSettings('backfill', env, () => readChains({ env, file }))
   const chain = settingsOf(chains, name)
   if (chain.tokens.length === 0) throw new UsageError(`--chain ${name} has no settlements, only registrations`)
-  const key = vars.PORTAL_API_KEY
-  const { portal, gateway, rpc, verify, abandon } = given
   const seconds = [portal, gateway, rpc].filter((address) => address !== undefined).length
-  if ([verify, abandon, legs].filter(Boolean).length > 1) {
-    throw new UsageError('--verify, --abandon and --legs exclude each other')
+  if ([verify, abandon, legs, plan].filter(Boolean).length > 1) {
+    throw new UsageError('--verify, --abandon, --legs and --plan exclude each other')
   }
   if (!verify && seconds > 0) throw new UsageError('--portal, --gateway and --rpc are second sources for --verify')
   if (seconds > 1) throw new UsageError('--portal, --gateway and --rpc exclude each other')
+  const config = configOf(chain, vars, {
+    workers: workersOf(given),
+    ...(isWhole ? wholeOf(chain) : { fromBlock, toBlock }),
+  })
+  return {
+    ...config,
+    task: verify ? 'verify' : abandon ? 'abandon' : legs ? 'legs' : plan ? 'plan' : 'load',
+    second: secondSource(chain, given, vars.PORTAL_API_KEY),
+  }
+}
+
+/** The history of every chain that has some, before its processor begins. Throws a UsageError for arguments that are of one chain. */
+export function readAllConfigs(given: Arguments, env: NodeJS.ProcessEnv, file: unknown): BackfillConfig[] {
+  for (const name of ['chain', 'from', 'to', 'verify', 'abandon', 'legs', 'portal', 'gateway', 'rpc'] as const) {
+    if (given[name] !== undefined) throw new UsageError(`--${name} is of one chain, --all of all`)
+  }
+  const workers = workersOf(given)
+  const { vars, others: chains } = readSettings('backfill', env, () => readChains({ env, file }))
+  return chainNames
+    .map((name) => settingsOf(chains, name))
+    .filter(({ enabled, tokens }) => enabled && tokens.length > 0)
+    .map((chain) => configOf(chain, vars, { workers, ...wholeOf(chain) }))
+    .filter(({ fromBlock, toBlock }) => fromBlock <= toBlock)
+}
+
+/** From the first block in which a settlement can be to the one before those that the processor reads in any case. */
+function wholeOf({ tokens, registry, reputation }: ChainSettings) {
+  return {
+    fromBlock: Math.min(...tokens.map((token) => token.fromBlock)),
+    toBlock: Math.min(registry.fromBlock, reputation.fromBlock) - 1,
+  }
+}
+
+function configOf(
+  chain: ChainSettings,
+  vars: SettingsOf<'backfill'>,
+  range: Pick<BackfillConfig, 'fromBlock' | 'toBlock' | 'workers'>,
+): BackfillConfig {
   return {
     chain,
     tokens: chain.tokens.map(({ address }) => address),
-    fromBlock,
-    toBlock,
-    workers,
-    source: sourceOf(chain, key),
-    task: verify ? 'verify' : abandon ? 'abandon' : legs ? 'legs' : 'load',
-    second: secondSource(chain, given, key),
+    ...range,
+    source: sourceOf(chain, vars.PORTAL_API_KEY),
+    task: 'load',
+    second: undefined,
     databaseUrl: vars.DATABASE_URL,
     scope: vars.SETTLEMENT_SCOPE,
   }
 }
+
+const workersOf = ({ workers }: Arguments) =>
+  workers === undefined ? availableParallelism() : integer('--workers', workers, 1, maxWorkers)
 
 function secondSource(
   chain: ChainSettings,

@@ -101,20 +101,20 @@ function describe(shards: readonly ShardProgress[]): string {
   return `${settlements} settlements, ${rows} rows/s, ${Math.round(blocks / seconds)} blocks/s, ${clock(left)} left`
 }
 
-function percent(shards: readonly ShardProgress[]): string {
+export function percent(shards: readonly ShardProgress[]): string {
   return ((100 * doneOf(shards)) / blocksOf(shards)).toFixed(1)
 }
 
-function blocksOf(shards: readonly ShardProgress[]): number {
+export function blocksOf(shards: readonly ShardProgress[]): number {
   return shards.reduce((sum, { firstBlock, lastBlock }) => sum + lastBlock - firstBlock + 1, 0)
 }
 
-function doneOf(shards: readonly ShardProgress[]): number {
+export function doneOf(shards: readonly ShardProgress[]): number {
   return shards.reduce((sum, { firstBlock, nextBlock }) => sum + nextBlock - firstBlock, 0)
 }
 
 /** Minutes and seconds, with hours where there are any. */
-function clock(seconds: number): string {
+export function clock(seconds: number): string {
   const whole = Math.round(seconds)
   const hours = Math.floor(whole / 3600)
   const minutes = Math.floor(whole / 60) % 60

@@ -4,7 +4,7 @@ import { RangeReader } from '../history/range-reader.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { BackfillConfig } from './config.ts'
 
-interface Estimate {
+export interface Estimate {
   readonly settlements: number
   readonly bytes: number
   /** Settlements a block in each of the equal parts of the range, ascending. */

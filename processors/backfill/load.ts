@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { completeBackfill, readShards, type Shard } from '../../db/queries/chain/backfill.ts'
 import { type AsidePartition, readAside } from '../../db/queries/chain/settlement-partitions.ts'
 import type { BackfillConfig } from './config.ts'
-import { type Display, openDisplay, type ShardProgress } from './display.ts'
+import type { Display, ShardProgress } from './display.ts'
 import type { Job, Report } from './job.ts'
 import { placePartition } from './partitions.ts'
 import type { Worker } from './workers.ts'
@@ -15,15 +15,15 @@ interface Load {
   readonly finalHeight: number
   /** A process that has no work yet. */
   readonly nextWorker: () => Worker
-  readonly out: NodeJS.WriteStream
+  readonly openDisplay: (shards: readonly ShardProgress[]) => Display
 }
 
 /** Loads what is left of a backfill, places its partitions as they get full, and completes it. */
 export async function runLoad(load: Load): Promise<void> {
-  const { pool, backfillId, config, out } = load
+  const { pool, backfillId, config, openDisplay } = load
   const shards = (await readShards(pool, backfillId)).map(toProgress)
   const aside = await readAside(pool, backfillId)
-  const display = openDisplay(config.chain.name, shards, out)
+  const display = openDisplay(shards)
   try {
     const placing = new Placing(load, shards, aside, display)
     const waiting = shards.filter(({ firstBlock, lastBlock, nextBlock }) => nextBlock <= lastBlock && firstBlock >= 0)

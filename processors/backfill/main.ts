@@ -1,9 +1,8 @@
 import { openChainsFile } from '../../chains.file.ts'
 import { openDatabase } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
-import { readShards, tryLockBackfill } from '../../db/queries/chain/backfill.ts'
-import { readChainState } from '../../db/queries/chain/chain-state.ts'
-import { describeError, runCommand, UsageError } from '../../ops/cli.ts'
+import { readShards } from '../../db/queries/chain/backfill.ts'
+import { runCommand } from '../../ops/cli.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
 import { checkDatabase } from '../checks.ts'
 import { rememberContracts } from '../contracts.ts'
@@ -13,20 +12,24 @@ import { Refusal } from '../refusal.ts'
 import { refuseBackfill } from '../scope/scope.ts'
 import { commandWaitMs, lockForProcessor } from '../store/lock.ts'
 import { abandonRange } from './abandon.ts'
+import { loadAll } from './all/load.ts'
+import { planOf, printPlan } from './all/plan.ts'
+import { finalHeightOf, loadRange } from './all/range.ts'
 import { certificateOf, joinCertificates, printCertificate } from './certificate.ts'
-import { type BackfillConfig, readConfig } from './config.ts'
-import { estimate } from './estimate.ts'
+import { type BackfillConfig, readAllConfigs, readConfig } from './config.ts'
+import { openDisplay, type ShardProgress } from './display.ts'
 import { passOverPayments } from './legs/pass.ts'
-import { runLoad } from './load.ts'
-import { findBackfill, reserveRange } from './reservation.ts'
+import { findBackfill } from './reservation.ts'
 import { certifySource, differences, tallyTable } from './verify.ts'
-import { startWorker, type Worker } from './workers.ts'
+import { startWorker } from './workers.ts'
 
 const usage = `
 npm run backfill -- --chain <chain> --from <block> --to <block> [--workers <n>]
 npm run backfill -- --chain <chain> --from <block> --to <block> --verify [--portal <url> | --gateway <url> | --rpc <url>]
 npm run backfill -- --chain <chain> --from <block> --to <block> --abandon
 npm run backfill -- --chain <chain> --legs
+npm run backfill -- --chain <chain> --plan [--from <block> --to <block>]
+npm run backfill -- --all [--plan] [--workers <n>]
 
 Loads the settlements of a range of final blocks, both ends included, from the chain's archive, else the Portal, else
 its RPC endpoint, with as many processes as workers (default: one a core). Registrations and feedback are not loaded:
@@ -37,6 +40,10 @@ May be killed at any time: the same command goes on where it stood. Ranges of se
 the processor has indexed of a range is left to it. A partition that was empty is shown to readers when it is full and indexed.
 Ends with a certificate of what was loaded.
 
+--plan     says what would be read, with rows, disk and time as estimated from samples, and writes nothing; without --from
+           and --to: the chain's history before its processor begins
+--all      loads that history of every chain, what is least first, whatever is missing of it; a chain whose source fails
+           is told of at the end, and the others are loaded
 --verify   compares the table with the certificate, and with a second source: the Portal, the archive or the RPC
            endpoint named. Ends with 1 when something differs. How a selector was found is part of a row: a source
            without traces infers some that another one proves.
@@ -56,6 +63,8 @@ const options = {
   verify: { type: 'boolean' },
   abandon: { type: 'boolean' },
   legs: { type: 'boolean' },
+  plan: { type: 'boolean' },
+  all: { type: 'boolean' },
   portal: { type: 'string' },
   gateway: { type: 'string' },
   rpc: { type: 'string' },
@@ -63,8 +72,12 @@ const options = {
 
 await runCommand({ usage, options }, async ({ values }) => {
   const { env } = process
-  const config = readConfig(values, env, openChainsFile(env.CHAINS_FILE))
-  const workers = Array.from({ length: config.task === 'load' ? config.workers : 0 }, startWorker)
+  const file = openChainsFile(env.CHAINS_FILE)
+  const configs = values.all ? readAllConfigs(values, env, file) : [readConfig(values, env, file)]
+  const [config] = configs
+  if (!config) return void console.log('no chain has settlements before its processor begins')
+  const isLoad = config.task === 'load' && !values.plan
+  const workers = Array.from({ length: isLoad ? config.workers : 0 }, startWorker)
   untilStopSignal().then((signal) => {
     for (const worker of workers) worker.kill()
     process.stderr.write(`${signal}: stopped; the same command goes on behind the last batch\n`)
@@ -74,19 +87,23 @@ await runCommand({ usage, options }, async ({ values }) => {
     const database = await openDatabase(config.databaseUrl)
     const pool = createPool({
       databaseUrl: database.databaseUrl,
-      name: `backfill ${config.chain.name}`,
+      name: values.all ? 'backfill' : `backfill ${config.chain.name}`,
       max: 4,
       statementTimeoutMs: 0, // a partition's index takes its time
     })
+    const loading = { pool, databaseUrl: database.databaseUrl, workers }
     try {
-      await checkDatabase(pool, config.chain)
-      if (config.task === 'verify') await verify(pool, config)
+      for (const { chain } of configs) await checkDatabase(pool, chain)
+      if (values.plan) printPlan(await planOf(pool, configs), config.workers)
+      else if (values.all) await loadAll(loading, configs)
+      else if (config.task === 'verify') await verify(pool, config)
       else if (config.task === 'legs') await findLegs(pool, config)
       else if (config.task === 'abandon') await abandon(pool, database.databaseUrl, config)
       else {
         await rememberContracts(pool, config.chain)
         await refuseBackfill(pool, config.chain, config.scope)
-        await load(pool, database.databaseUrl, config, workers)
+        const openOwn = (shards: readonly ShardProgress[]) => openDisplay(config.chain.name, shards, process.stdout)
+        await loadRange({ ...loading, openDisplay: openOwn }, config)
       }
     } finally {
       await pool.end()
@@ -97,77 +114,10 @@ await runCommand({ usage, options }, async ({ values }) => {
   }
 })
 
-async function load(
-  pool: ReturnType<typeof createPool>,
-  databaseUrl: string,
-  config: BackfillConfig,
-  workers: Worker[],
-): Promise<void> {
-  const { chain } = config
-  const { history, finalHeight } = await openSource(config)
-  if (config.toBlock > finalHeight) {
-    throw new UsageError(
-      `--to ${config.toBlock} is not final yet: the newest final block of ${history.name} is ${finalHeight}`,
-    )
-  }
-  const expected = await estimate(history, config)
-  const reservation = await reserveRange(pool, chain, config, config.workers, expected?.density)
-  const { id, fromBlock, toBlock, isNew, isComplete } = reservation
-  const session = await pool.connect()
-  try {
-    if (!(await tryLockBackfill(session, id))) {
-      throw new Refusal(`another process runs the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`)
-    }
-    if (fromBlock > config.fromBlock) {
-      console.log(`blocks ${config.fromBlock} to ${fromBlock - 1} are the processor's, which has indexed them itself`)
-    }
-    const task = `the settlements of blocks ${fromBlock} to ${toBlock} of ${chain.name} from ${history.name}`
-    if (isComplete) console.log(`all ${task} are loaded already`)
-    else {
-      console.log(`${isNew ? 'loading' : 'going on with'} ${task}; ${describe(expected)}`)
-      const spare = [...workers]
-      const nextWorker = () => {
-        const ready = spare.pop()
-        if (ready) return ready
-        const worker = startWorker()
-        workers.push(worker)
-        return worker
-      }
-      await runLoad({ config, pool, databaseUrl, backfillId: id, finalHeight, nextWorker, out: process.stdout })
-    }
-    const shards = await readShards(pool, id)
-    for (const shard of shards) console.log(`certificate: ${printCertificate(chain.name, certificateOf(shard))}`)
-    if (shards.length > 1) console.log(`in all: ${printCertificate(chain.name, joinCertificates(shards))}`)
-    const state = await readChainState(pool, chain.name)
-    if ((state?.finalizedBlock ?? -1) < toBlock) console.log(untilFollowed(chain.name, toBlock))
-  } finally {
-    session.release()
-  }
-}
-
-async function openSource({ source, chain }: BackfillConfig) {
-  const history = openHistory(source, wantedOf(chain))
-  const finalHeight = await history.finalHeight().catch((error: Error) => {
-    throw new Refusal(`${history.name} does not tell its newest final block: ${describeError(error)}`)
-  })
-  return { history, finalHeight }
-}
-
 async function findLegs(pool: ReturnType<typeof createPool>, config: BackfillConfig): Promise<void> {
-  const { finalHeight } = await openSource(config)
+  const finalHeight = await finalHeightOf(config)
   const print = (line: string) => console.log(line)
   await passOverPayments({ pool, config, finalHeight, print, warn: (text) => console.error(text) })
-}
-
-/** Counts are prepared below the chain's final block, and without a processor there is none. */
-function untilFollowed(chain: string, toBlock: number): string {
-  return `they are counted row by row until the processor of ${chain} has passed block ${toBlock}: npm run processor -- ${chain}`
-}
-
-function describe(expected: { settlements: number; bytes: number } | undefined): string {
-  if (!expected) return 'the source is too slow to estimate how many'
-  const megabytes = Math.ceil(expected.bytes / 1024 ** 2)
-  return `about ${expected.settlements} of them, ${megabytes} MB in the database`
 }
 
 async function abandon(

@@ -18,7 +18,7 @@ export interface Range {
   readonly toBlock: number
 }
 
-interface Reservation extends Range {
+export interface Reservation extends Range {
   readonly id: number
   readonly isNew: boolean
   readonly isComplete: boolean

@@ -35,7 +35,7 @@ const listed = table.map(([name]) => name)
 const readBy = (process: string) =>
   table.flatMap(([name, { readers }]) => ((readers as readonly string[]).includes(process) ? name : []))
 const processorServices = chainNames.map((name) => `processor-${name}`)
-const ownServices = ['migrate', ...processorServices, 'enrichment', 'api', 'graphql']
+const ownServices = ['migrate', ...processorServices, 'backfill', 'enrichment', 'api', 'graphql']
 
 test('squid.yaml is a valid manifest', () => {
   expect(manifests.Manifest.parse(read('squid.yaml')).error).toBeUndefined()
@@ -128,7 +128,8 @@ test('the commands of docker-compose.yml are mains that the build makes', () => 
     const [program, main, ...args] = compose.services[name]?.command ?? []
     expect(program, name).toBe('node')
     expect(existsSync(join(root, sourceOf(main as string))), `${name}: ${main}`).toBe(true)
-    expect(args, name).toEqual(name.startsWith('processor-') ? [name.replace('processor-', '')] : [])
+    const whole = name === 'backfill' ? ['--all'] : []
+    expect(args, name).toEqual(name.startsWith('processor-') ? [name.replace('processor-', '')] : whole)
   }
 })
 
@@ -145,10 +146,14 @@ test('whoever needs the database waits for the migration, and whoever limits cli
   }
 })
 
-test('every service that runs on is restarted and has a health check; the migration ends', () => {
+test('every service that runs on is restarted and has a health check; the migration and the load end', () => {
   for (const [name, service] of Object.entries(compose.services)) {
     if (name === 'migrate') {
       expect(service).toMatchObject({ restart: 'on-failure:5', healthcheck: { disable: true } })
+      continue
+    }
+    if (name === 'backfill') {
+      expect(service).toMatchObject({ restart: 'on-failure', healthcheck: { disable: true } })
       continue
     }
     expect(service.restart, name).toBe('unless-stopped')

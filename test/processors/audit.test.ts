@@ -33,6 +33,7 @@ function auditorOf({ url }: TestDatabase) {
     databaseUrl: url,
     chain: base,
     scope: 'all',
+    source: source.kind,
     openHistory: (wanted) => openHistory(source, wanted),
     pauseMs: 60_000,
     log: log as never,

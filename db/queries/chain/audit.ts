@@ -2,6 +2,9 @@ import type { Queryable } from '../../pool.ts'
 import type { BlockRange } from '../rollup/hourly.ts'
 import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettlements } from './settlement-arrays.ts'
 
+/** Certificates of blocks that follow each other are one within each so many blocks, and end with the last of them. */
+const blocksPerCertificate = 100_000
+
 /** Notes blocks as written from a node, in the transaction that writes their rows. */
 export async function noteHeadRange(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<void> {
   await db.query({
@@ -25,7 +28,8 @@ export async function unauditedRange(db: Queryable, chain: string): Promise<Bloc
   const { rows } = await db.query<BlockRange>({
     name: 'unaudited-range',
     text: `
-select h.next_block as "fromBlock", least(h.to_block, s.finalized_block) as "toBlock"
+select h.next_block as "fromBlock",
+       least(h.to_block, s.finalized_block, (h.next_block / ${blocksPerCertificate} + 1)::bigint * ${blocksPerCertificate} - 1)::int as "toBlock"
   from head_range h join chain_state s using (chain)
  where chain = $1 and h.next_block <= least(h.to_block, s.finalized_block)
    and not exists (select from backfill_partition p join backfill b on b.id = p.backfill_id
@@ -148,20 +152,33 @@ interface AuditCertificate extends BlockRange {
   readonly agents: number
   /** Changes of custody that were mended. */
   readonly custody: number
+  /** Kind of the source that was read: portal, archive. */
+  readonly source: string
 }
 
-/** Records a certificate and goes on behind its blocks. */
+/** Records a certificate, as a part of the one before where that ends before its blocks, and goes on behind them. */
 export async function writeAudit(db: Queryable, chain: string, audit: AuditCertificate): Promise<void> {
   await db.query({
     name: 'write-audit',
     text: `
 with moved as (
-  update head_range set next_block = $3 + 1 where chain = $1 and next_block between $2 and $3 and from_block <= $2
+  update head_range set next_block = $3::int + 1 where chain = $1 and next_block between $2::int and $3::int and from_block <= $2::int
+),
+grown as (
+  update audit_certificate
+     set to_block = $3, last_hash = decode(substr($5, 3), 'hex'), settlements = settlements + $6::bigint,
+         amount = amount + $7::numeric, checksum = (checksum + $8::numeric) % 18446744073709551616,
+         missing = missing + $9::int, surplus = surplus + $10::int, changed = changed + $11::int, unpaid = unpaid + $12::int,
+         events = events + $13::int, agents = agents + $14::int, custody = custody + $15::int,
+         source = $16::text, audited_at = clock_timestamp()
+   where chain = $1 and to_block = $2::int - 1 and from_block / ${blocksPerCertificate} = $2::int / ${blocksPerCertificate}
+  returning 1
 )
 insert into audit_certificate (chain, from_block, to_block, first_hash, last_hash, settlements, amount, checksum, missing,
-                               surplus, changed, unpaid, events, agents, custody)
-values ($1, $2, $3, decode(substr($4, 3), 'hex'), decode(substr($5, 3), 'hex'), $6, $7::numeric, $8::numeric, $9, $10, $11,
-        $12, $13, $14, $15)
+                               surplus, changed, unpaid, events, agents, custody, source)
+select $1, $2::int, $3::int, decode(substr($4, 3), 'hex'), decode(substr($5, 3), 'hex'), $6::bigint, $7::numeric, $8::numeric,
+       $9::int, $10::int, $11::int, $12::int, $13::int, $14::int, $15::int, $16::text
+ where not exists (select from grown)
     on conflict (chain, from_block) do nothing`,
     values: [
       chain,
@@ -179,6 +196,7 @@ values ($1, $2, $3, decode(substr($4, 3), 'hex'), decode(substr($5, 3), 'hex'), 
       audit.events,
       audit.agents,
       audit.custody,
+      audit.source,
     ],
   })
 }

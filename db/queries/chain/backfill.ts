@@ -87,6 +87,14 @@ export async function insertShards(
   )
 }
 
+/** Notes what kind of source a backfill is read from: portal, archive or rpc. */
+export async function noteSource(db: Queryable, id: number, source: string): Promise<void> {
+  await db.query('update backfill set sources = sources || $2::text where id = $1 and not sources @> array[$2::text]', [
+    id,
+    source,
+  ])
+}
+
 /** The shards of a backfill, ascending. */
 export async function readShards(db: Queryable, id: number): Promise<Shard[]> {
   const { rows } = await db.query<Omit<Shard, 'amount' | 'checksum'> & { amount: string; checksum: string }>(

@@ -10,6 +10,7 @@ import { describeDifference, readChainTables } from '../../support/chain/oracle.
 import { chainSettings } from '../../support/chain/settings.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import type { NodeLimits } from './limited-node.ts'
+import { publishedCoverage } from './published-coverage.ts'
 import { finality, late, type RpcStage, startRpcStage } from './rpc-stage.ts'
 
 let stage: RpcStage
@@ -61,13 +62,30 @@ test('a node alone gives the rows that the processor makes of it, traced calls i
   expect(node.asked.some(({ method }) => method === 'eth_getBlockReceipts')).toBe(false)
 })
 
-test('a node and the Portal certify the same', async () => {
+test('a node, an archive and the Portal certify the same, and installations that loaded from each publish it', async () => {
   const { chain, node, lastBlock } = stage
-  const database = await emptyDatabase()
-  expect((await load(database, '--workers', '1')).code).toBe(0)
   const source = memorySource({ blocks: await readBlocks(chain.rpc, 0, lastBlock), chunkBlocks: 100 })
   const portal = await startPortal({ datasets: { 'base-mainnet': source } })
+  const addresses = { rpc: {}, archive: { gateway: portal.gatewayUrl('base-mainnet') }, portal: { portal: portal.url } }
+  const certificates: object[] = []
   try {
+    for (const [kind, address] of Object.entries(addresses)) {
+      const database = await emptyDatabase()
+      const file = chainSettings(chain, { finality, rpc: node.url, ...address })
+      const args = [...range(), '--workers', '1']
+      const { code, stderr } = await runBackfill({ databaseUrl: database.url, chainSettings: file, args })
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      const published = await publishedCoverage(database, file)
+      expect(published.ranges).toEqual([{ from_block: 0, to_block: lastBlock, by: 'backfill', state: 'loaded' }])
+      expect(published.certificates).toHaveLength(1)
+      const { sources, certified_at: _, ...certificate } = published.certificates[0]!
+      expect(sources).toEqual([kind])
+      certificates.push(certificate)
+    }
+    const [one] = certificates
+    expect(one).toMatchObject({ from_block: 0, to_block: lastBlock, settlements: stage.expected.settlement.length })
+    expect(certificates).toEqual([one, one, one])
+    const database = databases.at(-1) as TestDatabase
     const other = await load(database, '--verify', '--portal', portal.url)
     expect({ code: other.code, stderr: other.stderr }).toEqual({ code: 0, stderr: '' })
     expect(other.stdout).toMatch(/says the same\n$/)

@@ -1,0 +1,258 @@
+import { chainNames, chainOf } from '../../../chains.config.ts'
+import type { ChainSettings } from '../../../chains.file.ts'
+import type { Queryable } from '../../pool.ts'
+import { isoTime } from '../sql/json-text.ts'
+
+/** A chain, and the first block in which a settlement can be; null: it has none. */
+interface CoveredChain {
+  readonly name: string
+  readonly id: number
+  readonly firstBlock: number | null
+}
+
+interface State {
+  readonly chain: string
+  readonly indexed_block: number
+  readonly indexed_at: string | null
+  readonly finalized_block: number
+  readonly head_block: number
+}
+
+interface Backfill {
+  readonly chain: string
+  readonly from_block: number
+  readonly to_block: number
+  readonly isLoaded: boolean
+  /** The blocks that are not, together with those between them; null when all are loaded. */
+  readonly missing_from: number | null
+  readonly missing_to: number | null
+}
+
+/** Blocks whose settlements somebody indexes. */
+interface CoveredRange {
+  readonly from_block: number
+  /** Inclusive. */
+  readonly to_block: number
+  readonly by: 'processor' | 'backfill'
+  /** `loading`: reserved, and not all of it is loaded. */
+  readonly state: 'indexed' | 'loaded' | 'loading'
+}
+
+interface Gap {
+  readonly from_block: number
+  /** Null: without an end. */
+  readonly to_block: number | null
+  /** What closes it. */
+  readonly command: string
+}
+
+/** What blocks came to, for whoever wants to compare it with another index or source. */
+interface Certificate {
+  readonly by: 'backfill' | 'audit'
+  readonly from_block: number
+  readonly to_block: number
+  readonly settlements: number
+  /** Digits of base units. */
+  readonly amount: string
+  /** Sum modulo 2^64 over the blocks of the first eight bytes of the SHA-256 of their rows; 16 hex digits. */
+  readonly checksum: string
+  readonly first_hash: string
+  readonly last_hash: string
+  /** Kinds: portal, archive, rpc. */
+  readonly sources: string[]
+  readonly certified_at: string
+  /** Settlements that an audit found missing, surplus or changed, and mended; null for a backfill. */
+  readonly mended: number | null
+}
+
+export interface ChainCoverage {
+  readonly chain: string
+  readonly chain_id: number
+  readonly first_block: number | null
+  readonly indexed_block: number | null
+  readonly indexed_at: string | null
+  readonly finalized_block: number | null
+  readonly head_block: number | null
+  /** Whose settlements are stored. */
+  readonly recipients: 'all' | 'verified'
+  readonly ranges: CoveredRange[]
+  readonly ranges_total: number
+  readonly gaps: Gap[]
+  readonly gaps_total: number
+  /** Blocks that were written from a node and read again since, and those that wait for it. */
+  readonly audited_blocks: number
+  readonly unaudited_blocks: number
+  /** The newest blocks last. */
+  readonly certificates: Certificate[]
+  readonly certificates_total: number
+}
+
+interface Coverage {
+  readonly count: number
+  readonly chains: ChainCoverage[]
+}
+
+/** What is indexed of each chain and by whom, and what proves it; of each list the last `limit` members. */
+export async function readCoverage(
+  db: Queryable,
+  settings: Readonly<Record<string, Pick<ChainSettings, 'tokens'> | undefined>>,
+  limit: number,
+): Promise<Coverage> {
+  const chains = chainNames.map((name): CoveredChain => {
+    const blocks = (settings[name]?.tokens ?? []).map(({ fromBlock }) => fromBlock)
+    return { name, id: chainOf(name).id, firstBlock: blocks.length === 0 ? null : Math.min(...blocks) }
+  })
+  const names = chains.map(({ name }) => name)
+  const states = await readStates(db)
+  const backfills = await readBackfills(db)
+  const certificates = await readCertificates(db, names, limit)
+  const counts = await readCounts(db, names)
+  return {
+    count: chains.length,
+    chains: chains.map((chain) => {
+      const of = <T extends { readonly chain: string }>(rows: readonly T[]) =>
+        rows.filter((row) => row.chain === chain.name)
+      const state = of(states)[0]
+      const { ranges, gaps } = rangesOf(chain, state, of(backfills))
+      const { audited, unaudited, isScoped, total } = of(counts)[0] as Counts
+      return {
+        chain: chain.name,
+        chain_id: chain.id,
+        first_block: chain.firstBlock,
+        indexed_block: state?.indexed_block ?? null,
+        indexed_at: state?.indexed_at ?? null,
+        finalized_block: state?.finalized_block ?? null,
+        head_block: state?.head_block ?? null,
+        recipients: isScoped ? 'verified' : 'all',
+        ranges: ranges.slice(-limit),
+        ranges_total: ranges.length,
+        gaps: gaps.slice(-limit),
+        gaps_total: gaps.length,
+        audited_blocks: audited,
+        unaudited_blocks: unaudited,
+        certificates: of(certificates).map(({ chain: _, ...certificate }) => certificate),
+        certificates_total: total,
+      }
+    }),
+  }
+}
+
+/** A processor indexes every block up to its newest one that no backfill has reserved. */
+function rangesOf({ name, firstBlock }: CoveredChain, state: State | undefined, backfills: readonly Backfill[]) {
+  const ranges: CoveredRange[] = []
+  const gaps: Gap[] = []
+  if (firstBlock === null) return { ranges, gaps }
+  const follow = `npm run processor -- ${name}`
+  const indexed = state?.indexed_block ?? -1
+  let next = firstBlock
+  const between = (end: number) => {
+    const last = Math.min(end, indexed)
+    if (next <= last) ranges.push({ from_block: next, to_block: last, by: 'processor', state: 'indexed' })
+    const from = Math.max(next, indexed + 1)
+    if (from > end) return
+    const load = `npm run backfill -- --chain ${name} --from ${from} --to ${end}`
+    gaps.push({ from_block: from, to_block: end, command: state ? follow : load })
+  }
+  for (const { from_block, to_block, isLoaded, missing_from, missing_to } of backfills) {
+    between(from_block - 1)
+    ranges.push({ from_block, to_block, by: 'backfill', state: isLoaded ? 'loaded' : 'loading' })
+    if (!isLoaded) {
+      const command = `npm run backfill -- --chain ${name} --from ${from_block} --to ${to_block}`
+      gaps.push({ from_block: missing_from ?? from_block, to_block: missing_to ?? to_block, command })
+    }
+    next = Math.max(next, to_block + 1)
+  }
+  if (state) between(Math.max(state.head_block, indexed))
+  else gaps.push({ from_block: next, to_block: null, command: follow })
+  return { ranges, gaps }
+}
+
+async function readStates(db: Queryable): Promise<State[]> {
+  const { rows } = await db.query<State>({
+    name: 'covered-states',
+    text: `
+select chain, indexed_block, ${isoTime('indexed_at')} as indexed_at, finalized_block, head_block from chain_state`,
+  })
+  return rows
+}
+
+/** There are as many as an operator has asked for. */
+async function readBackfills(db: Queryable): Promise<Backfill[]> {
+  const { rows } = await db.query<Backfill>({
+    name: 'covered-backfills',
+    text: `
+select b.chain, b.from_block, b.to_block, b.completed_at is not null as "isLoaded",
+       min(s.next_block) filter (where s.next_block <= s.last_block) as missing_from,
+       max(s.last_block) filter (where s.next_block <= s.last_block) as missing_to
+  from backfill b
+  left join backfill_shard s on s.backfill_id = b.id
+ group by b.id
+ order by b.chain, b.from_block`,
+  })
+  return rows
+}
+
+interface Counts {
+  readonly chain: string
+  readonly audited: number
+  readonly unaudited: number
+  readonly isScoped: boolean
+  readonly total: number
+}
+
+async function readCounts(db: Queryable, names: readonly string[]): Promise<Counts[]> {
+  const { rows } = await db.query<Counts>({
+    name: 'coverage-counts',
+    text: `
+select chain,
+       (select coalesce(sum(next_block - from_block), 0)::float8 from head_range h where h.chain = c.chain) as audited,
+       (select coalesce(sum(to_block + 1 - next_block), 0)::float8 from head_range h where h.chain = c.chain) as unaudited,
+       exists (select from settlement_scope s where s.chain = c.chain) as "isScoped",
+       ((select count(*) from audit_certificate a where a.chain = c.chain)
+        + (select count(*) from backfill b where b.chain = c.chain and b.completed_at is not null))::float8 as total
+  from unnest($1::text[]) as c (chain)`,
+    values: [names],
+  })
+  return rows
+}
+
+/** Of each chain those of the newest blocks, ascending. */
+async function readCertificates(db: Queryable, names: readonly string[], limit: number) {
+  const { rows } = await db.query<Certificate & { readonly chain: string }>({
+    name: 'coverage-certificates',
+    text: `
+select c.chain, one.by, one.from_block, one.to_block, one.settlements::float8 as settlements, one.amount::text as amount,
+       lpad(to_hex((one.checksum - case when one.checksum >= 9223372036854775808 then 18446744073709551616 else 0 end)::bigint),
+            16, '0') as checksum,
+       '0x' || encode(one.first_hash, 'hex') as first_hash, '0x' || encode(one.last_hash, 'hex') as last_hash,
+       one.sources, ${isoTime('one.certified_at')} as certified_at, one.mended
+  from unnest($1::text[]) as c (chain)
+ cross join lateral (
+   (select 'backfill' as by, b.from_block, b.to_block, loaded.settlements, loaded.amount, loaded.checksum,
+           loaded.first_hash, loaded.last_hash, b.sources, b.completed_at as certified_at, null::int as mended
+      from backfill b
+     cross join lateral (
+       select sum(s.settlements) as settlements, sum(s.amount) as amount,
+              sum(s.checksum) % 18446744073709551616 as checksum,
+              (array_agg(s.first_hash order by s.first_block))[1] as first_hash,
+              (array_agg(s.last_hash order by s.first_block desc))[1] as last_hash
+         from backfill_shard s where s.backfill_id = b.id
+     ) loaded
+     where b.chain = c.chain and b.completed_at is not null
+     order by b.from_block desc
+     limit $2)
+    union all
+   (select 'audit', a.from_block, a.to_block, a.settlements, a.amount, a.checksum, a.first_hash, a.last_hash,
+           array_remove(array[a.source], null), a.audited_at, a.missing + a.surplus + a.changed
+      from audit_certificate a
+     where a.chain = c.chain
+     order by a.from_block desc
+     limit $2)
+    order by from_block desc, by
+    limit $2
+ ) one
+ order by c.chain, one.from_block, one.by`,
+    values: [names, limit],
+  })
+  return rows
+}

@@ -1,0 +1,72 @@
+import type pg from 'pg'
+import { describeError } from '../../../ops/cli.ts'
+import { rememberContracts } from '../../contracts.ts'
+import { Refusal } from '../../refusal.ts'
+import { refuseBackfill } from '../../scope/scope.ts'
+import type { BackfillConfig } from '../config.ts'
+import { reserveRange } from '../reservation.ts'
+import type { Worker } from '../workers.ts'
+import { AllDisplay } from './display.ts'
+import { type Piece, planOf, printPlan, workOf } from './plan.ts'
+import { loadReserved } from './range.ts'
+
+interface LoadingAll {
+  readonly pool: pg.Pool
+  readonly databaseUrl: string
+  readonly workers: Worker[]
+}
+
+/**
+ * Loads what is missing of all ranges, what is least first, so that most chains are whole soon. All of it is reserved
+ * before the first is loaded: processors that start meanwhile leave it alone. A chain that fails does not keep the
+ * others waiting.
+ *
+ * Throws a Refusal that names those that failed.
+ */
+export async function loadAll(loading: LoadingAll, configs: readonly BackfillConfig[]): Promise<void> {
+  const { pool } = loading
+  const loaded: BackfillConfig[] = []
+  for (const config of configs) {
+    const { chain, scope } = config
+    // Where processors load the history of verified addresses by themselves there is nothing to do, and nothing wrong.
+    const refusal = await refuseBackfill(pool, chain, scope).catch((error) => {
+      if (error instanceof Refusal) return error.message
+      throw error
+    })
+    if (refusal !== undefined) console.log(`${chain.name}: ${refusal}`)
+    else {
+      await rememberContracts(pool, chain)
+      loaded.push(config)
+    }
+  }
+  if (loaded.length === 0) return
+  const plan = await planOf(pool, loaded)
+  printPlan(plan, (loaded[0] as BackfillConfig).workers)
+  const failures = plan.failures.map(({ chain, reason }) => `${chain}: ${reason}`)
+  const attempt = async (piece: Piece, work: () => Promise<void>) => {
+    const { chain, fromBlock, toBlock } = piece.config
+    await work().catch((error) => {
+      failures.push(`${chain.name} ${fromBlock} to ${toBlock}: ${describeError(error)}`)
+      process.stderr.write(`${failures.at(-1)}\n`)
+    })
+  }
+  const reserved: { piece: Piece; reservation: Awaited<ReturnType<typeof reserveRange>> }[] = []
+  for (const piece of plan.pieces) {
+    await attempt(piece, async () => {
+      const { config, expected } = piece
+      const reservation = await reserveRange(pool, config.chain, config, config.workers, expected?.density)
+      reserved.push({ piece, reservation })
+    })
+  }
+  const display = new AllDisplay(
+    reserved.map(({ piece }) => ({ name: piece.config.chain.name, work: workOf(piece) })),
+    process.stdout,
+  )
+  for (const [index, { piece, reservation }] of reserved.entries()) {
+    const openDisplay = display.opener(index)
+    await attempt(piece, () => loadReserved({ ...loading, openDisplay }, piece.config, { ...piece, reservation }))
+  }
+  if (failures.length > 0) {
+    throw new Refusal(`not all is loaded; the same command goes on with it: ${failures.join('; ')}`)
+  }
+}

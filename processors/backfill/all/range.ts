@@ -1,0 +1,103 @@
+import type pg from 'pg'
+import { noteSource, readShards, tryLockBackfill } from '../../../db/queries/chain/backfill.ts'
+import { readChainState } from '../../../db/queries/chain/chain-state.ts'
+import { describeError, UsageError } from '../../../ops/cli.ts'
+import { wantedOf } from '../../history/history.ts'
+import { openHistory } from '../../history/sources.ts'
+import { Refusal } from '../../refusal.ts'
+import { certificateOf, joinCertificates, printCertificate } from '../certificate.ts'
+import type { BackfillConfig } from '../config.ts'
+import type { Display, ShardProgress } from '../display.ts'
+import { type Estimate, estimate } from '../estimate.ts'
+import { runLoad } from '../load.ts'
+import { type Reservation, reserveRange } from '../reservation.ts'
+import { startWorker, type Worker } from '../workers.ts'
+
+interface Loading {
+  readonly pool: pg.Pool
+  readonly databaseUrl: string
+  /** Processes that have no work yet; those that are started are added to it. */
+  readonly workers: Worker[]
+  readonly openDisplay: (shards: readonly ShardProgress[]) => Display
+}
+
+/** Reserves a range, loads what is left of it, and tells its certificates. */
+export async function loadRange(loading: Loading, config: BackfillConfig): Promise<void> {
+  const finalHeight = await finalHeightOf(config)
+  if (config.toBlock > finalHeight) {
+    const { name } = openHistory(config.source, wantedOf(config.chain))
+    throw new UsageError(`--to ${config.toBlock} is not final yet: the newest final block of ${name} is ${finalHeight}`)
+  }
+  const expected = await estimate(openHistory(config.source, wantedOf(config.chain)), config)
+  const reservation = await reserveRange(loading.pool, config.chain, config, config.workers, expected?.density)
+  await loadReserved(loading, config, { reservation, finalHeight, expected })
+}
+
+/** The newest final block of its source. */
+export async function finalHeightOf({ chain, source }: BackfillConfig): Promise<number> {
+  const history = openHistory(source, wantedOf(chain))
+  return history.finalHeight().catch((error: Error) => {
+    throw new Refusal(`${history.name} does not tell its newest final block: ${describeError(error)}`)
+  })
+}
+
+interface Reserved {
+  readonly reservation: Reservation
+  readonly finalHeight: number
+  readonly expected: Estimate | undefined
+}
+
+/** Loads what is left of a reserved range, and tells its certificates. */
+export async function loadReserved(
+  { pool, databaseUrl, workers, openDisplay }: Loading,
+  config: BackfillConfig,
+  { reservation, finalHeight, expected }: Reserved,
+): Promise<void> {
+  const { chain, source } = config
+  const { id, fromBlock, toBlock, isNew, isComplete } = reservation
+  const session = await pool.connect()
+  try {
+    if (!(await tryLockBackfill(session, id))) {
+      throw new Refusal(`another process runs the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`)
+    }
+    if (fromBlock > config.fromBlock) {
+      console.log(`blocks ${config.fromBlock} to ${fromBlock - 1} are the processor's, which has indexed them itself`)
+    }
+    const { name } = openHistory(source, wantedOf(chain))
+    const task = `the settlements of blocks ${fromBlock} to ${toBlock} of ${chain.name} from ${name}`
+    if (isComplete) console.log(`all ${task} are loaded already`)
+    else {
+      await noteSource(pool, id, source.kind)
+      console.log(`${isNew ? 'loading' : 'going on with'} ${task}; ${describeEstimate(expected)}`)
+      const spare = [...workers]
+      const nextWorker = () => {
+        const ready = spare.pop()
+        if (ready) return ready
+        const worker = startWorker()
+        workers.push(worker)
+        return worker
+      }
+      await runLoad({ config, pool, databaseUrl, backfillId: id, finalHeight, nextWorker, openDisplay })
+      workers.splice(0, workers.length, ...spare) // the others have ended with their work
+    }
+    const shards = await readShards(pool, id)
+    for (const shard of shards) console.log(`certificate: ${printCertificate(chain.name, certificateOf(shard))}`)
+    if (shards.length > 1) console.log(`in all: ${printCertificate(chain.name, joinCertificates(shards))}`)
+    const state = await readChainState(pool, chain.name)
+    if ((state?.finalizedBlock ?? -1) < toBlock) console.log(untilFollowed(chain.name, toBlock))
+  } finally {
+    session.release()
+  }
+}
+
+/** Counts are prepared below the chain's final block, and without a processor there is none. */
+function untilFollowed(chain: string, toBlock: number): string {
+  return `they are counted row by row until the processor of ${chain} has passed block ${toBlock}: npm run processor -- ${chain}`
+}
+
+/** What is likely to come, in words. */
+function describeEstimate(expected: Estimate | undefined): string {
+  if (!expected) return 'the source is too slow to estimate how many'
+  const megabytes = Math.ceil(expected.bytes / 1024 ** 2)
+  return `about ${expected.settlements} of them, ${megabytes} MB in the database`
+}

@@ -1,0 +1,36 @@
+import { openChainsFile, readChains } from '../../chains.file.ts'
+import { openDatabase } from '../../db/open.ts'
+import { createPool } from '../../db/pool.ts'
+import { readCoverage } from '../../db/queries/mirror/coverage.ts'
+import { coverageLimits } from '../../limits.config.ts'
+import { runCommand } from '../../ops/cli.ts'
+import { readSettings } from '../../settings.read.ts'
+import { describeChain } from './describe.ts'
+
+const usage = `
+npm run coverage [-- --json]
+
+Says of every chain which blocks are indexed and by whom, which are reserved, what was audited, the certificates of what
+they came to, and what is missing, with the command that closes each gap. Reads the database alone.
+
+--json  the same as GET /api/coverage
+
+Reads DATABASE_URL, CHAINS_FILE: see .env.example.
+`
+
+await runCommand({ usage, options: { json: { type: 'boolean' } } }, async ({ values }) => {
+  const { env } = process
+  const { vars, others } = readSettings('backfill', env, () =>
+    readChains({ env, file: openChainsFile(env.CHAINS_FILE) }),
+  )
+  const database = await openDatabase(vars.DATABASE_URL)
+  const pool = createPool({ databaseUrl: database.databaseUrl, name: 'coverage', max: 1 })
+  try {
+    const coverage = await readCoverage(pool, others, coverageLimits.members)
+    if (values.json) console.log(JSON.stringify(coverage, null, 2))
+    else for (const chain of coverage.chains) console.log(describeChain(chain))
+  } finally {
+    await pool.end()
+    await database.close()
+  }
+})

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { AllDisplay } from '../../../processors/backfill/all/display.ts'
+import { runBackfill } from '../../support/chain/backfill.ts'
+import type { TestDatabase } from '../../support/database.ts'
+import { chain, type LoadRun, startLoadRun } from './load-run.ts'
+
+let run: LoadRun
+beforeAll(async () => {
+  run = await startLoadRun()
+})
+afterAll(() => run?.end())
+
+/** The processor of the chain begins at its last block, and its tokens are paid with from the first. */
+const late = { registry: begins('0x8004a1'), reputation: begins('0x8004ba') }
+function begins(start: string) {
+  return { address: start.padEnd(42, '0'), fromBlock: chain.lastBlock }
+}
+
+/** No other chain has a history of its own here. */
+function everyChain(database: TestDatabase, args: readonly string[]) {
+  const { chainSettings, ...rest } = run.options(database, args, late)
+  const others = ['ethereum', 'celo', 'arbitrum', 'optimism', 'polygon', 'gnosis'].map((name) => [name, { tokens: [] }])
+  return { ...rest, chainSettings: { ...chainSettings, ...Object.fromEntries(others) } }
+}
+
+const startedWith = (database: TestDatabase, args: readonly string[]) => runBackfill(everyChain(database, args))
+
+/** The last block before the processor's. */
+const wholeEnd = chain.lastBlock - 1
+
+test('what would be read is said, and nothing is written', async () => {
+  const database = await run.database()
+  const { code, stdout, stderr } = await startedWith(database, ['--all', '--plan', '--workers', '2'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(
+    new RegExp(
+      `^base ${chain.firstBlock} to ${wholeEnd}, ${wholeEnd - chain.firstBlock + 1} blocks from portal: about \\d+ ` +
+        'settlements, \\d+ MB of disk, at least 0:\\d\\d with 2 processes\n$',
+    ),
+  )
+  const one = await startedWith(database, ['--chain', 'base', '--plan', '--workers', '2'])
+  expect(one.stdout).toBe(stdout)
+  const { rows } = await database.pool.query(
+    'select (select count(*) from backfill)::int + (select count(*) from settlement)::int as rows',
+  )
+  expect(rows).toEqual([{ rows: 0 }])
+})
+
+test('one command loads the history of every chain, goes on where it stood, and ends when nothing is missing', async () => {
+  const database = await run.database()
+  // A part is loaded already, by a command that was killed before it said so.
+  const middle = chain.firstBlock + 200
+  const part = ['--chain', 'base', '--from', String(chain.firstBlock + 100), '--to', String(middle), '--workers', '1']
+  expect((await startedWith(database, part)).code).toBe(0)
+  await database.pool.query('update backfill set completed_at = null')
+  const again = await startedWith(database, ['--all', '--workers', '2'])
+  expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' })
+  const { rows } = await database.pool.query(
+    'select from_block, to_block, completed_at is not null as whole from backfill order by from_block',
+  )
+  expect(rows).toEqual([
+    { from_block: chain.firstBlock, to_block: chain.firstBlock + 99, whole: true },
+    { from_block: chain.firstBlock + 100, to_block: middle, whole: true },
+    { from_block: middle + 1, to_block: wholeEnd, whole: true },
+  ])
+  const stored = await database.pool.query('select count(*)::int as settlements from settlement')
+  const expected = run.expected.settlement.filter((row) => JSON.parse(row).block_number <= wholeEnd)
+  expect(stored.rows).toEqual([{ settlements: expected.length }])
+  const done = await startedWith(database, ['--all'])
+  expect(done).toMatchObject({ code: 0, stdout: 'nothing is missing\n' })
+})
+
+test('where the processors load what verified addresses were paid, there is nothing to do', async () => {
+  const database = await run.database()
+  const env = { SETTLEMENT_SCOPE: 'verified' }
+  const { code, stdout, stderr } = await runBackfill({ ...everyChain(database, ['--all']), env })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^base: with SETTLEMENT_SCOPE=verified there is nothing to backfill: [^\n]*\n$/)
+})
+
+test('arguments of one chain are refused, in one line', async () => {
+  const database = await run.database()
+  const { code, stderr } = await startedWith(database, ['--all', '--chain', 'base'])
+  expect({ code, stderr }).toEqual({ code: 2, stderr: '--chain is of one chain, --all of all\n' })
+})
+
+test('one line tells how far all of it is, and how long the rest will take', () => {
+  const written: string[] = []
+  let now = Date.now()
+  const out = { isTTY: true, write: (text: string) => Boolean(written.push(text)) }
+  const display = new AllDisplay(
+    [
+      { name: 'gnosis', work: 100 },
+      { name: 'base', work: 300 },
+    ],
+    out as never,
+    () => now,
+  )
+  const shard = {
+    firstBlock: 0,
+    lastBlock: 99,
+    nextBlock: 0,
+    settlements: 0,
+    added: 0,
+    blocks: 0,
+    startedAt: undefined,
+  }
+  display.opener(0)([shard]).stop()
+  const shown = display.opener(1)([Object.assign(shard, { nextBlock: 50, settlements: 7 })])
+  now += 10_000
+  shown.stop()
+  expect(written.join('')).toContain('in all 62.5 %')
+  expect(written.join('')).toContain('base (2 of 2) 50.0 %, 7 settlements')
+  expect(written.join('')).toMatch(/, 0:0\d left/)
+})

@@ -1,0 +1,15 @@
+import { coverage } from '../../../api/schemas/mirror/coverage.ts'
+import { readChains } from '../../../chains.file.ts'
+import { startApi } from '../../support/api/api.ts'
+import type { TestDatabase } from '../../support/database.ts'
+
+/** What the API of an installation says of Base; `file`: content of its CHAINS_FILE. */
+export async function publishedCoverage(database: TestDatabase, file: object) {
+  const api = await startApi(database, { chains: readChains({ env: {}, file }) })
+  try {
+    const { chains } = coverage.parse(await (await api.get('/api/coverage')).json())
+    return chains.find(({ chain }) => chain === 'base')!
+  } finally {
+    await api.stop()
+  }
+}

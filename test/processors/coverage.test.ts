@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeAudit } from '../../db/queries/chain/audit.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { runMain } from '../support/mains.ts'
+import { hashOf, insert, seedChainState } from '../support/seed.ts'
+import { publishedCoverage } from './backfill/published-coverage.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database?.drop())
+
+test('what is indexed, reserved, audited and missing, with the command that closes each gap', async () => {
+  const { pool, url } = database
+  const file = {
+    base: { tokens: [{ address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', decimals: 6, fromBlock: 10 }] },
+  }
+  await seedChainState(pool, { chain: 'base', chainId: 8453, indexed: 500, finalized: 490 })
+  await pool.query(`update chain_state set head_block = 600`)
+  await pool.query(
+    `insert into backfill (chain, from_block, to_block, completed_at) values ('base', 100, 199, null), ('base', 700, 799, null)`,
+  )
+  await pool.query(
+    `insert into backfill_shard (backfill_id, first_block, last_block, next_block)
+     select id, 100, 149, 150 from backfill where from_block = 100 union all
+     select id, 150, 199, 160 from backfill where from_block = 100 union all
+     select id, 700, 799, 700 from backfill where from_block = 700`,
+  )
+  await insert(pool, 'head_range', { chain: 'base', from_block: 400, to_block: 500, next_block: 450 })
+  for (const [from, to, checksum] of [
+    [400, 429, '18446744073709551615'],
+    [430, 449, '9223372036854775808'],
+  ] as const) {
+    await insert(pool, 'audit_certificate', {
+      chain: 'base',
+      from_block: from,
+      to_block: to,
+      first_hash: Buffer.from(hashOf(`${from}`).slice(2), 'hex'),
+      last_hash: Buffer.from(hashOf(`${to}`).slice(2), 'hex'),
+      settlements: 3,
+      amount: '12345678901234567890123',
+      checksum,
+      missing: 1,
+      surplus: 0,
+      changed: 1,
+      unpaid: 0,
+      source: 'archive',
+    })
+  }
+  const chain = await publishedCoverage(database, file)
+  expect(chain).toMatchObject({ chain_id: 8453, indexed_block: 500, head_block: 600, recipients: 'all' })
+  expect(chain.ranges).toEqual([
+    { from_block: 10, to_block: 99, by: 'processor', state: 'indexed' },
+    { from_block: 100, to_block: 199, by: 'backfill', state: 'loading' },
+    { from_block: 200, to_block: 500, by: 'processor', state: 'indexed' },
+    { from_block: 700, to_block: 799, by: 'backfill', state: 'loading' },
+  ])
+  expect(chain.gaps).toEqual([
+    { from_block: 160, to_block: 199, command: 'npm run backfill -- --chain base --from 100 --to 199' },
+    { from_block: 501, to_block: 699, command: 'npm run processor -- base' },
+    { from_block: 700, to_block: 799, command: 'npm run backfill -- --chain base --from 700 --to 799' },
+  ])
+  expect([chain.audited_blocks, chain.unaudited_blocks]).toEqual([50, 51])
+  expect(
+    chain.certificates.map(({ checksum, mended, amount, sources }) => [checksum, mended, amount, sources]),
+  ).toEqual([
+    ['ffffffffffffffff', 2, '12345678901234567890123', ['archive']],
+    ['8000000000000000', 2, '12345678901234567890123', ['archive']],
+  ])
+  const { code, stdout, stderr } = await runMain('processors/covered/main.ts', [], {
+    env: { DATABASE_URL: url },
+  })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain('base: at block 500 of 600, final 490\n')
+  expect(stdout).toContain('missing: 160 to 199: npm run backfill -- --chain base --from 100 --to 199\n')
+  expect(stdout).toContain('of the blocks read from a node 50 are audited, 51 wait\n')
+  expect(stdout).toContain('checksum ffffffffffffffff, 2 mended; by audit from archive, ')
+})
+
+test('certificates of blocks that follow each other are one, up to a bound, and add up', async () => {
+  const { pool } = database
+  await pool.query('truncate audit_certificate, head_range')
+  const audit = (fromBlock: number, toBlock: number) =>
+    writeAudit(pool, 'base', {
+      fromBlock,
+      toBlock,
+      firstHash: hashOf(`${fromBlock}`),
+      lastHash: hashOf(`${toBlock}`),
+      settlements: 2,
+      amount: 10n,
+      checksum: 2n ** 63n + 1n,
+      missing: 1,
+      surplus: 0,
+      changed: 0,
+      unpaid: 0,
+      events: 3,
+      agents: 0,
+      custody: 0,
+      source: 'portal',
+    })
+  await audit(99_000, 99_499)
+  await audit(99_500, 99_999)
+  await audit(100_000, 100_099)
+  await audit(100_200, 100_299)
+  const { rows } = await pool.query(
+    `select from_block, to_block, first_hash = sha256($1::bytea) as ok, settlements::int as settlements, checksum, missing
+       from audit_certificate order by from_block`,
+    ['99000'],
+  )
+  expect(rows).toMatchObject([
+    { from_block: 99_000, to_block: 99_999, ok: true, settlements: 4, checksum: '2', missing: 2 },
+    { from_block: 100_000, to_block: 100_099, ok: false, settlements: 2 },
+    { from_block: 100_200, to_block: 100_299, ok: false, settlements: 2 },
+  ])
+})

@@ -128,7 +128,16 @@ test('an address with very many tokens and a name without end stay small and ine
        from generate_series(100000, 119999) n`,
     [Buffer.from(flood.slice(2), 'hex')],
   )
-  for (const path of [`/address/${flood}`, '/owner/88', '/explain?q=88', '/']) {
+  for (const path of [
+    `/address/${flood}`,
+    '/owner/88',
+    '/explain?q=88',
+    '/',
+    '/?q=script',
+    '/agent/88',
+    '/network',
+    '/leaderboard',
+  ]) {
     const page = await read(path)
     expect([path, page.length < 60_000]).toEqual([path, true])
     expect(page).not.toMatch(/<script>|<img/)

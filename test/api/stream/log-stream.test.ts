@@ -28,8 +28,14 @@ afterAll(async () => {
   await database.drop()
 })
 
+/** Waits for a seat: the server may not have noticed yet that others were left. */
 async function follow(query = '', headers: Record<string, string> = {}): Promise<EventReader> {
-  const answer = await api.get(`/data/log.sse${query}`, { headers })
+  let answer = await api.get(`/data/log.sse${query}`, { headers })
+  await until('a seat is free', async () => {
+    if (answer.status !== 429) return true
+    answer = await api.get(`/data/log.sse${query}`, { headers })
+    return false
+  })
   expect(answer.status).toBe(200)
   const reader = new EventReader(answer)
   open.add(reader)
@@ -153,16 +159,11 @@ test('a client has so many streams and no more, until one ends', async () => {
   expect(refused.headers.get('retry-after')).toBe(String(streamLimits.retrySeconds))
   expect(await failure(refused)).toMatchObject({ status: 429, error: 'ERR_RATE_LIMITED' })
   await closeAll()
-  await until('its seat is free again', async () => {
-    const answer = await api.get('/data/log.sse')
-    await answer.body?.cancel()
-    return answer.status === 200
-  })
+  await follow() // once its seat is free again
+  await closeAll()
 })
 
 test('a silence is broken by a comment with the place, and a stream ends in time', async () => {
-  await until('seats are free', async () => (await api.get('/data/log.sse')).status === 200)
-  await closeAll()
   const reader = await follow()
   ahead += streamLimits.heartbeatSeconds * 1_000
   const head = await newest()
@@ -172,11 +173,7 @@ test('a silence is broken by a comment with the place, and a stream ends in time
 })
 
 test('it holds no connection of the database while nothing happens, and asks nothing when nobody listens', async () => {
-  await until('seats are free', async () => {
-    const answer = await api.get('/data/log.sse')
-    if (answer.status === 200) open.add(new EventReader(answer))
-    return answer.status === 200
-  })
+  await follow()
   const { pool } = database
   await until('all connections are idle', () => pool.totalCount === pool.idleCount)
   await closeAll()

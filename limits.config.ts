@@ -27,6 +27,12 @@ export const rowLimits = {
   log: { minimum: 1, maximum: 1_000, fallback: 1_000 },
 } as const satisfies Record<string, Rows>
 
+/** Of income. */
+export const incomeLimits = {
+  /** Payments of one file for bookkeeping; more are refused. */
+  csvLines: 20_000,
+} as const
+
 /** What a query may hold. */
 export const queryLimits = {
   /** Characters of `q`. */

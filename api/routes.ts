@@ -24,6 +24,8 @@ import { facets } from './routes/find/facets.ts'
 import { feedback } from './routes/find/feedback.ts'
 import { search } from './routes/find/search.ts'
 import { facilitators } from './routes/income/facilitators.ts'
+import { allIncomeStats, income, incomeTimeseries } from './routes/income/income.ts'
+import { incomeCsv, incomeRows } from './routes/income/payments.ts'
 import { leaderboard } from './routes/leaderboard.ts'
 import { coverage } from './routes/mirror/coverage.ts'
 import { eventsArchive, eventsFeed } from './routes/mirror/events-feed.ts'
@@ -62,6 +64,11 @@ export const routes: readonly Route[] = [
   search,
   facilitators,
   facets,
+  income,
+  incomeTimeseries,
+  incomeRows,
+  incomeCsv,
+  allIncomeStats,
   errors,
   agentsFeed,
   eventsFeed,

@@ -21,6 +21,7 @@ import { readConfig } from './config.ts'
 import { checkTables, createHealth } from './health.ts'
 import { forgetOldChanges } from './join/changes.ts'
 import { runEdges } from './join/edges.ts'
+import { runIncome } from './join/income.ts'
 import { runJoin } from './join/join.ts'
 import { runLargeHolders } from './join/large-holders.ts'
 import { rollUpSettlements } from './join/rollup.ts'
@@ -53,6 +54,7 @@ const options = {
 const joinRestMs = second / 4
 const sourceRestMs = second / 2
 const rollupRestMs = 5 * second
+const incomeRestMs = 5 * second
 const connections = 12
 
 await runCommand({ usage, options }, async ({ values }) => {
@@ -168,6 +170,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     loop('large holders', () => runLargeHolders(join), joinRestMs),
     loop('edges', edge, minute),
     rollupLoop,
+    loop('income', () => runIncome({ pool }), incomeRestMs),
     loop('settlement counts', refresh, minute),
     loop('payers', payers, minute),
     loop('feedback', feedback, minute),

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import type { Queryable } from '../../../db/pool.ts'
+import { allIncome, agentIncome as readIncome } from '../../../db/queries/income/agent-income.ts'
+import { incomeSeries as readSeries } from '../../../db/queries/income/series.ts'
+import { agentExists } from '../../../db/queries/time/agent-exists.ts'
+import { completeUntil } from '../../../db/queries/time/timeseries.ts'
+import { objectText } from '../../http/cursor.ts'
+import { fidParameter } from '../../http/parameters.ts'
+import { json, route } from '../../http/route.ts'
+import { agentIncome, incomeSeries, incomeStats } from '../../schemas/income/income.ts'
+import { seriesQuery, seriesWindow } from '../../series/window.ts'
+
+const ofAgent = {
+  params: z.object({ fid: fidParameter }),
+  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'] as const,
+  missing: 'no agent with this fid',
+  maxAgeSeconds: 60,
+  freshSeconds: 30,
+}
+
+/** What is rolled up and summed up: until `due` at most, from which on hours wait. A JSON text. */
+async function incomeUntil(db: Queryable, due: string | null): Promise<string> {
+  const rolledUp = await completeUntil(db, null)
+  return JSON.stringify(rolledUp !== null && due !== null && due < rolledUp ? due : rolledUp)
+}
+
+/** GET /api/agent/:fid/income */
+export const income = route({
+  ...ofAgent,
+  path: '/api/agent/{fid}/income',
+  operationId: 'getIncome',
+  summary: 'What an agent was paid, of every kind, raw and without what it paid itself.',
+  query: z.object({}),
+  answer: {
+    type: json,
+    schema: agentIncome,
+    description:
+      'Beside the counts of settlements, which are of two functions and of verified addresses alone. Final blocks only.',
+  },
+  errors: [...ofAgent.errors],
+  async read({ fid }, { database }) {
+    if (!(await agentExists(database, fid))) return undefined
+    const { members, due } = await readIncome(database, fid)
+    const { self, same_owner, dust, reciprocal, single_payer, addresses, ...sums } = members as Record<string, string>
+    const flags = { self, same_owner, dust, reciprocal, single_payer } as Record<string, string>
+    return objectText({
+      fid: `${fid}`,
+      currency: '"USD"',
+      complete_until: await incomeUntil(database, due),
+      ...(sums as Record<string, string>),
+      flags: objectText(flags),
+      addresses: addresses as string,
+    })
+  },
+})
+
+/** GET /api/agent/:fid/income/timeseries */
+export const incomeTimeseries = route({
+  ...ofAgent,
+  path: '/api/agent/{fid}/income/timeseries',
+  operationId: 'getIncomeTimeseries',
+  summary: 'Income of an agent by hour, day, week or month, raw and filtered.',
+  query: seriesQuery,
+  answer: {
+    type: json,
+    schema: incomeSeries,
+    description: 'A point for every interval, ascending, zero where nothing was paid; never beyond now.',
+  },
+  errors: [...ofAgent.errors],
+  async read({ fid, ...asked }, { database, now }) {
+    if (!(await agentExists(database, fid))) return undefined
+    const { starts, end, chain, members } = seriesWindow(asked, now())
+    const points = starts.length === 0 ? '[]' : await readSeries(database, { fid, starts, end, chain })
+    const { due } = await readIncome(database, fid)
+    const { interval, since, until, count } = members
+    const complete_until = await incomeUntil(database, due)
+    return objectText({ fid: `${fid}`, interval, since, until, complete_until, count, points })
+  },
+})
+
+/** GET /api/income/stats */
+export const allIncomeStats = route({
+  path: '/api/income/stats',
+  operationId: 'getIncomeStats',
+  summary: 'What all agents were paid, of every kind, raw and without what they paid themselves.',
+  params: z.object({}),
+  query: z.object({}),
+  answer: { type: json, schema: incomeStats, description: 'Final blocks only.' },
+  errors: [],
+  maxAgeSeconds: 60,
+  freshSeconds: 60,
+  async read(_input, { database, now }) {
+    const { members, due } = await allIncome(database)
+    const { self, same_owner, dust, ...sums } = members as Record<string, string>
+    const flags = { self, same_owner, dust } as Record<string, string>
+    return objectText({
+      currency: '"USD"',
+      complete_until: await incomeUntil(database, due),
+      ...(sums as Record<string, string>),
+      flags: objectText(flags),
+      generated_at: JSON.stringify(new Date(now()).toISOString()),
+    })
+  },
+})

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { type ChainName, chainOf } from '../../../chains.config.ts'
+import { incomePayments as readPayments } from '../../../db/queries/income/payments.ts'
+import { agentExists } from '../../../db/queries/time/agent-exists.ts'
+import { grouped, incomeLimits } from '../../../limits.config.ts'
+import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
+import { invalidRequest } from '../../http/errors.ts'
+import { askable } from '../../http/filter-parameters.ts'
+import { fidParameter } from '../../http/parameters.ts'
+import { json, route } from '../../http/route.ts'
+import { type IncomePayment, incomePayments } from '../../schemas/income/income.ts'
+import { settlementColumns, settlementFilters, settlementPaging } from '../settlements.ts'
+
+const { chain, since, until } = settlementFilters
+const filters = { chain, since, until }
+const ofAgent = {
+  params: z.object({ fid: fidParameter }),
+  missing: 'no agent with this fid',
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+}
+
+/** GET /api/agent/:fid/income/payments */
+export const incomeRows = route({
+  ...ofAgent,
+  path: '/api/agent/{fid}/income/payments',
+  operationId: 'listIncome',
+  summary: 'The payments that an agent’s income is made of, newest first unless told otherwise.',
+  query: z.object({
+    limit: settlementPaging.limit,
+    ...filters,
+    order: settlementPaging.order,
+    cursor: cursorParameter,
+  }),
+  answer: { type: json, schema: incomePayments, description: 'Payments, those of blocks that are not final too.' },
+  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  async read({ fid, limit, order, cursor, ...given }, { database, baseUrl }) {
+    const path = `/api/agent/${fid}/income/payments`
+    const list = { name: [path, order, given], order: settlementColumns }
+    const after = readCursor(list, cursor)
+    if (!(await agentExists(database, fid))) return undefined
+    const filter = askable(given)
+    const page = filter
+      ? await readPayments(database, { fid, limit, order, filter, after })
+      : { rows: '[]', count: 0, next: null }
+    const fields = { fid: `${fid}`, count: `${page.count}`, payments: page.rows }
+    return pagedBody(list, page, { fields, url: `${baseUrl}${path}`, query: { ...given, order, limit } })
+  },
+})
+
+const columns = [
+  'block_timestamp',
+  'chain',
+  'block_number',
+  'log_index',
+  'tx_hash',
+  'payer_address',
+  'recipient_address',
+  'token_address',
+  'amount_usdc',
+  'kind',
+  'flag',
+  'facilitator_address',
+  'facilitator_name',
+  'x402_evidence',
+  'final',
+] as const satisfies readonly (keyof IncomePayment)[]
+
+/** GET /api/agent/:fid/income.csv */
+export const incomeCsv = route({
+  ...ofAgent,
+  path: '/api/agent/{fid}/income.csv',
+  operationId: 'getIncomeCsv',
+  summary: 'The same for bookkeeping: one payment a line, oldest first, as comma-separated values.',
+  query: z.object(filters),
+  answer: {
+    type: 'text/csv; charset=utf-8',
+    schema: z.string(),
+    description:
+      'RFC 4180, with a line of names. Dollars have all six decimals. A text that a spreadsheet would take for a ' +
+      `formula begins with an apostrophe. More than ${grouped(incomeLimits.csvLines)} payments are refused with 400: ` +
+      'narrow `since` and `until`.',
+  },
+  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND', 'ERR_PAYLOAD_INVALID'],
+  async read({ fid, ...given }, { database }) {
+    if (!(await agentExists(database, fid))) return undefined
+    const filter = askable(given)
+    const names = `${[...columns, 'explorer_url'].join(',')}\r\n`
+    if (!filter) return names
+    const page = await readPayments(database, { fid, limit: incomeLimits.csvLines, order: 'asc', filter })
+    if (page.next) {
+      throw invalidRequest('until', `must leave at most ${grouped(incomeLimits.csvLines)} payments`)
+    }
+    return names + (JSON.parse(page.rows, exactAmount) as Line[]).map(lineOf).join('')
+  },
+})
+
+type Line = Record<(typeof columns)[number], string | number | boolean | null>
+
+/** Amounts as they stand in the text: a JavaScript number would round large ones. */
+function exactAmount(this: unknown, name: string, value: unknown, { source }: { source?: string } = {}) {
+  return name === 'amount_usdc' && source !== undefined ? source : value
+}
+
+function lineOf(line: Line): string {
+  const explorer = chainOf(line.chain as ChainName).explorer.transaction.replace('{hash}', String(line.tx_hash))
+  return `${[...columns.map((name) => line[name]), explorer].map(cellOf).join(',')}\r\n`
+}
+
+/** Source: RFC 4180; OWASP, "CSV Injection", for what a spreadsheet takes for a formula. */
+function cellOf(value: string | number | boolean | null): string {
+  const text = value === null ? '' : String(value)
+  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

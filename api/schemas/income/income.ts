@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { grouped, readingLimits, rowLimits } from '../../../limits.config.ts'
+import { intervals } from '../../series/buckets.ts'
+import { address, chainName, count, dollars, fid, hash, nextCursor, time } from '../scalars.ts'
+
+const paid = z.strictObject({ payments: count, amount_usdc: dollars }).meta({ id: 'Paid' })
+const kind = z.enum(['eip3009_vrs', 'eip3009_bytes']).meta({
+  id: 'IncomeKind',
+  description:
+    'transferWithAuthorization or receiveWithAuthorization, by the form of the signature: v, r and s, or bytes.',
+})
+const flag = z.enum(['self', 'same_owner', 'none']).meta({
+  id: 'IncomeFlag',
+  description:
+    'self: payer and recipient are one address; same_owner: the payer is or was an address of the same agent, as far ' +
+    'as the directory can see; none.',
+})
+const filteredPaid = paid.meta({ description: 'Without payments flagged self or same_owner.' })
+const completeUntil = time.nullable().meta({
+  description: 'Everything up to here is counted, of the chain that is least far. Null: not known of one of them.',
+})
+const uncounted = `Null: more than ${grouped(readingLimits.payerSettlements)} sums by payer would have to be read.`
+
+const sums = {
+  currency: z.literal('USD'),
+  complete_until: completeUntil,
+  raw: paid.meta({ description: 'Every payment.' }),
+  filtered: filteredPaid,
+  by_kind: z.array(z.strictObject({ kind, raw: paid, filtered: filteredPaid })),
+  x402: z
+    .strictObject({
+      payments: count,
+      amount_usdc: dollars,
+      share: z.number().min(0).max(1).nullable().meta({ description: 'Of the raw amount; null: there is none.' }),
+    })
+    .meta({ description: 'Of all payments, those that a facilitator known by name sent: GET /api/facilitators.' }),
+}
+const dust = paid.meta({ description: 'Payments below a thousandth of a dollar; they count.' })
+
+export const agentIncome = z
+  .strictObject({
+    fid,
+    ...sums,
+    payers: z
+      .strictObject({ raw: count, filtered: count })
+      .nullable()
+      .meta({ description: `Who paid, each once. ${uncounted}` }),
+    first_paid_at: time.nullable(),
+    last_paid_at: time.nullable(),
+    flags: z.strictObject({
+      self: paid,
+      same_owner: paid,
+      dust,
+      reciprocal: z
+        .strictObject({ payers: count, payments: count, amount_usdc: dollars })
+        .nullable()
+        .meta({
+          description:
+            'By others whom the agent paid back at least half, with at most 30 days between there and back; they ' +
+            `count. ${uncounted}`,
+        }),
+      single_payer: z
+        .boolean()
+        .nullable()
+        .meta({
+          description: `Whether nearly all of the value came from one payer: docs/rules.md says from which share on. ${uncounted}`,
+        }),
+    }),
+    addresses: z
+      .array(
+        z.strictObject({
+          address,
+          source: z.enum(['verified', 'agent_wallet']),
+          chain: chainName.nullable().meta({ description: 'Null: every chain.' }),
+          since: time.nullable().meta({ description: 'Payments before it are not counted. Null: all are.' }),
+        }),
+      )
+      .meta({ description: 'Whose payments are counted.' }),
+  })
+  .meta({ id: 'AgentIncome' })
+
+export const incomeStats = z
+  .strictObject({ ...sums, flags: z.strictObject({ self: paid, same_owner: paid, dust }), generated_at: time })
+  .meta({ id: 'IncomeStats', description: 'Over all agents; what is income of two of them is in it twice.' })
+
+export const incomeSeries = z
+  .strictObject({
+    fid,
+    interval: z.enum(intervals),
+    since: time.nullable(),
+    until: time.nullable(),
+    complete_until: completeUntil,
+    count: count.max(readingLimits.points),
+    points: z
+      .array(
+        z
+          .strictObject({
+            start: time,
+            payments: count,
+            amount_usdc: dollars,
+            filtered_payments: count,
+            filtered_amount_usdc: dollars,
+          })
+          .meta({ id: 'IncomePoint' }),
+      )
+      .max(readingLimits.points),
+  })
+  .meta({ id: 'IncomeSeries' })
+
+const payment = z
+  .strictObject({
+    tx_hash: hash,
+    block_number: count,
+    log_index: count,
+    block_timestamp: time,
+    chain: chainName,
+    payer_address: address,
+    recipient_address: address,
+    token_address: address,
+    amount_usdc: dollars,
+    kind,
+    flag,
+    facilitator_address: address.meta({ description: 'Sender of the transaction.' }),
+    facilitator_name: z.string().nullable().meta({ description: 'Null: the sender is not known by name.' }),
+    x402_evidence: z.enum(['facilitator', 'none']).meta({ description: 'What says that it is a payment of x402.' }),
+    final: z.boolean().meta({ description: 'At or below the finalized block: it will not be undone.' }),
+  })
+  .meta({ id: 'IncomePayment' })
+export type IncomePayment = z.infer<typeof payment>
+
+export const incomePayments = z
+  .strictObject({ fid, count, payments: z.array(payment).max(rowLimits.settlements.maximum), next_cursor: nextCursor })
+  .meta({ id: 'IncomePayments' })

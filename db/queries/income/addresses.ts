@@ -1,0 +1,148 @@
+import type { Queryable } from '../../pool.ts'
+
+/** Registrations of an agent whose wallets and earlier holders are looked at, those acquired last. */
+const mostHoldings = 1_000
+/** Earlier holders of a registration that are looked at, the last ones. */
+const mostHolders = 100
+
+/** Agents that changed since the last page, oldest change first, and the change that they reach. */
+interface ChangedAgents {
+  readonly fids: readonly number[]
+  readonly change: number
+}
+
+/**
+ * The next agents whose addresses may have changed, `limit` changes at most; none: all are followed. Keeps other
+ * processes from following the same until the transaction ends.
+ */
+export async function nextChangedAgents(db: Queryable, limit: number): Promise<ChangedAgents | undefined> {
+  const { rows } = await db.query<{ fids: string[]; change: number | null }>({
+    name: 'next-changed-agents',
+    text: `
+with progress as materialized (select change from income_progress for update),
+page as materialized (
+  select c.seq, c.fid from progress, agent_change c where c.seq > progress.change order by c.seq limit $1
+)
+select array(select distinct fid from page order by fid)::text[] as fids, (select max(seq) from page)::float8 as change`,
+    values: [limit],
+  })
+  const [page] = rows
+  return page?.change ? { fids: page.fids.map(Number), change: page.change } : undefined
+}
+
+export async function moveIncomeProgress(db: Queryable, change: number): Promise<void> {
+  await db.query({ name: 'move-income-progress', text: 'update income_progress set change = $1', values: [change] })
+}
+
+/** Nobody rolls settlements up until the transaction ends, so that no hour of an address goes unnoticed. */
+export async function holdRollup(db: Queryable): Promise<void> {
+  await db.query({ name: 'hold-rollup', text: 'select chain from settlement_rollup order by chain for update' })
+}
+
+/** The address in a value of the key agentWallet: twenty bytes, or the same in a 32-byte word. */
+const walletOf = (value: string) => `case when octet_length(${value}) = 20 then ${value}
+      when octet_length(${value}) = 32 and substr(${value}, 1, 12) = '\\x000000000000000000000000' then substr(${value}, 13) end`
+
+const held = `(select * from agent_holding h where h.fid = a.fid order by h.acquired_at desc, h.chain, h.agent_id limit ${mostHoldings})`
+
+/** Wallets that the registrations held now name: of the FIDs $1. */
+const wallets = `
+  select a.fid, w.wallet as address, h.chain, greatest(m.block_timestamp, h.acquired_at) as from_at
+    from agent a
+   cross join lateral ${held} h
+    join registration_metadata m on m.chain = h.chain and m.agent_id = h.agent_id and m.key = 'agentWallet'
+   cross join lateral (select ${walletOf('m.value')} as wallet) w
+   where a.fid = any ($1::bigint[]) and h.reason is null and w.wallet is not null
+     and w.wallet <> all (a.verified_addresses)`
+
+/**
+ * Brings the addresses whose payments are the income of some agents to what is known of them, and has the hours of those
+ * that came or went summed up anew. To be called under `holdRollup`. Returns how many came or went.
+ */
+export async function followAddresses(db: Queryable, fids: readonly number[]): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'follow-income-addresses',
+    text: `
+with wanted as materialized (
+  select fid, unnest(verified_addresses) as address, '' as chain, '-infinity'::timestamptz as from_at,
+         'infinity'::timestamptz as to_at
+    from agent where fid = any ($1::bigint[])
+   union
+  select fid, address, chain, from_at, 'infinity' from (${wallets}) wallet
+),
+lost as (
+  delete from income_address i
+   where i.fid = any ($1::bigint[])
+     and not exists (select from wanted w
+                      where (w.fid, w.address, w.chain, w.from_at) = (i.fid, i.address, i.chain, i.from_at))
+  returning i.address
+),
+added as (
+  insert into income_address (fid, address, chain, from_at, to_at)
+  select fid, address, chain, from_at, to_at from wanted order by fid, address, chain, from_at
+      on conflict do nothing
+  returning address
+),
+moved as (select address from lost union select address from added),
+due as (
+  insert into income_due (recipient, chain, hour)
+  select distinct h.recipient, h.chain, h.hour
+    from moved join settlement_hourly h on h.recipient = moved.address
+   order by 1, 2, 3
+      on conflict do nothing
+)
+select count(*)::int as n from moved`,
+    values: [fids],
+  })
+  return rows[0]?.n ?? 0
+}
+
+/**
+ * Brings the addresses that are or were the agents' own to what is known of them: every address that was ever verified
+ * for one, wallets its registrations name, and who held these before. Has the hours summed up anew in which one that came
+ * or went paid the agent. To be called under `holdRollup`, after `followAddresses`.
+ */
+export async function followOwners(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'follow-income-owners',
+    text: `
+with wanted as materialized (
+  select fid, address from verified_address where fid = any ($1::bigint[])
+   union
+  select fid, address from (${wallets}) wallet
+   union
+  select a.fid, t."to"
+    from agent a
+   cross join lateral ${held} h
+   cross join lateral (
+     select t."to" from registration_transfer t
+      where t.chain = h.chain and t.agent_id = h.agent_id and t."to" is not null
+        and (h.released_block is null or t.block_number < h.released_block)
+      order by t.block_number desc, t.log_index desc
+      limit ${mostHolders}
+   ) t
+   where a.fid = any ($1::bigint[])
+),
+lost as (
+  delete from income_owner o
+   where o.fid = any ($1::bigint[]) and not exists (select from wanted w where (w.fid, w.address) = (o.fid, o.address))
+  returning o.fid, o.address
+),
+added as (
+  insert into income_owner (fid, address) select fid, address from wanted order by fid, address
+      on conflict do nothing
+  returning fid, address
+),
+moved as (select fid, address from lost union select fid, address from added)
+insert into income_due (recipient, chain, hour)
+select distinct h.recipient, h.chain, h.hour
+  from moved
+  join income_address i on i.fid = moved.fid
+  join settlement_payer p on p.recipient = i.address and p.payer = moved.address
+  join settlement_hourly h on h.recipient = p.recipient and h.chain = p.chain and h.overload = p.overload
+                          and h.hour >= date_trunc('hour', p.first_at, 'UTC') and h.hour <= p.last_at
+ order by 1, 2, 3
+    on conflict do nothing`,
+    values: [fids],
+  })
+}

@@ -1,0 +1,140 @@
+import { readingLimits } from '../../../limits.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { dollars, hex, isoTime } from '../sql/json-text.ts'
+
+/** JSON texts by the name of the member, and since when hours of the agent wait to be summed up; null: none does. */
+interface IncomeSums {
+  readonly members: Record<string, string>
+  readonly due: string | null
+}
+
+/** A payer of more than this share of the value, of at least so many payments, is the single one. */
+const single = { share: 0.95, payments: 20 }
+/** The way back: at least this share, at most so far from the way there. */
+const back = { share: 0.5, within: `interval '30 days'` }
+
+/** `{payments, amount_usdc}` of the sums `of` that a condition holds for. */
+const sums = (condition = 'true', n = 'n', amount = 'amount') => `json_build_object(
+    'payments', coalesce(sum(${n}) filter (where ${condition}), 0)::bigint,
+    'amount_usdc', ${dollars(`coalesce(sum(${amount}) filter (where ${condition}), 0)`)})`
+
+/** Members that sums by kind, flag and evidence give: of a relation `sums`. */
+const members = `
+  (select ${sums()} from sums) as raw,
+  (select ${sums(`flag = 'none'`)} from sums) as filtered,
+  (select json_agg(json_build_object('kind', kind, 'raw', raw, 'filtered', filtered) order by place)
+     from (select k.kind, k.place, ${sums('sums.n is not null')} as raw, ${sums(`flag = 'none'`)} as filtered
+             from unnest(array['eip3009_vrs', 'eip3009_bytes']) with ordinality as k (kind, place)
+             left join sums using (kind)
+            group by k.kind, k.place) by_kind) as by_kind,
+  (select json_build_object(
+     'payments', coalesce(sum(n) filter (where x402), 0)::bigint,
+     'amount_usdc', ${dollars('coalesce(sum(amount) filter (where x402), 0)')},
+     'share', round(coalesce(sum(amount) filter (where x402), 0) / nullif(sum(amount), 0), 6)) from sums) as x402,
+  (select ${sums(`flag = 'self'`)} from sums) as self,
+  (select ${sums(`flag = 'same_owner'`)} from sums) as same_owner,
+  (select ${sums('true', 'dust_n', 'dust_amount')} from sums) as dust`
+
+interface Row extends Record<string, string | null> {
+  readonly due: string | null
+}
+
+/**
+ * What an agent was paid, from its hours. Who paid is read from the sums by payer, unless there are more than
+ * `readingLimits.payerSettlements` of them.
+ */
+export async function agentIncome(db: Queryable, fid: number): Promise<IncomeSums> {
+  const { rows } = await db.query<Row>({ name: 'agent-income', text: ofAgent, values: [fid] })
+  const { due = null, ...texts } = rows[0] ?? {}
+  return { members: present(texts), due }
+}
+
+/** The same over all agents; a payment that is income of two agents is in it twice. */
+export async function allIncome(db: Queryable): Promise<IncomeSums> {
+  const { rows } = await db.query<Row>({ name: 'all-income', text: ofAll })
+  const { due = null, ...texts } = rows[0] ?? {}
+  return { members: present(texts), due }
+}
+
+const present = (texts: Record<string, string | null>) =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text ?? 'null']))
+
+const text = (relation: string, names: readonly string[]) =>
+  `select ${names.map((name) => `${name}::text as ${name}`).join(', ')}, due from (${relation}) answer`
+const common = ['raw', 'filtered', 'by_kind', 'x402', 'self', 'same_owner', 'dust']
+
+const ofAll = `
+with sums as materialized (select * from income_total where n > 0)
+${text(`select ${members}, (select ${isoTime('min(hour)')} from income_due) as due`, common)}`
+
+const most = readingLimits.payerSettlements
+
+const ofAgent = `
+with whose as materialized (select * from income_address where fid = $1),
+sums as materialized (
+  select kind, flag, x402, sum(n) as n, sum(amount) as amount, sum(dust_n) as dust_n, sum(dust_amount) as dust_amount,
+         min(first_at) as first_at, max(last_at) as last_at
+    from income_hour where fid = $1 group by 1, 2, 3
+),
+countable as materialized (
+  select (select count(*)
+            from (select from whose join settlement_payer p on p.recipient = whose.address limit ${most} + 1) pairs)
+       + coalesce((select sum(t.n)
+                     from (select distinct address, chain from whose where chain <> '') wallet
+                     join settlement_total t on t.recipient = wallet.address and t.chain = wallet.chain), 0) <= ${most} as yes
+),
+pair as (
+  select p.payer, p.n, p.amount, p.first_at, p.last_at
+    from whose
+    join settlement_payer p on p.recipient = whose.address
+   where whose.chain = '' and (select yes from countable)
+   union all
+  select s.payer, 1, s.amount, s.block_timestamp, s.block_timestamp
+    from (select distinct address, chain from whose where chain <> '') wallet
+   cross join lateral (
+     select s.payer, s.amount, s.block_timestamp from settlement s
+      where s.recipient = wallet.address and s.chain = wallet.chain
+        and exists (select from whose w where w.address = s.recipient and w.chain = s.chain
+                       and w.from_at <= s.block_timestamp and s.block_timestamp < w.to_at)
+        and not exists (select from settlement_unrolled u
+                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+     offset 0
+   ) s
+   where (select yes from countable)
+),
+payer as materialized (
+  select payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
+         exists (select from income_owner o where o.fid = $1 and o.address = payer) as own
+    from pair group by payer
+),
+returned as (
+  select p.*
+    from payer p
+   cross join lateral (
+     select sum(r.amount) as amount, min(r.first_at) as first_at, max(r.last_at) as last_at
+       from settlement_payer r
+      where r.recipient = p.payer and r.payer in (select address from whose)
+   ) r
+   where not p.own and r.amount >= p.amount * ${back.share}
+     and r.first_at <= p.last_at + ${back.within} and r.last_at >= p.first_at - ${back.within}
+)
+${text(
+  `select ${members},
+  (select json_build_object('raw', count(*), 'filtered', count(*) filter (where not own))
+     from payer having (select yes from countable)) as payers,
+  (select json_build_object('payers', count(*), 'payments', coalesce(sum(n), 0)::bigint,
+          'amount_usdc', ${dollars('coalesce(sum(amount), 0)')})
+     from returned having (select yes from countable)) as reciprocal,
+  (select coalesce(sum(n) >= ${single.payments} and max(amount) >= sum(amount) * ${single.share}, false)
+     from payer having (select yes from countable)) as single_payer,
+  (select to_json(${isoTime('min(first_at)')}) from sums) as first_paid_at,
+  (select to_json(${isoTime('max(last_at)')}) from sums) as last_paid_at,
+  (select coalesce(json_agg(json_build_object(
+            'address', ${hex('address')},
+            'source', case chain when '' then 'verified' else 'agent_wallet' end,
+            'chain', nullif(chain, ''),
+            'since', case when from_at > '-infinity' then ${isoTime('from_at')} end
+          ) order by chain, address, from_at), '[]') from whose) as addresses,
+  (select ${isoTime('min(d.hour)')} from whose join income_due d on d.recipient = whose.address) as due`,
+  [...common, 'payers', 'reciprocal', 'single_payer', 'first_paid_at', 'last_paid_at', 'addresses'],
+)}`

@@ -1,0 +1,47 @@
+import type pg from 'pg'
+import { inTransaction } from '../../db/pool.ts'
+import {
+  followAddresses,
+  followOwners,
+  holdRollup,
+  moveIncomeProgress,
+  nextChangedAgents,
+} from '../../db/queries/income/addresses.ts'
+import { sumDueHours } from '../../db/queries/income/hours.ts'
+import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
+
+/** Changes of agents that are followed in one transaction: the roll-up waits for it. */
+const changesPerStep = 100
+/** Hours, and settlements in them, of one transaction. */
+const hoursPerStep = 500
+const settlementsPerStep = 50_000
+
+interface IncomeOptions {
+  readonly pool: pg.Pool
+  /** For tests. */
+  readonly steps?: { readonly changes: number; readonly hours: number; readonly settlements: number }
+}
+
+/**
+ * One bounded pass: follows agents whose addresses changed, then sums up hours that are due. Returns how much was done;
+ * zero: income is what the rolled up settlements say.
+ */
+export async function runIncome({
+  pool,
+  steps = { changes: changesPerStep, hours: hoursPerStep, settlements: settlementsPerStep },
+}: IncomeOptions): Promise<number> {
+  const followed = await inTransaction(pool, async (db) => {
+    const changed = await nextChangedAgents(db, steps.changes)
+    if (!changed) return 0
+    await holdRollup(db)
+    await followAddresses(db, changed.fids)
+    await followOwners(db, changed.fids)
+    await moveIncomeProgress(db, changed.change)
+    return changed.fids.length
+  })
+  const summed = await inTransaction(pool, async (db) => {
+    await allowLargeSums(db)
+    return sumDueHours(db, steps)
+  })
+  return followed + summed
+}

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentIncome, incomePayments, incomeSeries, incomeStats } from '../../../api/schemas/income/income.ts'
+import { facilitators } from '../../../db/facilitator-list.ts'
+import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
+import { runIncome } from '../../../enrichment/join/income.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { incomeLimits } from '../../../limits.config.ts'
+import { failure, startApi, type TestApi } from '../../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import {
+  addressOf,
+  birth,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedHolding,
+  seedRegistration,
+  seedSettlement,
+  seedVerification,
+} from '../../support/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+
+const [own, before, wallet, customer, other] = ['own', 'before', 'wallet', 'customer', 'other'].map(addressOf) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+]
+const sender = facilitators[0]?.senders[0] as string
+const quoted = addressOf('sender with a formula for a name')
+const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+const hour = 3_600_000
+const at = (hours: number) => new Date(birth.getTime() + hours * hour)
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database, { now: () => at(60).getTime() })
+  const { pool } = database
+  await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 900, at: at(50) })
+  await seedAgent(pool, { fid: 7, addresses: [own] })
+  await seedVerification(pool, { fid: 7, address: before, endedAt: at(1) })
+  await seedRegistration(pool, { chain: 'base', id: 1, owner: own, wallet })
+  await seedHolding(pool, { fid: 7, chain: 'base', id: 1, by: own })
+  await insert(pool, 'registration_metadata', {
+    id: 'base-1-wallet',
+    chain: 'base',
+    agent_id: '1',
+    key: 'agentWallet',
+    value: bytes(wallet),
+    block_number: 300,
+    log_index: 0,
+    block_timestamp: at(30),
+  })
+  await insert(pool, 'agent_change', { fid: 7, kind: 'upsert', changed_at: birth })
+  await storeSenders(pool, 'sender.example', [{ address: quoted, name: '=HYPERLINK("x"),y' }])
+  let block = 100
+  const pay = (paid: Partial<Parameters<typeof seedSettlement>[1]>) =>
+    seedSettlement(pool, {
+      chain: 'base',
+      recipient: own,
+      payer: customer,
+      amount: 1_000_000n,
+      block: block++,
+      ...paid,
+    })
+  await pay({ facilitator: sender, at: at(2) })
+  await pay({ amount: 999n, selector: '0xcf092995', at: at(2) })
+  await pay({ payer: own, amount: 7_000_000n, at: at(3) })
+  await pay({ payer: before, amount: 5_000_000n, at: at(4) })
+  await pay({ recipient: wallet, at: at(29), block: 299 }) // before the registration named it
+  await pay({ recipient: wallet, payer: other, amount: 2_000_000n, facilitator: quoted, at: at(30), block: 300 })
+  await pay({ recipient: customer, payer: own, amount: 600_000n, at: at(20) })
+  await pay({ amount: 3_000_000n, at: at(49), block: 950 }) // not final
+  while ((await rollUpSettlements({ pool })) > 0);
+  while ((await runIncome({ pool })) > 0);
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const get = async (path: string) => (await api.get(`/api/agent/7/${path}`)).json()
+
+test('income stands raw and filtered, by kind, with evidence, flags, payers and whose addresses they are', async () => {
+  const body = agentIncome.parse(await get('income'))
+  expect(body).toEqual({
+    fid: 7,
+    currency: 'USD',
+    complete_until: body.complete_until,
+    raw: { payments: 5, amount_usdc: 15.000999 },
+    filtered: { payments: 3, amount_usdc: 3.000999 },
+    by_kind: [
+      {
+        kind: 'eip3009_vrs',
+        raw: { payments: 4, amount_usdc: 15 },
+        filtered: { payments: 2, amount_usdc: 3 },
+      },
+      {
+        kind: 'eip3009_bytes',
+        raw: { payments: 1, amount_usdc: 0.000999 },
+        filtered: { payments: 1, amount_usdc: 0.000999 },
+      },
+    ],
+    x402: { payments: 2, amount_usdc: 3, share: 0.199987 },
+    payers: { raw: 4, filtered: 2 },
+    first_paid_at: at(2).toISOString(),
+    last_paid_at: at(30).toISOString(),
+    flags: {
+      self: { payments: 1, amount_usdc: 7 },
+      same_owner: { payments: 1, amount_usdc: 5 },
+      dust: { payments: 1, amount_usdc: 0.000999 },
+      reciprocal: { payers: 1, payments: 2, amount_usdc: 1.000999 },
+      single_payer: false,
+    },
+    addresses: [
+      { address: own, source: 'verified', chain: null, since: null },
+      { address: wallet, source: 'agent_wallet', chain: 'base', since: at(30).toISOString() },
+    ],
+  })
+})
+
+test('its series has every bucket, raw and filtered', async () => {
+  const path = `income/timeseries?since=${at(0).toISOString()}&until=${at(48).toISOString()}`
+  const { points } = incomeSeries.parse(await get(path))
+  expect(points).toEqual([
+    {
+      start: at(0).toISOString(),
+      payments: 4,
+      amount_usdc: 13.000999,
+      filtered_payments: 2,
+      filtered_amount_usdc: 1.000999,
+    },
+    { start: at(24).toISOString(), payments: 1, amount_usdc: 2, filtered_payments: 1, filtered_amount_usdc: 2 },
+  ])
+})
+
+test('rows come in pages, with what the sums are made of and those that are not final', async () => {
+  const pages = []
+  let next: string | null = ''
+  while (next !== null) {
+    const page = incomePayments.parse(await get(`income/payments?limit=2&order=asc&cursor=${next}`))
+    pages.push(...page.payments)
+    next = page.next_cursor
+  }
+  expect(pages.map(({ amount_usdc, flag, final }) => [amount_usdc, flag, final])).toEqual([
+    [1, 'none', true],
+    [0.000999, 'none', true],
+    [7, 'self', true],
+    [5, 'same_owner', true],
+    [2, 'none', true],
+    [3, 'none', false],
+  ])
+  expect(pages[0]).toMatchObject({ facilitator_name: facilitators[0]?.name, x402_evidence: 'facilitator' })
+  expect(pages[1]).toMatchObject({ kind: 'eip3009_bytes', facilitator_name: null, x402_evidence: 'none' })
+})
+
+test('the file for bookkeeping has one payment a line, exact dollars, an explorer link, and no formula', async () => {
+  const response = await api.get(`/api/agent/7/income.csv?since=${at(20).toISOString()}&until=${at(40).toISOString()}`)
+  expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  const lines = (await response.text()).split('\r\n')
+  expect(lines).toHaveLength(3)
+  expect(lines[0]).toMatch(/^block_timestamp,chain,.*,explorer_url$/)
+  expect(lines[1]).toContain(`,${other},${wallet},`)
+  expect(lines[1]).toContain(',2.000000,eip3009_vrs,none,')
+  expect(lines[1]).toContain(`,"'=HYPERLINK(""x""),y",`)
+  expect(lines[1]).toMatch(/,https:\/\/basescan\.org\/tx\/0x[0-9a-f]{64}$/)
+  expect(lines[2]).toBe('')
+})
+
+test('a file that would be too long is refused, and an unreadable filter leaves the line of names', async () => {
+  const seller = addressOf('busy seller')
+  await seedAgent(database.pool, { fid: 8, addresses: [seller] })
+  await insert(database.pool, 'agent_change', { fid: 8, kind: 'upsert', changed_at: birth })
+  await seedSettlement(database.pool, { chain: 'base', recipient: seller, block: 960, at: at(50) })
+  await database.pool.query(
+    `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                             payer, recipient, facilitator, payment_nonce, tx_hash)
+     select amount, block_timestamp, block_number, n, chain, selector_source, selector, token, payer, recipient,
+            facilitator, payment_nonce, tx_hash
+       from settlement, generate_series(1, $1::int) n where recipient = $2`,
+    [incomeLimits.csvLines, bytes(seller)],
+  )
+  while ((await runIncome({ pool: database.pool })) > 0);
+  expect(await failure(await api.get('/api/agent/8/income.csv'))).toMatchObject({ status: 400 })
+  const none = await (await api.get('/api/agent/8/income.csv?since=yesterday')).text()
+  expect(none.split('\r\n')).toHaveLength(2)
+})
+
+test('the sums over all agents are those of the agents, and an unknown agent has none', async () => {
+  const stats = incomeStats.parse(await (await api.get('/api/income/stats')).json())
+  const { raw, filtered, x402, by_kind } = agentIncome.parse(await get('income'))
+  expect(stats).toMatchObject({ raw, filtered, x402, by_kind })
+  for (const path of ['income', 'income/timeseries', 'income/payments', 'income.csv']) {
+    expect((await api.get(`/api/agent/999/${path}`)).status).toBe(404)
+  }
+})

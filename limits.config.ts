@@ -82,6 +82,8 @@ export const profileLimits = {
   feedbackCountedAtOnce: 1_000,
   /** Tags of feedback in a profile. */
   feedbackTags: 10,
+  /** Responses to one feedback. */
+  responsesCounted: 100,
   /** Feedback of one registration that a page with a filter looks at; the page may have fewer rows than asked for. */
   feedbackLookedAt: 1_000,
   /** Of a URI within a profile. */

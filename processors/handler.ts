@@ -7,7 +7,7 @@ import { Feedback } from '../db/model/feedback.model.ts'
 import { Registration } from '../db/model/registration.model.ts'
 import type { ChainBlock } from './mapping/block.ts'
 import { custodyChanges } from './mapping/custody.ts'
-import { applyFeedbackEvents, feedbackEvents } from './mapping/feedback.ts'
+import { applyFeedbackEvents, feedbackEvents, feedbackResponses } from './mapping/feedback.ts'
 import { paymentContractsOf } from './mapping/payment-kinds.ts'
 import { registrationEvents } from './mapping/registration-events.ts'
 import { applyRegistrationEvents, registrationId } from './mapping/registrations.ts'
@@ -71,6 +71,7 @@ async function writeRegistrations(store: Store, chain: ChainSettings, blocks: re
 }
 
 async function writeFeedback(store: Store, chain: ChainSettings, blocks: readonly ChainBlock[]) {
+  await store.insert(blocks.flatMap((block) => feedbackResponses(chain.name, block, chain.reputation.address)))
   const events = blocks.flatMap((block) => feedbackEvents(chain.name, block, chain.reputation.address))
   if (events.length === 0) return
   const revoked = events.flatMap((event) => (event.kind === 'revoked' ? [event.id] : []))

@@ -6,6 +6,7 @@ import type { EventParams as EParams } from '@subsquid/evm-abi'
 export const events = {
     NewFeedback: event("0x6a4a61743519c9d648a14e6493f47dbe3ff1aa29e7785c96c8326a205e58febc", "NewFeedback(uint256,address,uint64,int128,uint8,string,string,string,string,string,bytes32)", {"agentId": indexed(p.uint256), "clientAddress": indexed(p.address), "feedbackIndex": p.uint64, "value": p.int128, "valueDecimals": p.uint8, "indexedTag1": indexed(p.string), "tag1": p.bytes, "tag2": p.bytes, "endpoint": p.bytes, "feedbackURI": p.bytes, "feedbackHash": p.bytes32}),
     FeedbackRevoked: event("0x25156fd3288212246d8b008d5921fde376c71ed14ac2e072a506eb06fde6d09d", "FeedbackRevoked(uint256,address,uint64)", {"agentId": indexed(p.uint256), "clientAddress": indexed(p.address), "feedbackIndex": indexed(p.uint64)}),
+    ResponseAppended: event("0xb1c6be0b5b8aef6539e2fac0fd131a2faa7b49edf8e505b5eb0ad487d56051d4", "ResponseAppended(uint256,address,uint64,address,string,bytes32)", {"agentId": indexed(p.uint256), "clientAddress": indexed(p.address), "feedbackIndex": p.uint64, "responder": indexed(p.address), "responseURI": p.bytes, "responseHash": p.bytes32}),
 }
 
 export class Contract extends ContractBase {
@@ -14,3 +15,4 @@ export class Contract extends ContractBase {
 /// Event types
 export type NewFeedbackEventArgs = EParams<typeof events.NewFeedback>
 export type FeedbackRevokedEventArgs = EParams<typeof events.FeedbackRevoked>
+export type ResponseAppendedEventArgs = EParams<typeof events.ResponseAppended>

@@ -139,6 +139,12 @@ export function revokeFeedback(agentId: bigint, index: bigint): Call {
   return { to: reputation, data: encodeFunctionData({ abi: reputationAbi, functionName: 'revokeFeedback', args }) }
 }
 
+/** Sent by anybody, to feedback that was given. */
+export function appendResponse(agentId: bigint, client: Hex, index: bigint, uri: string): Call {
+  const args = [agentId, client, index, uri, zeroHash] as const
+  return { to: reputation, data: encodeFunctionData({ abi: reputationAbi, functionName: 'appendResponse', args }) }
+}
+
 function onRegistry(data: Hex): Call {
   return { to: registry, data }
 }

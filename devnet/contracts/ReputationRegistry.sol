@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {IERC721} from "@openzeppelin/contracts/token/ERC721/IERC721.sol";
 
-/// The part of the ERC-8004 reputation registry that is indexed: feedback given and revoked.
+/// The part of the ERC-8004 reputation registry that is indexed: feedback given, revoked and responded to.
 contract ReputationRegistry {
     event NewFeedback(
         uint256 indexed agentId,
@@ -19,6 +19,15 @@ contract ReputationRegistry {
         bytes32 feedbackHash
     );
     event FeedbackRevoked(uint256 indexed agentId, address indexed clientAddress, uint64 indexed feedbackIndex);
+
+    event ResponseAppended(
+        uint256 indexed agentId,
+        address indexed clientAddress,
+        uint64 feedbackIndex,
+        address indexed responder,
+        string responseURI,
+        bytes32 responseHash
+    );
 
     error TooManyDecimals();
     error SelfFeedback();
@@ -64,6 +73,18 @@ contract ReputationRegistry {
         require(!_revoked[agentId][msg.sender][feedbackIndex], AlreadyRevoked());
         _revoked[agentId][msg.sender][feedbackIndex] = true;
         emit FeedbackRevoked(agentId, msg.sender, feedbackIndex);
+    }
+
+    /// Anybody may, as often as he likes.
+    function appendResponse(
+        uint256 agentId,
+        address clientAddress,
+        uint64 feedbackIndex,
+        string memory responseURI,
+        bytes32 responseHash
+    ) external {
+        require(feedbackIndex > 0 && feedbackIndex <= _lastIndex[agentId][clientAddress], NoSuchFeedback());
+        emit ResponseAppended(agentId, clientAddress, feedbackIndex, msg.sender, responseURI, responseHash);
     }
 
     function getLastIndex(uint256 agentId, address clientAddress) external view returns (uint64) {

@@ -27,7 +27,7 @@ export function noteAgents(
   db: Queryable,
   { name }: ChainSettings,
   range: BlockRange,
-  { registrations, feedback }: ContractEvents,
+  { registrations, feedback, responses }: ContractEvents,
 ): Promise<number> {
   const made = applyRegistrationEvents(name, [], registrations)
   const named = new Set(
@@ -49,6 +49,7 @@ export function noteAgents(
       })),
     ),
     feedback: jsonRows(applyFeedbackEvents([], feedback)),
+    responses: jsonRows(responses),
     revocations: jsonRows([...new Map(revocations.map((one) => [one.id, one])).values()]),
   }
   return noteDiffering(db, name, range, rows)
@@ -85,7 +86,7 @@ async function mendAgent(
   db: Queryable,
   chain: ChainSettings,
   agentId: bigint,
-  { registrations, feedback }: ContractEvents,
+  { registrations, feedback, responses }: ContractEvents,
   { toBlock }: BlockRange,
 ): Promise<number> {
   const { name } = chain
@@ -102,6 +103,7 @@ async function mendAgent(
     ['registration_metadata', made.metadata],
     ['registration_transfer', made.transfers],
     ['feedback', applyFeedbackEvents([], given)],
+    ['feedback_response', responses.filter(mine)],
   ]
   let differed = 0
   for (const [table, rows] of tables) {

@@ -117,7 +117,7 @@ export class Auditor {
     const { events, firstHash, lastHash } = await readContractEvents(contracts, chain, range, this.#warn)
     const custody = await this.#mendCustody(range, events)
     const agents = await noteAgents(this.#pool, chain, range, events)
-    const read = events.registrations.length + events.feedback.length + events.custody.length
+    const read = events.registrations.length + events.feedback.length + events.responses.length + events.custody.length
     const found = { ...mended, events: read, agents, custody }
     await writeAudit(this.#pool, chain.name, {
       ...tally,

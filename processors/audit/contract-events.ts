@@ -1,11 +1,12 @@
 import { events as identity } from '../../abi/generated/identity-registry.ts'
 import { events as reputation } from '../../abi/generated/reputation-registry.ts'
 import type { ChainSettings } from '../../chains.file.ts'
+import type { FeedbackResponse } from '../../db/model/feedbackResponse.model.ts'
 import type { FidCustody } from '../../db/model/fidCustody.model.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import type { History, LogFilter } from '../history/history.ts'
 import { custodyChanges } from '../mapping/custody.ts'
-import { type FeedbackEvent, feedbackEvents } from '../mapping/feedback.ts'
+import { type FeedbackEvent, feedbackEvents, feedbackResponses } from '../mapping/feedback.ts'
 import { type RegistrationEvent, registrationEvents } from '../mapping/registration-events.ts'
 import { contractLogs } from '../source/request.ts'
 import { readBlocks } from './range-blocks.ts'
@@ -14,6 +15,7 @@ import { readBlocks } from './range-blocks.ts'
 export interface ContractEvents {
   readonly registrations: readonly RegistrationEvent[]
   readonly feedback: readonly FeedbackEvent[]
+  readonly responses: readonly FeedbackResponse[]
   readonly custody: readonly FidCustody[]
 }
 
@@ -26,13 +28,15 @@ export async function readContractEvents(
 ) {
   const registrations: RegistrationEvent[] = []
   const feedback: FeedbackEvent[] = []
+  const responses: FeedbackResponse[] = []
   const custody: FidCustody[] = []
   const ends = await readBlocks(history, range, warn, (block) => {
     registrations.push(...registrationEvents(block, registry.address))
     feedback.push(...feedbackEvents(name, block, reputation.address))
+    responses.push(...feedbackResponses(name, block, reputation.address))
     if (social) custody.push(...custodyChanges(name, block, social.idRegistry))
   })
-  return { events: { registrations, feedback, custody }, ...ends }
+  return { events: { registrations, feedback, responses, custody }, ...ends }
 }
 
 /** The logs of all of a chain's contracts but its tokens. */
@@ -44,11 +48,11 @@ export function logsOfContracts(chain: ChainSettings): LogFilter[] {
 export function logsOfAgents({ registry, reputation: feedback }: ChainSettings, ids: readonly bigint[]): LogFilter[] {
   const agents = ids.map((id) => `0x${id.toString(16).padStart(64, '0')}`)
   const { Registered, URIUpdated, MetadataSet, Transfer } = identity
-  const { NewFeedback, FeedbackRevoked } = reputation
+  const { NewFeedback, FeedbackRevoked, ResponseAppended } = reputation
   const topics = (...events: readonly { readonly topic: string }[]) => events.map(({ topic }) => topic)
   return [
     { address: [registry.address], topic0: topics(Registered, URIUpdated, MetadataSet), topic1: agents },
     { address: [registry.address], topic0: topics(Transfer), topic3: agents },
-    { address: [feedback.address], topic0: topics(NewFeedback, FeedbackRevoked), topic1: agents },
+    { address: [feedback.address], topic0: topics(NewFeedback, FeedbackRevoked, ResponseAppended), topic1: agents },
   ]
 }

@@ -1,6 +1,7 @@
 import { events } from '../../abi/generated/reputation-registry.ts'
 import type { ChainName } from '../../chains.config.ts'
 import { Feedback } from '../../db/model/feedback.model.ts'
+import { FeedbackResponse } from '../../db/model/feedbackResponse.model.ts'
 import { storableText } from '../../db/text.ts'
 import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 
@@ -34,6 +35,31 @@ export function feedbackEvents(chain: ChainName, block: ChainBlock, registry: st
         return [{ kind: 'revoked', id, agentId, blockNumber: height, blockTimestamp: new Date(timestamp) }]
       }
       return []
+    })
+}
+
+/** Responses to feedback, in log order, to feedback that nobody gave too. Throws when one does not decode. */
+export function feedbackResponses(chain: ChainName, block: ChainBlock, registry: string): FeedbackResponse[] {
+  const transactionOf = transactionsOf(block)
+  return block.logs
+    .filter((log) => log.address === registry && events.ResponseAppended.is(log))
+    .map((log) => {
+      const given = events.ResponseAppended.decode(log)
+      const { height, timestamp } = block.header
+      return new FeedbackResponse({
+        id: `${chain}-${height}-${log.logIndex}`,
+        chain,
+        agentId: given.agentId,
+        client: bytesOf(given.clientAddress),
+        feedbackIndex: BigInt(given.feedbackIndex),
+        responder: bytesOf(given.responder),
+        responseUri: toText(given.responseURI),
+        responseHash: bytesOf(given.responseHash),
+        blockNumber: height,
+        logIndex: log.logIndex,
+        blockTimestamp: new Date(timestamp),
+        txHash: bytesOf(transactionOf(log.transactionIndex).hash),
+      })
     })
 }
 

@@ -35,6 +35,7 @@ export function firstBlock(
 /** The events of a chain's contracts but its tokens, and where each contract begins. */
 export function contractLogs({ registry, reputation, social }: ChainSettings) {
   const { Registered, URIUpdated, MetadataSet, Transfer, Upgraded } = identity
+  const { NewFeedback, FeedbackRevoked, ResponseAppended } = reputationEvents
   const contracts = [
     {
       address: registry.address,
@@ -43,7 +44,7 @@ export function contractLogs({ registry, reputation, social }: ChainSettings) {
     },
     {
       address: reputation.address,
-      topic0: topics(reputationEvents.NewFeedback, reputationEvents.FeedbackRevoked, Upgraded),
+      topic0: topics(NewFeedback, FeedbackRevoked, ResponseAppended, Upgraded),
       fromBlock: reputation.fromBlock,
     },
   ]

@@ -61,7 +61,7 @@ beforeAll(async () => {
   await seedChainState(pool, { chain: 'base', indexed: 100, finalized: 100 })
   while ((await rollUpSettlements({ pool })) > 0);
 })
-beforeEach(() => database.pool.query('truncate feedback'))
+beforeEach(() => database.pool.query('truncate feedback, feedback_response'))
 afterAll(async () => {
   await api.stop()
   await database.drop()
@@ -141,6 +141,7 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
     by_strangers: 2,
     by_self: 1,
     paid: 1,
+    answered: 0,
     tags: [
       { tag: 'quality', feedback: 4, median: 5, feedback_known: 2, median_known: -99.95 },
       { tag: 'speed', feedback: 1, median: 5, feedback_known: 1, median_known: 5 },
@@ -184,6 +185,40 @@ test('the SQL contract tells the same of it', async () => {
     { chain: 'base', standing: 1, revoked: 0 },
     { chain: 'celo', standing: 4, revoked: 0 },
   ])
+})
+
+async function respond(by: string, to: { client: string; at: number }, log: number) {
+  await insert(database.pool, 'feedback_response', {
+    id: `base-${log}`,
+    chain: 'base',
+    agent_id: 7,
+    client: bytes(to.client),
+    feedback_index: to.at,
+    responder: bytes(by),
+    response_uri: '',
+    response_hash: Buffer.alloc(32),
+    block_number: 50,
+    log_index: log,
+    block_timestamp: minute(50),
+    tx_hash: Buffer.alloc(32),
+  })
+}
+
+test('responses are counted, and those of the agent itself told apart', async () => {
+  const first = { client: bob, at: 1 }
+  const last = { client: eve, at: 2 }
+  await give(first)
+  await give(last)
+  await give({ client: eve, at: 3, chain: 'celo' })
+  await respond(second, first, 0)
+  for (let log = 1; log <= 105; log++) await respond(stranger, last, log)
+  const rows = (await read()).feedback.map(({ given_at, responses, answered }) => [given_at, responses, answered])
+  expect(rows).toEqual([
+    [minute(3).toISOString(), 0, false],
+    [minute(2).toISOString(), 100, false],
+    [minute(1).toISOString(), 1, true],
+  ])
+  expect((await summary())?.answered).toBe(1)
 })
 
 test('no feedback is a summary of zeros and an empty list; an unknown agent, a foreign cursor are not found', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
 import {
+  appendResponse,
   giveFeedback,
   register,
   revokeFeedback,
@@ -71,6 +72,7 @@ beforeAll(async () => {
   await chain.execute(holder, setMetadata(0n, { key: 'told', value: '0x02' }))
   await lose(holder, transferIdentity(1n, holder.address, heir.address))
   await lose(client, giveFeedback({ agentId: 1n, value: 2n }))
+  await lose(heir, appendResponse(1n, client.address, 1n, 'https://agents.example/why'))
   await chain.execute(client, revokeFeedback(1n, 1n))
   await lose(client, revokeFeedback(0n, 1n))
   await lose(funder, transferFid(7n, heir.address))
@@ -132,7 +134,8 @@ test.each([
   const difference = async () =>
     describeDifference(stateless(await readChainTables(database.pool, 'optimism')), expected)
   const before = await difference()
-  for (const table of ['registration', 'registration_transfer', 'registration_metadata', 'feedback', 'fid_custody']) {
+  const ofAgents = ['registration', 'registration_transfer', 'registration_metadata', 'feedback', 'feedback_response']
+  for (const table of [...ofAgents, 'fid_custody']) {
     expect(before).toMatch(new RegExp(`^${table}: .* [1-9]\\d* missing`, 'm'))
   }
   expect(before).toMatch(/^settlement: .* [1-9]\d* missing/m)

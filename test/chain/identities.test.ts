@@ -123,6 +123,21 @@ describe.concurrent('an identity', () => {
     expect(receivers).toEqual([{ to: lower(owner.address) }, { to: null }])
   })
 
+  test('keeps responses to feedback, whoever appends them', async () => {
+    const { chain, buyer, client, owner } = stage
+    const { agentId } = await stage.registered(identity.register('data:,answered'))
+    await chain.execute(client, identity.giveFeedback({ agentId, value: 1n }))
+    await chain.execute(owner, identity.appendResponse(agentId, client.address, 1n, 'https://a.example/why'))
+    await stage.indexed(chain.execute(buyer, identity.appendResponse(agentId, client.address, 1n, 'spam\0')))
+    const common = { client: lower(client.address), feedback_index: '1' }
+    expect(
+      await stage.query('select * from feedback_response where agent_id = $1 order by block_number', [agentId]),
+    ).toMatchObject([
+      { ...common, responder: lower(owner.address), response_uri: 'https://a.example/why' },
+      { ...common, responder: lower(buyer.address), response_uri: 'spam\ufffd' },
+    ])
+  })
+
   test('keeps feedback as it was given, and marks what was revoked', async () => {
     const { chain, buyer, client } = stage
     const { agentId } = await stage.registered(identity.register('data:,rated'))

@@ -54,6 +54,7 @@ async function trafficBlock(chain: DevChain, seed: string, block: number): Promi
     { from: broadcaster, call: identity.registerMany([`data:,${seed}`], pick(holders).address) },
     { from: broadcaster, call: identity.giveFeedback({ agentId: pick(movedIds), value: BigInt(block), tag1: seed }) },
     { from: broadcaster, call: identity.revokeFeedback(pick(movedIds), 1n) },
+    { from: broadcaster, call: identity.appendResponse(pick(movedIds), broadcaster.address, 1n, seed) },
     ...movingActs(seed, pick(movedIds), pick(holders)),
     ...payments,
   ]

@@ -42,7 +42,7 @@ test('the identity registry has every function and event of the real one but its
   expect(compiled('IdentityRegistry')).toEqual(new Set([...real, ...burn]))
 })
 
-test('the reputation registry gives and revokes feedback by the real functions and events', () => {
+test('the reputation registry gives, revokes and answers feedback by the real functions and events', () => {
   const real = signatures(recordedAbi('erc8004-ReputationRegistry'))
   expect(difference(compiled('ReputationRegistry'), real)).toEqual(new Set())
 })

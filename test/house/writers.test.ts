@@ -6,7 +6,14 @@ import { tableWriters } from '../support/table-writers.ts'
 
 /** Written without a statement that names them: by the SDK's store, and with the table's name put together. */
 const known = {
-  processors: ['registration', 'registration_metadata', 'registration_transfer', 'settlement', 'feedback'],
+  processors: [
+    'registration',
+    'registration_metadata',
+    'registration_transfer',
+    'settlement',
+    'feedback',
+    'feedback_response',
+  ],
   enrichment: ['settlement_hourly', 'settlement_total', 'settlement_payer', 'settlement_facilitator'],
 }
 /** Derives a claimed agent at once, under the join's lock and with the join's own function. */

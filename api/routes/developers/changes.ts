@@ -24,6 +24,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['countFacets'],
   },
   {
+    id: 'feedback',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Feedback, and who gave it',
+    text:
+      'Feedback on the registrations of an agent: by itself, by other agents and accounts or by strangers, by those who ' +
+      'had paid before, and what it answered. Profiles have a summary.',
+    operations: ['listFeedback'],
+  },
+  {
     id: 'growth',
     day: '2026-11-22',
     kind: 'added',

@@ -18,6 +18,7 @@ export const feedbackSummary = z
     by_strangers: count.meta({ description: 'From addresses that no account verifies.' }),
     by_self: count.meta({ description: 'From addresses that the agent itself verifies.' }),
     paid: count.meta({ description: 'From addresses that had paid the agent before; not its own.' }),
+    answered: count.meta({ description: 'The agent responded to, from an address that it verifies.' }),
     tags: z
       .array(
         z.strictObject({
@@ -56,6 +57,10 @@ const feedback = z
     log_index: count,
     tx_hash: hash,
     revoked_at: time.nullable().meta({ description: 'Null: it stands.' }),
+    responses: count
+      .max(profileLimits.responsesCounted)
+      .meta({ description: 'Anybody may respond; no more are counted.' }),
+    answered: z.boolean().meta({ description: 'Whether the agent responded, from an address that it verifies now.' }),
   })
   .meta({ id: 'Feedback' })
 

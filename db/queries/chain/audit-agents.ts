@@ -13,6 +13,8 @@ export interface EventRows {
   readonly registrations: string
   /** Of `feedback`, without what was revoked. */
   readonly feedback: string
+  /** Of `feedback_response`. */
+  readonly responses: string
   /** id, agent_id, revoked_block. */
   readonly revocations: string
 }
@@ -21,6 +23,11 @@ const differing = `
 select e.agent_id, t.agent_id as stored
   from (select * from json_populate_recordset(null::registration_transfer, $4::json)) e
   full join (select * from registration_transfer where chain = $1 and block_number between $2 and $3) t using (id)
+ where to_jsonb(e) is distinct from to_jsonb(t)
+ union all
+select e.agent_id, t.agent_id
+  from (select * from json_populate_recordset(null::feedback_response, $9::json)) e
+  full join (select * from feedback_response where chain = $1 and block_number between $2 and $3) t using (id)
  where to_jsonb(e) is distinct from to_jsonb(t)
  union all
 select e.agent_id, t.agent_id
@@ -87,6 +94,7 @@ select count(*)::int as agents from differing`,
       rows.registrations,
       rows.feedback,
       rows.revocations,
+      rows.responses,
     ],
   })
   return noted[0]?.agents ?? 0

@@ -16,6 +16,7 @@ const agentTables = {
   registration_metadata: 'block_number',
   registration_transfer: 'block_number',
   feedback: 'block_number',
+  feedback_response: 'block_number',
 } as const
 
 export type AgentTable = keyof typeof agentTables

@@ -43,6 +43,7 @@ export async function deleteTransfersAbove(db: Queryable, chain: string, block: 
 
 export async function deleteFeedbackAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from feedback where chain = $1 and block_number > $2', [chain, block])
+  await db.query('delete from feedback_response where chain = $1 and block_number > $2', [chain, block])
 }
 
 export async function deleteCustodyAbove(db: Queryable, chain: string, block: number): Promise<void> {

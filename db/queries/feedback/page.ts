@@ -1,7 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { feedbackValue, knownClients, knownColumns, knownOf, shownTag } from '../sql/feedback.ts'
+import { answered, feedbackValue, knownClients, knownColumns, knownOf, shownTag } from '../sql/feedback.ts'
 import { chainId, hex, isoTime, list } from '../sql/json-text.ts'
 
 /** Which feedback; null: no filter. */
@@ -50,7 +50,14 @@ const feedbackObject = `json_build_object(
     'block_number', f.block_number,
     'log_index', f.log_index,
     'tx_hash', ${hex('f.tx_hash')},
-    'revoked_at', ${isoTime('f.revoked_at')}
+    'revoked_at', ${isoTime('f.revoked_at')},
+    'responses', (select count(*)
+                    from (select
+                            from feedback_response r
+                           where r.chain = f.chain and r.agent_id = f.agent_id and r.client = f.client
+                             and r.feedback_index = f.feedback_index
+                           limit ${profileLimits.responsesCounted}) r),
+    'answered', ${answered('a')}
   )`
 
 // Every registration is read from the place on, as many rows as the page may look at. A filter that few rows match ends a

@@ -41,6 +41,11 @@ export const knownOf = `
 export const knownColumns = `coalesce(k.kind, 'stranger') as kind, k.fid as client_fid,
          coalesce(k.kind <> 'self', true) and coalesce(p.paid_at < f.block_timestamp, false) as paid`
 
+/** Whether the agent responded to a feedback `f`, from an address that it verifies now. */
+export const answered = (agent: string) => `exists (select from feedback_response r
+          where r.chain = f.chain and r.agent_id = f.agent_id and r.client = f.client
+            and r.feedback_index = f.feedback_index and r.responder = any (${agent}.verified_addresses))`
+
 /** The number that was given: an exact one, whatever its decimals. */
 export const feedbackValue = (f: string) => `(${f}.value * ('1e-' || ${f}.value_decimals)::numeric)`
 
@@ -56,14 +61,14 @@ const median = (value: string, filter = 'true') =>
 /** JSON of what the feedback comes to on the registrations that an agent holds now. */
 export const feedbackSummary = (agent: string) => `(
 with given as materialized (
-  select f.client, f.block_timestamp, f.revoked_block is null as stands, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value
+  select f.client, f.block_timestamp, f.revoked_block is null as stands, ${answered(agent)} as answered, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value
     from agent_holding h
     join feedback f using (chain, agent_id)
    where h.fid = ${agent}.fid and h.reason is null
 ),
 ${knownClients('given', agent)},
 judged as materialized (
-  select f.stands, f.client, f.tag, f.value, ${knownColumns}
+  select f.stands, f.answered, f.client, f.tag, f.value, ${knownColumns}
     from given f ${knownOf}
 ),
 tags as (
@@ -86,6 +91,7 @@ select json_build_object(
   'by_strangers', count(*) filter (where stands and kind = 'stranger'),
   'by_self', count(*) filter (where stands and kind = 'self'),
   'paid', count(*) filter (where stands and paid),
+  'answered', count(*) filter (where stands and answered),
   'tags', (select ${list(tagObject, 't.feedback_known desc, t.feedback desc, t.tag')} from tags t)
 )
   from judged)`

@@ -10,6 +10,7 @@ const tables = [
   { table: 'registration_transfer', order: 'block_number, log_index', without: [] },
   { table: 'registration_metadata', order: 'agent_id, key', without: [] },
   { table: 'feedback', order: 'agent_id, client, feedback_index', without: [] },
+  { table: 'feedback_response', order: 'block_number, log_index', without: [] },
   { table: 'fid_custody', order: 'block_number, log_index', without: [] },
   { table: 'settlement', order: 'block_number, log_index', without: ['id'] },
   { table: 'payment', order: 'block_number, log_index', without: [] },

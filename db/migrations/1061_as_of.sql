@@ -20,7 +20,7 @@ comment on column directory.tenures.held_from is 'Block time of the mint or tran
 comment on column directory.tenures.held_to is 'Block time of the transfer or burn that took it away; null: held now.';
 comment on column directory.tenures.holder_bytes is 'The holder as bytes: conditions on it use an index, those on the text do not.';
 
-create function directory.agent_as_of(fid bigint, at timestamptz)
+create or replace function directory.agent_as_of(fid bigint, at timestamptz)
 returns table (chain text, erc8004_id numeric, held_by text, held_from timestamptz, held_to timestamptz)
 language sql stable parallel safe as $$
   select t.chain, t.erc8004_id, t.holder_address, greatest(t.held_from, a.verified_at), least(t.held_to, a.ended_at)
@@ -31,7 +31,7 @@ language sql stable parallel safe as $$
 $$;
 comment on function directory.agent_as_of(bigint, timestamptz) is e'@behavior -*\nRegistrations that an account held at a time, through addresses that were its own then, and from when to when it did.';
 
-create function directory.fids_of_address_as_of(address text, at timestamptz)
+create or replace function directory.fids_of_address_as_of(address text, at timestamptz)
 returns table (fid bigint, verified_at timestamptz, ended_at timestamptz)
 language sql stable parallel safe as $$
   select a.fid, a.verified_at, a.ended_at
@@ -40,7 +40,7 @@ language sql stable parallel safe as $$
 $$;
 comment on function directory.fids_of_address_as_of(text, timestamptz) is e'@behavior -*\nAccounts whose verified address it was at a time; 0x and 40 hex digits.';
 
-create function directory.holders_as_of(chain text, at timestamptz)
+create or replace function directory.holders_as_of(chain text, at timestamptz)
 returns table (erc8004_id numeric, holder_address text, held_from timestamptz, held_to timestamptz)
 language sql stable parallel safe as $$
   select t.erc8004_id, t.holder_address, t.held_from, t.held_to

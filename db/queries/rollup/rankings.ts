@@ -52,6 +52,8 @@ const sumsOf = (names: readonly Window[], count: string, amount: string, time: s
   )
 
 /**
+ * Ranks that have not changed are left out before: a conflict alone would lock each of them, and locks are writes.
+ *
  * Windows begin with a full hour, so that the hours that are summed up are all there is to them. These do not tell who
  * paid: payments from own addresses are few pairs, and are read again where such a pair was active in a window.
  */
@@ -168,15 +170,16 @@ gone as (
                       where (ranked.period, ranked.measure, ranked.chain, ranked.own, ranked.rank)
                           = (r.period, r.measure, r.chain, r.own, r.rank))
 )
-insert into ranking as r (period, measure, chain, own, rank, fid, settlements, volume, payers, newest_at)
-select period, measure, chain, own, rank, fid, settlements, volume, payers, newest_at
+insert into ranking (period, measure, chain, own, rank, fid, settlements, volume, payers, newest_at)
+select period, measure, chain, own, rank, ranked.fid, ranked.settlements, ranked.volume, ranked.payers, ranked.newest_at
   from ranked
- order by period, measure, chain, own, rank
+  left join ranking r using (period, measure, chain, own, rank)
+ where r.fid is null
+    or (r.fid, r.settlements, r.volume, r.payers, r.newest_at)
+       is distinct from (ranked.fid, ranked.settlements, ranked.volume, ranked.payers, ranked.newest_at)
     on conflict (period, measure, chain, own, rank) do update
    set (fid, settlements, volume, payers, newest_at)
-       = (excluded.fid, excluded.settlements, excluded.volume, excluded.payers, excluded.newest_at)
- where (r.fid, r.settlements, r.volume, r.payers, r.newest_at)
-       is distinct from (excluded.fid, excluded.settlements, excluded.volume, excluded.payers, excluded.newest_at)`
+       = (excluded.fid, excluded.settlements, excluded.volume, excluded.payers, excluded.newest_at)`
 
 const dayOf = (time: string) => `(${time} at time zone 'UTC')::date`
 

@@ -61,7 +61,12 @@ export const settlements = route({
     order: settlementPaging.order,
     cursor: settlementPaging.cursor,
   }),
-  answer: { type: json, schema: settlementList, description: 'Settlements; with `cursor` also where to go on.' },
+  answer: {
+    type: json,
+    schema: settlementList,
+    description:
+      'Settlements; with `cursor`, and where a filter leaves so few that the search ended early, also where to go on.',
+  },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
   maxAgeSeconds: 30,
   freshSeconds: 5,
@@ -82,7 +87,8 @@ export const settlements = route({
     })
     if (!page) return undefined
     const fields = { fid: `${fid}`, count: `${page.count}`, settlements: page.rows }
-    if (cursor === undefined) return `{"fid":${fid},"count":${page.count},"settlements":${page.rows}}`
+    // A search that ended early says where to go on, whoever asks: a short list is no end.
+    if (cursor === undefined && !page.isCut) return `{"fid":${fid},"count":${page.count},"settlements":${page.rows}}`
     const url = `${baseUrl}/api/agent/${fid}/settlements`
     return pagedBody(list, page, { fields, url, query: { ...asked, order, limit } })
   },

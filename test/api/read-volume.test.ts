@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../db/pool.ts'
+import { allSettlements } from '../../db/queries/read/all-settlements.ts'
 import { leaderboard } from '../../db/queries/read/leaderboard.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
-import { agentSettlements } from '../../db/queries/read/settlements.ts'
+import { agentSettlements, settlementPage } from '../../db/queries/read/settlements.ts'
 import { directoryStats } from '../../db/queries/read/stats.ts'
+import { addressPortfolio } from '../../db/queries/time/portfolio.ts'
+import { keptRanking } from '../../db/queries/time/rankings.ts'
 import { settlementSeries } from '../../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -66,6 +69,15 @@ const lastDays = (days: number) => {
   const end = Math.ceil((Date.now() + 1) / 86_400_000) * 86_400_000
   return { starts: Array.from({ length: days }, (_, n) => end - (days - n) * 86_400_000), end }
 }
+const ranking = { period: '30d', by: 'payers', chain: 'base', excludeSelf: true, limit: 100, now: 0, leftOut } as const
+const filter = { chain: null, facilitator: null, selector: null, min_amount: null, max_amount: null, final: null }
+const paidBy = {
+  limit: 20,
+  order: 'desc',
+  after: undefined,
+  settlementOverloads,
+  filter: { ...filter, payer: addressOf('nobody'), since: null, until: null },
+} as const
 
 test.each([
   ['its settlements', 300, (db: Queryable) => agentSettlements(db, { fid, limit: 100, settlementOverloads })],
@@ -77,6 +89,25 @@ test.each([
     1_500,
     (db: Queryable) => leaderboard(db, { period: 'all', limit: 100, settlementOverloads, leftOut }),
   ],
+  ['a ranking by payers', 0, (db: Queryable) => keptRanking(db, { ...ranking, daysAgo: 1 })],
+  ['its payments by nobody', 1_500, (db: Queryable) => settlementPage(db, { ...paidBy, fid, mostExamined: 500 })],
+  [
+    'payments by nobody, to it',
+    1_500,
+    (db: Queryable) =>
+      allSettlements(db, {
+        ...paidBy,
+        filter: { ...paidBy.filter, fid: '1', recipient: null, tx_hash: null },
+        mostExamined: 500,
+      }),
+  ],
+  [
+    'payments by nobody, to anybody',
+    100,
+    (db: Queryable) =>
+      allSettlements(db, { ...paidBy, filter: { ...paidBy.filter, fid: null, recipient: null, tx_hash: null } }),
+  ],
+  ['its portfolio', 300, (db: Queryable) => addressPortfolio(db, { address: addressOf('busy'), settlementOverloads })],
   ['the totals', 0, (db: Queryable) => directoryStats(db)],
 ])('for %s at most %i rows are read', async (_, most, statement) => {
   expect(await rowsRead(statement)).toBeLessThanOrEqual(most)

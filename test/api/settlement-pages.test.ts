@@ -1,10 +1,18 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settlementList } from '../../api/schemas/settlement.ts'
+import { allSettlements } from '../../db/queries/read/all-settlements.ts'
+import { settlementPage } from '../../db/queries/read/settlements.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
+
+interface Paging {
+  readonly order: 'asc' | 'desc'
+  readonly after: string[] | undefined
+  readonly mostExamined: number
+}
 
 let database: TestDatabase
 let api: TestApi
@@ -128,6 +136,57 @@ test('filters combine, times half open and amounts exact', async () => {
     ),
     { numRuns: 40 },
   )
+})
+
+test('a search that may find little ends early, says where to go on, and finds everything all the same', async () => {
+  const filter = { chain: null, facilitator: null, selector: null, since: null, until: null, final: null }
+  const payer = addressOf('payer 1')
+  const asked = { ...filter, payer, min_amount: null, max_amount: '2000000' }
+  const matching = descending().filter((row) => row.payer === payer && row.amount <= 2_000_000n)
+  const ofAgent = { limit: 7, settlementOverloads: 'spec' as const, filter: asked }
+  const lists = [
+    (page: Paging) => settlementPage(database.pool, { ...ofAgent, fid: 1, ...page }),
+    ...[
+      { fid: '1', recipient: null },
+      { fid: '1', recipient: mine[1] as string },
+      { fid: null, recipient: mine[1] as string },
+    ].map(
+      (whose) => (page: Paging) =>
+        allSettlements(database.pool, { ...ofAgent, filter: { ...asked, ...whose, tx_hash: null }, ...page }),
+    ),
+  ]
+  for (const [index, list] of lists.entries()) {
+    const expected = matching.map(({ key }) => key).filter((key) => index < 2 || Number(key.split(' ')[1]) % 2 === 1)
+    for (const order of ['desc', 'asc'] as const) {
+      for (const mostExamined of order === 'desc' ? [1, 40, 10_000] : [40]) {
+        const keys: string[] = []
+        let pages = 0
+        for (let after: string[] | null | undefined; after !== null; pages++) {
+          const found: { rows: string; next: string[] | null } | undefined = await list({ order, after, mostExamined })
+          const rows = JSON.parse(found?.rows ?? '[]') as { chain: string; block_number: number }[]
+          keys.push(...rows.map((row) => `${row.chain} ${row.block_number}`))
+          after = found?.next ?? null
+        }
+        expect({ index, order, mostExamined, keys }).toEqual({
+          index,
+          order,
+          mostExamined,
+          keys: order === 'desc' ? expected : expected.toReversed(),
+        })
+        // One setting of each kind: an hour a page; all at once.
+        if (mostExamined === 1) expect(pages).toBeGreaterThan(20)
+        else if (mostExamined === 10_000) expect(pages).toBe(Math.ceil(expected.length / 7))
+      }
+    }
+  }
+  const cut = await settlementPage(database.pool, {
+    ...ofAgent,
+    fid: 1,
+    order: 'desc',
+    after: undefined,
+    mostExamined: 1,
+  })
+  expect(cut).toMatchObject({ isCut: true })
 })
 
 test('final ones are told from those that may be undone', async () => {

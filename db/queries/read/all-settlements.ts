@@ -1,6 +1,6 @@
 import { type ChainName, settlementChains } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
+import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { isListed } from '../sql/selectors.ts'
 import { bytesOf, type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
 import { settlementStarts } from './settlement-starts.ts'
@@ -20,6 +20,8 @@ interface AllSettlementsPage {
   readonly order: 'asc' | 'desc'
   /** Microseconds since 1970, chain, block and log index of the row that the page begins behind. */
   readonly after: readonly string[] | undefined
+  /** Settlements of a recipient that are looked at. For tests. */
+  readonly mostExamined?: number
 }
 
 /** Settlements of a chain that are looked at for one page; it ends where as many of them did not fill it. */
@@ -71,16 +73,25 @@ function ownConditions(
 function ofRecipient(page: AllSettlementsPage) {
   const { filter, order, after } = page
   const { values, parameter } = statement(page)
-  const { rows, hours } = settlementConditions(filter, { order, after, parameter })
-  const all = [...rows, ...ownConditions(filter, parameter)]
+  const { rows, hours, isSelective } = settlementConditions(filter, { order, after, parameter })
+  const overloads = '$2::boolean'
+  const isOfOne = filter.fid !== null && filter.recipient !== null
+  const examined =
+    isSelective || isOfOne ? examinedHours({ order, overloads, hours, most: page.mostExamined }) : undefined
   const recipients =
     filter.fid === null
       ? `select ${parameter(bytesOf(filter.recipient ?? '0x'), 'bytea')} as address`
       : `select unnest(verified_addresses) as address from agent where fid = ${parameter(filter.fid, 'bigint')}`
-  const limit = '(select $1::int + 1)'
-  const received = receivedSettlements({ limit, order, overloads: '$2::boolean', hours, rows: all })
-  const found = `select s.* from (${recipients}) recipient cross join lateral (${received}) s`
-  return { text: pageOf({ found }, order), values }
+  const received = receivedSettlements({
+    limit: '(select $1::int + 1)',
+    order,
+    overloads,
+    hours: [...hours, ...(examined?.hours ?? [])],
+    rows: [...rows, ...ownConditions(filter, parameter), ...(examined?.rows ?? [])],
+  })
+  const found = `select s.* from recipient cross join lateral (${received}) s`
+  const before = `recipient as (${recipients}),${examined ? `${examined.edge},` : ''}`
+  return { text: pageOf({ before, found, end: examined?.next }, order), values }
 }
 
 async function alongBlocks(db: Queryable, page: AllSettlementsPage) {
@@ -121,12 +132,23 @@ async function alongBlocks(db: Queryable, page: AllSettlementsPage) {
 const columns = (table: string) =>
   `(${['block_timestamp', 'chain', 'block_number', 'log_index'].map((name) => `${table}.${name}`).join(', ')})`
 
-/** The first $1 rows of `found` down to where the search ended (`edge`, when it ended early), and where to go on. */
-function pageOf(parts: { found: string; edge?: string }, order: 'asc' | 'desc'): string {
-  const { found, edge } = parts
+/**
+ * The first $1 rows of `found` down to where the search ended (`edge`, when it ended early), and where to go on: there, or
+ * at `end`. `before`: common table expressions that `found` names.
+ */
+function pageOf(
+  parts: { before?: string; found: string; edge?: string; end?: string | undefined },
+  order: 'asc' | 'desc',
+): string {
+  const {
+    before = '',
+    found,
+    edge,
+    end = edge === undefined ? 'null' : `(select ${settlementKey} from edge s)`,
+  } = parts
   const beyond = `${columns('s')} ${order === 'desc' ? '<' : '>'} ${columns('e')}`
   return `
-with found as (${found}),${edge === undefined ? '' : `edge as (${edge}),`}
+with ${before}found as (${found}),${edge === undefined ? '' : `edge as (${edge}),`}
 shown as (
   select s.* from found s ${edge === undefined ? '' : `where not exists (select from edge e where ${beyond})`}
    order by ${settlementOrder(order)} limit $1::int + 1
@@ -142,7 +164,7 @@ select coalesce((select json_agg(${settlementObject} order by ${settlementOrder(
        (select count(*) from page) as count,
        case when (select count(*) from shown) > $1::int
             then (select ${settlementKey} from page s order by ${settlementOrder(order === 'desc' ? 'asc' : 'desc')} limit 1)
-            else (${edge === undefined ? 'null' : `select ${settlementKey} from edge s`}) end as next`
+            else ${end} end as next`
 }
 
 const anyBlock = { low: 0, high: 2_147_483_647 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
+import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
 
 interface SettlementPage {
@@ -10,6 +10,8 @@ interface SettlementPage {
   readonly order: 'asc' | 'desc'
   /** Microseconds since 1970, chain, block and log index of the row that the page begins behind. */
   readonly after: readonly string[] | undefined
+  /** Settlements of an address that are looked at. For tests. */
+  readonly mostExamined?: number
 }
 
 /**
@@ -29,8 +31,8 @@ export async function agentSettlements(
 }
 
 /** The settlements of each verified address of the agent $1, merged. */
-const merged = (received: string, order: 'asc' | 'desc', limit: string, shown = 'true') => `
-with recent as (
+const merged = (received: string, order: 'asc' | 'desc', limit: string) => `
+recent as (
   select s.*, s.block_number <= state.finalized_block as final
     from agent a
    cross join lateral (
@@ -41,11 +43,11 @@ with recent as (
       limit ${limit}
    ) s
     left join chain_state state on state.chain = s.chain
-   where a.fid = $1 and ${shown}
+   where a.fid = $1
 )`
 
 const newest = '(select $2::int)'
-const text = `${merged(receivedSettlements({ limit: newest, order: 'desc', overloads: '$3::boolean' }), 'desc', '$2')}
+const text = `with ${merged(receivedSettlements({ limit: newest, order: 'desc', overloads: '$3::boolean' }), 'desc', '$2')}
 select json_build_object(
   'fid', a.fid,
   'count', (select count(*) from recent),
@@ -57,26 +59,50 @@ select json_build_object(
   from agent a
  where a.fid = $1`
 
-/** A page of the settlements that a filter matches, in one order. Undefined: an unknown agent. */
+interface Page {
+  readonly rows: string
+  readonly count: number
+  readonly next: string[] | null
+  readonly isCut: boolean
+}
+
+/**
+ * A page of the settlements that a filter matches, in one order. Undefined: an unknown agent. A page that would need too
+ * many settlements examined is short, `isCut`, and `next` leads on all the same.
+ */
 export async function settlementPage(
   db: Queryable,
-  { fid, limit, settlementOverloads, filter, order, after }: SettlementPage,
-): Promise<{ rows: string; count: number; next: string[] | null } | undefined> {
+  { fid, limit, settlementOverloads, filter, order, after, mostExamined: most }: SettlementPage,
+): Promise<Page | undefined> {
   const values: unknown[] = [fid, limit, settlementOverloads === 'all']
   const parameter = (value: unknown, type: string) => `$${values.push(value)}::${type}`
-  const { rows, hours } = settlementConditions(filter, { order, after, parameter })
+  const { rows, hours, isSelective } = settlementConditions(filter, { order, after, parameter })
   const one = '(select $2::int + 1)'
-  const received = receivedSettlements({ limit: one, order, overloads: '$3::boolean', hours, rows })
+  const overloads = '$3::boolean'
+  const examined = isSelective ? examinedHours({ order, overloads, hours, most }) : undefined
+  const received = receivedSettlements({
+    limit: one,
+    order,
+    overloads,
+    hours: [...hours, ...(examined?.hours ?? [])],
+    rows: [...rows, ...(examined?.rows ?? [])],
+  })
+  const edge = examined
+    ? `recipient as (select unnest(verified_addresses) as address from agent where fid = $1),${examined.edge},`
+    : ''
   // Unnamed: planned with its values, as filters that are there and those that are not want other plans.
-  const found = await db.query<{ rows: string; count: number; next: string[] | null }>({
-    text: `${merged(received, order, '$2::int + 1')},
-page as (select * from recent s order by ${settlementOrder(order)} limit $2)
+  const found = await db.query<Page>({
+    text: `with ${edge}${merged(received, order, '$2::int + 1')},
+page as (select * from recent s order by ${settlementOrder(order)} limit $2),
+shown as (select (select count(*) from recent) > $2 as is_full)
 select coalesce((select json_agg(${settlementObject} order by ${settlementOrder(order)}) from page s), '[]')::text as rows,
        (select count(*) from page) as count,
-       (select ${settlementKey} from page s
-         where (select count(*) from recent) > $2
-         order by ${settlementOrder(order === 'desc' ? 'asc' : 'desc')} limit 1) as next
+       case when is_full then (select ${settlementKey} from page s
+                                order by ${settlementOrder(order === 'desc' ? 'asc' : 'desc')} limit 1)
+            else ${examined?.next ?? 'null'} end as next,
+       not is_full and ${examined?.next ?? 'null'} is not null as "isCut"
   from agent
+ cross join shown
  where fid = $1`,
     values,
   })

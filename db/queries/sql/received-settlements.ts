@@ -64,6 +64,53 @@ select s.*
  limit ${limit}`
 }
 
+/** Settlements of a recipient that are looked at for a page, and those of one more hour. */
+const mostExamined = 10_000
+
+/**
+ * How far a search along the hours goes that may find little: `edge`, the common table expression `edge` over the relation
+ * `recipient`, with the hour that ends it, null when it goes to the end; conditions on hours `h` and on settlements `s`
+ * up to there; and, as SQL, the place in the order where the next search begins (`settlementKey`).
+ */
+export function examinedHours({
+  order,
+  overloads,
+  hours,
+  most = mostExamined,
+}: Pick<Received, 'order' | 'overloads'> & { readonly hours: readonly string[]; readonly most?: number }) {
+  const [nearest, operator] = order === 'desc' ? ['max', '>='] : ['min', '<=']
+  const end = `(select hour from edge)`
+  const micros = (time: string) => `(extract(epoch from ${time}) * 1000000)::bigint`
+  return {
+    edge: `
+edge as materialized (
+  select ${nearest}(one.hour) as hour
+    from recipient
+   cross join lateral (
+     select h.hour
+       from (select h.hour, sum(h.n) over (order by h.hour ${order}) as examined
+               from settlement_hourly h
+              where h.recipient = recipient.address and (${overloads} or not h.overload)
+                and ${['true', ...hours].join(' and ')}) h
+      where examined >= ${most}
+      order by h.hour ${order}
+      limit 1
+   ) one
+)`,
+    hours: [`h.hour ${operator} coalesce(${end}, '${order === 'desc' ? '-infinity' : 'infinity'}')`],
+    rows: [
+      order === 'desc'
+        ? `s.block_timestamp >= coalesce(${end}, '-infinity')`
+        : `s.block_timestamp < coalesce(${end} + interval '1 hour', 'infinity')`,
+    ],
+    // Beyond whatever may stand at the end of the hour, whichever its chain and block.
+    next:
+      order === 'desc'
+        ? `(select array[(${micros('hour')} - 1)::text, repeat('z', 40), '2147483647', '2147483647'] from edge where hour is not null)`
+        : `(select array[${micros(`hour + interval '1 hour'`)}::text, '0', '0', '0'] from edge where hour is not null)`,
+  }
+}
+
 /** A settlement `s` as JSON, with `s.final` beside its columns. */
 export const settlementObject = `json_build_object(
       'tx_hash', ${hex('s.tx_hash')},

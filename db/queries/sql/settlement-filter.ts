@@ -29,7 +29,10 @@ interface Place {
   readonly parameter: (value: unknown, type: string) => string
 }
 
-/** Conditions on settlements `s`, and on the hours `h` that they are in. */
+/**
+ * Conditions on settlements `s`, and on the hours `h` that they are in. `isSelective`: of the settlements of these hours
+ * some or all may not match.
+ */
 export function settlementConditions(filter: SettlementFilter, { order, after, parameter }: Place) {
   const { chain, payer, facilitator, selector, min_amount, max_amount, since, until, final } = filter
   const hours: string[] = []
@@ -72,5 +75,6 @@ export function settlementConditions(filter: SettlementFilter, { order, after, p
     )
     hours.push(`h.hour ${operator}= date_trunc('hour', ${time}, 'UTC')`)
   }
-  return { rows, hours }
+  const isSelective = [payer, facilitator, selector, min_amount, max_amount, final].some((value) => value !== null)
+  return { rows, hours, isSelective }
 }

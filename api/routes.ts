@@ -15,7 +15,7 @@ import { refresh } from './routes/claims/refresh.ts'
 import { apiFeed } from './routes/developers/api-feed.ts'
 import { badge, badgeEndpoint } from './routes/developers/badge.ts'
 import { discovery } from './routes/discovery.ts'
-import { errors } from './routes/errors.ts'
+import { error, errors } from './routes/errors.ts'
 import { explainByAddress } from './routes/explain-address.ts'
 import { explainAgent } from './routes/explain-agent.ts'
 import { feed } from './routes/feed.ts'
@@ -70,6 +70,7 @@ export const routes: readonly Route[] = [
   incomeCsv,
   allIncomeStats,
   errors,
+  error,
   agentsFeed,
   eventsFeed,
   eventsArchive,

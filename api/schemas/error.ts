@@ -72,29 +72,25 @@ function schemaOf(code: ErrorCode, own: z.ZodRawShape) {
     .meta({ id: pascalCase(code) })
 }
 
-/** GET /api/errors */
-export const errorCatalogue = z
+/** GET /api/errors/:code */
+export const errorKind = z
   .strictObject({
-    count,
-    errors: z.array(
-      z
-        .strictObject({
-          code: z.string(),
-          status: z.int(),
-          title: z.string(),
-          when: z.string().meta({ description: 'When it is given.' }),
-          retry: z.enum(['no', 'later', 'retry-after']).meta({
-            description:
-              'no: the request has to change; later: the same may succeed in a while; retry-after: after the seconds ' +
-              'of the header Retry-After.',
-          }),
-          fields: z.array(z.string()).meta({ description: 'What it carries besides `error` and `detail`.' }),
-          url: z.url().meta({ description: 'Its page; also the `type` of a problem (RFC 9457).' }),
-        })
-        .meta({ id: 'ErrorKind' }),
-    ),
+    code: z.string(),
+    status: z.int(),
+    title: z.string(),
+    when: z.string().meta({ description: 'When it is given.' }),
+    retry: z.enum(['no', 'later', 'retry-after']).meta({
+      description:
+        'no: the request has to change; later: the same may succeed in a while; retry-after: after the seconds ' +
+        'of the header Retry-After.',
+    }),
+    fields: z.array(z.string()).meta({ description: 'What it carries besides `error` and `detail`.' }),
+    url: z.url().meta({ description: 'Its page; also the `type` of a problem (RFC 9457).' }),
   })
-  .meta({ id: 'ErrorCatalogue' })
+  .meta({ id: 'ErrorKind' })
+
+/** GET /api/errors */
+export const errorCatalogue = z.strictObject({ count, errors: z.array(errorKind) }).meta({ id: 'ErrorCatalogue' })
 
 /** `ERR_FID_INVALID` is FidInvalidError in the document. */
 function pascalCase(code: ErrorCode): string {

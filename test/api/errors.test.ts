@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { errorTable } from '../../api/http/errors.ts'
 import { errorBody, errorCatalogue } from '../../api/schemas/error.ts'
-import { startApi, type TestApi } from '../support/api/api.ts'
+import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase
@@ -30,6 +30,11 @@ test('the catalogue has every code of the closed list, with a page for each', as
     const page = await api.get(url.slice(baseUrl.length))
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(await page.text()).toContain(when.replaceAll('`', ''))
+    const alone = await api.get(`/api/errors/${code}`)
+    expect(await alone.json()).toEqual(errors.find((one) => one.code === code))
+  }
+  for (const none of ['ERR_NONE', 'err_not_found', 'toString', '%00']) {
+    expect(await failure(await api.get(`/api/errors/${none}`))).toMatchObject({ status: 404, error: 'ERR_NOT_FOUND' })
   }
 })
 

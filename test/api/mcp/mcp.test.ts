@@ -129,7 +129,12 @@ describe.each(eras)('a client of %s', (era, connect) => {
     }
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(
-      expect.arrayContaining(['agent://{fid}', 'address://{address}', 'settlement://{chain}/{tx_hash}']),
+      expect.arrayContaining([
+        'agent://{fid}',
+        'address://{address}',
+        'settlement://{chain}/{tx_hash}',
+        'errors://{code}',
+      ]),
     )
     if (era === '2025') return
     const discovered = await ask({ method: 'server/discover' })
@@ -154,13 +159,14 @@ describe.each(eras)('a client of %s', (era, connect) => {
     const client = await connect()
     for (const [uri, path] of [
       [`agent://${richFid}`, `/api/agent/${richFid}`],
+      ['errors://ERR_NOT_FOUND', '/api/errors/ERR_NOT_FOUND'],
       [`address://${addressOf('own')}`, `/api/by-address/${addressOf('own')}`],
       [`settlement://base/${hashOf('tx base 1')}`, `/api/settlements?chain=base&tx_hash=${hashOf('tx base 1')}`],
     ] as const) {
       const { contents } = await client.readResource({ uri })
       expect(contents).toEqual([{ uri, mimeType: 'application/json', text: await (await api.get(path)).text() }])
     }
-    for (const uri of ['agent://999999', 'agent://x', 'nothing://1']) {
+    for (const uri of ['agent://999999', 'agent://x', 'nothing://1', 'errors://ERR_NONE']) {
       await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32_602 })
     }
   })

@@ -13,11 +13,13 @@ import { agentProfile } from '../db/queries/read/profile.ts'
 import { agentSettlements } from '../db/queries/read/settlements.ts'
 import { directoryStats } from '../db/queries/read/stats.ts'
 import { countRecipients, movedCounts } from '../db/queries/rollup/counts.ts'
+import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { settlementSeries } from '../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 import { busiestChain } from './busiest.ts'
+import { listStatements, type Statement } from './lists.ts'
 import { fillWorld, settlementIndexes, type WorldSize } from './world.ts'
 
 interface ReadsOptions {
@@ -42,12 +44,6 @@ const dayMs = 86_400_000
 function lastDays(days: number) {
   const end = Math.ceil((Date.now() + 1) / dayMs) * dayMs
   return { starts: Array.from({ length: days }, (_, n) => end - (days - n) * dayMs), end }
-}
-
-interface Statement {
-  readonly name: string
-  readonly run: (db: Queryable) => Promise<unknown>
-  readonly isRare?: boolean
 }
 
 /** Times the statements of the read path on a large directory, with and without the roll-up, and prints their plans. */
@@ -79,7 +75,10 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     for (const statement of roundStatements()) timed.push(await time(pool, statement, rareRuns))
     const round = { name: 'counter round', run: () => refreshCounts({ pool, now, settlementOverloads }) }
     timed.push(await time(pool, round, rareRuns))
-    for (const statement of statements()) timed.push(await time(reader, statement, statement.isRare ? rareRuns : runs))
+    const rankings = { name: 'round of the rankings', run: () => refreshRankings({ pool, now, settlementOverloads }) }
+    timed.push(await time(pool, rankings, rareRuns))
+    const read = [...statements(), ...listStatements({ busiestFid, registries, ...(await peopleOf(pool)) })]
+    for (const statement of read) timed.push(await time(reader, statement, statement.isRare ? rareRuns : runs))
     report(timed, (size.settlements + busiest) / rollupSeconds)
     if (lookedAt) say(`its database stays until Ctrl-C: ${postgres.databaseUrl}`)
     await lookedAt?.()
@@ -107,8 +106,9 @@ async function fillBusiest(pool: pg.Pool, settlements: number): Promise<void> {
   await pool.query('vacuum (analyze) settlement')
 }
 
+const registries = Object.fromEntries(Object.keys(chains).map((chain) => [chain, '0x'])) as never
+
 function profileOf(name: string, fid: number): Statement {
-  const registries = Object.fromEntries(Object.keys(chains).map((chain) => [chain, '0x'])) as never
   return { name, run: (db) => agentProfile(db, { fid, settlementOverloads, registries }) }
 }
 
@@ -155,6 +155,15 @@ function statements(): Statement[] {
       isRare: true,
     })),
   ]
+}
+
+/** Of the settlements: who paid and sent often, and an address of an agent that was paid. */
+async function peopleOf(pool: pg.Pool): Promise<{ payer: string; facilitator: string; recipient: string }> {
+  const { rows } = await pool.query(`
+    select '0x' || encode(payer, 'hex') as payer, '0x' || encode(facilitator, 'hex') as facilitator,
+           (select '0x' || encode(verified_addresses[1], 'hex') from agent where fid = 20) as recipient
+      from settlement where chain <> '${busiestChain}' limit 1`)
+  return rows[0]
 }
 
 /** What a round of the counters is made of, by the job's own connection. */

@@ -81,6 +81,16 @@ function statements({ agents, addresses, settlements }: WorldSize): string[] {
             ${hash("chain || ' mint ' || fid")}
        from agent, unnest(chains) chain`,
     'truncate holder_event, token_event',
+    `insert into agent_words (fid, names, skills, descriptions, pieces)
+     select fid, names, skills, descriptions,
+            json_build_array(json_build_object('field', 'handle', 'text', handle),
+                             json_build_object('field', 'skill', 'text', skills),
+                             json_build_object('field', 'description', 'text', descriptions))
+       from (
+         select fid, handle, concat_ws(e'\\n', handle, display_name, oli) as names,
+                ${word('(fid / 5)')} || '-' || ${word('(fid / 13)')} || e'\\nskill' || fid % 500 as skills,
+                'An agent that ' || ${word('(fid / 17)')} || 's and settles for ' || ${word('(fid / 19)')} || ' number ' || fid as descriptions
+           from agent) said`,
     `insert into source_state (source, subject, due_at, last_attempt_at, last_success_at)
      select source, 'fid:' || fid, now(), now(), now()
        from agent, unnest(array['socialindex', 'explorer', 'identity']) source`,

@@ -1,0 +1,135 @@
+import { bucketsOf, type Interval } from '../api/series/buckets.ts'
+import type { Queryable } from '../db/pool.ts'
+import { discoveryPage } from '../db/queries/find/discovery.ts'
+import type { DiscoveryFilter } from '../db/queries/find/discovery-filter.ts'
+import { searchAgents } from '../db/queries/find/search.ts'
+import { allSettlements } from '../db/queries/read/all-settlements.ts'
+import { agentProfiles } from '../db/queries/read/profile.ts'
+import { agentRegistrations } from '../db/queries/read/registrations.ts'
+import { settlementPage } from '../db/queries/read/settlements.ts'
+import { addressOwners, agentState } from '../db/queries/time/as-of.ts'
+import { addressPortfolio } from '../db/queries/time/portfolio.ts'
+import { keptRanking } from '../db/queries/time/rankings.ts'
+import { settlementSeries } from '../db/queries/time/timeseries.ts'
+import { readingLimits } from '../limits.config.ts'
+
+export interface Statement {
+  readonly name: string
+  readonly run: (db: Queryable) => Promise<unknown>
+  readonly isRare?: boolean
+}
+
+const settlementOverloads = 'spec' as const
+const dayMs = 86_400_000
+const payersUpTo = readingLimits.payerSettlements
+
+/** Lists, batches and series, of the busiest agent and of others. `addresses`: lowercase hex of those of the world. */
+export function listStatements({
+  busiestFid,
+  registries,
+  payer,
+  facilitator,
+  recipient,
+}: {
+  readonly busiestFid: number
+  readonly registries: Record<string, string>
+  readonly payer: string
+  readonly facilitator: string
+  readonly recipient: string
+}): Statement[] {
+  const now = Date.now()
+  const daysAgo = (days: number) => new Date(now - days * dayMs).toISOString()
+  const none = {
+    chain: null,
+    payer: null,
+    facilitator: null,
+    selector: null,
+    min_amount: null,
+    max_amount: null,
+    since: null,
+    until: null,
+    final: null,
+  }
+  const everybody = { ...none, fid: null, recipient: null, tx_hash: null }
+  const page = { limit: 100, settlementOverloads, order: 'desc' as const, after: undefined }
+  const ofBusiest = (name: string, filter: object, order: 'asc' | 'desc' = 'desc'): Statement => ({
+    name: `settlements of the busiest, ${name}`,
+    run: (db) => settlementPage(db, { ...page, fid: busiestFid, order, filter: { ...none, ...filter } }),
+  })
+  const ofAll = (name: string, filter: object): Statement => ({
+    name: `settlements, ${name}`,
+    run: (db) => allSettlements(db, { ...page, filter: { ...everybody, ...filter } }),
+  })
+  const word = (name: string, q: string): Statement => ({
+    name: `search, ${name}`,
+    run: (db) => searchAgents(db, { q, parts: null, limit: 20, offset: 0 }),
+  })
+  const series = (name: string, fid: number | null, interval: Interval): Statement => {
+    const { starts, end } = bucketsOf(interval, { since: null, until: null, now })
+    return {
+      name: `timeseries, ${name}`,
+      run: (db) => settlementSeries(db, { fid, starts, end, chain: null, settlementOverloads, payersUpTo }),
+    }
+  }
+  const found = (name: string, filter: Partial<DiscoveryFilter>): Statement => ({
+    name: `discovery, ${name}`,
+    run: (db) =>
+      discoveryPage(
+        db,
+        { q: null, chain: null, claimed: null, spec: null, codehost: null, ...filter },
+        { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null },
+        { totalAt: async (change) => ({ total: 0, change }), leftOut },
+      ),
+  })
+  const leftOut = () => {}
+  const ranking = { period: '30d', by: 'payers', chain: 'base', excludeSelf: true, limit: 100, now, leftOut } as const
+  return [
+    word('a word of many', 'falcon'),
+    word('two words', 'falcon harbor'),
+    word('a word of a description', 'settles'),
+    word('a slip', 'falcno'),
+    word('a handle', '@falcon-trade15'),
+    ofBusiest('of a payer', { payer }),
+    ofBusiest('of a week, oldest first', { since: daysAgo(30), until: daysAgo(23) }, 'asc'),
+    ofBusiest('above what there is', { min_amount: '1000' }),
+    ofAll('of a payer', { payer }),
+    ofAll('of a facilitator', { facilitator }),
+    ofAll('of a recipient', { recipient }),
+    ofAll('of an agent', { fid: String(busiestFid) }),
+    ofAll('of a transaction', { tx_hash: `0x${'00'.repeat(32)}` }),
+    ofAll('since yesterday', { since: daysAgo(1) }),
+    {
+      name: 'agents, a batch of 100',
+      run: (db) =>
+        agentProfiles(db, {
+          fids: Array.from({ length: 100 }, (_, n) => 2 + n * 7),
+          addresses: [],
+          settlementOverloads,
+          registries: registries as never,
+        }),
+    },
+    {
+      name: 'registrations of an agent',
+      run: (db) =>
+        agentRegistrations(db, {
+          fid: 20,
+          state: 'current',
+          chain: null,
+          limit: 100,
+          after: undefined,
+          registries: registries as never,
+        }),
+    },
+    { name: 'state of an agent, a week ago', run: (db) => agentState(db, 20, now - 7 * dayMs) },
+    { name: 'owners of an address, a week ago', run: (db) => addressOwners(db, recipient, now - 7 * dayMs) },
+    { name: 'portfolio', run: (db) => addressPortfolio(db, { address: recipient, settlementOverloads }) },
+    series('an agent, 30 days', 20, 'day'),
+    series('the busiest, 30 days', busiestFid, 'day'),
+    series('the busiest, 30 hours', busiestFid, 'hour'),
+    series('everybody, 30 days', null, 'day'),
+    found('paid often, seen lately', { min_settlements: '10', seen_since: daysAgo(30) }),
+    found('registered in a week', { registered_since: daysAgo(67), registered_until: daysAgo(60) }),
+    { name: 'ranking by payers on a chain', run: (db) => keptRanking(db, { ...ranking, daysAgo: null }) },
+    { name: 'ranking with its change', run: (db) => keptRanking(db, { ...ranking, daysAgo: 1 }) },
+  ]
+}

@@ -1,0 +1,76 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Queryable } from '../../../db/pool.ts'
+import { searchAgents } from '../../../db/queries/find/search.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+// How a search reads where there are many agents: what times show only where there are more.
+
+const agents = 20_000
+const words = [
+  'trade',
+  'scout',
+  'oracle',
+  'mint',
+  'relay',
+  'audit',
+  'swap',
+  'vault',
+  'quill',
+  'ember',
+  'atlas',
+  'pixel',
+]
+const word = (n: string) => `(array[${words.map((text) => `'${text}'`).join(', ')}])[1 + (${n}) % ${words.length}]`
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await database.pool.query(`
+    alter table agent disable trigger user;
+    alter table verified_address disable trigger user;
+    insert into agent (fid, handle, chains, verified_addresses, claimed, agent_status, registered_at, listed_at, search, changed_at)
+    select n, handle, '{base}', array[decode(md5('of ' || n) || '00000000', 'hex')], n % 9 = 0, 'active', now(), now(), handle, now()
+      from (select n, ${word('n')} || n as handle from generate_series(1, ${agents}) n) one;
+    update agent set claim_method = 'jfs', claimed_at = now() where claimed;
+    insert into verified_address (fid, address, verified_at) select fid, verified_addresses[1], now() from agent;
+    insert into agent_words (fid, names, skills, descriptions, pieces)
+    select fid, handle, skill, description,
+           json_build_array(json_build_object('field', 'handle', 'text', handle), json_build_object('field', 'skill', 'text', skill),
+                            json_build_object('field', 'description', 'text', description))
+      from (select fid, handle, ${word('fid / 12')} || ' skill' || fid % 700 as skill,
+                   'Settles what ' || ${word('fid / 144')} || ' number ' || fid % 3000 || ' leaves, for whoever pays' as description
+              from agent) said`)
+  await database.pool.query('vacuum (analyze) agent, agent_words, verified_address')
+})
+afterAll(() => database.drop())
+
+/** The plan of a search, and the rows it reads of agents, of their words and of addresses. */
+async function planOf(q: string) {
+  let asked: pg.QueryConfig | undefined
+  const recording = {
+    query: (config: pg.QueryConfig) => {
+      asked = config
+      return database.pool.query(config)
+    },
+  } as unknown as Queryable
+  const { total } = await searchAgents(recording, { q, parts: null, limit: 20, offset: 0 })
+  const { rows } = await database.pool.query(`explain (costs off) ${asked?.text}`, asked?.values)
+  return { total, plan: rows.map((row) => row['QUERY PLAN']).join('\n') }
+}
+
+test.each([
+  ['a word in names', 'quill', 200],
+  ['two words', 'quill skill17', 1],
+  ['a word of a description', '2999', 1],
+  ['a phrase', '"skill17"', 20],
+  ['a handle', '@quill8', 1],
+  ['a FID', 'FID 4207', 1],
+  ['a slip', 'quil8', 1],
+  ['nothing there is', 'zzzzzz', 0],
+  ['an address', `0x${'ab'.repeat(20)}`, 0],
+])('%s is found by indexes alone', async (_, q, least) => {
+  const { total, plan } = await planOf(q)
+  expect(total).toBeGreaterThanOrEqual(least)
+  expect(plan).not.toMatch(/Seq Scan on (agent|agent_words|verified_address)/)
+})

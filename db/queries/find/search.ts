@@ -66,6 +66,7 @@ export async function searchAgents(db: Queryable, { q, parts, filter, limit, off
 
 const isRegistration = `h.chain = $11::text and h.agent_id = $12::numeric and h.reason is null`
 
+// `offset 0` has each hit looked up: the planner takes them for more than they are, and would read all agents.
 const textOf = (conditions: readonly string[]) => `
 with asked as (select websearch_to_tsquery('simple', $1::text) as query),
 exact as (
@@ -94,9 +95,11 @@ hit as (
       and (select count(*) from found) < ${fewHits} limit ${mostRanked})
 ),
 ranked as (
-  select a.fid, max(hit.rank) as rank, a.claimed from hit join agent a using (fid)
-   ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} group by a.fid
-   order by rank desc, a.claimed desc, a.fid limit ${readingLimits.hits}
+  select best.fid, best.rank, a.claimed
+    from (select fid, max(rank) as rank from hit group by fid) best
+   cross join lateral (select * from agent where agent.fid = best.fid offset 0) a
+   ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
+   order by best.rank desc, a.claimed desc, best.fid limit ${readingLimits.hits}
 ),
 page as (
   select ranked.*, row_number() over (order by rank desc, claimed desc, fid) as place from ranked

@@ -20,6 +20,7 @@ export interface Statement {
 }
 
 const settlementOverloads = 'spec' as const
+const everyone = { chain: null, claimed: null, spec: null, codehost: null }
 const dayMs = 86_400_000
 const payersUpTo = readingLimits.payerSettlements
 
@@ -62,7 +63,7 @@ export function listStatements({
   })
   const word = (name: string, q: string): Statement => ({
     name: `search, ${name}`,
-    run: (db) => searchAgents(db, { q, parts: null, limit: 20, offset: 0 }),
+    run: (db) => searchAgents(db, { q, parts: null, filter: everyone, limit: 20, offset: 0 }),
   })
   const series = (name: string, fid: number | null, interval: Interval): Statement => {
     const { starts, end } = bucketsOf(interval, { since: null, until: null, now })
@@ -76,7 +77,7 @@ export function listStatements({
     run: (db) =>
       discoveryPage(
         db,
-        { q: null, chain: null, claimed: null, spec: null, codehost: null, ...filter },
+        { q: null, ...everyone, ...filter },
         { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null },
         { totalAt: async (change) => ({ total: 0, change }), leftOut },
       ),

@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'rankings',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'More leaderboards',
+    text:
+      'By volume and by payers, on one chain, without what agents paid themselves, and with how ranks have changed in ' +
+      '1, 7 or 30 days.',
+    operations: [],
+  },
+  {
     id: 'facets',
     day: '2026-11-22',
     kind: 'added',
@@ -83,7 +93,7 @@ export const apiChanges: readonly ApiChange[] = [
     text:
       'Every code with its status, its fields and whether to ask again. Who accepts application/problem+json and ' +
       'nothing else gets errors as problem details (RFC 9457).',
-    operations: ['listErrors'],
+    operations: ['listErrors', 'getError'],
   },
   {
     id: 'search',

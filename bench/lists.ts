@@ -12,6 +12,7 @@ import { addressPortfolio } from '../db/queries/time/portfolio.ts'
 import { keptRanking } from '../db/queries/time/rankings.ts'
 import { settlementSeries } from '../db/queries/time/timeseries.ts'
 import { readingLimits } from '../limits.config.ts'
+import { busiestChain } from './busiest.ts'
 
 export interface Statement {
   readonly name: string
@@ -83,7 +84,15 @@ export function listStatements({
       ),
   })
   const leftOut = () => {}
-  const ranking = { period: '30d', by: 'payers', chain: 'base', excludeSelf: true, limit: 100, now, leftOut } as const
+  const ranking = {
+    period: '30d',
+    by: 'payers',
+    chain: busiestChain,
+    excludeSelf: true,
+    limit: 100,
+    now,
+    leftOut,
+  } as const
   return [
     word('a word of many', 'falcon'),
     word('two words', 'falcon harbor'),

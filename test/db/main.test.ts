@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 test('an empty database gets every migration, each named once, and then nothing', async () => {
-  await database.pool.query('drop schema public cascade; create schema public')
+  await database.pool.query('drop schema public, directory cascade; create schema public')
   const files = (await readdir(new URL('../../db/migrations', import.meta.url))).filter((name) => name.endsWith('.sql'))
   const { host, pathname } = new URL(database.url)
   const first = await migrate(database.url)

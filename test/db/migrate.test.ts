@@ -19,7 +19,7 @@ test('a migrated database has nothing left to do, however many ask at once', asy
 })
 
 test('several callers on an empty database apply every migration exactly once', async () => {
-  await database.pool.query('drop schema public cascade; create schema public')
+  await database.pool.query('drop schema public, directory cascade; create schema public')
   const ran = await Promise.all(Array.from({ length: 4 }, () => migrate(database.url)))
   const { rows } = await database.pool.query('select name from schema_migration order by name')
   expect(ran.flat().sort()).toEqual(rows.map((row) => row.name))

@@ -87,7 +87,7 @@ describe('the job', () => {
   })
 
   test('refuses a database without tables in one line', async () => {
-    await database.pool.query('drop schema public cascade; create schema public')
+    await database.pool.query('drop schema public, directory cascade; create schema public')
     const job = start()
     expect(await job.untilExit()).toBe(1)
     expect(job.output()).toBe('the database is not ready: it has no tables yet; run `npm run migrate` first\n')

@@ -36,7 +36,7 @@ test.for(commands)('$main runs from the build without a loader', ({ main }) => {
 })
 
 test('the build carries the migrations along', async () => {
-  await database.pool.query('drop schema public cascade; create schema public')
+  await database.pool.query('drop schema public, directory cascade; create schema public')
   const { stdout, status } = run('db/main.js')
   expect(stdout).toMatch(/^applied 0001_registrations\.sql\n/)
   expect(status).toBe(0)

@@ -110,7 +110,7 @@ test('it waits for a node that does not answer, and is not ready meanwhile; aske
 describe('it does not start', () => {
   test('on a database without tables', async () => {
     const empty = await createTestDatabase()
-    await empty.pool.query('drop schema public cascade; create schema public')
+    await empty.pool.query('drop schema public, directory cascade; create schema public')
     const processor = await start({ databaseUrl: empty.url })
     expect(await processor.untilExit()).toBe(1)
     expect(processor.output()).toBe('the database has no tables yet; run: npm run migrate\n')

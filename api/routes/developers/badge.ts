@@ -22,7 +22,7 @@ const endpointBadge = z
   })
   .meta({ id: 'EndpointBadge' })
 
-const kept = { errors: ['ERR_FID_INVALID'], maxAgeSeconds: 300, freshSeconds: 60 } as const
+const kept = { errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'], maxAgeSeconds: 300, freshSeconds: 60 } as const
 const asked = { params: z.object({ fid: fidParameter }), query: z.object({}) }
 
 /** GET /badge/:fid.svg */

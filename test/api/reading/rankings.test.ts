@@ -79,7 +79,7 @@ async function store(rows: readonly Paid[], finalized: number) {
 const empty = () =>
   database.pool.query(`
     truncate settlement, settlement_hourly, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round;
-    select set_config('directory.sums', 'hours, totals, payers', true);
+    select set_config('directory.sums', 'hours, totals, payers, senders', true);
     update settlement_rollup set next_block = 0`)
 
 const round = (at: number, settlementOverloads: 'spec' | 'all' = 'spec') =>

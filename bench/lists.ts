@@ -7,6 +7,7 @@ import { allSettlements } from '../db/queries/read/all-settlements.ts'
 import { agentProfiles } from '../db/queries/read/profile.ts'
 import { agentRegistrations } from '../db/queries/read/registrations.ts'
 import { settlementPage } from '../db/queries/read/settlements.ts'
+import type { Installation } from '../db/queries/sql/installation.ts'
 import { addressOwners, agentState } from '../db/queries/time/as-of.ts'
 import { addressPortfolio } from '../db/queries/time/portfolio.ts'
 import { keptRanking } from '../db/queries/time/rankings.ts'
@@ -28,13 +29,13 @@ const payersUpTo = readingLimits.payerSettlements
 /** Lists, batches and series, of the busiest agent and of others. `addresses`: lowercase hex of those of the world. */
 export function listStatements({
   busiestFid,
-  registries,
+  installation,
   payer,
   facilitator,
   recipient,
 }: {
   readonly busiestFid: number
-  readonly registries: Record<string, string>
+  readonly installation: Installation
   readonly payer: string
   readonly facilitator: string
   readonly recipient: string
@@ -115,7 +116,7 @@ export function listStatements({
           fids: Array.from({ length: 100 }, (_, n) => 2 + n * 7),
           addresses: [],
           settlementOverloads,
-          registries: registries as never,
+          installation,
         }),
     },
     {
@@ -127,7 +128,7 @@ export function listStatements({
           chain: null,
           limit: 100,
           after: undefined,
-          registries: registries as never,
+          installation,
         }),
     },
     { name: 'state of an agent, a week ago', run: (db) => agentState(db, 20, now - 7 * dayMs) },

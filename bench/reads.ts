@@ -3,7 +3,6 @@ import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { createApiPool } from '../api/http/database.ts'
-import { chains } from '../chains.config.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool, type Queryable } from '../db/pool.ts'
 import { discoveryPage, discoveryTotal } from '../db/queries/find/discovery.ts'
@@ -15,6 +14,7 @@ import { directoryStats } from '../db/queries/read/stats.ts'
 import { countRecipients, movedCounts } from '../db/queries/rollup/counts.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
+import type { Installation } from '../db/queries/sql/installation.ts'
 import { settlementSeries } from '../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { startPostgres } from '../postgres/embedded.ts'
@@ -77,7 +77,7 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     timed.push(await time(pool, round, rareRuns))
     const rankings = { name: 'round of the rankings', run: () => refreshRankings({ pool, now, settlementOverloads }) }
     timed.push(await time(pool, rankings, rareRuns))
-    const read = [...statements(), ...listStatements({ busiestFid, registries, ...(await peopleOf(pool)) })]
+    const read = [...statements(), ...listStatements({ busiestFid, installation, ...(await peopleOf(pool)) })]
     for (const statement of read) timed.push(await time(reader, statement, statement.isRare ? rareRuns : runs))
     report(timed, (size.settlements + busiest) / rollupSeconds)
     if (lookedAt) say(`its database stays until Ctrl-C: ${postgres.databaseUrl}`)
@@ -106,10 +106,10 @@ async function fillBusiest(pool: pg.Pool, settlements: number): Promise<void> {
   await pool.query('vacuum (analyze) settlement')
 }
 
-const registries = Object.fromEntries(Object.keys(chains).map((chain) => [chain, '0x'])) as never
+const installation: Installation = { registries: {} as never, baseUrl: 'http://127.0.0.1' }
 
 function profileOf(name: string, fid: number): Statement {
-  return { name, run: (db) => agentProfile(db, { fid, settlementOverloads, registries }) }
+  return { name, run: (db) => agentProfile(db, { fid, settlementOverloads, installation }) }
 }
 
 function statements(): Statement[] {

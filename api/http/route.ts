@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { ChainName } from '../../chains.config.ts'
 import type { ChainSettings } from '../../chains.file.ts'
 import type { Queryable } from '../../db/pool.ts'
+import type { Installation } from '../../db/queries/sql/installation.ts'
 import type { Cache } from './cache.ts'
 import type { PagedBody } from './cursor.ts'
 import type { ErrorCode } from './errors.ts'
@@ -145,6 +146,8 @@ export function methodsByPath(
 
 export const json = 'application/json; charset=utf-8'
 
-export function registryAddresses(chains: Sources['chains']): Record<ChainName, string> {
-  return Object.fromEntries(Object.entries(chains).map(([name, chain]) => [name, chain.registry.address])) as never
+/** What profiles tell of this service itself. */
+export function installationOf({ chains, baseUrl }: Pick<Sources, 'chains' | 'baseUrl'>): Installation {
+  const registries = Object.entries(chains).map(([name, chain]) => [name, chain.registry.address])
+  return { registries: Object.fromEntries(registries), baseUrl }
 }

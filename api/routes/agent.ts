@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 import { fieldsParameter } from '../http/filter-parameters.ts'
 import { fidParameter } from '../http/parameters.ts'
-import { json, registryAddresses, route } from '../http/route.ts'
+import { installationOf, json, route } from '../http/route.ts'
 import { profile, profileFields } from '../schemas/profile.ts'
 
 /** GET /api/agent/:fid */
@@ -19,6 +19,6 @@ export const agent = route({
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'no agent with this fid',
-  read: ({ fid, fields }, { database, chains, settlementOverloads }) =>
-    agentProfile(database, { fid, fields, settlementOverloads, registries: registryAddresses(chains) }),
+  read: ({ fid, fields }, { database, chains, baseUrl, settlementOverloads }) =>
+    agentProfile(database, { fid, fields, settlementOverloads, installation: installationOf({ chains, baseUrl }) }),
 })

@@ -3,7 +3,7 @@ import { agentProfiles } from '../../db/queries/read/profile.ts'
 import { queryLimits } from '../../limits.config.ts'
 import { fieldsParameter } from '../http/filter-parameters.ts'
 import { addressParameter, fidParameter } from '../http/parameters.ts'
-import { json, registryAddresses, route } from '../http/route.ts'
+import { installationOf, json, route } from '../http/route.ts'
 import { agentBatch, agentFieldsBatch, profile } from '../schemas/profile.ts'
 
 /** Separated by commas, each once. */
@@ -43,7 +43,7 @@ export const agents = route({
   tool: { name: 'get_agents', use: 'The whole profiles of several agents at once, by fid and by verified address.' },
   maxAgeSeconds: 30,
   freshSeconds: 5,
-  async read({ fids, addresses, fields }, { database, chains, settlementOverloads }) {
+  async read({ fids, addresses, fields }, { database, chains, baseUrl, settlementOverloads }) {
     const readable = [
       ...fids.map((text) => ({ text, fid: fidParameter.safeParse(text).data })),
       ...addresses.map((text) => ({ text, address: addressParameter.safeParse(text).data })),
@@ -57,7 +57,7 @@ export const agents = route({
       addresses: [...new Set(taken.flatMap(({ address }) => address ?? []))],
       fields,
       settlementOverloads,
-      registries: registryAddresses(chains),
+      installation: installationOf({ chains, baseUrl }),
     })
     return `{"count":${count},"agents":${agents},"not_found":${notFound},"ignored":${JSON.stringify(ignored)}}`
   },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { claimedAgents } from '../../db/queries/read/bulk.ts'
 import { firstProduced } from '../../db/queries/read/produced.ts'
 import { documentLimits, grouped } from '../../limits.config.ts'
-import { json, registryAddresses, route } from '../http/route.ts'
+import { installationOf, json, route } from '../http/route.ts'
 import { bulkDocument } from '../schemas/bulk.ts'
 
 /** GET /data/agents.json */
@@ -17,10 +17,10 @@ export const bulk = route({
   errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 300,
-  async read(_input, { database, chains, now, leftOut }) {
+  async read(_input, { database, chains, baseUrl, now, leftOut }) {
     const { count, total, agents } = await claimedAgents(database, {
       limit: documentLimits.bulkAgents,
-      registries: registryAddresses(chains),
+      installation: installationOf({ chains, baseUrl }),
       leftOut: (fid, cause) => leftOut('bulk', fid, cause),
     })
     // Unchanged content keeps its time, and so its bytes and its entity tag: mirrors need not fetch it again.

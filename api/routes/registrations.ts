@@ -3,7 +3,7 @@ import { agentRegistrations } from '../../db/queries/read/registrations.ts'
 import { profileLimits, rowLimits } from '../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../http/cursor.ts'
 import { chainsParameter, fidParameter, integerParameter, wordParameter } from '../http/parameters.ts'
-import { json, registryAddresses, route } from '../http/route.ts'
+import { installationOf, json, route } from '../http/route.ts'
 import { registrationList } from '../schemas/registration.ts'
 
 const path = '/api/agent/{fid}/registrations'
@@ -40,8 +40,8 @@ export const registrations = route({
   async read({ fid, state, chain, limit, cursor }, { database, chains, baseUrl }) {
     const list = { name: [path, fid, state, chain], order: orders[state] }
     const after = readCursor(list, cursor)
-    const registries = registryAddresses(chains)
-    const page = await agentRegistrations(database, { fid, state, chain, limit, after, registries })
+    const installation = installationOf({ chains, baseUrl })
+    const page = await agentRegistrations(database, { fid, state, chain, limit, after, installation })
     if (!page) return undefined
     const { rows, count } = page
     const fields = { fid: `${fid}`, state: JSON.stringify(state), count: `${count}`, registrations: rows }

@@ -57,6 +57,7 @@ export const profile = z
     feedback: feedbackSummary.nullable().meta({
       description: 'Of the registrations it holds now. Null: so much that it was not counted yet.',
     }),
+    income_url: z.url().meta({ description: 'Where its income is told.' }),
   })
   .meta({ id: 'AgentProfile' })
 

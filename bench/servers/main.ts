@@ -6,7 +6,7 @@ import { Hono } from 'hono'
 import { pino } from 'pino'
 import { createApp } from '../../api/app.ts'
 import { boundedDatabase, createApiPool } from '../../api/http/database.ts'
-import { registryAddresses } from '../../api/http/route.ts'
+import { installationOf } from '../../api/http/route.ts'
 import { createHttpServer } from '../../api/http/server.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { FusedRedisStore } from '../../api/limits/redis.ts'
@@ -53,7 +53,8 @@ function ours({ cached, shared }: { cached: boolean; shared: boolean }): Server 
 /** The statement of our own profile, for the frameworks that answer with nothing around it. */
 async function profile(fid: string): Promise<string> {
   if (!pool) throw new Error('DATABASE_URL is needed')
-  const options = { fid: Number(fid), settlementOverloads: 'spec', registries: registryAddresses(chains) } as const
+  const installation = installationOf({ chains, baseUrl: 'http://127.0.0.1' })
+  const options = { fid: Number(fid), settlementOverloads: 'spec', installation } as const
   return (await agentProfile(pool, options)) ?? ''
 }
 

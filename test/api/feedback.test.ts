@@ -371,7 +371,11 @@ test('with very much feedback a profile and a page read no more than they show o
   await database.pool.query('vacuum (analyze) feedback')
   const filter = { chain: null, by: null, paid: null, revoked: null }
   const page = { fid: 1, limit: 100, filter, after: undefined }
-  const settings = { fid: 1, settlementOverloads: 'spec', registries: {} as never } as const
+  const settings = {
+    fid: 1,
+    settlementOverloads: 'spec',
+    installation: { registries: {} as never, baseUrl: '' },
+  } as const
   expect(await rowsRead((db) => agentProfile(db, settings))).toBeLessThan(500)
   expect(await rowsRead((db) => agentFeedback(db, page))).toBeLessThan(1_000)
   const deep = [String(minute(1_000).getTime() * 1_000 + 9_000_000_000), 'base', '10000', '0']

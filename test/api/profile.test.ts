@@ -49,6 +49,7 @@ test('a bare agent has every field, in the order of the specification, unknown o
     erc8004_total: 0,
     historical_total: 0,
     feedback: expect.objectContaining({ total: 0, paid: 0, tags: [] }),
+    income_url: 'https://api.agents.example/api/agent/1/income',
   })
 })
 
@@ -241,6 +242,7 @@ const fields = [
   'claim_state',
   'assurance',
   'feedback',
+  'income_url',
 ]
 
 function seedFeedback(index: number, revokedBlock: number | null) {

@@ -18,7 +18,7 @@ import { addressOf, countSettlements, seedAgent, seedChainState } from '../suppo
 const paid = 10_000
 const settlementOverloads = 'spec'
 const fid = 1
-const registries = {} as never
+const installation = { registries: {} as never, baseUrl: '' }
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -81,7 +81,7 @@ const paidBy = {
 
 test.each([
   ['its settlements', 300, (db: Queryable) => agentSettlements(db, { fid, limit: 100, settlementOverloads })],
-  ['its profile', 1_500, (db: Queryable) => agentProfile(db, { fid, settlementOverloads, registries })],
+  ['its profile', 1_500, (db: Queryable) => agentProfile(db, { fid, settlementOverloads, installation })],
   ['its days', 1_500, (db: Queryable) => settlementSeries(db, { fid, ...lastDays(30), ...ofAll })],
   ['a ranking', 1_500, (db: Queryable) => leaderboard(db, { period: '30d', limit: 100, settlementOverloads, leftOut })],
   [

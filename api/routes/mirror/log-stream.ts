@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { logHead, readLog } from '../../../db/queries/mirror/log.ts'
 import { documentLimits, grouped, streamLimits } from '../../../limits.config.ts'
 import { askable, countFilter, wordsFilter } from '../../http/filter-parameters.ts'
-import { registryAddresses } from '../../http/route.ts'
+import { installationOf } from '../../http/route.ts'
 import type { LogLine } from '../../stream/follower.ts'
 import { stream } from '../../stream/stream.ts'
 
@@ -41,14 +41,14 @@ export const logStream = stream({
     return (line) =>
       filters !== undefined && (filters.fid === null || Number(filters.fid) === line.fid) && isWanted(line)
   },
-  log: ({ database, chains, leftOut }) => ({
+  log: ({ database, chains, baseUrl, leftOut }) => ({
     head: () => logHead(database),
     async after(since) {
       const { lines, reached } = await readLog(database, {
         since,
         limit: pageLines,
         maxBytes: documentLimits.logBytes,
-        registries: registryAddresses(chains),
+        installation: installationOf({ chains, baseUrl }),
         leftOut: (fid, cause) => leftOut('log', fid, cause),
       })
       const parsed = lines

@@ -4,7 +4,7 @@ import { documentLimits, grouped, rowLimits } from '../../../limits.config.ts'
 import { ApiError } from '../../http/errors.ts'
 import { fieldsParameter } from '../../http/filter-parameters.ts'
 import { integerParameter } from '../../http/parameters.ts'
-import { registryAddresses, route } from '../../http/route.ts'
+import { installationOf, route } from '../../http/route.ts'
 import { profile, profileFields } from '../../schemas/profile.ts'
 import { count, fid, time } from '../../schemas/scalars.ts'
 import { isPlaceOf, readPlace, writePlace } from '../../stream/place.ts'
@@ -69,7 +69,7 @@ export const log = route({
       limit,
       maxBytes: documentLimits.logBytes,
       fields,
-      registries: registryAddresses(chains),
+      installation: installationOf({ chains, baseUrl }),
       leftOut: (fid, cause) => leftOut('log', fid, cause),
     })
     const query = new URLSearchParams({ since: writePlace(epoch, reached), limit: String(limit) })

@@ -1,6 +1,6 @@
-import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { type LeftOut, readInParts } from '../sql/broken-rows.ts'
+import type { Installation } from '../sql/installation.ts'
 import { isoTime, members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 
@@ -29,8 +29,7 @@ interface LogOptions {
   readonly maxBytes: number
   /** Names of the profile's fields; absent: all. */
   readonly fields?: readonly string[]
-  /** Address of each chain's identity registry. */
-  readonly registries: Record<ChainName, string>
+  readonly installation: Installation
   readonly leftOut: LeftOut
 }
 
@@ -142,7 +141,7 @@ async function linesOf(db: Queryable, entries: readonly LogEntry[], options: Log
 }
 
 /** Counters are those of the rows, which move with a number of their own; a single profile counts exactly. */
-async function profilesOf(db: Queryable, fids: readonly number[], { fields, registries }: LogOptions) {
+async function profilesOf(db: Queryable, fids: readonly number[], { fields, installation }: LogOptions) {
   const object = `json_build_object(${members(profileFields, fields ?? null)})`
   const { rows } = await db.query<{ fid: number; profile: string }>({
     name: fields ? undefined : 'log-profiles',
@@ -154,7 +153,7 @@ select a.fid, ${object}::text as profile
  ) paid
  cross join lateral (${sourceTimes}) source
  where a.fid = any ($2::bigint[]) and $1::jsonb is not null`,
-    values: [JSON.stringify(registries), fids],
+    values: [JSON.stringify(installation), fids],
   })
   return rows
 }

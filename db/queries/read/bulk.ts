@@ -1,12 +1,11 @@
-import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { isOfRows, isTooSlow, type LeftOut, readInParts } from '../sql/broken-rows.ts'
+import type { Installation } from '../sql/installation.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 
 interface BulkOptions {
   readonly limit: number
-  /** Address of each chain's identity registry. */
-  readonly registries: Record<ChainName, string>
+  readonly installation: Installation
   readonly leftOut: LeftOut
 }
 
@@ -29,12 +28,12 @@ const withheld = ['oli_tags', 'agent_edges', 'agent_identities']
  * longer than the document may.
  */
 export async function claimedAgents(db: Queryable, options: BulkOptions): Promise<ClaimedAgents> {
-  const { limit, registries } = options
+  const { limit, installation } = options
   try {
     const { rows } = await db.query<ClaimedAgents>({
       name: 'claimed-agents',
       text: textOf('select * from agent where claimed order by claimed_at, fid limit $2'),
-      values: [JSON.stringify(registries), limit],
+      values: [JSON.stringify(installation), limit],
     })
     return rows[0] ?? { count: 0, total: 0, agents: '[]' }
   } catch (cause) {
@@ -44,7 +43,7 @@ export async function claimedAgents(db: Queryable, options: BulkOptions): Promis
 }
 
 /** Reads the bulk document in parts, so that an agent that cannot be shown costs only its own part a second reading. */
-async function withoutBroken(db: Queryable, { limit, registries, leftOut }: BulkOptions): Promise<ClaimedAgents> {
+async function withoutBroken(db: Queryable, { limit, installation, leftOut }: BulkOptions): Promise<ClaimedAgents> {
   const { rows: all } = await db.query<{ fid: number; total: number }>({
     name: 'claimed-fids',
     text: `select fid, (select count(*) from agent where claimed) as total
@@ -57,7 +56,7 @@ async function withoutBroken(db: Queryable, { limit, registries, leftOut }: Bulk
       const { rows } = await db.query<ClaimedAgents>({
         name: 'claimed-agents-of',
         text: textOf('select * from agent where fid = any ($2::bigint[])'),
-        values: [JSON.stringify(registries), fids],
+        values: [JSON.stringify(installation), fids],
       })
       return rows[0]
     },

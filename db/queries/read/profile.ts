@@ -1,5 +1,5 @@
-import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import type { Installation } from '../sql/installation.ts'
 import { members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 import { countedSettlements, newestSettlement } from '../sql/settlement-windows.ts'
@@ -7,8 +7,7 @@ import { countedSettlements, newestSettlement } from '../sql/settlement-windows.
 interface ProfileOptions {
   readonly fid: number
   readonly settlementOverloads: 'spec' | 'all'
-  /** Address of each chain's identity registry. */
-  readonly registries: Record<ChainName, string>
+  readonly installation: Installation
   /** Names of the fields to build; absent: all. */
   readonly fields?: readonly string[]
 }
@@ -16,13 +15,13 @@ interface ProfileOptions {
 /** JSON of `GET /api/agent/:fid`. Undefined: the fid is not in the index. */
 export async function agentProfile(
   db: Queryable,
-  { fid, settlementOverloads, registries, fields }: ProfileOptions,
+  { fid, settlementOverloads, installation, fields }: ProfileOptions,
 ): Promise<string | undefined> {
   const { object, beside } = built(fields)
   const { rows } = await db.query<{ body: string }>({
     name: fields ? undefined : 'agent-profile',
     text: `select ${object}::text as body from agent a ${beside} where a.fid = $2 and ${everyParameter}`,
-    values: [JSON.stringify(registries), fid, settlementOverloads === 'all'],
+    values: [JSON.stringify(installation), fid, settlementOverloads === 'all'],
   })
   return rows[0]?.body
 }
@@ -87,12 +86,12 @@ export async function agentProfiles(
   db: Queryable,
   options: Omit<ProfileOptions, 'fid'> & { readonly fids: readonly number[]; readonly addresses: readonly string[] },
 ): Promise<ProfileBatch> {
-  const { fids, addresses, settlementOverloads, registries, fields } = options
+  const { fids, addresses, settlementOverloads, installation, fields } = options
   const bytes = addresses.map((address) => Buffer.from(address.slice(2), 'hex'))
   const { rows } = await db.query<ProfileBatch>({
     name: fields ? undefined : 'agent-profiles',
     text: batch(built(fields)),
-    values: [JSON.stringify(registries), fids, settlementOverloads === 'all', bytes],
+    values: [JSON.stringify(installation), fids, settlementOverloads === 'all', bytes],
   })
   return rows[0] ?? { agents: '[]', count: 0, notFound: '[]' }
 }

@@ -1,6 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
+import type { Installation } from '../sql/installation.ts'
 import { chainPosition } from '../sql/json-text.ts'
 import { historyObject, recordObject } from '../sql/registration-objects.ts'
 import { historyOrder, recordOrder } from '../sql/shown-holdings.ts'
@@ -13,8 +14,7 @@ interface RegistrationPage {
   readonly limit: number
   /** Values of the order that the page begins behind; undefined: the first page. */
   readonly after: readonly string[] | undefined
-  /** Address of each chain's identity registry. */
-  readonly registries: Record<ChainName, string>
+  readonly installation: Installation
 }
 
 /**
@@ -23,13 +23,13 @@ interface RegistrationPage {
  */
 export async function agentRegistrations(
   db: Queryable,
-  { fid, state, chain, limit, after, registries }: RegistrationPage,
+  { fid, state, chain, limit, after, installation }: RegistrationPage,
 ): Promise<{ rows: string; count: number; next: string[] | null } | undefined> {
   const { length } = state === 'current' ? currentKey : historicalKey
   const { rows } = await db.query<{ rows: string; count: number; next: string[] | null }>({
     name: `agent-registrations-${state}`,
     text: state === 'current' ? current : historical,
-    values: [JSON.stringify(registries), fid, chain, limit, ...Array.from({ length }, (_, n) => after?.[n] ?? null)],
+    values: [JSON.stringify(installation), fid, chain, limit, ...Array.from({ length }, (_, n) => after?.[n] ?? null)],
   })
   return rows[0]
 }

@@ -3,6 +3,7 @@ import { namesOf, profileFieldsOfSources, sources } from '../../../sources.ts'
 import { assuranceOf } from './assurance.ts'
 import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
 import { profileFeedback } from './feedback.ts'
+import { incomeUrl } from './installation.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
 import { historyObject, recordObject } from './registration-objects.ts'
 import { historyOrder, recordOrder, shownHistory, shownRecords } from './shown-holdings.ts'
@@ -98,6 +99,7 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['claim_state', 'a.claim_state'],
   ['assurance', assuranceOf('a.fid')],
   ['feedback', profileFeedback],
+  ['income_url', incomeUrl],
 ]
 
 /**

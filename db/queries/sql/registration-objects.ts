@@ -1,9 +1,7 @@
+import { registryOf } from './installation.ts'
 import { chainId, hex, isoTime } from './json-text.ts'
 
 // A holding `h` as JSON, with the registration `r` and, for one that is held now, its document `d` beside it.
-
-/** Addresses of the identity registries by chain: first parameter of every statement with these fields. */
-const registryOf = (chain: string) => `$1::jsonb ->> ${chain}`
 
 /** JSON of a registration that is held now; `uri` is the expression of its URI. */
 export const recordObject = (uri: string) => `json_build_object(

@@ -107,14 +107,14 @@ export async function setUri(pool: pg.Pool, id: number, uri: string) {
 
 /** The profile as the API answers it; undefined: not in the index. */
 export async function profileOf(pool: pg.Pool, fid: number) {
-  const body = await agentProfile(pool, { fid, settlementOverloads: 'spec', registries })
+  const body = await agentProfile(pool, { fid, settlementOverloads: 'spec', installation })
   return body === undefined ? undefined : JSON.parse(body)
 }
 
-const registries = Object.fromEntries(chainNames.map((name) => [name, chainOf(name).registry.address])) as Record<
-  ChainName,
-  string
->
+const installation = {
+  registries: Object.fromEntries(chainNames.map((name) => [name, chainOf(name).registry.address])) as never,
+  baseUrl: 'https://api.agents.example',
+}
 
 /** What is stored of a token's document. */
 export async function documentOf(pool: pg.Pool, id: number) {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -21,7 +21,8 @@ function compileSources(): void {
   for (const path of listFiles().filter(isSource)) {
     const source = join(root, path)
     const compiled = `${cache}${path}.js`
-    if (isNewer(compiled, [source, project])) continue
+    const of = new Date(Math.max(changedAt(source), changedAt(project)))
+    if (changedAt(compiled) === of.getTime()) continue
     const { outputText } = ts.transpileModule(readFileSync(source, 'utf8'), {
       fileName: source,
       compilerOptions: {
@@ -34,13 +35,15 @@ function compileSources(): void {
     })
     mkdirSync(dirname(compiled), { recursive: true })
     writeFileSync(`${compiled}.${process.pid}`, outputText)
+    // Not the time of writing: what is changed meanwhile has to be compiled again.
+    utimesSync(`${compiled}.${process.pid}`, of, of)
     renameSync(`${compiled}.${process.pid}`, compiled) // another run may be reading it
   }
 }
 
-function isNewer(file: string, than: readonly string[]): boolean {
-  const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
-  return than.every((other) => statSync(other).mtimeMs < mtimeMs)
+/** Milliseconds since 1970; 0: there is no such file. */
+function changedAt(file: string): number {
+  return Math.floor(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
 }
 
 /** Some doubles run in processes of their own; tests do not. */

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { runCommand, UsageError } from '../ops/cli.ts'
+import { untilStopSignal } from '../ops/stop.ts'
 import { benchApi } from './api.ts'
 import { benchBackfill } from './backfill.ts'
 import { benchEnrichment } from './enrichment.ts'
@@ -34,13 +34,19 @@ const benches: Record<string, (small: boolean, keep: boolean) => Promise<void>> 
   trust: (small) => benchTrust({ agents: small ? 200 : 20_000 }),
   reads: (small, keep) =>
     benchReads({
-      lookedAt: keep ? () => once(process, 'SIGINT') : undefined,
+      lookedAt: keep ? holdUntilStopSignal : undefined,
       size: small
         ? { agents: 1_000, addresses: 1_500, settlements: 10_000 }
         : { agents: 100_000, addresses: 150_000, settlements: 1_000_000 },
       busiest: small ? 50_000 : 5_000_000,
       runs: small ? 10 : 50,
     }),
+}
+
+async function holdUntilStopSignal(): Promise<void> {
+  const hold = setInterval(() => {}, 60_000) // a signal that is waited for does not keep Node running
+  await untilStopSignal()
+  clearInterval(hold)
 }
 
 await runCommand(

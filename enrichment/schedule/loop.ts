@@ -7,6 +7,8 @@ interface Loop {
   /** A bounded piece of work. Returns how much there was to do; zero: rest before the next. */
   readonly pass: () => Promise<number>
   readonly restMs: number
+  /** It rests so many times as long as the pass took, at least: what reads everything does not go on all the time. Default: 0. */
+  readonly restFactor?: number | undefined
   readonly signal: AbortSignal
   readonly log: Logger
   readonly progress: Progress
@@ -19,12 +21,15 @@ const longestRetryMs = 30_000
  * Repeats passes until the signal; the pass in flight is finished. A pass that throws is logged and retried with
  * backoff.
  */
-export async function repeat({ name, pass, restMs, signal, log, progress }: Loop): Promise<void> {
+export async function repeat({ name, pass, restMs, restFactor = 0, signal, log, progress }: Loop): Promise<void> {
   let failures = 0
   while (!signal.aborted) {
     let waitMs = 0
+    const began = performance.now()
     try {
-      if ((await progress.watch(name, pass)) === 0) waitMs = restMs
+      if ((await progress.watch(name, pass)) === 0) {
+        waitMs = Math.max(restMs, restFactor * (performance.now() - began))
+      }
       if (failures > 0) log.info(`${name} works again`)
       failures = 0
     } catch (error) {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { repeat } from '../../enrichment/schedule/loop.ts'
 import { createProgress, longestPassMs } from '../../enrichment/schedule/progress.ts'
@@ -58,4 +59,26 @@ test('a loop tells of its passes', async () => {
   })
   await loop
   expect([passes, progress.stuck()]).toEqual([3, undefined])
+})
+
+test('what takes long rests longer, by the factor that it is given', async () => {
+  const stopping = new AbortController()
+  const times: number[] = []
+  await repeat({
+    name: 'toy',
+    restMs: 1,
+    restFactor: 5,
+    signal: stopping.signal,
+    log: createLogger('test', 'silent'),
+    progress: createProgress(clock),
+    pass: async () => {
+      times.push(performance.now())
+      if (times.length === 3) stopping.abort()
+      await delay(40)
+      times.push(performance.now())
+      return 0
+    },
+  })
+  const [began, ended, again] = times as [number, number, number]
+  expect(again - ended).toBeGreaterThan(4 * (ended - began))
 })

@@ -28,8 +28,9 @@ afterAll(async () => {
   await chain?.stop()
 })
 
-/** What is indexed is final as far as it can be. */
+/** All is indexed, and final as far as it can be. */
 async function untilFinal() {
+  await index.untilHead()
   const head = Number(await chain.client.getBlockNumber())
   await until(
     'the final block is known',

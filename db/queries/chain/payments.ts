@@ -1,13 +1,18 @@
 import type { Queryable } from '../../pool.ts'
 import type { BlockRange } from '../rollup/hourly.ts'
 
-/** Adds payments that are not there yet: `rows` is a JSON array of objects with the columns' names. */
-export async function insertPayments(db: Queryable, rows: string): Promise<void> {
-  await db.query({
+/**
+ * Adds payments that are not there yet: `rows` is a JSON array of objects with the columns' names. Returns the ids of
+ * those that it added.
+ */
+export async function insertPayments(db: Queryable, rows: string): Promise<string[]> {
+  const added = await db.query<{ id: string }>({
     name: 'insert-payments',
-    text: `insert into payment select * from json_populate_recordset(null::payment, $1::json) on conflict do nothing`,
+    text: `insert into payment select * from json_populate_recordset(null::payment, $1::json) on conflict do nothing
+           returning id`,
     values: [rows],
   })
+  return added.rows.map(({ id }) => id)
 }
 
 /** Both ends included. */
@@ -70,13 +75,8 @@ export async function replacePayments(db: Queryable, chain: string, range: Block
     text: `with ${expected} delete from payment t where ${audited} and ${isOther} returning t.id`,
     values: valuesOf(chain, range, payments),
   })
-  const added = await db.query<{ id: string }>({
-    name: 'add-audited-payments',
-    text: `insert into payment select * from json_populate_recordset(null::payment, $1::json) on conflict do nothing
-           returning id`,
-    values: [payments.rows],
-  })
+  const added = await insertPayments(db, payments.rows)
   const gone = new Set(deleted.rows.map(({ id }) => id))
-  const changed = added.rows.filter(({ id }) => gone.has(id)).length
-  return { missing: added.rows.length - changed, surplus: gone.size - changed, changed }
+  const changed = added.filter((id) => gone.has(id)).length
+  return { missing: added.length - changed, surplus: gone.size - changed, changed }
 }

@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { freePort } from '../../ops/ports.ts'
 import { type RpcAnswer, type RpcFault, RpcFaults, type RpcQuestion } from './rpc-faults.ts'
 
@@ -27,7 +27,7 @@ export async function startRpcProxy(
   const times: number[] = []
   const faults = new RpcFaults()
   const nodeOf = typeof target === 'string' ? () => target : target
-  const server = createServer(async (req, res) => {
+  const answer = async (req: IncomingMessage, res: ServerResponse) => {
     times.push(Date.now())
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
@@ -45,7 +45,9 @@ export async function startRpcProxy(
     const text = JSON.stringify(Array.isArray(body) ? answers : answers[0])
     res.setHeader('content-type', 'application/json')
     res.end(fault?.kind === 'text' ? fault.change(text) : text)
-  })
+  }
+  // The node has ended, or whoever asked: so does the connection, as a provider's would.
+  const server = createServer((req, res) => void answer(req, res).catch(() => res.destroy()))
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {

@@ -68,7 +68,7 @@ test('what is indexed, reserved, audited and missing, with the command that clos
     ['ffffffffffffffff', 2, '12345678901234567890123', ['archive']],
     ['8000000000000000', 2, '12345678901234567890123', ['archive']],
   ])
-  const { code, stdout, stderr } = await runMain('processors/covered/main.ts', [], {
+  const { code, stdout, stderr } = await runMain('processors/coverage/main.ts', [], {
     env: { DATABASE_URL: url },
   })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

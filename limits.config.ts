@@ -116,6 +116,16 @@ export const documentLimits = {
   logBytes: 8 * 1024 * 1024,
 } as const
 
+/** Of the checks of documents on agents' hosts. */
+export const uptimeLimits = {
+  /** UTC days that an answer has, today's included; those before the most are forgotten. */
+  days: { minimum: 1, maximum: 90, fallback: 30 },
+  /** Days for which each check is kept by itself. */
+  checkDays: 7,
+  /** With fewer checks an uptime is not known. */
+  fewestChecks: 5,
+} as const
+
 /** Of streams of events. */
 export const streamLimits = {
   /** Open at once: of one client, and of all of a process. */

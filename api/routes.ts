@@ -37,6 +37,7 @@ import { stats } from './routes/stats.ts'
 import { owners, portfolio, state } from './routes/time/as-of.ts'
 import { growth } from './routes/time/growth.ts'
 import { agentTimeseries, timeseries } from './routes/time/timeseries.ts'
+import { uptime } from './routes/time/uptime.ts'
 import type { Stream } from './stream/stream.ts'
 
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
@@ -57,6 +58,7 @@ export const routes: readonly Route[] = [
   allSettlements,
   agentTimeseries,
   timeseries,
+  uptime,
   growth,
   state,
   owners,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { grouped, uptimeLimits } from '../../limits.config.ts'
 import { address, chainName, count, dollars, fid, time } from './scalars.ts'
 
 // What sources outside the chains and the social network say about an agent.
@@ -41,6 +42,19 @@ const checkStatus = z
   ])
   .meta({ id: 'CheckStatus' })
 
+const uptime = (days: number) =>
+  z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .meta({
+      description:
+        `Share of the checks within the last ${days} UTC days, today’s included, that found it alive; four digits. ` +
+        `Null: fewer than ${grouped(uptimeLimits.fewestChecks)} checks.`,
+    })
+const uptimes = { uptime_7d: uptime(7), uptime_30d: uptime(30) }
+
 const specDocument = z
   .strictObject({
     kind: z.enum(['a2a', 'mcp', 'openapi', 'x402']),
@@ -63,6 +77,7 @@ const specDocument = z
     http_status: z.int().nullable(),
     latency_ms: count.nullable(),
     consecutive_failures: count,
+    ...uptimes,
   })
   .meta({ id: 'SpecDocument' })
 
@@ -75,6 +90,39 @@ export const agentSpecs = z
     documents: z.array(specDocument),
   })
   .meta({ id: 'AgentSpecs' })
+
+const uptimeDay = z
+  .strictObject({
+    start: time.meta({ description: 'Beginning of a UTC day.' }),
+    checks: count,
+    alive: count.meta({ description: 'Of the checks, those that found it alive.' }),
+    latency_ms: count
+      .nullable()
+      .meta({ description: 'Median of the checks that found it alive. Null: none did, or none was answered.' }),
+  })
+  .meta({ id: 'UptimeDay' })
+
+const { kind, url, last_check_at, last_check_status } = specDocument.shape
+const watchedDocument = z
+  .strictObject({
+    kind,
+    url,
+    last_check_at,
+    last_check_status,
+    ...uptimes,
+    days: z.array(uptimeDay).max(uptimeLimits.days.maximum),
+  })
+  .meta({ id: 'WatchedDocument' })
+
+export const agentUptime = z
+  .strictObject({
+    fid,
+    since: time.meta({ description: 'Where the first day begins.' }),
+    until: time.meta({ description: 'Where the last day ends; it is not over.' }),
+    count,
+    documents: z.array(watchedDocument),
+  })
+  .meta({ id: 'AgentUptime' })
 
 export const edge = z
   .strictObject({

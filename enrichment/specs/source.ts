@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
+import { keepProbes } from '../../db/queries/sources/uptime.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { sources } from '../../sources.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
@@ -48,6 +49,7 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
         failed,
         async write(db) {
           await storeSpecs(db, fid, documents)
+          await keepProbes(db, fid, probesOf(documents, at), at)
           await noteSpecCheck(db, { fid, status: standing, now: at })
           if (failed) return 0
           return Math.min(ttlOf(documents, at), closedUntil ? closedUntil.getTime() - at.getTime() : cadenceMs.nothing)
@@ -55,6 +57,15 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
       }
     },
   }
+}
+
+/** What a look found out about the documents that were asked for in it. */
+function probesOf(documents: readonly KnownDocument[], now: Date) {
+  return documents
+    .filter(({ lastCheckAt }) => lastCheckAt === now)
+    .map(({ kind, url, lastCheckStatus: status, httpStatus, latencyMs, consecutiveFailures }) => {
+      return { kind, url, alive: consecutiveFailures === 0, status, httpStatus, latencyMs }
+    })
 }
 
 function ttlOf(documents: readonly KnownDocument[], now: Date): number {

@@ -124,6 +124,39 @@ test('it says nothing of a proof where nobody claims', async () => {
   expect(await read('/agent/7')).not.toMatch(/verify-proof|The proof/)
 })
 
+test('it shows on which of the last days a document was alive, in words as well', async () => {
+  const { pool } = database
+  const fid = 13
+  const url = 'https://watched.example/card.json'
+  await seedAgent(pool, { fid })
+  const seen = {
+    first_seen_at: daysAgo(9),
+    last_check_at: today,
+    last_check_status: 'timeout',
+    consecutive_failures: 1,
+  }
+  const content = { has_content: true, skills: [], tools: [], domain_verified: false, declared: true }
+  await insert(pool, 'agent_spec', { ...seen, ...content, fid, kind: 'a2a', url })
+  await insert(pool, 'agent_spec', { ...seen, ...content, fid, kind: 'openapi', url })
+  for (const [ago, alive, checks] of [
+    [5, 500, 500],
+    [4, 399, 400],
+    [3, 0, 99],
+  ] as const) {
+    const day = daysAgo(ago).toISOString().slice(0, 10)
+    await insert(pool, 'spec_day', { fid, day, kind: 'a2a', url, checks, alive })
+  }
+  const page = await read(`/agent/${fid}`)
+  const named = [daysAgo(4), daysAgo(3)].map((at) => at.toISOString().slice(0, 10))
+  expect(page).toContain(
+    'It was looked at on 3 days and did not always answer on 2 of them: ' +
+      `${named[0]}, 399 of 400 checks found it alive; ${named[1]}, 0 of 99 checks found it alive.`,
+  )
+  expect(page).toContain('alive in 89.9 % in 7 days, 89.9 % in 30 days') // 899 of 999: cut, not rounded
+  expect(page.match(/<svg [^>]*role="img" aria-labelledby="uptime-0-title uptime-0-text"/g)).toHaveLength(1)
+  expect(page).not.toContain('uptime-1')
+})
+
 test('it tells who the agent is elsewhere: labels, identities and code', async () => {
   const page = await read(`/agent/${richFid}`)
   const section = page.slice(page.indexOf('id="accounts"'), page.indexOf('</section>', page.indexOf('id="accounts"')))

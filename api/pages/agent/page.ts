@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { uptimeLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
 import { addresses as addressesRoute } from '../../routes/addresses.ts'
 import { agent as agentRoute } from '../../routes/agent.ts'
+import { uptime as uptimeRoute } from '../../routes/time/uptime.ts'
 import type { profile } from '../../schemas/profile.ts'
 import type { Profile } from '../parts/answers.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
@@ -25,6 +27,7 @@ import { registrations } from './registrations.ts'
 import { afterParameter, settlementsOf } from './settlements.ts'
 import { specs } from './specs.ts'
 import { type Addresses, standing } from './standing.ts'
+import type { Uptime } from './uptime.ts'
 
 const monthMs = 30 * 86_400_000
 const bioCharacters = 1_000
@@ -40,9 +43,10 @@ export function agentPage(world: World): Route {
     missing: 'No agent with this FID is known',
     async view({ fid, after, ...asked }) {
       const now = world.now()
-      const [agent, addresses, list, series, month, ever] = await Promise.all([
+      const [agent, addresses, uptime, list, series, month, ever] = await Promise.all([
         askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
         askExact<Addresses>(world, addressesRoute, { fid }),
+        askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
         settlementsOf(world, { fid, after, chain: asked.chain }),
         paidBetween(world, fid, asked),
         paidSince(world, fid, now - monthMs),
@@ -56,7 +60,7 @@ export function agentPage(world: World): Route {
         [
           about(agent, now),
           standing(agent, addresses),
-          specs(agent, now),
+          specs(agent, uptime, now),
           abilities(agent),
           money(agent, { month, ever, series, settlements, next, asked, after }),
           registrations(agent),

@@ -3,6 +3,7 @@ import type { Profile } from '../parts/answers.ts'
 import { counted } from '../parts/figures.ts'
 import { hostOf, outsideLink } from '../parts/links.ts'
 import { ago } from '../parts/times.ts'
+import { type Uptime, uptimeStrip } from './uptime.ts'
 
 type Document = Profile['agent_specs']['documents'][number]
 
@@ -14,9 +15,11 @@ const kinds: Record<Document['kind'], string> = {
 }
 
 /** Machine-readable descriptions on the agent's hosts, each with a dot: green when the last check found it alive. */
-export function specs({ fid, agent_specs: { documents }, spec_check_status: status }: Profile, now: number): Html {
+export function specs(agent: Profile, uptime: Uptime | undefined, now: number): Html {
+  const { fid, spec_check_status: status } = agent
+  const { documents } = agent.agent_specs
   return html`<section aria-labelledby="specs"><h2 id="specs">Is it alive</h2>
-${documents.length === 0 ? html`<p class="empty">${none[status]}</p>` : html`<ul class="rows">${documents.slice(0, mostDocuments).map((document) => row(document, now))}</ul>`}
+${documents.length === 0 ? html`<p class="empty">${none[status]}</p>` : html`<ul class="rows">${documents.slice(0, mostDocuments).map((document, index) => row(document, uptimeStrip(uptime, document, `uptime-${index}`), now))}</ul>`}
 ${documents.length > mostDocuments && html`<p class="sub">${mostDocuments} of ${documents.length}. <a href="/api/agent/${fid}?fields=agent_specs">All as JSON</a></p>`}
 </section>`
 }
@@ -29,7 +32,7 @@ const none: Record<Profile['spec_check_status'], string> = {
   invalid: 'What the hosts of this agent serve is no description we know.',
 }
 
-function row(document: Document, now: number): Html {
+function row(document: Document, strip: Html | null, now: number): Html {
   const { kind, url, title, version, skills, tools, path_count, domain_verified, card_signature } = document
   const alive = document.consecutive_failures === 0 && document.last_alive_at !== null
   const offers = [
@@ -45,6 +48,7 @@ function row(document: Document, now: number): Html {
 <p class="sub">${outsideLink(url, hostOf(url))} · ${alive ? 'alive' : checkName(document.last_check_status)}, checked ${ago(document.last_check_at, now)}${
     !alive && document.last_alive_at !== null && html`, last alive ${ago(document.last_alive_at, now)}`
   }${document.latency_ms !== null && alive && html` · ${document.latency_ms} ms`}${offers.map((offer) => html` · ${offer}`)}</p>
+${strip}
 </li>`
 }
 

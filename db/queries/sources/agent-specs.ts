@@ -1,6 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import { sources } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
+import { forgetUptime } from './uptime.ts'
 
 /** A document on an agent's host; texts are clean and short enough. Meaning of the fields: docs/rules.md 3. */
 export interface StoredSpec {
@@ -150,6 +151,7 @@ select '${sources.specs.name}', 'fid:' || fid, $2, 2 from noted order by fid
 
 /** Forgets everything about the documents of agents that left the index. */
 export async function forgetSpecs(db: Queryable, fids: readonly number[]): Promise<void> {
+  await forgetUptime(db, fids)
   await db.query({
     name: 'forget-specs',
     text: `

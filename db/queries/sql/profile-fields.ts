@@ -7,6 +7,7 @@ import { incomeUrl } from './installation.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
 import { historyObject, recordObject } from './registration-objects.ts'
 import { historyOrder, recordOrder, shownHistory, shownRecords } from './shown-holdings.ts'
+import { uptimeOf } from './uptime.ts'
 
 // The fields of a profile, for the statement that builds one and the one that builds thousands.
 
@@ -40,11 +41,15 @@ select ${list(
     'last_check_status', s.last_check_status,
     'http_status', s.http_status,
     'latency_ms', s.latency_ms,
-    'consecutive_failures', s.consecutive_failures
+    'consecutive_failures', s.consecutive_failures,
+    'uptime_7d', u.uptime_7d,
+    'uptime_30d', u.uptime_30d
   )`,
   's.kind, s.url',
 )}
-  from agent_spec s where s.fid = a.fid`
+  from agent_spec s
+  left join (${uptimeOf('a.fid')}) u using (kind, url)
+ where s.fid = a.fid`
 
 /** Liveness is that of the best document: alive now before alive once, then the one seen alive last. */
 const specs = `(

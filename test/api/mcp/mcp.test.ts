@@ -160,6 +160,7 @@ describe.each(eras)('a client of %s', (era, connect) => {
     for (const [uri, path] of [
       [`agent://${richFid}`, `/api/agent/${richFid}`],
       ['errors://ERR_NOT_FOUND', '/api/errors/ERR_NOT_FOUND'],
+      [`uptime://${richFid}`, `/api/agent/${richFid}/uptime`],
       [`address://${addressOf('own')}`, `/api/by-address/${addressOf('own')}`],
       [`settlement://base/${hashOf('tx base 1')}`, `/api/settlements?chain=base&tx_hash=${hashOf('tx base 1')}`],
     ] as const) {

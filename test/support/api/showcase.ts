@@ -178,6 +178,14 @@ async function seedRich(pool: pg.Pool, before: (days: number) => Date): Promise<
     latency_ms: null,
     consecutive_failures: 4,
   })
+  await pool.query(
+    `insert into spec_day (fid, day, kind, url, checks, alive, latency_ms)
+     select s.fid, ($2::timestamptz at time zone 'UTC')::date - ago, s.kind, s.url, 4,
+            case when s.kind = 'a2a' then 4 when ago < 3 then 0 when ago % 7 = 5 then 3 else 4 end, 90
+       from agent_spec s, generate_series(0, 29) ago
+      where s.fid = $1 and ago <> 20`,
+    [richFid, before(0)],
+  )
   await seedElsewhere(pool, Buffer.from(address.slice(2), 'hex'), before)
 }
 

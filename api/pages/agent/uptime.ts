@@ -1,0 +1,66 @@
+import type { z } from 'zod'
+import { html } from '../../http/html.ts'
+import type { agentUptime } from '../../schemas/enriched.ts'
+import type { Exact } from '../parts/exact-json.ts'
+import { counted } from '../parts/figures.ts'
+
+export type Uptime = Exact<z.output<typeof agentUptime>>
+type Day = Uptime['documents'][number]['days'][number]
+
+// In units of the drawing: each day is a bar, and how tall it is says how much of the day was well.
+const barWidth = 8
+const gap = 2
+const height = 24
+/** A day without a sign of life, and one on which nobody looked. */
+const low = 5
+const unseen = 1
+/** Days that are named for those who do not see the strip; the JSON has all. */
+const mostNamed = 10
+
+/** A document's last days as bars, with the shares in words; nothing where it was never asked for in them. */
+export function uptimeStrip(uptime: Uptime | undefined, document: { kind: string; url: string }, id: string) {
+  const watched = uptime?.documents.find(({ kind, url }) => kind === document.kind && url === document.url)
+  if (!watched?.days.some(({ checks }) => checks > 0)) return null
+  const { days, uptime_7d: week, uptime_30d: month } = watched
+  const shares = [
+    ...(week === null ? [] : [`${percent(week)} in 7 days`]),
+    ...(month === null ? [] : [`${percent(month)} in 30 days`]),
+  ]
+  return html`<div class="uptime"><svg viewBox="0 0 ${days.length * barWidth} ${height}" role="img" aria-labelledby="${id}-title ${id}-text" preserveAspectRatio="none"><title id="${id}-title">Checks of the last ${counted(days.length, 'day')}</title><desc id="${id}-text">${inWords(days)}</desc>${kinds.map((kind) => drawn(kind, days))}</svg>
+<p class="sub">${shares.length > 0 ? `alive in ${shares.join(', ')}` : 'too few checks yet for a share'}</p></div>`
+}
+
+const kinds = ['well', 'partly', 'ill', 'unseen'] as const
+type Kind = (typeof kinds)[number]
+
+function kindOf({ checks, alive }: Day): Kind {
+  if (checks === 0) return 'unseen'
+  return alive === checks ? 'well' : alive === 0 ? 'ill' : 'partly'
+}
+
+/** All bars of a kind as one path. */
+function drawn(kind: Kind, days: readonly Day[]) {
+  const bars = days.map((day, index) => {
+    if (kindOf(day) !== kind) return ''
+    const { checks, alive } = day
+    const tall = checks === 0 ? unseen : low + Math.round((alive / checks) * (height - low))
+    return `M${index * barWidth} ${height}v-${tall}h${barWidth - gap}v${tall}z`
+  })
+  const path = bars.join('')
+  return path !== '' && html`<path class="${kind}" d="${path}"/>`
+}
+
+function inWords(days: readonly Day[]): string {
+  const seen = days.filter(({ checks }) => checks > 0)
+  const failing = seen.filter(({ checks, alive }) => alive < checks)
+  const whole = `It was looked at on ${counted(seen.length, 'day')}`
+  if (failing.length === 0) return `${whole} and was always alive.`
+  const named = failing.slice(-mostNamed).map(told).join('; ')
+  return `${whole} and did not always answer on ${counted(failing.length, 'of them', 'of them')}: ${named}.`
+}
+
+const told = ({ start, checks, alive }: Day) =>
+  `${start.slice(0, 10)}, ${alive} of ${counted(checks, 'check')} found it alive`
+
+/** Cut, not rounded: 100 % is said of what never failed alone. */
+const percent = (share: number) => `${Math.floor(share * 1_000 + 1e-6) / 10} %`

@@ -29,6 +29,13 @@ const database = {
     more: 'Unset: an embedded Postgres under .data/. docker-compose.yml sets it.',
     readers: ['migrate', ...processors, 'enrichment', 'api', 'graphql', 'export'],
   },
+  DATABASE_READ_URL: {
+    form: postgresUrl,
+    unset: 'DATABASE_URL',
+    about: 'standbys of that Postgres, to read at: what is served is at most 30 seconds old, else it is read there',
+    more: 'Writes, claims and the log of changes stay with DATABASE_URL. docs/operations.md says more.',
+    readers: ['api', 'graphql', 'export'],
+  },
   POSTGRES_PASSWORD: {
     form: text,
     unset: 'needed there',

@@ -1,5 +1,7 @@
 import express, { type Express } from 'express'
 import type { Logger } from 'pino'
+import type { Queryable } from '../db/pool.ts'
+import type { Standby } from '../db/standby.ts'
 import type { ClaimDeps } from './claim/claim.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { answer } from './http/answer.ts'
@@ -22,7 +24,11 @@ import { actions, routes, streams } from './routes.ts'
 import { Seats } from './stream/seats.ts'
 import { serveStream } from './stream/stream.ts'
 
-export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut'> {
+export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'> {
+  /** Default: `database`. */
+  readonly primary?: Queryable
+  /** Where `database` reads while it is fit. */
+  readonly standby?: Standby | undefined
   readonly pool: Watched['pool']
   readonly registry?: Watched['registry']
   /** Of /metrics; undefined: the app has it beside everything else. */
@@ -49,8 +55,10 @@ const totalsBytes = 4 * 1024 * 1024
 export function createApp(deps: ApiDeps): Express {
   const cache = new Cache<Content>({ maxBytes: cacheBytes, now: deps.now })
   const metrics = createMetrics({ ...deps, cache })
+  const { primary = deps.database, standby } = deps
   const sources: Sources = {
     ...deps,
+    primary,
     totals: new Cache<Total>({ maxBytes: totalsBytes, now: deps.now }),
     leftOut(place, fid, err) {
       metrics.countLeftOut(place)
@@ -77,10 +85,11 @@ export function createApp(deps: ApiDeps): Express {
     const accepted = async (fid: number, addresses: readonly string[]) => {
       await claims.derive(fid).catch((err) => deps.log.warn({ err, fid }, 'a claimed agent follows with the join'))
       const isTouched = (subject: Subject) => subject.fid === fid || addresses.includes(String(subject.address))
+      await standby?.noteWritten()
       cache.evict(isTouched)
       sources.totals.evict(isTouched)
     }
-    const needs = { ...sources, ...claims, now: deps.now, accepted }
+    const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted }
     for (const action of actions) giveDeprecation(app, action, deps.baseUrl)
     for (const action of actions) app[action.method](expressPath(action), ...action.serve(needs))
   }

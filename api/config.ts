@@ -16,6 +16,7 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
   const hubOf = (url: string) => ({ url, headers: hubHeaders(url, vars.NEYNAR_API_KEY) })
   return {
     databaseUrl: vars.DATABASE_URL,
+    readUrl: vars.DATABASE_READ_URL,
     redisUrl: vars.REDIS_URL,
     host: vars.HOST,
     port: vars.PORT,

@@ -1,5 +1,5 @@
 import { openChainsFile } from '../chains.file.ts'
-import { inTransaction } from '../db/pool.ts'
+import { inSafeTransaction } from '../db/pool.ts'
 import { runCommand } from '../ops/cli.ts'
 import { namesRead } from '../settings.ts'
 import { createApp } from './app.ts'
@@ -7,6 +7,7 @@ import { askAgain, deriveClaimed } from './claim/accept.ts'
 import { createMemoryCounter, createRedisCounter } from './claim/attempts.ts'
 import { claimsWithoutWitness, createWitnesses } from './claim/world.ts'
 import { readConfig } from './config.ts'
+import { readsThrough } from './http/database.ts'
 import { pageLimits } from './limits/page-limiter.ts'
 import { FusedRedisStore } from './limits/redis.ts'
 import { runHttp } from './process.ts'
@@ -23,13 +24,15 @@ Reads ${namesRead('api')}: see .env.example.
 await runCommand({ usage }, async () => {
   const config = readConfig(process.env, openChainsFile(process.env.CHAINS_FILE))
   await runHttp('api', config, (parts) => {
-    const { pool, database, log, redis } = parts
+    const { pool, database, standby, log, redis } = parts
     for (const missing of claimsWithoutWitness(config.chains)) log.warn(missing)
     const witnesses = createWitnesses({ ...config, now: Date.now })
     const pageStore = redis && new FusedRedisStore(redis.send, pageLimits, Date.now, 'pages:')
     const app = createApp({
       ...config,
       ...parts,
+      primary: database,
+      database: standby ? readsThrough(standby, database) : database,
       pool: database,
       limiter: { ...parts.limiter, pageStore },
       now: Date.now,
@@ -38,7 +41,7 @@ await runCommand({ usage }, async () => {
         ...witnesses,
         egressAllow: config.egressAllow,
         attempts: redis ? createRedisCounter(redis.send) : createMemoryCounter(Date.now),
-        transaction: (work) => inTransaction(pool, work),
+        transaction: (work) => inSafeTransaction(pool, work),
         askAgain: (fid) => askAgain({ pool, fid, now: () => new Date() }),
         derive: (fid) => deriveClaimed({ ...config, pool, fid, now: () => new Date() }),
       },

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { openDatabase } from '../db/open.ts'
+import { Standby } from '../db/standby.ts'
 import { serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { type BoundedDatabase, boundedDatabase, createApiPool } from './http/database.ts'
@@ -17,6 +18,10 @@ import type { Limits } from './limits/window.ts'
 /** What every process that serves HTTP is told. */
 interface HttpSettings {
   readonly databaseUrl: string | undefined
+  /** Of standbys of that database; undefined: there are none to read at. */
+  readonly readUrl: string | undefined
+  /** The connections to them. Default: those of the API. */
+  readonly createReadPool?: (readUrl: string) => pg.Pool
   readonly redisUrl: string | undefined
   readonly host: string
   readonly port: number
@@ -32,7 +37,9 @@ interface HttpSettings {
 interface HttpParts {
   readonly databaseUrl: string
   readonly pool: pg.Pool
+  /** The primary. */
   readonly database: BoundedDatabase
+  readonly standby: Standby | undefined
   readonly log: Logger
   readonly limiter: LimiterOptions
   /** Undefined: limits are counted in this process alone. */
@@ -63,12 +70,14 @@ export async function runHttp(
   const store = redis ? new FusedRedisStore(redis.send, limits, Date.now) : new MemoryStore(limits, Date.now)
   let stopping = false
   const database = boundedDatabase(pool)
+  const standby = openStandby(settings, database, log)
   const notReady = () => (stopping ? 'the process is stopping' : undefined)
   const registry = new Registry()
   const { app, release } = await create({
     databaseUrl: opened.databaseUrl,
     pool,
     database,
+    standby,
     log,
     limiter: { limits, store, now: Date.now, isReady: redis?.isReady },
     redis,
@@ -91,8 +100,22 @@ export async function runHttp(
   })
   if (metrics) metrics.close()
   await release()
+  await standby?.end()
   await pool.end()
   await redis?.stop()
   await opened.close()
   log.info('stopped')
+}
+
+function openStandby(
+  { readUrl, createReadPool = createApiPool }: HttpSettings,
+  primary: BoundedDatabase,
+  log: Logger,
+): Standby | undefined {
+  if (readUrl === undefined) return undefined
+  const onChange = (standing: Standby['standing']) => {
+    if (standing === 'answered') log.info('reads go to a standby')
+    else log.warn({ standby: standing }, 'reads go to the primary: no standby is fit')
+  }
+  return new Standby({ primary, pool: createReadPool(readUrl), onChange })
 }

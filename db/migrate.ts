@@ -5,7 +5,8 @@ import { ensureFacilitatorRows } from './facilitator-rows.ts'
 import { lockKeys } from './lock-keys.ts'
 import { type MigrationFile, readMigrations } from './migration-files.ts'
 import { blockersOf, type Patience, patiently } from './patience.ts'
-import { connectionTimeouts } from './pool.ts'
+import { connectionTimeouts, endingWithClient } from './pool.ts'
+import { refusePooler } from './pooler.ts'
 
 /** The server's routine behind `raise notice`; what it notices by itself ("does not exist, skipping") comes from others. */
 const raisedByMigration = 'exec_stmt_raise'
@@ -29,13 +30,14 @@ const defaults = {
  * callers may run at once: the others wait. A file that does not get its locks within `patience.lockTimeoutMs` leaves
  * nothing behind and is tried again, for `patience.totalMs`.
  *
- * Throws when an applied file has changed since, when the database holds one this version does not know, or when a
+ * Throws when a pooler stands before the server, when an applied file has changed since, when the database holds one this version does not know, or when a
  * file fails. `onNotice` hears what a migration has to tell its operator, and who is waited for.
  */
 export async function migrate(databaseUrl: string, options: Partial<typeof defaults> = {}): Promise<string[]> {
   const { folder, patience, onNotice } = { ...defaults, ...options }
+  await refusePooler(databaseUrl)
   const client = new pg.Client({
-    connectionString: databaseUrl,
+    connectionString: endingWithClient(databaseUrl, { isPatient: true }),
     application_name: 'migrate',
     connectionTimeoutMillis: connectTimeoutMs,
     ...connectionTimeouts(0),

@@ -40,6 +40,35 @@ export function connectionTimeouts(statementTimeoutMs: number) {
   }
 }
 
+/** An address with settings before or after the operator's own `options` in it; of two for one thing the later counts. */
+export function withSettings(databaseUrl: string, { before = '', after = '' }): string {
+  const url = new URL(databaseUrl)
+  const all = [before, url.searchParams.get('options') ?? '', after].filter((options) => options !== '')
+  url.searchParams.set('options', all.join(' '))
+  return url.href
+}
+
+/**
+ * An address whose sessions end within 25 seconds of their client's host vanishing, and free their locks; servers wait
+ * for hours otherwise. A client that takes what it asked for slowly (`isPatient`) is given all the time it wants.
+ */
+export function endingWithClient(databaseUrl: string, { isPatient = false } = {}): string {
+  const settings = [
+    'tcp_keepalives_idle=10',
+    'tcp_keepalives_interval=5',
+    'tcp_keepalives_count=3',
+    'client_connection_check_interval=10s',
+    ...(isPatient ? [] : ['tcp_user_timeout=25000']), // counts while the client's buffers are full, too
+  ]
+  return withSettings(databaseUrl, { before: settings.map((setting) => `-c ${setting}`).join(' ') })
+}
+
+/**
+ * An address whose transactions wait for this server's disk and for no standby: what they write is read from the chain
+ * again when a failover loses it, with the cursor that goes back together with it.
+ */
+export const rebuildable = (databaseUrl: string) => withSettings(databaseUrl, { before: '-c synchronous_commit=local' })
+
 /**
  * A pool of connections. Amounts and counts (int8) arrive as numbers when they are safe integers and throw otherwise;
  * timestamps arrive as Date, bytea as Buffer, numeric as string.
@@ -53,7 +82,7 @@ export function createPool({
 }: PoolOptions) {
   const pool = new pg.Pool({
     ...connectionTimeouts(statementTimeoutMs),
-    connectionString: databaseUrl,
+    connectionString: endingWithClient(databaseUrl, { isPatient: statementTimeoutMs === 0 }),
     application_name: name,
     max,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -75,22 +104,76 @@ export function createPool({
 const rollbackMs = 5_000
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
-export async function inTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  pool: Pick<pg.Pool, 'connect'>,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
+  let isCommitting = false
   try {
     await client.query('begin')
     const result = await work(client)
+    isCommitting = true
     await client.query('commit')
     return result
   } catch (error) {
-    await client.query({ text: 'rollback', query_timeout: rollbackMs } as pg.QueryConfig).catch((cause: Error) => {
-      broken = cause
-    })
+    // There is nothing to roll back when the commit failed, and nothing to wait for when it was not answered.
+    if (isCommitting) broken = error as Error
+    else
+      await client.query({ text: 'rollback', query_timeout: rollbackMs } as pg.QueryConfig).catch((cause: Error) => {
+        broken = cause
+      })
     throw error
   } finally {
     client.release(broken)
   }
+}
+
+/** How long a commit may wait for a standby; shorter than any statement timeout. */
+const standbyPatienceMs = 4_000
+/** The server's routine that gives up waiting for a standby, and commits all the same. */
+const givesUpOnStandby = 'SyncRepWaitForLSN'
+
+/**
+ * `inTransaction` for what nothing can bring back: where the server has synchronous standbys, it returns once one has
+ * the transaction on its disk. Throws when none has it after `patienceMs`: the transaction is committed here, and may be
+ * gone after a failover. No timeout of the server ends that wait, so it is cancelled from here.
+ */
+export async function inSafeTransaction<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  patienceMs = standbyPatienceMs,
+): Promise<T> {
+  const client = await pool.connect()
+  const { release } = client
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid').catch((error) => {
+    release(error)
+    throw error
+  })
+  let isUnsafe = false
+  let timer: NodeJS.Timeout | undefined
+  let cancelling: Promise<unknown> | undefined
+  const hear = ({ routine }: { routine?: string | undefined }) => {
+    isUnsafe ||= routine === givesUpOnStandby
+  }
+  const cancel = () => {
+    cancelling = pool.query('select pg_cancel_backend($1)', [rows[0]?.pid]).catch(() => {})
+  }
+  client.on('notice', hear)
+  client.release = (broken) => {
+    clearTimeout(timer)
+    client.off('notice', hear)
+    release(broken || cancelling !== undefined) // a late cancellation would hit the next one's statement
+  }
+  const result = await inTransaction({ connect: (async () => client) as pg.Pool['connect'] }, async (transaction) => {
+    await transaction.query(`select set_config('synchronous_commit', 'on', true)`)
+    const done = await work(transaction)
+    timer = setTimeout(cancel, patienceMs)
+    return done
+  })
+  if (isUnsafe) throw new Error('no standby has what was written: it may not outlive this server')
+  return result
 }
 
 function toSafeInteger(text: string): number {

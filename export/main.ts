@@ -1,6 +1,7 @@
 import { openChainsFile, readChains } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
+import { readAt, Standby } from '../db/standby.ts'
 import { runCommand } from '../ops/cli.ts'
 import { untilStopSignal } from '../ops/stop.ts'
 import { readSettings } from '../settings.read.ts'
@@ -25,7 +26,10 @@ the manifest says of which moment each file is. A folder holds one export.
              registration, when a claim was made. A date alone is its midnight in UTC
 --part-rows  rows of a file at most: from 1 to 10000000 (1000000)
 
-Reads DATABASE_URL, CHAINS_FILE: see .env.example.
+Reads at a standby where DATABASE_READ_URL names one that is fit; when it gives the export up, for the replay of what
+happens at the primary, the rest is of the primary.
+
+Reads DATABASE_URL, DATABASE_READ_URL, CHAINS_FILE: see .env.example.
 `
 
 await runCommand({ usage, options }, async ({ values }) => {
@@ -35,16 +39,22 @@ await runCommand({ usage, options }, async ({ values }) => {
     process.stderr.write(`${signal}: stopped; the same command goes on behind the last whole file\n`)
     process.exit(signal === 'SIGINT' ? 130 : 143)
   })
-  const database = await openDatabase(readSettings('export', process.env).vars.DATABASE_URL)
-  const pool = createPool({ databaseUrl: database.databaseUrl, name: 'export', max: 1, statementTimeoutMs: 0 })
+  const { DATABASE_URL, DATABASE_READ_URL } = readSettings('export', process.env).vars
+  const database = await openDatabase(DATABASE_URL)
+  const poolTo = (databaseUrl: string) => createPool({ databaseUrl, name: 'export', max: 1, statementTimeoutMs: 0 })
+  const primary = poolTo(database.databaseUrl)
+  const standby = DATABASE_READ_URL ? new Standby({ primary, pool: poolTo(DATABASE_READ_URL) }) : undefined
+  const print = (begun: Parameters<Parameters<typeof runExport>[3]>[0]) =>
+    openDisplay(request.what, begun, process.stdout)
+  const exportFrom = (pool: Parameters<typeof inTransaction>[0]) =>
+    inTransaction(pool, (client) => runExport(client, request, folder, print))
   try {
-    const { rows, parts } = await inTransaction(pool, (client) =>
-      runExport(client, request, folder, (begun) => openDisplay(request.what, begun, process.stdout)),
-    )
+    const { rows, parts } = standby ? await readAt(standby, primary, exportFrom) : await exportFrom(primary)
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
     console.log(`${request.what}: ${rows} rows, ${bytes} bytes, in ${parts.length} files in ${folder}`)
   } finally {
-    await pool.end()
+    await standby?.end()
+    await primary.end()
     await database.close()
   }
 })

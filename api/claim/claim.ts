@@ -9,6 +9,7 @@ import {
   findManifestClaim,
   insertClaim,
   lockClaims,
+  waitForStandby,
 } from '../../db/queries/join/claims.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
@@ -20,7 +21,7 @@ import { type ClaimWorld, checkWindow, type DecodedProof, invalidFields, type Ve
 
 export interface ClaimDeps extends ClaimWorld {
   readonly attempts: AttemptCounter
-  /** Runs work in one transaction of the database. */
+  /** Runs work in one transaction of the database; returns when a failover would not lose it any more. */
   readonly transaction: <T>(work: (db: Queryable) => Promise<T>) => Promise<T>
   /** Has the enrichment job read an account next. */
   readonly askAgain: (fid: number) => Promise<void>
@@ -161,7 +162,9 @@ async function refuseUsed(attempt: Attempt, deps: ClaimDeps): Promise<void> {
   const key = { fid, method, nonce: proof.nonce }
   const used = await findClaim(deps.database, key)
   if (!used) return
-  const replay = used.proofSha256.equals(proofSha256) && { replay: true, original: answer(attempt, used, deps) }
+  const isReplay = used.proofSha256.equals(proofSha256)
+  if (isReplay) await deps.transaction(waitForStandby) // telling of a claim acknowledges it
+  const replay = isReplay && { replay: true, original: answer(attempt, used, deps) }
   throw new ApiError('ERR_NONCE_USED', 'a claim needs a nonce that was not used yet', { ...key, ...replay })
 }
 
@@ -174,6 +177,7 @@ async function refuseUsedManifest(
   if (!manifestSha256) return
   const used = await findManifestClaim(deps.database, { fid, host, manifestSha256 })
   if (!used) return
+  await deps.transaction(waitForStandby)
   const original = answer({ fid, method, proof: { ...proof, nonce: used.nonce } }, used, deps)
   const fields = { fid, method, nonce: used.nonce, replay: true, original }
   throw new ApiError('ERR_NONCE_USED', 'this manifest was accepted before; a new claim needs a changed one', fields)

@@ -3,7 +3,9 @@ import type { Logger } from 'pino'
 import { postgraphile } from 'postgraphile'
 import { grafserv } from 'postgraphile/grafserv/express/v4'
 import type { Queryable } from '../../db/pool.ts'
+import type { Standby } from '../../db/standby.ts'
 import { graphqlLimits } from '../../limits.config.ts'
+import { readConnections } from '../http/database.ts'
 import { answerErrors } from '../http/error-answer.ts'
 import { giveHeaders } from '../http/headers.ts'
 import { healthRoutes } from '../http/health.ts'
@@ -12,13 +14,16 @@ import { createMetrics, type Watched } from '../http/metrics.ts'
 import { waitInLane } from '../http/turns.ts'
 import { type LimiterOptions, limiter } from '../limits/limiter.ts'
 import { guard } from './guard.ts'
-import { createGraphqlPool, createPreset } from './preset.ts'
+import { createGraphqlPool } from './pool.ts'
+import { createPreset } from './preset.ts'
 
 export interface GraphqlDeps {
   readonly databaseUrl: string
   /** For health alone; operations have connections of their own. */
   readonly database: Queryable
   readonly pool: Watched['pool']
+  /** Where operations read while it is fit. */
+  readonly standby?: Standby | undefined
   readonly registry?: Watched['registry']
   /** Of /metrics; undefined: the app has it beside everything else. */
   readonly metricsPort?: number | undefined
@@ -38,7 +43,7 @@ export interface GraphqlApp {
 export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   const { log } = deps
   const connections = createGraphqlPool(deps.databaseUrl)
-  const preset = createPreset(connections, log)
+  const preset = createPreset(deps.standby ? readConnections(deps.standby, connections) : connections, log)
   const instance = postgraphile(preset)
   const schema = await instance.getSchema()
   const nothingKept = { bytes: 0, size: 0 }

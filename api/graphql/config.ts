@@ -5,6 +5,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const { vars } = readSettings('graphql', env)
   return {
     databaseUrl: vars.DATABASE_URL,
+    readUrl: vars.DATABASE_READ_URL,
     redisUrl: vars.REDIS_URL,
     host: vars.HOST,
     port: vars.GRAPHQL_PORT,

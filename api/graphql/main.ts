@@ -3,6 +3,7 @@ import { runCommand } from '../../ops/cli.ts'
 import { namesRead } from '../../settings.ts'
 import { runHttp } from '../process.ts'
 import { readConfig } from './config.ts'
+import { createGraphqlPool } from './pool.ts'
 
 const usage = `
 npm run graphql
@@ -16,7 +17,7 @@ Reads ${namesRead('graphql')}: see .env.example.
 await runCommand({ usage }, async () => {
   openChainsFile(process.env.CHAINS_FILE) // an embedded database is migrated, and brought what the chain table says
   const config = readConfig(process.env)
-  await runHttp('graphql', config, async (parts) => {
+  await runHttp('graphql', { ...config, createReadPool: createGraphqlPool }, async (parts) => {
     Object.assign(process.env, { GRAPHILE_ENV: 'production' }) // unset, the packages ask for it in so many words
     const { createGraphqlApp } = await import('./app.ts')
     return createGraphqlApp({ ...parts, pool: parts.database, trustProxyHops: config.trustProxyHops })

@@ -4,15 +4,9 @@ import { makePgService } from 'postgraphile/adaptors/pg'
 import { GraphQLError } from 'postgraphile/graphql'
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber'
 import { makeJSONPgSmartTagsPlugin } from 'postgraphile/utils'
-import { createPool } from '../../db/pool.ts'
 import { graphqlLimits } from '../../limits.config.ts'
-import { connectionsByTurn, withSettings } from '../http/database.ts'
+import { connectionsByTurn } from '../http/database.ts'
 
-/** Who reads: the role of the SQL contract, whatever DATABASE_URL logs in as. */
-const settings = '-c role=directory_reader -c default_transaction_read_only=on -c jit=off'
-/** Milliseconds that a statement, and opening a connection, may take. */
-const longestMs = 2_000
-const connections = 4
 /** Milliseconds to make a plan, and to carry it out. */
 const timeouts = { planning: 1_000, execution: 5_000 }
 
@@ -39,20 +33,8 @@ const offerIndexed = makeJSONPgSmartTagsPlugin({
   },
 })
 
-/** The connections of operations. */
-export function createGraphqlPool(databaseUrl: string): pg.Pool {
-  const named = withSettings(databaseUrl, { after: settings })
-  return createPool({
-    databaseUrl: named,
-    name: 'graphql',
-    max: connections,
-    statementTimeoutMs: longestMs,
-    connectTimeoutMs: longestMs,
-  })
-}
-
 /** The directory in GraphQL: the views of the schema `directory`, related as their comments say, read only. */
-export function createPreset(pool: pg.Pool, log: Logger): GraphileConfig.Preset {
+export function createPreset(pool: Pick<pg.Pool, 'connect' | 'options'>, log: Logger): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset],
     plugins: [offerIndexed],

@@ -1,6 +1,7 @@
 import type pg from 'pg'
-import { createPool, type Queryable } from '../../db/pool.ts'
-import { Turns } from './turns.ts'
+import { createPool, type Queryable, withSettings } from '../../db/pool.ts'
+import type { Standby } from '../../db/standby.ts'
+import { requestOf, Turns } from './turns.ts'
 
 /** Connections of one API process: more gain nothing on few cores and cost the server memory. */
 const poolConnections = 10
@@ -19,14 +20,6 @@ const maxWaiting = 4_000
  */
 const connectionSettings = '-c work_mem=32MB -c jit=off'
 
-/** An address with settings before or after the operator's own `options` in it; of two for one thing the later counts. */
-export function withSettings(databaseUrl: string, { before = '', after = '' }): string {
-  const url = new URL(databaseUrl)
-  const all = [before, url.searchParams.get('options') ?? '', after].filter((options) => options !== '')
-  url.searchParams.set('options', all.join(' '))
-  return url.href
-}
-
 /** The connections of an API process. */
 export function createApiPool(databaseUrl: string): pg.Pool {
   const named = withSettings(databaseUrl, { before: connectionSettings })
@@ -44,7 +37,7 @@ function inTime<T>(answered: Promise<T>, leftMs: number): Promise<T> {
  * Connections for a library that takes them one by one: each waits for its turn like a statement of `boundedDatabase`,
  * and one client's requests hold half of them at most, so that others always find some. Nothing but `connect`.
  */
-export function connectionsByTurn(pool: pg.Pool): Pick<pg.Pool, 'connect'> {
+export function connectionsByTurn(pool: Pick<pg.Pool, 'connect' | 'options'>): Pick<pg.Pool, 'connect'> {
   const slots = pool.options.max
   const slotsOfClient = Math.ceil(slots / 2)
   const turns = new Turns({ slots, pageSlots: slots, slotsOfClient, maxWaiting, maxWaitingOfClient: maxWaiting / 2 })
@@ -77,7 +70,9 @@ export interface BoundedDatabase extends Queryable {
  * own line, pages with half of the connections at most. A connection whose statement failed is closed by the pool, so
  * that the next request never meets a broken one.
  */
-export function boundedDatabase(pool: pg.Pool): BoundedDatabase {
+export function boundedDatabase(
+  pool: Pick<pg.Pool, 'query' | 'options' | 'totalCount' | 'idleCount'>,
+): BoundedDatabase {
   const slots = pool.options.max
   const pageSlots = Math.ceil(slots / 2)
   const turns = new Turns({ slots, pageSlots, maxWaiting, maxWaitingOfClient: maxWaiting / 2 })
@@ -100,4 +95,69 @@ export function boundedDatabase(pool: pg.Pool): BoundedDatabase {
       return turns.waiting
     },
   }
+}
+
+/**
+ * Reads: at a standby while one is fit, else at the primary. What a standby does not answer for being one is asked there
+ * once more.
+ */
+export function readsThrough(standby: Standby, primary: Queryable): Queryable {
+  const { pool } = standby
+  const ask = async (config: pg.QueryConfig) => {
+    const request = requestOf()
+    const client = await standby.connect(request)
+    if (!client) return undefined
+    try {
+      const result = await client.query(config)
+      client.release()
+      return result
+    } catch (error) {
+      client.release(true)
+      if (!standby.isStandbys(error, request)) throw error
+      return undefined
+    }
+  }
+  const bounded = boundedDatabase({
+    options: pool.options,
+    query: ask as pg.Pool['query'],
+    get totalCount() {
+      return pool.totalCount
+    },
+    get idleCount() {
+      return pool.idleCount
+    },
+  })
+  const query = async (config: pg.QueryConfig) => (await bounded.query(config)) ?? primary.query(config)
+  return { query: query as Queryable['query'] }
+}
+
+/**
+ * Connections to read with, for a library that takes them one by one: to a standby while one is fit, else to the
+ * primary. A statement that a standby does not answer for being one is run once more on the primary.
+ */
+export function readConnections(standby: Standby, primary: pg.Pool): Pick<pg.Pool, 'connect' | 'options'> {
+  const connect = async () => {
+    const request = requestOf()
+    const client = await standby.connect(request)
+    if (!client) return primary.connect()
+    const { query, release } = client
+    const run = query.bind(client) as Queryable['query']
+    let isBroken = false
+    const ask = async (config: pg.QueryConfig) => {
+      try {
+        return await run(config)
+      } catch (error) {
+        if (!standby.isStandbys(error, request)) throw error
+        isBroken = true
+        return primary.query(config)
+      }
+    }
+    client.query = ask as typeof query
+    client.release = (broken) => {
+      client.query = query
+      release(broken || isBroken)
+    }
+    return client
+  }
+  return { connect: connect as pg.Pool['connect'], options: standby.pool.options }
 }

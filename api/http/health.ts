@@ -2,10 +2,12 @@ import { type Response, Router } from 'express'
 import type { Registry } from 'prom-client'
 import type { Queryable } from '../../db/pool.ts'
 import { ping } from '../../db/queries/read/readiness.ts'
+import type { Standby } from '../../db/standby.ts'
 import { refuseMethod } from './method.ts'
 
 interface Healthy {
   readonly database: Queryable
+  readonly standby?: Standby | undefined
   readonly notReady: () => string | undefined
   readonly metricsPort?: number | undefined
 }
@@ -19,7 +21,7 @@ export function healthRoutes(healthy: Healthy, metrics: Registry): Router {
   router.get('/healthz', (_req, res) => plain(res, 200, 'ok\n'))
   router.get('/readyz', async (_req, res) => {
     const problem = await whyNotReady(healthy)
-    if (problem === undefined) plain(res, 200, 'ready\n')
+    if (problem === undefined) plain(res, 200, `ready\n${readsOf(healthy)}`)
     else plain(res, 503, `${problem}\n`)
   })
   router.all(['/healthz', '/readyz'], refuseMethod(['GET', 'HEAD']))
@@ -30,6 +32,15 @@ export function healthRoutes(healthy: Healthy, metrics: Registry): Router {
   })
   router.all('/metrics', refuseMethod(['GET', 'HEAD']))
   return router
+}
+
+/** Where reads go, where there is a choice. */
+function readsOf({ standby }: Healthy): string {
+  if (!standby) return ''
+  const { ageMs, standing } = standby
+  return ageMs === undefined
+    ? `reads: primary (standby ${standing})\n`
+    : `reads: standby, ${(ageMs / 1_000).toFixed(1)} s old\n`
 }
 
 function plain(res: Response, status: number, text: string) {

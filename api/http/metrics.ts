@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Queryable } from '../../db/pool.ts'
 import { chainLags } from '../../db/queries/read/readiness.ts'
+import type { Standby } from '../../db/standby.ts'
 
 export interface Watched {
   readonly cache: { readonly bytes: number; readonly size: number }
@@ -9,6 +10,7 @@ export interface Watched {
   readonly limiter?: { readonly isReady?: () => boolean }
   /** Connections of the pool as they are now. */
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
+  readonly standby?: Pick<Standby, 'counts' | 'ageMs'> | undefined
   /** Default: one of its own. */
   readonly registry?: Registry | undefined
 }
@@ -17,7 +19,7 @@ export interface Watched {
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** What /metrics tells: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
-export function createMetrics({ cache, database, limiter, pool, registry = new Registry() }: Watched) {
+export function createMetrics({ cache, database, limiter, pool, standby, registry = new Registry() }: Watched) {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
@@ -64,6 +66,7 @@ export function createMetrics({ cache, database, limiter, pool, registry = new R
       this.set({ state: 'waiting' }, pool.waitingCount)
     },
   })
+  if (standby) watchStandby(standby, registers)
   new Gauge({
     name: 'indexer_lag_seconds',
     help: 'Age of the newest indexed block. Absent while the database does not answer.',
@@ -80,6 +83,28 @@ export function createMetrics({ cache, database, limiter, pool, registry = new R
     countRead: (route: string, hit: boolean) => reads.inc({ route, outcome: hit ? 'hit' : 'miss' }),
     timeRequests: timeRequests(seconds, errors),
   }
+}
+
+function watchStandby(standby: Pick<Standby, 'counts' | 'ageMs'>, registers: Registry[]) {
+  new Counter({
+    name: 'standby_reads_total',
+    help: 'Reads a standby could have taken: answered there, or sent to the primary, as none was fit or cancelled it.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [outcome, count] of Object.entries(standby.counts)) this.inc({ outcome }, count)
+    },
+  })
+  new Gauge({
+    name: 'standby_age_seconds',
+    help: 'Age of what is read at a standby, at most. Absent while reads go to the primary.',
+    registers,
+    collect() {
+      this.reset()
+      if (standby.ageMs !== undefined) this.set(standby.ageMs / 1_000)
+    },
+  })
 }
 
 function timeRequests(seconds: Histogram, errors: Counter): RequestHandler {

@@ -37,7 +37,10 @@ import type { ErrorCode } from './errors.ts'
 
 /** What a read needs. */
 export interface Sources {
+  /** To read with: what it gives may be some seconds old, where there are standbys. */
   readonly database: Queryable
+  /** The database itself, for what numbers changes or writes: a mirror must not be sent back. */
+  readonly primary: Queryable
   readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'registry' | 'tokens'>>>
   /** spec: the two listed entry points; all: the two overloads with bytes signatures as well. */
   readonly settlementOverloads: 'spec' | 'all'

@@ -36,6 +36,9 @@ const askerOf = (lane: Lane, client: string): Asker => ({
   deadline: performance.now() + answerWithinMs,
 })
 
+/** What statements of the request that is being served have in common; undefined: it is nobody's. */
+export const requestOf = (): object | undefined => askers.getStore()
+
 /** Statements of `work` wait in this lane as one client's, for as long as those of a request. */
 export function inLane<T>(lane: Lane, client: string, work: () => T): T {
   return askers.run(askerOf(lane, client), work)

@@ -17,7 +17,7 @@ export const bulk = route({
   errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 300,
-  async read(_input, { database, chains, baseUrl, now, leftOut }) {
+  async read(_input, { database, primary, chains, baseUrl, now, leftOut }) {
     const { count, total, agents } = await claimedAgents(database, {
       limit: documentLimits.bulkAgents,
       installation: installationOf({ chains, baseUrl }),
@@ -25,7 +25,7 @@ export const bulk = route({
     })
     // Unchanged content keeps its time, and so its bytes and its entity tag: mirrors need not fetch it again.
     const sha256 = createHash('sha256').update(`${total} ${agents}`).digest()
-    const generatedAt = await firstProduced(database, { name: 'agents.json', sha256, now: new Date(now()) })
+    const generatedAt = await firstProduced(primary, { name: 'agents.json', sha256, now: new Date(now()) })
     const head = {
       generated_at: generatedAt,
       count,

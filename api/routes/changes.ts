@@ -40,8 +40,8 @@ export const changes = route({
   errors: [],
   maxAgeSeconds: 5,
   freshSeconds: 1,
-  read: ({ since }, { database, leftOut }) =>
-    changesAfter(database, {
+  read: ({ since }, { primary, leftOut }) =>
+    changesAfter(primary, {
       since,
       limit: documentLimits.changeLines,
       leftOut: (fid, cause) => leftOut('changes', fid, cause),

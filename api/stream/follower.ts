@@ -1,7 +1,7 @@
 import { streamLimits } from '../../limits.config.ts'
 import { writePlace } from './place.ts'
 import type { Reader } from './reader.ts'
-import { type StreamEvent, writeEvent, writeHeartbeat } from './wire.ts'
+import { type StreamEvent, writeEvent, writeHeartbeat, writeReset } from './wire.ts'
 
 /** A log whose lines are numbered in the order in which they come to be seen. */
 export interface Log {
@@ -29,6 +29,8 @@ export interface LogLine {
 export interface Follow {
   readonly reader: Reader
   readonly wants: (line: LogLine) => boolean
+  /** Of the log that it follows. */
+  readonly epoch: string
   /** Number of the last line that was looked at for it. */
   seq: number
   /** Milliseconds since the epoch. */
@@ -96,6 +98,7 @@ export class Follower {
   async #serve(follow: Follow, epoch: string, head: number): Promise<void> {
     follow.busy = true
     try {
+      if (follow.epoch !== epoch) return follow.reader.end(writeReset({ epoch, head }))
       while (follow.seq < head && (await this.#readTo(follow, epoch)));
       const { reader, seq } = follow
       const now = this.#deps.now()

@@ -5,10 +5,10 @@ import { clientOf } from '../http/client.ts'
 import type { Operation, Sources } from '../http/route.ts'
 import { inLane } from '../http/turns.ts'
 import { type Follow, Follower, type Log, type LogHead, type LogLine } from './follower.ts'
-import { isPlaceOf, readPlace, writePlace } from './place.ts'
+import { isPlaceOf, readPlace } from './place.ts'
 import { Reader } from './reader.ts'
 import type { Seats } from './seats.ts'
-import { writeEvent, writeOpening } from './wire.ts'
+import { writeOpening, writeReset } from './wire.ts'
 
 /**
  * A GET whose answer goes on: server-sent events of a log, from a place on. Like a Route of api/http/route.ts it says
@@ -56,14 +56,17 @@ export function serveStream(definition: Stream, deps: StreamDeps): RequestHandle
     const now = sources.now()
     res.writeHead(200, head).write(writeOpening(retryMs, new Date(now)))
     const begin = beginOf(req.get('Last-Event-ID') || definition.since(query), newest)
-    if (begin === undefined) {
-      const { epoch, head: seq } = newest
-      const data = JSON.stringify({ epoch, head: seq })
-      return void res.end(writeEvent({ id: writePlace(epoch, seq), event: 'reset', data }))
-    }
+    if (begin === undefined) return void res.end(writeReset(newest))
     const lasts = lastSeconds.least + Math.random() * (lastSeconds.most - lastSeconds.least)
     const reader = new Reader(res, now + lasts * 1_000)
-    const follow: Follow = { reader, wants: definition.wants(query), seq: begin, heardAt: now, busy: false }
+    const follow: Follow = {
+      reader,
+      wants: definition.wants(query),
+      epoch: newest.epoch,
+      seq: begin,
+      heardAt: now,
+      busy: false,
+    }
     follower.add(follow)
   }
 }

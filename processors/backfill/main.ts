@@ -1,6 +1,7 @@
 import { openChainsFile } from '../../chains.file.ts'
 import { openDatabase } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
+import { refusePooler } from '../../db/pooler.ts'
 import { readShards } from '../../db/queries/chain/backfill.ts'
 import { runCommand } from '../../ops/cli.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
@@ -85,6 +86,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   })
   try {
     const database = await openDatabase(config.databaseUrl)
+    await refusePooler(database.databaseUrl)
     const pool = createPool({
       databaseUrl: database.databaseUrl,
       name: values.all ? 'backfill' : `backfill ${config.chain.name}`,

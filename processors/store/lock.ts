@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
-import { connectionTimeouts } from '../../db/pool.ts'
-import { noticeLostClient, readSessionId, tryLockChain } from '../../db/queries/chain/lock.ts'
+import { connectionTimeouts, endingWithClient } from '../../db/pool.ts'
+import { refusePooler } from '../../db/pooler.ts'
+import { readSessionId, tryLockChain } from '../../db/queries/chain/lock.ts'
 import { Refusal } from '../refusal.ts'
 
 /** How long a processor waits: twice as long as the server needs to notice an owner that vanished. */
@@ -33,15 +34,16 @@ interface LockOptions {
  * there so that a second process waits, and at last says why it ends, instead of fighting the first. An owner whose host
  * vanished loses it within 25 seconds.
  *
- * Throws a Refusal when another process has the lock and keeps it.
+ * Throws a Refusal when another process has the lock and keeps it, and an Error when a pooler stands before the server.
  */
 export async function lockForProcessor(
   databaseUrl: string,
   chain: ChainSettings,
   { waitMs, onLost, onWait }: LockOptions,
 ): Promise<ChainLock> {
+  await refusePooler(databaseUrl)
   const session = new pg.Client({
-    connectionString: databaseUrl,
+    connectionString: endingWithClient(databaseUrl),
     application_name: `processor ${chain.name} lock`,
     connectionTimeoutMillis: connectTimeoutMs,
     ...connectionTimeouts(statementMs),
@@ -54,7 +56,6 @@ export async function lockForProcessor(
   session.on('error', lose)
   await session.connect()
   try {
-    await noticeLostClient(session)
     for (const deadline = Date.now() + waitMs; !(await tryLockChain(session, chain.id)); await delay(askAgainMs)) {
       if (Date.now() > deadline) {
         throw new Refusal(`another processor of ${chain.name} is running on this database; stop it first`)

@@ -1,9 +1,13 @@
+import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { readChains } from '../../chains.file.ts'
-import { noticeLostClient } from '../../db/queries/chain/lock.ts'
+import { migrate } from '../../db/migrate.ts'
+import { createPool, endingWithClient } from '../../db/pool.ts'
+import { refusePooler } from '../../db/pooler.ts'
 import { abandonRange } from '../../processors/backfill/abandon.ts'
 import { commandWaitMs, lockForProcessor } from '../../processors/store/lock.ts'
 import { startTcpLink } from '../doubles/tcp-link.ts'
+import { startPooler } from '../doubles/transaction-pooler.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { chain, type LoadRun, startLoadRun } from './backfill/load-run.ts'
 
@@ -44,16 +48,32 @@ test('a processor whose database vanishes without a word ends', { timeout: 60_00
   expect(processor.output()).toMatch(/lost the connection that keeps other processors of base away|timeout/)
 })
 
-test('the server notices within 25 seconds that the owner of the lock vanished', async () => {
-  const { pool, drop } = await createTestDatabase()
+test('the server notices within 25 seconds that the owner of a lock vanished', async () => {
+  const { url, drop } = await createTestDatabase()
   onTestFinished(drop)
-  const session = await pool.connect()
-  await noticeLostClient(session)
-  const { rows } = await session.query(
-    `select current_setting('tcp_keepalives_idle')::int + current_setting('tcp_keepalives_interval')::int
-            * current_setting('tcp_keepalives_count')::int as seconds,
-            current_setting('client_connection_check_interval') as checked`,
-  )
-  session.release(true)
-  expect(rows).toEqual([{ seconds: 25, checked: '10s' }])
+  const asked = `
+    select current_setting('tcp_keepalives_idle')::int + current_setting('tcp_keepalives_interval')::int
+           * current_setting('tcp_keepalives_count')::int as seconds,
+           current_setting('tcp_user_timeout') as unacknowledged,
+           current_setting('client_connection_check_interval') as checked`
+  const session = new pg.Client({ connectionString: endingWithClient(url) })
+  await session.connect()
+  expect((await session.query(asked)).rows).toEqual([{ seconds: 25, unacknowledged: '25000', checked: '10s' }])
+  await session.end()
+  const pool = createPool({ databaseUrl: url, name: 'a load', max: 1, statementTimeoutMs: 0 })
+  expect((await pool.query(asked)).rows).toEqual([{ seconds: 25, unacknowledged: '0', checked: '10s' }])
+  await pool.end()
+})
+
+test('a processor is refused through a pooler that gives its connections away', async () => {
+  const { url, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  const pooler = await startPooler(Number(new URL(url).port))
+  onTestFinished(() => pooler.close())
+  const through = new URL(url)
+  through.port = String(pooler.port)
+  const line = /between here and the database is a pooler .* name the server itself in DATABASE_URL/
+  await expect(lockForProcessor(through.href, base, { waitMs: commandWaitMs, onLost })).rejects.toThrow(line)
+  await expect(migrate(through.href)).rejects.toThrow(line)
+  await expect(refusePooler(url)).resolves.toBeUndefined()
 })

@@ -41,10 +41,10 @@ export const logStream = stream({
     return (line) =>
       filters !== undefined && (filters.fid === null || Number(filters.fid) === line.fid) && isWanted(line)
   },
-  log: ({ database, chains, baseUrl, leftOut }) => ({
-    head: () => logHead(database),
+  log: ({ primary, chains, baseUrl, leftOut }) => ({
+    head: () => logHead(primary),
     async after(since) {
-      const { lines, reached } = await readLog(database, {
+      const { lines, reached } = await readLog(primary, {
         since,
         limit: pageLines,
         maxBytes: documentLimits.logBytes,

@@ -59,12 +59,12 @@ export const log = route({
   errors: ['ERR_NOT_FOUND'],
   maxAgeSeconds: 5,
   freshSeconds: 1,
-  async read({ since, limit, fields }, { database, chains, baseUrl, leftOut }) {
-    const { epoch, head } = await logHead(database)
+  async read({ since, limit, fields }, { primary, chains, baseUrl, leftOut }) {
+    const { epoch, head } = await logHead(primary)
     if (since === null || !isPlaceOf(since, { epoch, head })) {
       throw new ApiError('ERR_NOT_FOUND', 'the log has no such place; begin again without `since`')
     }
-    const { lines, reached } = await readLog(database, {
+    const { lines, reached } = await readLog(primary, {
       since: since.seq,
       limit,
       maxBytes: documentLimits.logBytes,

@@ -6,7 +6,7 @@ import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 
 /** Where the log of a database stands. */
 interface LogHead {
-  /** UUID of the database: another one counts from 1 again. */
+  /** UUID: in another database, and after a failover or a restore, numbers are given to other changes. */
   readonly epoch: string
   /** Number of the newest line; 0 before the first. */
   readonly head: number
@@ -45,12 +45,21 @@ const profilesAtOnce = 50
 /** Numbers looked at in one statement; most of them are followed by newer ones of the same agents when many change often. */
 const entriesAtOnce = 10_000
 
+/**
+ * The newest number, and of which log. The epoch that is stored holds in the server and on the timeline it was made in;
+ * on any other it gives another one, so that nobody has to notice a failover in time to change it. Asked of a primary.
+ */
 export async function logHead(db: Queryable): Promise<LogHead> {
   const { rows } = await db.query<LogHead>({
     name: 'log-head',
     text: `
-select epoch, greatest((select max(seq) from agent_change), (select max(seq) from agent_activity), 0) as head
-  from change_epoch`,
+select case when (e.system_identifier, e.timeline) = (s.system_identifier, s.timeline) then e.epoch
+            else md5(concat_ws(' ', e.epoch, s.system_identifier, s.timeline))::uuid
+        end as epoch,
+       greatest((select max(seq) from agent_change), (select max(seq) from agent_activity), 0) as head
+  from change_epoch e,
+       (select system_identifier, left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) as timeline
+          from pg_control_system()) s`,
   })
   return rows[0] as LogHead
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { boundedDatabase, createApiPool, withSettings } from '../../../api/http/database.ts'
+import { boundedDatabase, createApiPool } from '../../../api/http/database.ts'
+import { withSettings } from '../../../db/pool.ts'
 import { startTcpLink, type TcpLink } from '../../doubles/tcp-link.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'

@@ -10,12 +10,12 @@ const line = (seq: number, bytes: number) => ({ seq, kind: 'upsert', fid: seq, t
 
 /** A log that fails as long as it is told to, and how often it was asked. */
 function toyLog(size: number, bytes: number) {
-  const asked = { head: 0, after: [] as number[], fails: false }
+  const asked = { head: 0, after: [] as number[], fails: false, epoch: 'ffffffff-0000' }
   const log: Log = {
     async head() {
       asked.head++
       if (asked.fails) throw new Error('no database')
-      return { epoch: 'ffffffff-0000', head: size }
+      return { epoch: asked.epoch, head: size }
     },
     async after(seq) {
       asked.after.push(seq)
@@ -40,7 +40,7 @@ async function serve(log: Log, limits: { unsentBytes: number; drainSeconds: numb
     res.once('close', () => open.delete(res))
     res.writeHead(200).flushHeaders()
     const reader = new Reader(res as unknown as Response, Number.POSITIVE_INFINITY, limits)
-    follower.add({ reader, wants: () => true, seq: 0, heardAt: Date.now(), busy: false })
+    follower.add({ reader, wants: () => true, epoch: 'ffffffff-0000', seq: 0, heardAt: Date.now(), busy: false })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -104,5 +104,17 @@ test('a failing log is asked again, its failure told once, and nothing is asked 
   const before = asked.head
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   expect(asked.head).toBeLessThanOrEqual(before + 1) // one may have been under way
+  await stop()
+})
+
+test('a stream ends with a reset when another log answers: after a failover numbers are given out again', async () => {
+  const { log, asked } = toyLog(2, 10)
+  const { url, stop } = await serve(log, { unsentBytes: 64 * 1024, drainSeconds: 60 })
+  const read = (await fetch(url)).text()
+  await until('it has both lines', () => asked.after.length === 2)
+  asked.epoch = 'eeeeeeee-0000'
+  expect((await read).split('\n\n').at(-2)).toBe(
+    'id: eeeeeeee-2\nevent: reset\ndata: {"epoch":"eeeeeeee-0000","head":2}',
+  )
   await stop()
 })

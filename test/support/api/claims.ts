@@ -7,7 +7,7 @@ import { type AttemptCounter, createMemoryCounter } from '../../../api/claim/att
 import { createWitnesses } from '../../../api/claim/world.ts'
 import type { ChainName } from '../../../chains.config.ts'
 import { readChains } from '../../../chains.file.ts'
-import { inTransaction } from '../../../db/pool.ts'
+import { inSafeTransaction } from '../../../db/pool.ts'
 import { accountOf, type DevChain, funder, startDevChain } from '../../../devnet/chain/chain.ts'
 import { addAppKey, registerFid } from '../../../devnet/chain/farcaster.ts'
 import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
@@ -104,7 +104,7 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
       windowSeconds: 900,
       hostLinkRequired,
       verificationProof,
-      transaction: (work) => inTransaction(pool, work),
+      transaction: (work) => inSafeTransaction(pool, work),
       askAgain: (fid) => askAgain({ pool, fid, now: () => new Date(clock.now) }),
       derive: (fid) => deriveClaimed({ pool, fid, settlementOverloads: 'spec', now: () => new Date(clock.now) }),
     }

@@ -22,7 +22,10 @@ export async function refreshRankings({ pool, now, settlementOverloads }: Rankin
   await inTransaction(pool, async (db) => {
     const at = now()
     await allowLargeSums(db)
-    await db.query({ name: 'store-rankings', text: storeRankings, values: [at, settlementOverloads === 'all'] })
+    await db.query({ text: makeFigures, values: [at, settlementOverloads === 'all'] })
+    await db.query('create index on ranking_figure (chain, own)')
+    await db.query('analyze ranking_figure')
+    await db.query(storeRankings)
     await noteRound(db, at)
     await forgetDays(db, at)
   })
@@ -42,6 +45,7 @@ const measures = {
 
 const isIn = (time: string, window: Window) => (window === 'ever' ? 'true' : `${time} >= since.${window}`)
 const counts = windows.flatMap((window) => [window, `${window}_amount`])
+const figures = [...counts, ...windows.map((window) => `${window}_payers`)]
 const each = <T extends string>(names: readonly T[], expression: (name: T) => string) =>
   names.map(expression).join(',\n         ')
 const sumsOf = (names: readonly Window[], count: string, amount: string, time: string) =>
@@ -52,12 +56,15 @@ const sumsOf = (names: readonly Window[], count: string, amount: string, time: s
   )
 
 /**
- * Ranks that have not changed are left out before: a conflict alone would lock each of them, and locks are writes.
+ * What every agent was paid: on each chain and on all of them (chain ''), with and without payments from its own
+ * addresses. A table of the transaction: a hundred rankings are read from it, each by its first ranks alone, where one
+ * statement would sort all agents for each.
  *
  * Windows begin with a full hour, so that the hours that are summed up are all there is to them. These do not tell who
  * paid: payments from own addresses are few pairs, and are read again where such a pair was active in a window.
  */
-const storeRankings = `
+const makeFigures = `
+create temporary table ranking_figure on commit drop as
 with since as materialized (
   select date_trunc('hour', $1::timestamptz - interval '7 days', 'UTC') as last_7d,
          date_trunc('hour', $1::timestamptz - interval '30 days', 'UTC') as last_30d
@@ -141,34 +148,44 @@ paying as materialized (
    cross join since
    group by fid, chain, is_own
 ),
-figure as (
-  select fid, chain, own, max(newest_at) as newest_at,
-         ${each(windows, (name) => `sum(${name}) as ${name}, sum(${name}_amount) as ${name}_amount, sum(${name}_payers) as ${name}_payers`)}
-    from paid
-    join paying using (fid, chain, is_own)
-   cross join (values (true), (false)) as counted (own)
-   where own or not is_own
-   group by fid, chain, own
+both_sums as (select * from paid join paying using (fid, chain, is_own))
+select fid, chain, counted.own, greatest(others.newest_at, case when counted.own then self.newest_at end) as newest_at,
+       ${each(figures, (name) => `coalesce(others.${name}, 0) + case when counted.own then coalesce(self.${name}, 0) else 0 end as ${name}`)}
+  from (select * from both_sums where not is_own) others
+  full join (select * from both_sums where is_own) self using (fid, chain)
+ cross join (values (true), (false)) as counted (own)
+ order by chain collate "C", own`
+
+const rankings = Object.entries(periods).flatMap(([period, window]) =>
+  Object.entries(measures).map(([measure, [first, second, third]]) => {
+    const figureOf = { settlements: window, volume: `${window}_amount`, payers: `${window}_payers` }
+    const order = [first, second, third].map((one) => figureOf[one])
+    return `
+    (select '${period}' as period, '${measure}' as measure, f.chain, f.own, f.fid, ${window} as settlements,
+            ${window}_amount as volume, ${window}_payers as payers, newest_at,
+            ${['first', 'second', 'third'].map((name, place) => `${order[place]} as ${name}`).join(', ')}
+       from ranking_figure f
+      where f.chain = of.chain and f.own = of.own and ${window} > 0
+      order by ${order.map((figure) => `${figure} desc`).join(', ')}, fid
+      limit ${mostRanked})`
+  }),
+)
+
+/** Ranks that have not changed are left out before: a conflict alone would lock each of them, and locks are writes. */
+const storeRankings = `
+with ranked as materialized (
+  select place.*, row_number() over (partition by period, measure, place.chain, place.own
+                                     order by first desc, second desc, third desc, fid) as rank
+    from (select distinct chain, own from ranking_figure) of
+   cross join lateral (
+${rankings.join('\n     union all')}) place
 ),
-ranked as materialized (
-  select *
-    from (select period, measure, chain, own, fid, settlements, volume, payers, newest_at,
-                 row_number() over (partition by period, measure, chain, own
-                                    order by first desc, second desc, third desc, fid) as rank
-            from figure
-           cross join lateral (values ${each(Object.keys(periods), (period) => {
-             const window = periods[period]
-             return `('${period}', ${window}, ${window}_amount, ${window}_payers)`
-           })}) as window_of (period, settlements, volume, payers)
-           cross join lateral (values ${each(Object.keys(measures) as (keyof typeof measures)[], (measure) => `('${measure}', ${measures[measure].join(', ')})`)}) as by (measure, first, second, third)
-           where settlements > 0) placed
-   where rank <= ${mostRanked}
-),
+kept as (select period, measure, chain, own, max(rank) as last_rank from ranked group by period, measure, chain, own),
 gone as (
   delete from ranking r
-   where not exists (select from ranked
-                      where (ranked.period, ranked.measure, ranked.chain, ranked.own, ranked.rank)
-                          = (r.period, r.measure, r.chain, r.own, r.rank))
+   where not exists (select from kept
+                      where (kept.period, kept.measure, kept.chain, kept.own) = (r.period, r.measure, r.chain, r.own)
+                        and kept.last_rank >= r.rank)
 )
 insert into ranking (period, measure, chain, own, rank, fid, settlements, volume, payers, newest_at)
 select period, measure, chain, own, rank, ranked.fid, ranked.settlements, ranked.volume, ranked.payers, ranked.newest_at

@@ -13,6 +13,11 @@ const point = z
         'Who paid in it, each once; those of two points cannot be added. Null: the window has more than ' +
         `${grouped(readingLimits.payerSettlements)} settlements.`,
     }),
+    median_usdc: dollars.nullable().meta({
+      description:
+        'The amount in the middle, of an even number the lower one. Null: nothing was paid, or the window has more ' +
+        `than ${grouped(readingLimits.payerSettlements)} settlements.`,
+    }),
   })
   .meta({ id: 'SeriesPoint' })
 

@@ -1,6 +1,7 @@
 /** Fields whose numbers are wider than a JavaScript number, or exact decimals: kept as the text they are sent as. */
-type ExactField = 'erc8004_id' | 'amount_usdc' | 'volume_usdc'
-const exactFields: ReadonlySet<string> = new Set<ExactField>(['erc8004_id', 'amount_usdc', 'volume_usdc'])
+const exactNames = ['erc8004_id', 'amount_usdc', 'filtered_amount_usdc', 'median_usdc', 'volume_usdc'] as const
+type ExactField = (typeof exactNames)[number]
+const exactFields: ReadonlySet<string> = new Set(exactNames)
 
 /** An answer of the API as the pages read it. */
 export type Exact<T> = T extends object

@@ -12,13 +12,14 @@ interface Series {
   /** Null: all. */
   readonly chain: readonly ChainName[] | null
   readonly settlementOverloads: 'spec' | 'all'
-  /** Settlements of the window up to which its payers are told apart: each of them is read for that. */
+  /** Settlements of the window up to which payers are told apart and amounts sorted: each is read for that. */
   readonly payersUpTo: number
 }
 
 /**
  * JSON array of the buckets' sums, ascending, empty ones included. Rolled up hours give counts and amounts, blocks that
- * are not rolled up their settlements. How many paid is null when the window has more than `payersUpTo` settlements.
+ * are not rolled up their settlements. How many paid, and the amount in the middle, is null when the window has more than
+ * `payersUpTo` settlements.
  */
 export async function settlementSeries(db: Queryable, series: Series): Promise<string> {
   const { fid, starts, end, chain, settlementOverloads, payersUpTo } = series
@@ -44,8 +45,8 @@ const isShown = `($4::boolean or ${isListed('s.selector')})`
 const inWindow = `s.block_timestamp >= ${first} and s.block_timestamp < $2`
 const bucketOf = (time: string) => `width_bucket(${time}, $1::timestamptz[])`
 
-/** `hours`: rolled up sums `h` of the window; `unrolled`: its other settlements; `payers`: bucket and payer of each row. */
-function seriesOf(parts: { recipients: string; hours: string; unrolled: string; payers: string }): string {
+/** `hours`: rolled up sums `h` of the window; `unrolled`: its other settlements; `paid`: bucket, payer and amount of each row. */
+function seriesOf(parts: { recipients: string; hours: string; unrolled: string; paid: string }): string {
   return `
 with ${parts.recipients}
 hours as materialized (${parts.hours}),
@@ -59,10 +60,10 @@ sums as (
 ),
 countable as (select coalesce(sum(n), 0) <= $5::bigint as yes from sums),
 payers as (
-  select bucket, count(distinct payer) as n
-    from (${parts.payers}
+  select bucket, count(distinct payer) as n, percentile_disc(0.5) within group (order by amount) as median
+    from (${parts.paid}
            union all
-          select ${bucketOf('block_timestamp')}, payer from unrolled) paid
+          select ${bucketOf('block_timestamp')}, payer, amount from unrolled) paid
    where (select yes from countable)
    group by bucket
 )
@@ -70,7 +71,8 @@ select coalesce(json_agg(json_build_object(
          'start', ${isoTime('start')},
          'settlements', coalesce(sums.n, 0)::bigint,
          'amount_usdc', ${dollars('coalesce(sums.amount, 0)')},
-         'unique_payers', case when countable.yes then coalesce(payers.n, 0) end
+         'unique_payers', case when countable.yes then coalesce(payers.n, 0) end,
+         'median_usdc', ${dollars('payers.median')}
        ) order by start), '[]')::text as points
   from unnest($1::timestamptz[]) with ordinality as one (start, bucket)
  cross join countable
@@ -78,12 +80,12 @@ select coalesce(json_agg(json_build_object(
   left join payers using (bucket)`
 }
 
-/** Bucket and payer of each settlement of rolled up hours, whose blocks are read again; `hours`: those of some recipients. */
-const payersOf = (hours: string) => `
-  select ${bucketOf('h.hour')} as bucket, s.payer
+/** Bucket, payer and amount of each settlement of rolled up hours, whose blocks are read again; `hours`: those of some recipients. */
+const paidIn = (hours: string) => `
+  select ${bucketOf('h.hour')} as bucket, s.payer, s.amount
     from (${hours}) h
    cross join lateral (
-     select s.payer from settlement s
+     select s.payer, s.amount from settlement s
       where s.recipient = h.recipient and s.chain = h.chain and s.block_number between h.first_block and h.last_block
         and h.overload <> ${isListed('s.selector')}
         and not exists (select from settlement_unrolled u
@@ -114,7 +116,7 @@ const ofAgent = seriesOf({
      offset 0
    ) s
    where ${chains('u.chain')}`,
-  payers: payersOf('select * from hours where (select yes from countable)'),
+  paid: paidIn('select * from hours where (select yes from countable)'),
 })
 
 /** Who paid in the window is read from the hours of its recipients. */
@@ -132,7 +134,7 @@ const ofAll = seriesOf({
      offset 0
    ) s
    where ${chains('u.chain')}`,
-  payers: payersOf(`
+  paid: paidIn(`
       select h.* from settlement_hourly h
        where (select yes from countable) and h.hour >= ${first} and h.hour < $2
          and ($4::boolean or not h.overload) and ${chains('h.chain')}`),

@@ -99,6 +99,7 @@ test('points are the sums of the rows, for any window, interval and chains, of a
             settlements: here.length,
             amount_usdc: Number(units) / 1e6,
             unique_payers: new Set(here.map(({ payer }) => payer)).size,
+            median_usdc: medianOf(here.map(({ amount }) => amount)),
           }
         })
         expect(body.points).toEqual(expected)
@@ -191,3 +192,10 @@ test('hours of everybody follow those of the recipients, also where these are co
   await pool.query('truncate settlement_hourly')
   expect(await wrong()).toBe(0)
 })
+
+/** Dollars; of an even number the lower one. Null: there is none. */
+function medianOf(amounts: readonly bigint[]): number | null {
+  const sorted = amounts.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0))
+  const median = sorted[Math.ceil(sorted.length / 2) - 1]
+  return median === undefined ? null : Number(median) / 1e6
+}

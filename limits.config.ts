@@ -15,6 +15,8 @@ export const requestLimits = {
   perDay: 2_000,
   /** Pages, agents' feeds and sitemaps, counted apart. */
   pagesPerMinute: 120,
+  /** Pictures of agents on pages, counted apart. */
+  picturesPerMinute: 1_200,
 } as const
 
 export const rowLimits = {
@@ -26,6 +28,18 @@ export const rowLimits = {
   search: { minimum: 1, maximum: 100, fallback: 20 },
   log: { minimum: 1, maximum: 1_000, fallback: 1_000 },
 } as const satisfies Record<string, Rows>
+
+/** Of pictures of agents, which pages show from here. */
+export const pictureLimits = {
+  /** Of one picture, and of all that are kept in memory. */
+  bytes: 512 * 1024,
+  keptBytes: 64 * 1024 * 1024,
+  /** How long one is kept, and how long one that is broken is not asked for again. */
+  keptSeconds: 21_600,
+  brokenSeconds: 600,
+  /** Fetched at once, of all hosts; whoever comes then is shown a letter. */
+  atOnce: 24,
+} as const
 
 /** Of income. */
 export const incomeLimits = {

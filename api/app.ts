@@ -17,9 +17,10 @@ import { createMetrics, type Watched } from './http/metrics.ts'
 import { expressPath, methodsByPath, type Sources, type Total } from './http/route.ts'
 import { waitInLane } from './http/turns.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
-import { pageLimiter } from './limits/page-limiter.ts'
+import { pageLimiter, pictureLimiter } from './limits/page-limiter.ts'
 import { hearRefused, mcpPath, mcpRoutes } from './mcp/routes.ts'
 import { pageRoutes } from './pages/pages.ts'
+import type { PictureDoor } from './pages/pictures/gallery.ts'
 import { actions, routes, streams } from './routes.ts'
 import { Seats } from './stream/seats.ts'
 import { serveStream } from './stream/stream.ts'
@@ -41,6 +42,8 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
     /** Brings an agent up to date after its claim; the claim itself is stored already. */
     readonly derive: (fid: number) => Promise<void>
   }
+  /** Where pictures of profiles are fetched from; absent: pages show letters in their place. */
+  readonly pictures?: PictureDoor
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Why this process should get no more requests; undefined while it should. */
@@ -104,9 +107,11 @@ export function createApp(deps: ApiDeps): Express {
   for (const [path, methods] of methodsByPath([...routes, ...streams, ...(claims ? actions : [])])) {
     app.all(path, refuseMethod(methods))
   }
-  app.use(docsRoutes(deps.baseUrl))
+  app.use(docsRoutes(deps))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
-  app.use(pageRoutes({ sources, cache, budget, onRead: metrics.countRead, log: deps.log, now: deps.now }))
+  const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]
+  const { pictures, log, now } = deps
+  app.use(pageRoutes({ sources, cache, budget, pictureBudget, pictures, onRead: metrics.countRead, log, now }))
   app.use(refusePath)
   app.use(answerErrors(deps.log, jsonOrProblem(deps.baseUrl)))
   return app

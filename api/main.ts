@@ -10,6 +10,7 @@ import { readConfig } from './config.ts'
 import { readsThrough } from './http/database.ts'
 import { pageLimits } from './limits/page-limiter.ts'
 import { FusedRedisStore } from './limits/redis.ts'
+import { createPictureDoor } from './pages/pictures/gallery.ts'
 import { runHttp } from './process.ts'
 
 const usage = `
@@ -27,6 +28,7 @@ await runCommand({ usage }, async () => {
     const { pool, database, standby, log, redis } = parts
     for (const missing of claimsWithoutWitness(config.chains)) log.warn(missing)
     const witnesses = createWitnesses({ ...config, now: Date.now })
+    const pictures = createPictureDoor(config, config.egressAllow)
     const pageStore = redis && new FusedRedisStore(redis.send, pageLimits, Date.now, 'pages:')
     const app = createApp({
       ...config,
@@ -36,6 +38,7 @@ await runCommand({ usage }, async () => {
       pool: database,
       limiter: { ...parts.limiter, pageStore },
       now: Date.now,
+      pictures,
       claims: {
         ...config.claims,
         ...witnesses,
@@ -46,7 +49,11 @@ await runCommand({ usage }, async () => {
         derive: (fid) => deriveClaimed({ ...config, pool, fid, now: () => new Date() }),
       },
     })
-    return { app, release: () => witnesses.close() }
+    const release = () => {
+      pictures.close()
+      return witnesses.close()
+    }
+    return { app, release }
   })
   process.exit(0) // left to itself Node gives up its signal handlers first, and a late SIGTERM would be the end it tells
 })

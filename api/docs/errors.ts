@@ -1,8 +1,9 @@
 import { errorPagePath } from '../http/error-answer.ts'
 import { type ErrorCode, errorTable } from '../http/errors.ts'
 import { type Html, html } from '../http/html.ts'
+import type { Site } from '../pages/parts/layout.ts'
 import { errorFields } from '../schemas/error.ts'
-import { docsDocument } from './page.ts'
+import { docsFrame } from './frame.ts'
 
 const codes = Object.keys(errorTable) as ErrorCode[]
 
@@ -13,27 +14,23 @@ const advice = {
 } as const
 
 /** Every code, each with an anchor. */
-export function errorsPage(): string {
-  return docsDocument(
-    'Errors',
-    html`<header>
-<h1>Errors</h1>
-<p>The body of an error is JSON: <code>error</code> is one of these codes, <code>detail</code> is for people, the rest
+export function errorsPage(site: Site): string {
+  const head = { path: '/docs/errors', title: 'Errors', description: 'Every code that a request can be refused with.' }
+  return docsFrame(
+    site,
+    head,
+    html`<h1>Errors</h1>
+<p class="lead">The body of an error is JSON: <code>error</code> is one of these codes, <code>detail</code> is for people, the rest
 belongs to the code. Who accepts application/problem+json and nothing else gets problem details (RFC 9457).</p>
-<p><a href="/docs">API reference</a>. The same list as JSON: <a href="/api/errors">/api/errors</a>.</p>
-</header>
-<main>
-${codes.map((code) => html`<section id="${code}"><h2><a href="${errorPagePath(code)}">${code}</a></h2>${about(code)}</section>`)}
-</main>`,
+<p>The same list as JSON: <a href="/api/errors">/api/errors</a>.</p>
+${codes.map((code) => html`<section id="${code}"><h2><a href="${errorPagePath(code)}">${code}</a></h2>${about(code)}</section>`)}`,
   )
 }
 
 /** What one code means. */
-export function errorPage(code: ErrorCode): string {
-  return docsDocument(
-    code,
-    html`<header><h1>${code}</h1><p><a href="/docs/errors">All errors</a></p></header><main>${about(code)}</main>`,
-  )
+export function errorPage(code: ErrorCode, site: Site): string {
+  const head = { path: errorPagePath(code), title: code, description: `${errorTable[code].title}.` }
+  return docsFrame(site, head, html`<h1><code>${code}</code></h1>${about(code)}`)
 }
 
 function about(code: ErrorCode): Html {

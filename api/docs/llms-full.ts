@@ -1,14 +1,14 @@
 import type { Html } from '../http/html.ts'
-import type { ApiDocument } from './page.ts'
+import { type ApiDocument, requestsOf } from './document.ts'
 import { boundsOf, type Schema, typeOf } from './schema.ts'
 
 /** /llms-full.txt: the whole reference as Markdown in one document, made of the OpenAPI document. */
 export function llmsFullText(document: ApiDocument, baseUrl: string): string {
-  const { info, paths, components } = document
-  const requests = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { summary, description, parameters = [], requestBody, responses }]) =>
+  const { info, components } = document
+  const requests = requestsOf(document).map(
+    ({ method, path, operation: { summary, description, parameters = [], requestBody, responses } }) =>
       [
-        `### ${method.toUpperCase()} ${baseUrl}${path}`,
+        `### ${method} ${baseUrl}${path}`,
         '',
         `${summary} ${description}`,
         '',
@@ -20,7 +20,6 @@ export function llmsFullText(document: ApiDocument, baseUrl: string): string {
         }),
         '',
       ].join('\n'),
-    ),
   )
   const schemas = Object.entries(components.schemas).map(([name, { description, properties, ...rest }]) =>
     [

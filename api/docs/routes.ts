@@ -2,40 +2,59 @@ import { type RequestHandler, Router } from 'express'
 import { answerAlways } from '../http/answer.ts'
 import { Content } from '../http/content.ts'
 import { errorPagePath } from '../http/error-answer.ts'
-import { errorTable } from '../http/errors.ts'
+import { type ErrorCode, errorTable } from '../http/errors.ts'
 import { refuseMethod } from '../http/method.ts'
 import { json } from '../http/route.ts'
+import type { Site } from '../pages/parts/layout.ts'
+import { htmlType } from '../pages/parts/page.ts'
+import { giveAskingPolicy } from '../pages/policy.ts'
+import { answerPage, answersPage } from './answers.ts'
 import { changelogPage } from './changelog.ts'
+import { type ApiDocument, requestPath, requestsOf } from './document.ts'
+import { graphqlPage, sqlPage } from './elsewhere.ts'
 import { errorPage, errorsPage } from './errors.ts'
+import { limitsPage } from './limits.ts'
 import { llmsText } from './llms.ts'
 import { llmsFullText } from './llms-full.ts'
 import { openApiDocument } from './openapi.ts'
-import { type ApiDocument, docsPage, docsPolicy } from './page.ts'
+import { overviewPage } from './overview.ts'
+import { requestPage } from './request.ts'
+import { answerPath } from './schema.ts'
 
 /** Cache lifetime of documents that change only with a new version of the program. */
 const maxAgeSeconds = 300
 
 /** /openapi.json: the OpenAPI document; /docs and below: the same for people; /llms.txt: a list of it all, /llms-full.txt: all of it as prose. */
-export function docsRoutes(baseUrl: string): Router {
+export function docsRoutes(site: Site & { readonly baseUrl: string }): Router {
+  const { baseUrl } = site
   const document = openApiDocument()
   const reference = document as unknown as ApiDocument
   const router = Router({ caseSensitive: true })
-  const serve = (path: string, type: string, text: string, ...before: RequestHandler[]) => {
-    router.get(path, ...before, answerAlways(new Content(type, Buffer.from(text)), maxAgeSeconds))
+  const serve = (path: string, type: string, write: () => string, ...before: RequestHandler[]) => {
+    let content: Content | undefined
+    router.get(path, ...before, (req, res, next) => {
+      content ??= new Content(type, Buffer.from(write()))
+      return answerAlways(content, maxAgeSeconds)(req, res, next)
+    })
     router.all(path, refuseMethod(['GET', 'HEAD']))
   }
-  const page = (path: string, text: string) => serve(path, 'text/html; charset=utf-8', text, givePolicy)
-  serve('/openapi.json', json, JSON.stringify(document))
-  serve('/llms.txt', 'text/plain; charset=utf-8', llmsText(baseUrl))
-  serve('/llms-full.txt', 'text/plain; charset=utf-8', llmsFullText(reference, baseUrl))
-  page('/docs', docsPage(reference, baseUrl))
-  page('/docs/changelog', changelogPage())
-  page('/docs/errors', errorsPage())
-  for (const code of Object.keys(errorTable) as (keyof typeof errorTable)[]) page(errorPagePath(code), errorPage(code))
+  const page = (path: string, write: () => string) => serve(path, htmlType, write, giveAskingPolicy)
+  serve('/openapi.json', json, () => JSON.stringify(document))
+  serve('/llms.txt', 'text/plain; charset=utf-8', () => llmsText(baseUrl))
+  serve('/llms-full.txt', 'text/plain; charset=utf-8', () => llmsFullText(reference, baseUrl))
+  page('/docs', () => overviewPage(reference, site, baseUrl))
+  page('/docs/answers', () => answersPage(reference, site))
+  page('/docs/limits', () => limitsPage(site))
+  page('/docs/graphql', () => graphqlPage(site, baseUrl))
+  page('/docs/sql', () => sqlPage(site))
+  page('/docs/changelog', () => changelogPage(site))
+  page('/docs/errors', () => errorsPage(site))
+  for (const request of requestsOf(reference)) {
+    page(requestPath(request.operation.operationId), () => requestPage(request, site, baseUrl))
+  }
+  for (const [name, schema] of Object.entries(reference.components.schemas)) {
+    page(answerPath(name), () => answerPage(name, schema, site))
+  }
+  for (const code of Object.keys(errorTable) as ErrorCode[]) page(errorPagePath(code), () => errorPage(code, site))
   return router
-}
-
-const givePolicy: RequestHandler = (_req, res, next) => {
-  res.setHeader('Content-Security-Policy', docsPolicy)
-  next()
 }

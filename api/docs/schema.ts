@@ -21,11 +21,14 @@ export interface Schema {
   readonly required?: readonly string[]
 }
 
-/** `integer`, `array of Settlement`, `Time or null`; names link to their section. */
+/** Path of the page about a part of answers. */
+export const answerPath = (name: string) => `/docs/answers/${name}`
+
+/** `integer`, `array of Settlement`, `Time or null`; names link to their page. */
 export function typeOf(schema: Schema): Html {
   if (schema.$ref) {
     const name = schema.$ref.split('/').at(-1) as string
-    return html`<a href="#${name}">${name}</a>`
+    return html`<a href="${answerPath(name)}">${name}</a>`
   }
   const options = schema.anyOf ?? schema.oneOf
   if (options) return listed(options.map(typeOf), ' or ')
@@ -66,10 +69,10 @@ export function fieldsOf(schema: Schema): Html {
       <td>${field.description} ${boundsOf(field)}</td>
     </tr>`,
   )
-  return html`<table>
+  return html`<div class="table wraps" role="group" aria-label="Fields" tabindex="0"><table>
     <thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
     <tbody>${rows}</tbody>
-  </table>`
+  </table></div>`
 }
 
 function listed(parts: readonly Html[], separator: string): Html {

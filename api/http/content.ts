@@ -49,7 +49,7 @@ export class Content {
   }
 
   in(encoding: Encoding): Representation | Promise<Representation> {
-    const wanted = this.text.length < smallestCompressed ? 'identity' : encoding
+    const wanted = this.text.length < smallestCompressed || isPacked(this.type) ? 'identity' : encoding
     const known = this.#made.get(wanted)
     if (known) return known
     const making = this.#make(wanted).catch((error) => {
@@ -68,6 +68,9 @@ export class Content {
     return made
   }
 }
+
+/** Pictures of dots are compressed already. */
+const isPacked = (type: string) => /^image\/(?!svg)/.test(type)
 
 function represent(encoding: Encoding, bytes: Buffer, etag: string): Representation {
   return { encoding, etag, length: bytes.length, body: wire(bytes) }

@@ -7,29 +7,31 @@ import { MemoryStore } from './memory.ts'
 import { type Limits, minuteMs } from './window.ts'
 
 /** Pages, agents' feeds and sitemaps of a client, apart from what it asks of the API; a day has no bound. */
-export const pageLimits: Limits = {
-  perMinute: requestLimits.pagesPerMinute,
-  perDay: Number.MAX_SAFE_INTEGER,
-}
+export const pageLimits: Limits = { perMinute: requestLimits.pagesPerMinute, perDay: Number.MAX_SAFE_INTEGER }
+/** Pictures on them: a page has many, and the browser keeps them. */
+const pictureLimits: Limits = { ...pageLimits, perMinute: requestLimits.picturesPerMinute }
 
 interface PageLimiterOptions {
   /** Absent: counts in this process. */
-  readonly store: Store | undefined
+  readonly store?: Store | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
 /** The limit of what people read. Refusals are passed on as ApiErrors, for the page that says so. */
-export function pageLimiter({ store, now }: PageLimiterOptions): RequestHandler {
+export const pageLimiter = (options: PageLimiterOptions) => minuteLimiter('pages', pageLimits, options)
+export const pictureLimiter = (options: PageLimiterOptions) => minuteLimiter('pictures', pictureLimits, options)
+
+function minuteLimiter(name: string, limits: Limits, { store, now }: PageLimiterOptions): RequestHandler {
   return rateLimit({
-    store: store ?? new MemoryStore(pageLimits, now),
+    store: store ?? new MemoryStore(limits, now),
     windowMs: minuteMs,
-    limit: pageLimits.perMinute,
+    limit: limits.perMinute,
     keyGenerator: (req) => clientOf(req.ip),
     handler: (req, _res, next) => {
       const { resetTime } = (req as Request & { rateLimit: { resetTime: Date } }).rateLimit
       const retryAfterSeconds = Math.max(1, Math.ceil((resetTime.getTime() - now()) / 1_000))
-      next(new ApiError('ERR_RATE_LIMIT', `at most ${pageLimits.perMinute} pages a minute`, { retryAfterSeconds }))
+      next(new ApiError('ERR_RATE_LIMIT', `at most ${limits.perMinute} ${name} a minute`, { retryAfterSeconds }))
     },
     standardHeaders: false,
     legacyHeaders: false,

@@ -10,6 +10,8 @@ const files = {
   'icon.svg': 'image/svg+xml',
   'claim.js': 'text/javascript; charset=utf-8',
   'live.js': 'text/javascript; charset=utf-8',
+  'local.js': 'text/javascript; charset=utf-8',
+  'try.js': 'text/javascript; charset=utf-8',
 } as const
 
 /** Cache lifetime of files that change only with a new version of the program. */

@@ -8,7 +8,7 @@ import type { leaderboardAnswer } from '../schemas/leaderboard.ts'
 import { avatar, nameOf } from './parts/avatar.ts'
 import { chainBadges, claimedMark } from './parts/badges.ts'
 import type { Exact } from './parts/exact-json.ts'
-import { counted, dollars, figure } from './parts/figures.ts'
+import { amount, counted, number } from './parts/figures.ts'
 import { layout } from './parts/layout.ts'
 import { askExact, page, type World } from './parts/page.ts'
 import { ago, day, minute } from './parts/times.ts'
@@ -116,8 +116,8 @@ ${avatar(agent)}
 <div class="who"><a class="name" href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(claimed)}
 <span class="sub">${handle !== null && html`<bdi>@${handle}</bdi> · `}FID ${fid}</span></div>
 <div class="where">${chainBadges(chains)}</div>
-<div class="paid"><span class="big">${figure(settlement_count)}</span> <span class="sub">from ${counted(unique_payers, 'payer')}</span></div>
-<div class="seen"><span class="big">${dollars(volume_usdc)}</span> <span class="sub">last ${ago(last_settlement_at, now)}</span></div>
+<div class="paid"><span class="big">${number(settlement_count)}</span> <span class="sub">from ${counted(unique_payers, 'payer')}</span></div>
+<div class="seen"><span class="big">${amount(volume_usdc)}</span> <span class="sub">last ${ago(last_settlement_at, now)}</span></div>
 </li>`
 }
 

@@ -10,6 +10,8 @@ import { agentFeed } from './agent/feed.ts'
 import { agentPage } from './agent/page.ts'
 import { settlementsCsv } from './agent/settlements.ts'
 import { assets } from './assets.ts'
+import { createPainter } from './card/painter.ts'
+import { cardRoutes } from './card/routes.ts'
 import { claimPage } from './claim/page.ts'
 import { directoryPage } from './directory/page.ts'
 import { leaderboardPage } from './leaderboard.ts'
@@ -19,7 +21,9 @@ import { ownerPage } from './lookup/owner.ts'
 import { transactionPage } from './lookup/transaction.ts'
 import { networkPage } from './network/page.ts'
 import type { World } from './parts/page.ts'
-import { giveClaimPolicy, givePagePolicy, giveScriptPolicy } from './policy.ts'
+import { createGallery, type PictureDoor } from './pictures/gallery.ts'
+import { pictureRoutes } from './pictures/routes.ts'
+import { giveAskingPolicy, giveClaimPolicy, givePagePolicy } from './policy.ts'
 import { answerProblem } from './problem.ts'
 import { sitemaps } from './sitemap.ts'
 import { statusPage } from './status.ts'
@@ -30,6 +34,10 @@ interface PagesDeps {
   readonly cache: Cache<Content>
   /** What a request has to pass before anything is asked for it. */
   readonly budget: readonly RequestHandler[]
+  /** The same for the pictures on pages. */
+  readonly pictureBudget: readonly RequestHandler[]
+  /** Where pictures of others are fetched from; absent: letters stand for all. */
+  readonly pictures: PictureDoor | undefined
   readonly onRead: CacheObserver
   readonly log: Logger
   /** Milliseconds since the epoch. */
@@ -37,7 +45,8 @@ interface PagesDeps {
 }
 
 /** The pages for people. */
-export function pageRoutes({ sources, cache, budget, onRead, log, now }: PagesDeps): Router {
+export function pageRoutes(deps: PagesDeps): Router {
+  const { sources, cache, budget, pictureBudget, pictures, onRead, log, now } = deps
   const world: World = {
     ...sources,
     now,
@@ -63,14 +72,22 @@ export function pageRoutes({ sources, cache, budget, onRead, log, now }: PagesDe
   }
   const network = networkPage(world)
   router.get('/network/', dropSlash)
-  router.get('/network', ...budget, giveScriptPolicy, answer(network, sources, cache, onRead))
+  router.get('/network', ...budget, giveAskingPolicy, answer(network, sources, cache, onRead))
   router.all('/network', refuseMethod(['GET', 'HEAD']))
   router.get('/claim/', dropSlash)
   router.get('/claim', ...budget, giveClaimPolicy, claimPage(world))
   router.all('/claim', refuseMethod(['GET', 'HEAD']))
+  router.use(pictureRoutes(sources, pictures && createGallery(pictures, now), pictureBudget))
+  router.use(cardRoutes(world, createPainter(now), budget))
+  router.get('/favicon.ico', toIcon)
   router.use(missPage)
   router.use(forReaders(answerErrors(log, answerProblem(sources))))
   return router
+}
+
+/** Where programs look that do not read pages. */
+const toIcon: RequestHandler = (_req, res) => {
+  res.set('Cache-Control', 'public, max-age=86400').redirect(301, '/assets/icon.svg')
 }
 
 /** The page itself has one address. */

@@ -1,20 +1,18 @@
 import type { RequestHandler } from 'express'
 
-/**
- * What a page may load: its own style sheet, and images of agents from wherever they are, which learn nothing of where
- * their viewer comes from. Nothing else, no script at all.
- */
+/** What a page may load: its style sheet, pictures and scripts, all from here. Nothing of anybody else, nothing inline. */
 const page = [
   "default-src 'none'",
   "style-src 'self'",
-  "img-src 'self' https:",
+  "img-src 'self'",
+  "script-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ]
 
-/** A page that does more with scripts has one of ours, which talks to this service alone. */
-const scripted = [...page, "script-src 'self'", "connect-src 'self'"]
+/** A page whose script asks for more, of this service alone. */
+const asking = [...page, "connect-src 'self'"]
 
 const give =
   (policy: readonly string[], opener = 'same-origin'): RequestHandler =>
@@ -26,6 +24,6 @@ const give =
   }
 
 export const givePagePolicy = give(page)
-export const giveScriptPolicy = give(scripted)
+export const giveAskingPolicy = give(asking)
 /** Smart wallets open a window of theirs and talk to the page through it. */
-export const giveClaimPolicy = give(scripted, 'same-origin-allow-popups')
+export const giveClaimPolicy = give(asking, 'same-origin-allow-popups')

@@ -7,7 +7,7 @@ import type { Route } from '../http/route.ts'
 import { stats as statsRoute } from '../routes/stats.ts'
 import type { stats as statsAnswer } from '../schemas/stats.ts'
 import type { Exact } from './parts/exact-json.ts'
-import { figure } from './parts/figures.ts'
+import { number } from './parts/figures.ts'
 import { layout } from './parts/layout.ts'
 import { askExact, page, type World } from './parts/page.ts'
 import { ago, duration, minute } from './parts/times.ts'
@@ -60,14 +60,14 @@ function isLate({ lag_seconds }: Progress): boolean {
 }
 
 function chainTable({ chains: all, erc8004_supply: supply }: Stats): Html {
-  const block = (number: number | null) => html`<td class="number">${number === null ? '–' : figure(number)}</td>`
+  const block = (height: number | null) => html`<td class="number">${height === null ? '–' : number(height)}</td>`
   const row = (progress: Progress) => {
     const { chain, head_block, indexed_block, finalized_block, lag_seconds } = progress
     const dot = lag_seconds === null ? 'idle' : isLate(progress) ? 'down' : 'alive'
     return html`<tr><th scope="row"><span class="dot ${dot}"></span>${chainOf(chain).label}</th>${block(head_block)}${block(indexed_block)}${block(finalized_block)}<td class="number">${lag_seconds === null ? 'not started' : duration(lag_seconds)}</td>${block(supply[chain] ?? null)}</tr>`
   }
   return html`<section aria-labelledby="chains"><h2 id="chains">Chains</h2>
-<div class="table" role="region" aria-labelledby="chains" tabindex="0"><table>
+<div class="table" role="group" aria-labelledby="chains" tabindex="0"><table>
 <thead><tr><th scope="col">Chain</th><th scope="col" class="number">Head</th><th scope="col" class="number">Indexed</th><th scope="col" class="number">Final</th><th scope="col" class="number">Behind by</th><th scope="col" class="number">Identities</th></tr></thead>
 <tbody>${all.map(row)}</tbody></table></div></section>`
 }
@@ -77,9 +77,9 @@ function sourceTable(sources: readonly SourceProgress[], now: number): Html {
     return html`<section aria-labelledby="sources"><h2 id="sources">Sources</h2><p class="empty">No source has been read yet.</p></section>`
   }
   const row = ({ source, known, due, failing, lastSuccessAt }: SourceProgress) =>
-    html`<tr><th scope="row">${sourceNamed(source)?.label ?? source}</th><td>${ago(lastSuccessAt?.toISOString() ?? null, now)}</td><td class="number">${figure(due)}</td><td class="number">${figure(failing)}</td><td class="number">${figure(known)}</td></tr>`
+    html`<tr><th scope="row">${sourceNamed(source)?.label ?? source}</th><td>${ago(lastSuccessAt?.toISOString() ?? null, now)}</td><td class="number">${number(due)}</td><td class="number">${number(failing)}</td><td class="number">${number(known)}</td></tr>`
   return html`<section aria-labelledby="sources"><h2 id="sources">Sources</h2>
-<div class="table" role="region" aria-labelledby="sources" tabindex="0"><table>
+<div class="table" role="group" aria-labelledby="sources" tabindex="0"><table>
 <thead><tr><th scope="col">Source</th><th scope="col">Last success</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Failing</th><th scope="col" class="number">Known</th></tr></thead>
 <tbody>${sources.map(row)}</tbody></table></div></section>`
 }

@@ -7,6 +7,7 @@ import { meteredPath } from '../../api/limits/limiter.ts'
 import { actions, routes, streams } from '../../api/routes.ts'
 import { errorSchemas } from '../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
+import { strangeScripts } from '../support/api/markup.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 
@@ -84,14 +85,35 @@ test('every code of the closed list has a status and a schema of its own', () =>
   expect(Object.keys(errorSchemas)).toEqual(Object.keys(errorTable))
 })
 
-test('the reference for people names every path and field, runs no script and loads nothing from elsewhere', async () => {
+test('the reference for people has a page for every request and answer, small, and with nothing of others', async () => {
   const response = await api.get('/docs')
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-  expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/)
-  const page = await response.text()
-  for (const { path } of routes) expect(page).toContain(`<code>GET ${path}</code>`)
-  for (const field of ['amount_usdc', 'historical_registrations', 'retryAfterSeconds']) expect(page).toContain(field)
-  expect(page).not.toMatch(/<script|<link|src=|@import|url\(|\[object|undefined/)
-  const anchors = [...page.matchAll(/href="#([^"]+)"/g)].map((match) => match[1])
-  for (const anchor of new Set(anchors)) expect(page).toContain(`id="${anchor}"`)
+  const pages = new Map([['/docs', await response.text()]])
+  const linked = (page: string) => [...page.matchAll(/href="(\/docs[^"#]*)/g)].map((match) => match[1] as string)
+  // A map goes on with what is added to it meanwhile.
+  for (const [path, page] of pages) {
+    expect([path, page.length < 60_000, strangeScripts(page)]).toEqual([path, true, []])
+    expect(page).not.toMatch(/<style|<img|src="http|@import|url\(|\[object|undefined/)
+    for (const target of linked(page)) {
+      if (pages.has(target)) continue
+      const answer = await api.get(target)
+      expect([path, target, answer.status]).toEqual([path, target, 200])
+      expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self';/)
+      pages.set(target, await answer.text())
+    }
+  }
+  const overview = pages.get('/docs') as string
+  for (const { path, operationId } of [...routes, ...streams]) {
+    expect(overview).toContain(
+      `<li id="${operationId}"><a href="/docs/requests/${operationId}"><code>GET ${path}</code>`,
+    )
+    expect(pages.get(`/docs/requests/${operationId}`)).toContain(`<code>GET ${path}</code>`)
+  }
+  for (const code of Object.keys(errorTable)) expect([code, pages.has(`/docs/errors/${code}`)]).toEqual([code, true])
+  for (const [name, field] of [
+    ['Settlement', 'amount_usdc'],
+    ['AgentProfile', 'historical_registrations'],
+  ]) {
+    expect(pages.get(`/docs/answers/${name}`)).toContain(`<code>${field}</code>`)
+  }
 })

@@ -13,6 +13,7 @@ import {
   graphqlLimits,
   grouped,
   mcpLimits,
+  pictureLimits,
   profileLimits,
   queryLimits,
   requestLimits,
@@ -97,6 +98,8 @@ function limitRows(): string[] {
       `${requestLimits.perMinute} a minute, ${grouped(requestLimits.perDay)} a UTC day, whatever the answer`,
     ],
     ['pages, feeds of agents, sitemaps, a client', `${requestLimits.pagesPerMinute} a minute`],
+    ['pictures of agents on pages, a client', `${grouped(requestLimits.picturesPerMinute)} a minute`],
+    ['a picture of an agent', `${pictureLimits.bytes / 1024} KiB; PNG, JPEG, WebP or GIF`],
     ['attempts to claim that pass the cheap checks, a client', `${attempts.client} in ${minutes} minutes`],
     [
       'manifests fetched',

@@ -92,14 +92,17 @@ test('a withdrawal has words of its own, and the page of a claim lets windows of
   ])
 })
 
-test('each view has its own nonce, is not kept, and may run its one script alone', async () => {
+test('each view has its own nonce, is not kept, and may run scripts of ours alone', async () => {
   const one = await api.get('/claim?fid=7')
   const other = await api.get('/claim?fid=7')
   expect(one.headers.get('cache-control')).toBe('no-store')
   expect(one.headers.get('content-security-policy')).toMatch(
-    /^default-src 'none';.*script-src 'self'; connect-src 'self'$/,
+    /^default-src 'none';.*script-src 'self';.*; connect-src 'self'$/,
   )
   const page = await one.text()
-  expect(page.match(/<script[^>]*>/g)).toEqual(['<script src="/assets/claim.js" defer>'])
+  expect(page.match(/<script[^>]*>/g)).toEqual([
+    '<script src="/assets/local.js" defer blocking="render">',
+    '<script src="/assets/claim.js" defer>',
+  ])
   expect(await other.text()).not.toBe(page)
 })

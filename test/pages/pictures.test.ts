@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { startBrowser } from '../support/api/browser.ts'
-import { richFid, seedShowcase } from '../support/api/showcase.ts'
+import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 
@@ -19,6 +19,7 @@ beforeAll(async () => {
   folder = process.env.PICTURES_FOLDER || (await mkdtemp(join(tmpdir(), 'agent-directory-pictures-')))
   database = await createTestDatabase()
   await seedShowcase(database.pool, Date.now())
+  await sumUpIncome(database.pool)
   api = await startApi(database)
   browser = await startBrowser()
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Element, xml2js } from 'xml-js'
 import { startApi, type TestApi } from '../support/api/api.ts'
+import { textOf } from '../support/api/markup.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { addressOf, countSettlements, insert, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
 
@@ -64,12 +65,10 @@ test('the leaderboard offers orders, chains and own payments, and its JSON has t
 test('the status says which chain is behind, how far each is, and what each source has waiting', async () => {
   const page = await read('/status')
   expect(page).toContain('Behind: Celo.')
-  expect(page).toContain('<td class="number">1,234,567</td><td class="number">1,234,500</td>')
+  expect(textOf(page)).toContain(' 1,234,567 1,234,500 ')
   expect(page).toContain('2 days')
   expect(page.match(/not started/g)).toHaveLength(5)
-  expect(page).toMatch(
-    /Registration documents<\/th><td><time [^>]+>1 h ago<\/time><\/td><td class="number">1<\/td><td class="number">1<\/td><td class="number">2</,
-  )
+  expect(textOf(page)).toContain(' Registration documents 1 h ago 1 1 2 ')
 })
 
 test('the sitemap names every agent, with the time it changed', async () => {

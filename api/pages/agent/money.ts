@@ -1,8 +1,9 @@
 import { type Html, html } from '../../http/html.ts'
 import type { Profile, Settlement } from '../parts/answers.ts'
-import { counted, dollars, figure } from '../parts/figures.ts'
-import { type Asked, type Series, seriesChart, seriesChoice, seriesPath } from '../parts/series.ts'
+import { amount, counted, figure } from '../parts/figures.ts'
+import { type Asked, ownPayments, type Series, seriesChart, seriesChoice, seriesPath } from '../parts/series.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
+import { type Income, type IncomeSeries, incomeOf, type Self } from './income.ts'
 import type { Sum } from './paid.ts'
 
 interface Money {
@@ -12,37 +13,50 @@ interface Money {
   readonly settlements: readonly Settlement[]
   /** Of the next page; null: this is the last. */
   readonly next: string | null
+  readonly income: Income | undefined
+  readonly incomeSeries: IncomeSeries | undefined
   readonly asked: Asked
+  readonly self: Self
   /** The page that is shown; undefined: the first. */
   readonly after: string | undefined
 }
 
 /** What the agent was paid: sums, a chart, every settlement in pages. */
 export function money(agent: Profile, shown: Money): Html {
-  const { month, ever, series, asked, settlements, next, after } = shown
+  const { month, ever, series, asked, settlements, next, after, income, incomeSeries, self } = shown
+  const own = ownPayments(self)
   const path = `/agent/${agent.fid}`
-  if (ever.settlements === 0 && settlements.length === 0 && asked.chain === null) {
+  const isUnpaid = ever.settlements === 0 && settlements.length === 0 && asked.chain === null
+  if (isUnpaid && !income?.raw.payments) {
     return html`<section aria-labelledby="money"><h2 id="money">What it earned</h2>
 <p class="empty">No gasless USDC payment has reached a verified address of this agent yet.</p></section>`
   }
   const facts: [string, Html | string][] = [
-    ['volume in 30 days', dollars(month.amount_usdc)],
+    ['volume in 30 days', amount(month.amount_usdc)],
     [`in 30 days${payers(month)}`, counted(month.settlements, 'settlement')],
-    ['volume of all time', dollars(ever.amount_usdc)],
+    ['volume of all time', amount(ever.amount_usdc)],
     [`of all time${payers(ever)}`, counted(ever.settlements, 'settlement')],
+    ...medians(month, ever),
   ]
   return html`<section aria-labelledby="money"><h2 id="money">What it earned</h2>
 <dl class="numbers small">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${seriesChoice(path, asked, 'money')}
+${seriesChoice(path, asked, 'money', own)}
 ${seriesChart('earned', series)}
+${income && incomeSeries && incomeOf(agent.fid, { income, series: incomeSeries, asked, self })}
 <h3 id="settlements">${after === undefined ? 'Newest settlements' : 'Older settlements'}</h3>
 ${settlements.length === 0 ? html`<p class="empty">None here.</p>` : settlementTable('Settlements', settlements, agent.verified_addresses)}
 <nav class="pager" aria-label="Settlements">${
-    after !== undefined && html`<a class="button" href="${seriesPath(path, asked)}#settlements">← Newest</a>`
+    after !== undefined && html`<a class="button" href="${seriesPath(path, asked, own)}#settlements">← Newest</a>`
   }<a href="${seriesPath(`${path}/settlements.csv`, { ...asked, range: '30d' }, after === undefined ? [] : [['after', after]])}">These as CSV</a>${
     next !== null &&
-    html`<a class="button" rel="next" href="${seriesPath(path, asked, [['after', next]])}#settlements">Older →</a>`
+    html`<a class="button" rel="next" href="${seriesPath(path, asked, [...own, ['after', next]])}#settlements">Older →</a>`
   }</nav></section>`
+}
+
+/** The amount in the middle, where there are not too many to sort for a page. */
+function medians(month: Sum, ever: Sum): [string, Html][] {
+  if (month.median_usdc !== null) return [['median amount in 30 days', amount(month.median_usdc)]]
+  return ever.median_usdc === null ? [] : [['median amount of all time', amount(ever.median_usdc)]]
 }
 
 const payers = ({ unique_payers: number }: Sum) =>

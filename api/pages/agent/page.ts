@@ -5,6 +5,7 @@ import { fidParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
 import { addresses as addressesRoute } from '../../routes/addresses.ts'
 import { agent as agentRoute } from '../../routes/agent.ts'
+import { income as incomeRoute, incomeTimeseries } from '../../routes/income/income.ts'
 import { uptime as uptimeRoute } from '../../routes/time/uptime.ts'
 import type { profile } from '../../schemas/profile.ts'
 import type { Profile } from '../parts/answers.ts'
@@ -13,7 +14,7 @@ import { chainBadges, claimedMark, statusBadge } from '../parts/badges.ts'
 import { counted } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
-import { seriesParameters, seriesPath } from '../parts/series.ts'
+import { ownPayments, seriesInput, seriesParameters, seriesPath } from '../parts/series.ts'
 import { firstCodePoints } from '../parts/text.ts'
 import { ago, day } from '../parts/times.ts'
 import { abilities } from './abilities.ts'
@@ -21,15 +22,15 @@ import { accounts } from './accounts.ts'
 import { checks } from './checks.ts'
 import { edges } from './edges.ts'
 import { history } from './history.ts'
+import { type Income, type IncomeSeries, selfParameter } from './income.ts'
 import { money } from './money.ts'
-import { paidBetween, paidSince } from './paid.ts'
+import { monthMs, paidBetween, paidSince } from './paid.ts'
 import { registrations } from './registrations.ts'
 import { afterParameter, settlementsOf } from './settlements.ts'
 import { specs } from './specs.ts'
 import { type Addresses, standing } from './standing.ts'
 import type { Uptime } from './uptime.ts'
 
-const monthMs = 30 * 86_400_000
 const bioCharacters = 1_000
 
 /** `/agent/{fid}`: who stands behind an agent, whether it is alive, what it does, what it earned; then all the rest. */
@@ -37,13 +38,13 @@ export function agentPage(world: World): Route {
   return page({
     path: '/agent/{fid}',
     params: z.object({ fid: fidParameter }),
-    query: z.object({ ...seriesParameters, after: afterParameter }),
+    query: z.object({ ...seriesParameters, self: selfParameter, after: afterParameter }),
     maxAgeSeconds: 30,
     freshSeconds: 5,
     missing: 'No agent with this FID is known',
-    async view({ fid, after, ...asked }) {
+    async view({ fid, after, self, ...asked }) {
       const now = world.now()
-      const [agent, addresses, uptime, list, series, month, ever] = await Promise.all([
+      const [agent, addresses, uptime, list, series, month, ever, income, incomeSeries] = await Promise.all([
         askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
         askExact<Addresses>(world, addressesRoute, { fid }),
         askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
@@ -51,39 +52,52 @@ export function agentPage(world: World): Route {
         paidBetween(world, fid, asked),
         paidSince(world, fid, now - monthMs),
         paidSince(world, fid, 0),
+        askExact<Income>(world, incomeRoute, { fid }),
+        askExact<IncomeSeries>(world, incomeTimeseries, { ...seriesInput(incomeTimeseries, asked, now), fid }),
       ])
       if (!agent || !list) return undefined
       const { settlements, next_cursor: next = null } = list
-      return layout(
-        world,
-        head(agent, seriesPath(`/agent/${fid}`, asked, after === undefined ? [] : [['after', after]])),
-        [
-          about(agent, now),
-          standing(agent, addresses),
-          specs(agent, uptime, now),
-          abilities(agent),
-          money(agent, { month, ever, series, settlements, next, asked, after }),
-          registrations(agent),
-          accounts(agent),
-          edges(agent),
-          history(agent),
-          checks(agent, world.siteUrl),
-        ],
-      )
+      const more = [...ownPayments(self), ...(after === undefined ? [] : [['after', after] as const])]
+      return layout(world, head(agent, seriesPath(`/agent/${fid}`, asked, more), world.siteUrl), [
+        about(agent, now),
+        standing(agent, addresses),
+        specs(agent, uptime, now),
+        abilities(agent),
+        money(agent, { month, ever, series, settlements, next, asked, after, income, incomeSeries, self }),
+        registrations(agent),
+        accounts(agent),
+        edges(agent),
+        history(agent),
+        checks(agent, world.siteUrl),
+      ])
     },
   })
 }
 
-function head(agent: Profile, path: string) {
-  const { fid, chains, claimed, settlements_30d: settled, pfp_url: image } = agent
+function head(agent: Profile, path: string, siteUrl: string) {
+  const { fid, chains, claimed, settlements_30d: settled } = agent
   const name = nameOf(agent)
   const where = chains.length > 0 ? `on ${chains.join(', ')}` : 'without a registration now'
+  const image = `/agent/${fid}/card.png`
   return {
     title: agent.handle !== null && agent.handle !== name ? `${name} (@${agent.handle})` : name,
     description: `${claimed ? 'A claimed' : 'An'} AI agent ${where}; ${counted(settled, 'settlement')} in the last 30 days. FID ${fid}.`,
     path,
     canonical: `/agent/${fid}`,
-    image,
+    image: { path: image, alt: `${name}: ${claimed ? 'a claimed' : 'an'} AI agent ${where}` },
+    about: {
+      '@type': 'ProfilePage',
+      url: `${siteUrl}/agent/${fid}`,
+      mainEntity: {
+        '@type': 'SoftwareApplication',
+        applicationCategory: 'AI agent',
+        name,
+        identifier: String(fid),
+        url: `${siteUrl}/agent/${fid}`,
+        image: siteUrl + image,
+        description: agent.bio === null ? undefined : firstCodePoints(agent.bio, bioCharacters),
+      },
+    },
     feeds: [{ title: `What happens to ${name}`, path: `/agent/${fid}/feed.atom` }],
   }
 }

@@ -5,6 +5,7 @@ import type { World } from '../parts/page.ts'
 import { type Asked, rangeOf, type Series } from '../parts/series.ts'
 
 const hourMs = 3_600_000
+export const monthMs = 30 * 86_400_000
 /** Settlements up to which a page tells payers apart: the series of the API goes on, and its reader waits. */
 const payersUpTo = 2_000
 
@@ -21,7 +22,7 @@ export async function paidSince(
   const end = Math.ceil((now() + 1) / hourMs) * hourMs
   const asked = { fid, starts, end, chain: null, settlementOverloads, payersUpTo }
   const [sum] = parseExact<Sum[]>(await settlementSeries(database, asked))
-  return sum ?? { settlements: 0, amount_usdc: '0', unique_payers: 0 }
+  return sum ?? { settlements: 0, amount_usdc: '0', unique_payers: 0, median_usdc: null }
 }
 
 /** What an agent was paid over a range, point by point. */

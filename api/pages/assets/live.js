@@ -3,6 +3,9 @@
 const note = document.getElementById('live')
 const rows = document.getElementById('live-rows')
 
+/** As the service wrote them: another script may have written them anew. */
+let before = ''
+
 if (note && rows) {
   note.textContent = 'Renewed while you look.'
   setInterval(() => {
@@ -19,5 +22,9 @@ async function renew() {
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live-rows')
   if (!fresh) return
   note.textContent = 'Renewed while you look.'
-  if (fresh.innerHTML !== rows.innerHTML) rows.replaceChildren(...fresh.childNodes)
+  const shown = fresh.innerHTML
+  if (shown === before) return
+  before = shown
+  rows.replaceChildren(...fresh.childNodes)
+  rows.dispatchEvent(new Event('renewed', { bubbles: true }))
 }

@@ -12,7 +12,7 @@ import type { stats as statsAnswer } from '../../schemas/stats.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
 import { chainBadges, claimedMark } from '../parts/badges.ts'
 import type { Exact } from '../parts/exact-json.ts'
-import { counted, figure } from '../parts/figures.ts'
+import { counted, figure, number } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import { firstCodePoints } from '../parts/text.ts'
@@ -58,6 +58,7 @@ export function directoryPage(world: World): Route {
         title: filters.q === null ? 'AI agents and who they belong to' : `Agents like “${filters.q}”`,
         description: `${figure(stats.total_agents)} AI agents with on-chain identities, joined with the accounts that stand behind them and every gasless USDC settlement they received.`,
         path,
+        about: path === '/' ? siteAbout(world) : undefined,
         feeds: feed === '/feed.atom' ? [] : [{ title: 'Newest agents of this selection', path: feed }],
       }
       return layout(
@@ -72,6 +73,17 @@ ${results(filters, list, world.now())}`,
     },
   })
 }
+
+const siteAbout = ({ serviceName, siteUrl }: World) => ({
+  '@type': 'WebSite',
+  name: serviceName,
+  url: `${siteUrl}/`,
+  potentialAction: {
+    '@type': 'SearchAction',
+    target: { '@type': 'EntryPoint', urlTemplate: `${siteUrl}/?q={words}` },
+    'query-input': 'required name=words',
+  },
+})
 
 const isRanked = ({ q, sort }: Filters) => q !== null && sort === 'best'
 
@@ -99,7 +111,7 @@ function hero(stats: Stats): Html {
   return html`<section class="hero">
 <h1>AI agents, and who stands behind them.</h1>
 <p class="lead">ERC-8004 identities on seven chains, joined with Farcaster accounts through addresses those accounts verify, and every gasless USDC payment they were sent.</p>
-<dl class="numbers">${numbers.map(([name, value]) => html`<div><dt>${name}</dt><dd>${figure(value)}</dd></div>`)}</dl>
+<dl class="numbers">${numbers.map(([name, value]) => html`<div><dt>${name}</dt><dd>${number(value)}</dd></div>`)}</dl>
 </section>`
 }
 
@@ -135,7 +147,7 @@ ${avatar(agent)}
 <div class="paid">${
     settlements_all === 0
       ? html`<span class="sub">no settlement yet</span>`
-      : html`<span class="big">${figure(settlements_30d)}</span> <span class="sub">in 30 days, ${figure(settlements_all)} ever</span>`
+      : html`<span class="big">${number(settlements_30d)}</span> <span class="sub">in 30 days, ${figure(settlements_all)} ever</span>`
   }</div>
 <div class="seen"><span class="sub">seen ${ago(last_seen_at, now)}</span></div>
 </li>`

@@ -89,7 +89,7 @@ ${
     )}</ul></section>`
 }
 <section aria-labelledby="read"><h2 id="read">When we last looked</h2>
-<div class="table" role="region" aria-labelledby="read" tabindex="0"><table><thead><tr><th scope="col">Source</th><th scope="col">Asked</th><th scope="col">Outcome</th></tr></thead>
+<div class="table" role="group" aria-labelledby="read" tabindex="0"><table><thead><tr><th scope="col">Source</th><th scope="col">Asked</th><th scope="col">Outcome</th></tr></thead>
 <tbody>${sources.map(
     ({ source, last_attempt_at, last_outcome }) =>
       html`<tr><th scope="row">${sourceNamed(source)?.label ?? source}</th><td>${ago(last_attempt_at, now)}</td><td>${last_outcome?.replaceAll('_', ' ') ?? '–'}</td></tr>`,

@@ -11,7 +11,7 @@ import type { stats as statsAnswer } from '../../schemas/stats.ts'
 import type { growthAnswer } from '../../schemas/timeseries.ts'
 import { chart } from '../parts/chart.ts'
 import type { Exact } from '../parts/exact-json.ts'
-import { counted, dollars, figure } from '../parts/figures.ts'
+import { counted, dollars, number } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import {
@@ -84,7 +84,7 @@ function about({ total_agents, claimed_count, settlements, generated_at }: Stats
     ['settlements to agents ever', settlements.all],
   ]
   return html`<section class="hero"><h1>Network</h1><p class="lead">What is known of all agents together, as of ${minute(generated_at)} UTC.</p>
-<dl class="numbers">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${figure(value)}</dd></div>`)}</dl></section>`
+<dl class="numbers">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${number(value)}</dd></div>`)}</dl></section>`
 }
 
 function grown({ interval, points }: Growth): Html {
@@ -114,10 +114,10 @@ const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSigni
 
 function chains({ chains: all, erc8004_supply: supply }: Stats): Html {
   return html`<section aria-labelledby="chains"><h2 id="chains">ERC-8004 identities by chain</h2>
-<div class="table" role="region" aria-labelledby="chains" tabindex="0"><table><thead><tr><th scope="col">Chain</th><th scope="col" class="number">Identities</th><th scope="col">Look at</th></tr></thead>
+<div class="table" role="group" aria-labelledby="chains" tabindex="0"><table><thead><tr><th scope="col">Chain</th><th scope="col" class="number">Identities</th><th scope="col">Look at</th></tr></thead>
 <tbody>${all.map(
     ({ chain }) =>
-      html`<tr><th scope="row"><span class="chain ${chain}">${chainOf(chain).label}</span></th><td class="number">${figure(supply[chain] ?? 0)}</td><td><a href="/?chain=${chainOf(chain).label}">its agents</a></td></tr>`,
+      html`<tr><th scope="row"><span class="chain ${chain}">${chainOf(chain).label}</span></th><td class="number">${number(supply[chain] ?? 0)}</td><td><a href="/?chain=${chainOf(chain).label}">its agents</a></td></tr>`,
   )}</tbody></table></div></section>`
 }
 

@@ -1,12 +1,7 @@
+import { createHash } from 'node:crypto'
+import type { Face } from '../../../db/queries/read/profile.ts'
 import { type Html, html } from '../../http/html.ts'
 import { firstCodePoints } from './text.ts'
-
-interface Pictured {
-  readonly fid: number
-  readonly handle: string | null
-  readonly display_name: string | null
-  readonly pfp_url: string | null
-}
 
 /** Classes `hue-0` and so on of the style sheet; neighbours in number are far apart in hue. */
 const hues = 24
@@ -14,17 +9,31 @@ const hueStep = 9
 
 /**
  * The agent's picture over its initial, which is what remains where pictures do not load: browsers that draw a mark in
- * place of a missing one draw the style sheet's copy of the initial over it.
+ * place of a missing one draw the style sheet's copy of the initial over it. Its address changes with the picture.
  */
-export function avatar(agent: Pictured, size: 'small' | 'large' = 'small'): Html {
+export function avatar(agent: Face, size: 'small' | 'large' = 'small'): Html {
   const picture = agent.pfp_url
-  return html`<span class="avatar ${size} hue-${(agent.fid * hueStep + Math.floor(agent.fid / hues)) % hues}" aria-hidden="true"><svg viewBox="0 0 40 40"><rect width="40" height="40" fill="currentColor"/><text x="20" y="27" text-anchor="middle" fill="#fff" font-size="19">${initial(agent)}</text></svg>${
-    picture?.startsWith('https://') &&
-    html`<img src="${picture}" alt="" data-initial="${initial(agent)}" width="40" height="40" loading="lazy" decoding="async" referrerpolicy="no-referrer">`
+  return html`<span class="avatar ${size} hue-${hueOf(agent)}" aria-hidden="true"><svg viewBox="0 0 40 40"><rect width="40" height="40" fill="currentColor"/><text x="20" y="27" text-anchor="middle" fill="#fff" font-size="19">${initial(agent)}</text></svg>${
+    isPicture(picture) &&
+    html`<img src="/picture/${agent.fid}?v=${tagOf(picture)}" alt="" data-initial="${initial(agent)}" width="40" height="40" loading="lazy" decoding="async">`
   }</span>`
 }
 
-function initial({ display_name, handle, fid }: Pictured): string {
+/** What a browser could show that asks us for it: what stands in a profile may be anything. */
+const isPicture = (address: string | null): address is string => /^https?:\/\//.test(address ?? '')
+const tagOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 8)
+const hueOf = ({ fid }: Face) => (fid * hueStep + Math.floor(fid / hues)) % hues
+
+/** The initial alone, as an image. */
+export function letterImage(agent: Face): string {
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><rect width="40" height="40" fill="${colorOf(agent)}"/><text x="20" y="27" text-anchor="middle" fill="#fff" font-family="Georgia, serif" font-size="19">${initial(agent)}</text></svg>`
+    .text
+}
+
+/** As the class of its hue has it in the style sheet. */
+export const colorOf = (agent: Face) => `hsl(${(hueOf(agent) * 360) / hues}, 38%, 46%)`
+
+export function initial({ display_name, handle, fid }: Face): string {
   const letter = /[\p{L}\p{N}]/u.exec(display_name ?? '') ?? /[\p{L}\p{N}]/u.exec(handle ?? '')
   return letter ? letter[0].toUpperCase() : String(fid).slice(0, 1)
 }
@@ -33,7 +42,7 @@ function initial({ display_name, handle, fid }: Pictured): string {
 const nameCharacters = 80
 
 /** What an agent is called: display name, else handle, else its number. */
-export function nameOf({ display_name, handle, fid }: Omit<Pictured, 'pfp_url'>): string {
+export function nameOf({ display_name, handle, fid }: Omit<Face, 'pfp_url'>): string {
   const name = display_name?.trim() || handle?.trim() || `FID ${fid}`
   return name.length <= nameCharacters ? name : `${firstCodePoints(name, nameCharacters)}…`
 }

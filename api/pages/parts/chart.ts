@@ -45,7 +45,7 @@ export function chart({ id, title, summary, columns, bars, scale, isLastPartial 
 ${
   rows.length > 0 &&
   html`<details class="values"><summary>The values as a table</summary>
-<div class="table" role="region" aria-label="${title}" tabindex="0"><table><thead><tr>${columns.map((column, index) => html`<th scope="col"${index > 0 && html` class="number"`}>${column}</th>`)}</tr></thead>
+<div class="table" role="group" aria-label="${title}" tabindex="0"><table><thead><tr>${columns.map((column, index) => html`<th scope="col"${index > 0 && html` class="number"`}>${column}</th>`)}</tr></thead>
 <tbody>${rows.map(({ name, cells }) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>`)}</tbody></table></div>
 <p class="sub">What is not in it is zero.</p></details>`
 }

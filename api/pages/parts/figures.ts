@@ -1,3 +1,5 @@
+import { type Html, html } from '../../http/html.ts'
+
 const grouped = new Intl.NumberFormat('en-US')
 
 /** 12345 as 12,345. */
@@ -15,6 +17,29 @@ export function dollars(amount: string): string {
   const [whole = '0', decimals = ''] = amount.split('.')
   return `$${grouped.format(BigInt(whole))}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`
 }
+
+/** As `figure`, marked up with the plain number, for pages: a script writes it as its reader is used to. */
+export function number(value: number): Html {
+  return html`<data value="${value}" title="${value}">${figure(value)}</data>`
+}
+
+/** As `dollars`, marked up likewise. */
+export function amount(text: string): Html {
+  return html`<data class="usd" value="${text}" title="${text} USD">${dollars(text)}</data>`
+}
+
+/** For scales of charts: three digits. */
+export function shortDollars(value: number): string {
+  return short.format(value)
+}
+
+const short = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  minimumFractionDigits: 0,
+  maximumSignificantDigits: 3,
+})
 
 /** 0x1234…cdef: enough of an address or a hash to tell it from its neighbours. */
 export function shortened(hex: string): string {

@@ -1,5 +1,5 @@
-import { type Html, html } from '../../http/html.ts'
-import { oneLine } from './text.ts'
+import { Html, html } from '../../http/html.ts'
+import { oneLine, plain } from './text.ts'
 
 interface Head {
   readonly title: string
@@ -9,12 +9,14 @@ interface Head {
   readonly path: string
   /** The page this one is a part or a view of; default: itself. */
   readonly canonical?: string
-  /** A picture for previews. */
-  readonly image?: string | null
+  /** Path of a picture for previews, 1200 x 630, and what it shows. */
+  readonly image?: { readonly path: string; readonly alt: string }
+  /** What the page is about, in words of schema.org. */
+  readonly about?: Readonly<Record<string, unknown>> | undefined
   /** Feeds of this page besides the one of all agents. */
   readonly feeds?: readonly { readonly title: string; readonly path: string }[]
   /** Browser script of the page. */
-  readonly script?: string
+  readonly script?: string | undefined
   /** Not for search engines. */
   readonly unlisted?: boolean
 }
@@ -35,7 +37,7 @@ const sections = [
 
 /** A whole page around its main part. */
 export function layout({ serviceName, siteUrl }: Site, head: Head, main: Html | readonly Html[]): Html {
-  const { path, canonical = path, image, feeds = [], script, unlisted } = head
+  const { path, canonical = path, image, about, feeds = [], script, unlisted } = head
   // Names are others' words: what turns the direction of text would turn all that stands around a title.
   const title = oneLine(head.title)
   const description = oneLine(head.description)
@@ -55,20 +57,21 @@ export function layout({ serviceName, siteUrl }: Site, head: Head, main: Html | 
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${address}">
-${image?.startsWith('https://') && html`<meta property="og:image" content="${image}">`}
-<meta name="twitter:card" content="summary">
+${image && preview(siteUrl + image.path, image.alt)}
+<meta name="twitter:card" content="${image ? 'summary_large_image' : 'summary'}">
 ${unlisted ? html`<meta name="robots" content="noindex">` : html`<link rel="canonical" href="${address}">`}
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/style.css">
 ${allFeeds.map((feed) => html`<link rel="alternate" type="application/atom+xml" title="${oneLine(feed.title)}" href="${feed.path}">\n`)}${
-  script && html`<script src="${script}" defer></script>`
-}
+  about && linkedData(about)
+}<script src="/assets/local.js" defer blocking="render"></script>
+${script && html`<script src="${script}" defer></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wide">
 <a class="brand" href="/"><svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true"><circle cx="16" cy="16" r="14" fill="none" stroke="currentColor" stroke-width="2.4"/><circle cx="11.5" cy="16" r="3.4" fill="currentColor"/><circle cx="20.5" cy="16" r="3.4" fill="none" stroke="currentColor" stroke-width="2.2"/></svg>${serviceName}</a>
-<nav aria-label="Sections"><ul>${sections.map(([target, name]) => html`<li><a href="${target}"${target === own && html` aria-current="page"`}>${name}</a></li>`)}</ul></nav>
+<nav aria-label="Sections"><ul>${sections.map(([target, name]) => html`<li><a href="${target}"${currentOf(target, own)}>${name}</a></li>`)}</ul></nav>
 </div></header>
 <main id="main" class="wide">
 ${main}
@@ -80,4 +83,27 @@ ${main}
 </body>
 </html>
 `
+}
+
+/** A page below a section is of it. */
+function currentOf(target: string, own = ''): Html | false {
+  if (target === own) return html` aria-current="page"`
+  return target !== '/' && own.startsWith(`${target}/`) && html` aria-current="true"`
+}
+
+function preview(address: string, alt: string): Html {
+  return html`<meta property="og:image" content="${address}">
+<meta property="og:image:type" content="image/png">
+<meta property="og:image:width" content="${previewSize.width}">
+<meta property="og:image:height" content="${previewSize.height}">
+<meta property="og:image:alt" content="${oneLine(alt)}">`
+}
+
+/** In pixels, as readers of previews like it. */
+export const previewSize = { width: 1_200, height: 630 }
+
+/** Data, not a script: nothing runs it, and nothing in it can end its element. */
+function linkedData(about: Readonly<Record<string, unknown>>): Html {
+  const text = plain(JSON.stringify({ '@context': 'https://schema.org', ...about }))
+  return html`<script type="application/ld+json">${new Html(text.replaceAll('<', '\\u003c'))}</script>\n`
 }

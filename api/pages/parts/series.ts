@@ -6,7 +6,7 @@ import type { Route } from '../../http/route.ts'
 import type { allSeries } from '../../schemas/timeseries.ts'
 import { type Bar, chart } from './chart.ts'
 import type { Exact } from './exact-json.ts'
-import { counted, dollars, figure } from './figures.ts'
+import { counted, dollars, figure, shortDollars } from './figures.ts'
 
 /** What was paid over time, as the routes of series answer it. */
 export type Series = Exact<z.output<typeof allSeries>>
@@ -49,9 +49,9 @@ export function seriesInput(route: Route, asked: Asked, now: number): Record<str
 }
 
 /** Links to the other ranges and chains of a page; `path` is the page, `anchor` where the chart is on it. */
-export function seriesChoice(path: string, { range, chain }: Asked, anchor: string): Html {
+export function seriesChoice(path: string, { range, chain }: Asked, anchor: string, more: Pairs = []): Html {
   const chip = (name: string, chosen: boolean, target: Asked) =>
-    html`<li><a class="chip" href="${seriesPath(path, target)}#${anchor}"${chosen && html` aria-current="true"`}>${name}</a></li>`
+    html`<li><a class="chip" href="${seriesPath(path, target, more)}#${anchor}"${chosen && html` aria-current="true"`}>${name}</a></li>`
   return html`<nav class="filters" aria-label="Time and chain"><div class="group"><ul aria-label="Time">${Object.entries(
     ranges,
   ).map(([word, { name }]) => chip(name, word === range, { range: word as Range, chain }))}</ul></div>
@@ -60,8 +60,13 @@ export function seriesChoice(path: string, { range, chain }: Asked, anchor: stri
   )}</ul></div></nav>`
 }
 
+type Pairs = readonly (readonly [string, string])[]
+
+/** Own payments as they stand in an address: nothing for the usual. */
+export const ownPayments = (self: 'without' | 'with'): Pairs => (self === 'without' ? [] : [['self', self]])
+
 /** Address of a page with a range and chains; the usual ones are left out. */
-export function seriesPath(path: string, { range, chain }: Asked, more: readonly (readonly [string, string])[] = []) {
+export function seriesPath(path: string, { range, chain }: Asked, more: Pairs = []) {
   const pairs = [
     ...(range === '30d' ? [] : [['range', range] as const]),
     ...(chain ?? []).map((name) => ['chain', chainOf(name).label] as const),
@@ -74,11 +79,11 @@ export function seriesPath(path: string, { range, chain }: Asked, more: readonly
 /** Dollars over time; the number of settlements and of payers is told with each bar. */
 export function seriesChart(id: string, series: Pick<Series, 'interval' | 'points'>): Html {
   const { interval } = series
-  const points = series.points.slice(firstShown(series.points))
+  const points = series.points.slice(firstShown(series.points.map(({ settlements }) => settlements)))
   const bars = points.map(({ start, settlements, amount_usdc, unique_payers }): Bar => {
     const payers = unique_payers === null ? [] : [counted(unique_payers, 'payer')]
     return {
-      name: interval === 'month' ? start.slice(0, 7) : start.slice(0, 10),
+      name: bucketName(interval, start),
       value: settlements === 0 ? 0 : Math.max(Number(amount_usdc), Number.MIN_VALUE),
       cells: [dollars(amount_usdc), counted(settlements, 'settlement'), ...payers],
     }
@@ -95,25 +100,20 @@ export function seriesChart(id: string, series: Pick<Series, 'interval' | 'point
       ...(points[0]?.unique_payers === null ? [] : ['Payers']),
     ],
     bars,
-    scale: (value) => short.format(value),
+    scale: shortDollars,
     isLastPartial: true,
   })
 }
 
-const short = new Intl.NumberFormat('en-US', {
-  style: 'currency',
-  currency: 'USD',
-  notation: 'compact',
-  minimumFractionDigits: 0,
-  maximumSignificantDigits: 3,
-})
+/** `2026-03` of a month, `2026-03-14` of a day. */
+export const bucketName = (interval: string, start: string) => start.slice(0, interval === 'month' ? 7 : 10)
 
 /** Points of a series of months before anything happened are not shown; a few stay, so that one bar is no wall. */
 const fewest = 7
-function firstShown(points: Series['points']): number {
-  const first = points.findIndex(({ settlements }) => settlements > 0)
-  const newest = Math.max(0, points.length - fewest)
-  return points.length <= 90 ? 0 : Math.min(first < 0 ? newest : first, newest)
+export function firstShown(counts: readonly number[]): number {
+  const first = counts.findIndex((count) => count > 0)
+  const newest = Math.max(0, counts.length - fewest)
+  return counts.length <= 90 ? 0 : Math.min(first < 0 ? newest : first, newest)
 }
 
 /** Sums of a series, exact. */

@@ -1,7 +1,7 @@
 import { chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Settlement } from './answers.ts'
-import { dollars } from './figures.ts'
+import { amount } from './figures.ts'
 import { ownAddress, ownTransaction } from './links.ts'
 import { minute } from './times.ts'
 
@@ -15,7 +15,7 @@ export function settlementId({ chain, block_number: block, log_index: index }: S
  * the page is about: what it paid itself is told apart.
  */
 export function settlementTable(name: string, settlements: readonly Settlement[], own: readonly string[] = []): Html {
-  return html`<div class="table" role="region" aria-label="${name}" tabindex="0"><table>
+  return html`<div class="table" role="group" aria-label="${name}" tabindex="0"><table>
 <thead><tr><th scope="col">When (UTC)</th><th scope="col" class="number">Amount</th><th scope="col">Chain</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
 <tbody>${settlements.map((settlement) => row(settlement, own))}</tbody>
 </table></div>`
@@ -26,7 +26,7 @@ function row(settlement: Settlement, own: readonly string[]): Html {
   const itself = payer_address === recipient_address || own.includes(payer_address)
   return html`<tr id="${settlementId(settlement)}">
 <td>${minute(block_timestamp)}</td>
-<td class="number">${dollars(amount_usdc)}</td>
+<td class="number">${amount(amount_usdc)}</td>
 <td><span class="chain ${chain}">${chainOf(chain).label}</span></td>
 <td>${ownAddress(payer_address)}${itself && html` <span class="status" title="Payer and recipient are one’s own addresses">to itself</span>`}</td>
 <td>${ownAddress(recipient_address)}</td>

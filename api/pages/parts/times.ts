@@ -4,14 +4,14 @@ const options = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeri
 const dayFormat = new Intl.DateTimeFormat('en-GB', options)
 const minuteFormat = new Intl.DateTimeFormat('en-GB', { ...options, hour: '2-digit', minute: '2-digit' })
 
-/** 3 Mar 2026; the whole time on pointing at it. A dash when it is unknown. */
+/** 3 Mar 2026; the exact time on pointing at it. A dash when it is unknown. */
 export function day(time: string | null): Html {
-  return moment(time, (date) => dayFormat.format(date))
+  return moment(time, (date) => dayFormat.format(date), 'day')
 }
 
 /** 3 Mar 2026, 11:08 (UTC). */
 export function minute(time: string | null): Html {
-  return moment(time, (date) => minuteFormat.format(date))
+  return moment(time, (date) => minuteFormat.format(date), 'minute')
 }
 
 /** How long ago: 5 min ago, 3 days ago. */
@@ -35,8 +35,9 @@ const units = [
   [60, 'min'],
 ] as const
 
-function moment(time: string | null, write: (date: Date) => string): Html {
+/** `form`: what a script writes anew as its reader is used to. */
+function moment(time: string | null, write: (date: Date) => string, form?: 'day' | 'minute'): Html {
   if (time === null) return html`<span class="none">–</span>`
   const date = new Date(time)
-  return html`<time datetime="${time}" title="${minuteFormat.format(date)} UTC">${write(date)}</time>`
+  return html`<time datetime="${time}" title="${time}"${form && html` class="${form}"`}>${write(date)}</time>`
 }

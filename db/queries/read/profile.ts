@@ -102,6 +102,24 @@ export interface Standing {
   readonly agent_status: 'active' | 'historical' | 'claimed-only'
 }
 
+/** What is shown in place of an agent's face, and with which letter where there is none. */
+export interface Face {
+  readonly fid: number
+  readonly handle: string | null
+  readonly display_name: string | null
+  readonly pfp_url: string | null
+}
+
+/** Undefined: no such agent. */
+export async function agentFace(db: Queryable, fid: number): Promise<Face | undefined> {
+  const { rows } = await db.query<Face>({
+    name: 'agent-face',
+    text: 'select fid::float8 as fid, handle, display_name, pfp_url from agent where fid = $1',
+    values: [fid],
+  })
+  return rows[0]
+}
+
 /** Undefined: no such agent. */
 export async function agentStanding(db: Queryable, fid: number): Promise<Standing | undefined> {
   const { rows } = await db.query<Standing>({

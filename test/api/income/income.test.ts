@@ -6,6 +6,7 @@ import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { incomeLimits } from '../../../limits.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
+import { textOf } from '../../support/api/markup.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import {
   addressOf,
@@ -195,5 +196,25 @@ test('the sums over all agents are those of the agents, and an unknown agent has
   expect(stats).toMatchObject({ raw, filtered, x402, by_kind })
   for (const path of ['income', 'income/timeseries', 'income/payments', 'income.csv']) {
     expect((await api.get(`/api/agent/999/${path}`)).status).toBe(404)
+  }
+})
+
+test('the page of the agent has it by kind and over time, without own payments unless they are asked for', async () => {
+  const sums = agentIncome.parse(await (await api.get('/api/agent/7/income')).json())
+  expect(sums.raw.payments).toBeGreaterThan(sums.filtered.payments)
+  for (const [query, paid, said] of [
+    ['', sums.filtered, 'what it paid itself left out'],
+    ['?self=with', sums.raw, 'what it paid itself included'],
+    ['?self=with&range=7d&chain=Base', sums.raw, 'what it paid itself included'],
+  ] as const) {
+    const page = await (await api.get(`/agent/7${query}`)).text()
+    const section = page.slice(page.indexOf('id="income"'), page.indexOf('id="settlements"'))
+    expect(textOf(section)).toMatch(new RegExp(` in ${paid.payments} payments? from [0-9]+ payers?, ${said}`))
+    const kinds = sums.by_kind.filter(({ raw }) => raw.payments > 0)
+    expect(section.split('</table>')[0]?.match(/<tr><th scope="row">/g)).toHaveLength(kinds.length)
+    expect(section).toContain('id="income-chart-title"')
+    // The range keeps the switch, and the switch the range.
+    if (query !== '') expect(page).toContain('range=all&amp;')
+    if (query.includes('7d')) expect(section).toContain('href="/agent/7?range=7d&amp;chain=Base#income"')
   }
 })

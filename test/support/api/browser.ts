@@ -31,11 +31,9 @@ export async function watch(context: BrowserContext, url: string): Promise<Watch
   return { page, faults }
 }
 
-/** Findings of axe that keep somebody out, as `rule: element`. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** Findings of axe, of whatever weight, as `rule: element`. */
+export async function findings(page: Page): Promise<string[]> {
   // Our pages have no frames; without them the old way says the same in half the time.
   const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }

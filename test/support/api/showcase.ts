@@ -1,5 +1,7 @@
 import type pg from 'pg'
 import type { ChainName } from '../../../chains.config.ts'
+import { runIncome } from '../../../enrichment/join/income.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import {
   addressOf,
   countSettlements,
@@ -113,6 +115,13 @@ export async function seedShowcase(pool: pg.Pool, now: number): Promise<void> {
   }
   await countSettlements(pool, new Date(now))
   await seedRich(pool, before)
+}
+
+/** What the first agent of the showcase was paid, summed up as the job does it: nothing is to be seeded behind it. */
+export async function sumUpIncome(pool: pg.Pool): Promise<void> {
+  await insert(pool, 'agent_change', { fid: richFid, kind: 'upsert', changed_at: new Date() })
+  while ((await rollUpSettlements({ pool })) > 0);
+  while ((await runIncome({ pool })) > 0);
 }
 
 /** What only one agent has: a document, services, specs, a token it gave away. */

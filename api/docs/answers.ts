@@ -1,0 +1,28 @@
+import { html } from '../http/html.ts'
+import type { Site } from '../pages/parts/layout.ts'
+import type { ApiDocument } from './document.ts'
+import { docsFrame } from './frame.ts'
+import { answerPath, fieldsOf, type Schema } from './schema.ts'
+
+/** `/docs/answers`: everything that answers and bodies are made of. */
+export function answersPage({ components }: ApiDocument, site: Site): string {
+  const head = { path: '/docs/answers', title: 'Answers', description: 'What answers of the API are made of.' }
+  return docsFrame(
+    site,
+    head,
+    html`<h1>Answers</h1>
+<p class="lead">Everything that answers and bodies are made of, field by field.</p>
+<ul class="rows tight">${Object.entries(components.schemas).map(([name, { description }]) => html`<li><a href="${answerPath(name)}"><code>${name}</code></a> <span class="sub">${description}</span></li>`)}</ul>`,
+  )
+}
+
+/** `/docs/answers/{name}`. */
+export function answerPage(name: string, schema: Schema, site: Site): string {
+  const head = { path: answerPath(name), title: name, description: `The fields of ${name}.` }
+  return docsFrame(
+    site,
+    head,
+    html`<h1><code>${name}</code></h1>${schema.description && html`<p class="lead">${schema.description}</p>`}
+${fieldsOf(schema)}`,
+  )
+}

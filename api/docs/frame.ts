@@ -1,0 +1,32 @@
+import { type Html, html } from '../http/html.ts'
+import { layout, type Site } from '../pages/parts/layout.ts'
+
+interface DocsPage {
+  readonly path: string
+  readonly title: string
+  /** One sentence, for search engines. */
+  readonly description: string
+  readonly script?: string | undefined
+}
+
+/** A page of the reference, in the site's look, beside what else there is. */
+export function docsFrame(site: Site, { path, title, description, script }: DocsPage, body: Html): string {
+  const entries = chapters.map(
+    ([target, name]) => html`<li><a href="${target}"${target === path && html` aria-current="page"`}>${name}</a></li>`,
+  )
+  const main = html`<div class="docs"><nav class="contents" aria-label="API reference"><ul>${entries}</ul></nav>
+<div class="chapter">${body}</div></div>`
+  return layout(site, { title, description, path, script }, main).text
+}
+
+const chapters = [
+  ['/docs', 'Overview'],
+  ['/docs/answers', 'Answers'],
+  ['/docs/errors', 'Errors'],
+  ['/docs/limits', 'Limits'],
+  ['/docs/graphql', 'GraphQL'],
+  ['/docs/sql', 'SQL'],
+  ['/docs/changelog', 'Changelog'],
+  ['/openapi.json', 'OpenAPI 3.1'],
+  ['/llms.txt', 'llms.txt'],
+] as const

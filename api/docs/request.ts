@@ -1,0 +1,101 @@
+import { errorPagePath } from '../http/error-answer.ts'
+import { errorTable } from '../http/errors.ts'
+import { type Html, html } from '../http/html.ts'
+import type { Site } from '../pages/parts/layout.ts'
+import { type DocumentedParameter, type DocumentedRequest, requestPath } from './document.ts'
+import { docsFrame } from './frame.ts'
+import { boundsOf, type Schema, typeOf } from './schema.ts'
+
+/** `/docs/requests/{operationId}`: what it takes and gives, an example, and a form to try it. */
+export function requestPage(request: DocumentedRequest, site: Site, baseUrl: string): string {
+  const { method, path, operation } = request
+  const { operationId, summary, description, parameters = [], requestBody, responses } = operation
+  const takes = Object.values(requestBody?.content ?? {})
+  const canTry = method === 'GET' && !('text/event-stream' in (responses['200']?.content ?? {}))
+  const head = {
+    path: requestPath(operationId),
+    title: `${method} ${path}`,
+    description: summary,
+    script: canTry ? '/assets/try.js' : undefined,
+  }
+  return docsFrame(
+    site,
+    head,
+    html`<h1 class="path"><code>${method} ${path}</code></h1>
+<p class="lead">${summary}</p>
+<p>${description.replaceAll('`', '')}</p>
+<h2 id="example">Example</h2>
+<pre tabindex="0"><code>${exampleOf(request, baseUrl)}</code></pre>
+${Object.values(responses['200']?.content ?? {}).map(({ example }) => example !== undefined && answered(example))}
+${canTry && tryIt(path, parameters)}
+${
+  parameters.length > 0 &&
+  html`<h2 id="parameters">Parameters</h2>
+<div class="table wraps" role="group" aria-labelledby="parameters" tabindex="0"><table>
+<thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<tbody>${parameters.map(({ name, in: place, schema }) => html`<tr><th scope="row"><code>${name}</code> <span class="sub">${place}</span></th><td>${typeOf(schema)}</td><td>${schema.description} ${boundsOf(schema)}</td></tr>`)}</tbody>
+</table></div>`
+}
+${takes.length > 0 && html`<h2 id="body">Body</h2><p>JSON: ${takes.map(({ schema }) => typeOf(schema))}</p>`}
+<h2 id="answers">Answers</h2>
+<div class="table wraps" role="group" aria-labelledby="answers" tabindex="0"><table>
+<thead><tr><th scope="col">Status</th><th scope="col">Answer</th><th scope="col">Body</th></tr></thead>
+<tbody>${Object.entries(responses).map(([status, response]) => html`<tr><th scope="row">${status}</th><td>${said(response.description)}</td><td>${Object.values(response.content ?? {}).map(({ schema }) => typeOf(schema))}</td></tr>`)}</tbody>
+</table></div>`,
+  )
+}
+
+/** Codes lead to their page. */
+function said(description: string): Html {
+  const words = description.split(' or ')
+  if (!words.every((word) => word in errorTable)) return html`${description}`
+  return html`${words.map((code, index) => html`${index > 0 && ' or '}<a href="${errorPagePath(code)}"><code>${code}</code></a>`)}`
+}
+
+/** Of path parameters, as no request has none. */
+const samples: Readonly<Record<string, string>> = {
+  fid: '1',
+  address: `0x${'0'.repeat(40)}`,
+  code: 'ERR_NOT_FOUND',
+  number: '1',
+}
+
+function exampleOf({ method, path }: DocumentedRequest, baseUrl: string): string {
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => samples[name] ?? name)
+  if (method === 'GET') return `curl ${baseUrl}${address}`
+  return `curl --request ${method} --header 'Content-Type: application/json' --data @body.json \\\n  ${baseUrl}${address}`
+}
+
+/** Characters of an answer that are shown. */
+const mostShown = 12_000
+
+function answered(example: unknown): Html {
+  const text = typeof example === 'string' ? example : JSON.stringify(example, null, 2)
+  return html`<p>An answer to such a request:</p>
+<pre class="answer" tabindex="0"><code>${text.slice(0, mostShown)}${text.length > mostShown && '\n…'}</code></pre>`
+}
+
+/** For the script, which shows it. */
+function tryIt(path: string, parameters: readonly DocumentedParameter[]): Html {
+  const fields = parameters.filter(({ in: place }) => place === 'path' || place === 'query')
+  return html`<form class="try card" data-path="${path}" hidden><h2 id="try">Try it</h2>
+<div class="fields">${fields.map(field)}</div>
+<p><button>Send</button></p>
+<p class="sub" role="status"></p>
+<pre class="answer" tabindex="0" hidden><code></code></pre></form>`
+}
+
+function field({ name, in: place, schema }: DocumentedParameter): Html {
+  const id = `try-${name}`
+  const words = wordsOf(schema)
+  const isNeeded = place === 'path'
+  return html`<div><label for="${id}"><code>${name}</code></label>${
+    words.length > 0
+      ? html`<select id="${id}" name="${name}" data-in="${place}"><option value=""></option>${words.map((word) => html`<option>${word}</option>`)}</select>`
+      : html`<input id="${id}" name="${name}" data-in="${place}" autocomplete="off" spellcheck="false"${isNeeded && html` required value="${samples[name]}"`}>`
+  }</div>`
+}
+
+/** What it may be, of one that is a word; of a list, what its members may be. */
+const wordsOf = ({ enum: words, items, type }: Schema) =>
+  (words ?? items?.enum ?? (type === 'boolean' ? [true, false] : [])).map(String)

@@ -1,0 +1,89 @@
+import { chainNames, chainOf } from '../../../chains.config.ts'
+import { type Html, html } from '../../http/html.ts'
+import type { Profile } from '../parts/answers.ts'
+import { colorOf, initial, nameOf } from '../parts/avatar.ts'
+import { counted, dollars } from '../parts/figures.ts'
+import { previewSize } from '../parts/layout.ts'
+import { firstCodePoints, oneLine } from '../parts/text.ts'
+
+const { width, height } = previewSize
+/** Where texts begin and end. */
+const left = 300
+const right = width - 70
+
+interface Told {
+  readonly agent: Profile
+  /** Dollars of 30 days. */
+  readonly volume: string
+  readonly serviceName: string
+}
+
+/**
+ * An agent as a picture for previews elsewhere, as SVG in letters that its fonts have. Pictures of others are not on it.
+ */
+export function cardDrawing({ agent, volume, serviceName }: Told): string {
+  const { fid, handle, claimed, chains, settlements_30d: settled } = agent
+  const name = drawable(nameOf(agent)) || (handle === null ? '' : drawable(`@${handle}`)) || `FID ${fid}`
+  const under = [...(handle === null ? [] : [drawable(`@${handle}`)]), `FID ${fid}`].filter((text) => text !== '')
+  const letter = drawable(initial(agent)) || String(fid).slice(0, 1)
+  const facts =
+    settled === 0 ? 'No settlement in 30 days' : `${counted(settled, 'settlement')}, ${dollars(volume)} in 30 days`
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="DejaVu Sans">
+<rect width="${width}" height="${height}" fill="#fbfaf6"/>
+<rect width="16" height="${height}" fill="#0b6152"/>
+<circle cx="170" cy="215" r="90" fill="${colorOf(agent)}"/>
+<text x="170" y="248" text-anchor="middle" fill="#fff" font-size="92">${letter}</text>
+${line(name, { y: 205, size: 66, bold: true })}
+${line(under.join(' · '), { y: 265, size: 34, fill: '#65625a' })}
+${line(claimed ? 'Claimed by its owner' : 'Not claimed', { y: 340, size: 34, fill: claimed ? '#0b6152' : '#65625a', bold: claimed })}
+${line(facts, { y: 400, size: 34 })}
+${chains.map((label, index) => chain(label, index))}
+<text x="80" y="570" font-size="28" fill="#65625a">${drawable(serviceName)}</text>
+</svg>`.text
+}
+
+interface Line {
+  readonly y: number
+  readonly size: number
+  readonly fill?: string
+  readonly bold?: boolean
+}
+
+function line(text: string, { y, size, fill = '#1d1c19', bold = false }: Line): Html {
+  const fitting = fitted(text, size)
+  return html`<text x="${left}" y="${y}" font-size="${fitting.size}" fill="${fill}"${bold && html` font-weight="bold"`}>${fitting.text}</text>`
+}
+
+const chainStep = 124
+
+function chain(label: string, index: number): Html {
+  const name = chainNames.find((one) => chainOf(one).label === label)
+  const x = left + index * chainStep
+  return html`<circle cx="${x + 9}" cy="458" r="9" fill="${name === undefined ? '#65625a' : chainOf(name).hue}"/><text x="${x + 28}" y="468" font-size="28" fill="#1d1c19">${label}</text>`
+}
+
+/** Never smaller than this share of the size it was meant to have; what is longer then is cut. */
+const smallest = 0.55
+
+/** A text that fits between `left` and `right`, smaller or shorter than it was. */
+function fitted(text: string, size: number): { text: string; size: number } {
+  const room = right - left
+  const whole = widthOf(text) * size
+  if (whole <= room) return { text, size }
+  const small = Math.max(size * smallest, (size * room) / whole)
+  let shown = text
+  while (widthOf(shown) * small > room) shown = `${firstCodePoints(shown, [...shown].length - 2)}…`
+  return { text: shown, size: Math.floor(small) }
+}
+
+/** In units of the size of the letters, rather too much than too little. */
+const widthOf = (text: string) => [...text].reduce((sum, one) => sum + (/[MWmw@%…\p{Lu}]/u.test(one) ? 1 : 0.74), 0)
+
+/** What the bundled fonts have letters for; the rest would be boxes. */
+function drawable(text: string): string {
+  return oneLine(
+    text
+      .normalize('NFC')
+      .replace(/[^\x20-\x7e\u00a0-\u00ff\u2013-\u2026€·\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/gu, ''),
+  )
+}

@@ -1,0 +1,33 @@
+import { type RequestHandler, Router } from 'express'
+import type { z } from 'zod'
+import { answerAlways } from '../../http/answer.ts'
+import { ApiError } from '../../http/errors.ts'
+import { refuseMethod } from '../../http/method.ts'
+import { fidParameter, refusals } from '../../http/parameters.ts'
+import { agent as agentRoute } from '../../routes/agent.ts'
+import type { profile } from '../../schemas/profile.ts'
+import { monthMs, paidSince } from '../agent/paid.ts'
+import { askExact, type World } from '../parts/page.ts'
+import { cardDrawing } from './drawing.ts'
+import type { Painter } from './painter.ts'
+
+const maxAgeSeconds = 3_600
+
+/** `/agent/{fid}/card.png`: an agent as a picture, for those who preview links to its page. */
+export function cardRoutes(world: World, paint: Painter, budget: readonly RequestHandler[]): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  router.get('/agent/:fid/card.png', ...budget, async (req, res, next) => {
+    const fid = fidParameter.safeParse(req.params.fid)
+    if (!fid.success) throw refusals.fid()
+    const [agent, month] = await Promise.all([
+      askExact<z.output<typeof profile>>(world, agentRoute, { fid: fid.data }),
+      paidSince(world, fid.data, world.now() - monthMs),
+    ])
+    if (!agent) throw new ApiError('ERR_NOT_FOUND', 'no agent with this fid')
+    const { serviceName } = world
+    const picture = await paint(cardDrawing({ agent, volume: month.amount_usdc, serviceName }))
+    await answerAlways(picture, maxAgeSeconds)(req, res, next)
+  })
+  router.all('/agent/:fid/card.png', refuseMethod(['GET', 'HEAD']))
+  return router
+}

@@ -1,0 +1,67 @@
+import { LRUCache } from 'lru-cache'
+import { pictureLimits } from '../../../limits.config.ts'
+import { createDoor, type Door, type DoorOptions } from '../../../net/door.ts'
+import { Cache } from '../../http/cache.ts'
+import { Content } from '../../http/content.ts'
+import { pictureType } from './kind.ts'
+
+/** Where pictures are fetched from, whoever named the place. */
+export type PictureDoor = Pick<Door, 'fetch'>
+
+/** Pictures by their address. Undefined: there is none to show now. */
+export type Gallery = (url: string) => Promise<Content | undefined>
+
+/** A page asks for many pictures of one host at once, and somebody waits for each. */
+const politeness = { intervalMs: 0, maxWaiting: 60, maxWaitMs: 10_000 }
+const timeoutMs = 8_000
+const redirects = 3
+const mostBroken = 10_000
+const accept = 'image/webp, image/png, image/jpeg, image/gif'
+
+export function createPictureDoor(
+  { serviceName, siteUrl }: { readonly serviceName: string; readonly siteUrl: string },
+  egressAllow: DoorOptions['egressAllow'],
+): Door {
+  return createDoor({ userAgent: `${serviceName}/1.0 (+${siteUrl})`, egressAllow, politeness })
+}
+
+/**
+ * Pictures fetched once for all who look at them, so that their host learns nothing of any reader. They are passed on as
+ * they are: judged by their first bytes, never decoded. What is broken is not asked for again for a while.
+ */
+export function createGallery(door: PictureDoor, now: () => number): Gallery {
+  const { bytes: maxBytes, keptBytes, keptSeconds, brokenSeconds, atOnce } = pictureLimits
+  const kept = new Cache<Content>({ maxBytes: keptBytes, now })
+  const broken = new LRUCache<string, true>({
+    max: mostBroken,
+    ttl: brokenSeconds * 1_000,
+    perf: { now },
+    ttlResolution: 0,
+  })
+  let underWay = 0
+
+  async function load(url: string): Promise<Content | undefined> {
+    if (underWay >= atOnce) throw new TooMany()
+    underWay += 1
+    try {
+      const { status, body } = await door.fetch(url, { maxBytes, timeoutMs, redirects, headers: { accept } })
+      const type = status === 200 ? pictureType(body) : undefined
+      if (type === undefined) throw new Error(`no picture: status ${status}`)
+      return new Content(type, body)
+    } finally {
+      underWay -= 1
+    }
+  }
+
+  return async (url) => {
+    if (broken.has(url)) return undefined
+    try {
+      return (await kept.get(url, keptSeconds * 1_000, () => load(url))).value
+    } catch (error) {
+      if (!(error instanceof TooMany)) broken.set(url, true)
+      return undefined
+    }
+  }
+}
+
+class TooMany extends Error {}

@@ -12,14 +12,14 @@ import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 
 /** Changes of agents that are followed in one transaction: the roll-up waits for it. */
 const changesPerStep = 100
-/** Hours, and settlements in them, of one transaction. */
+/** Hours, and payments in them, of one transaction. */
 const hoursPerStep = 500
-const settlementsPerStep = 50_000
+const paymentsPerStep = 50_000
 
 interface IncomeOptions {
   readonly pool: pg.Pool
   /** For tests. */
-  readonly steps?: { readonly changes: number; readonly hours: number; readonly settlements: number }
+  readonly steps?: { readonly changes: number; readonly hours: number; readonly payments: number }
 }
 
 /**
@@ -28,7 +28,7 @@ interface IncomeOptions {
  */
 export async function runIncome({
   pool,
-  steps = { changes: changesPerStep, hours: hoursPerStep, settlements: settlementsPerStep },
+  steps = { changes: changesPerStep, hours: hoursPerStep, payments: paymentsPerStep },
 }: IncomeOptions): Promise<number> {
   const followed = await inTransaction(pool, async (db) => {
     const changed = await nextChangedAgents(db, steps.changes)

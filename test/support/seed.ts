@@ -185,6 +185,58 @@ export async function seedSettlement(pool: pg.Pool, settlement: SeedSettlement):
   })
 }
 
+interface SeedPayment {
+  chain?: ChainName
+  kind: 'forwarded' | 'permit2_exact' | 'permit2_upto'
+  payee: string
+  payer: string
+  block: number
+  logIndex?: number
+  /** Base units of the token. */
+  amount: bigint
+  at: Date
+  token?: string
+  facilitator?: string
+  forwarder?: string
+  originLogIndex?: number
+  depth?: number
+}
+
+export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<void> {
+  const {
+    chain = 'base',
+    kind,
+    payee,
+    payer,
+    block,
+    logIndex = 0,
+    amount,
+    at,
+    forwarder,
+    originLogIndex,
+    depth,
+  } = payment
+  const { token = addressOf('token'), facilitator = addressOf('facilitator') } = payment
+  await insert(pool, 'payment', {
+    id: `${chain}-${block}-${logIndex}`,
+    chain,
+    block_number: block,
+    log_index: logIndex,
+    block_timestamp: at,
+    kind,
+    token: bytes(token),
+    payer: bytes(payer),
+    payee: bytes(payee),
+    gross: String(amount),
+    net: String(amount),
+    facilitator: bytes(facilitator),
+    tx_hash: bytes(hashOf(`tx ${chain} ${block}`)),
+    forwarder: forwarder === undefined ? null : bytes(forwarder),
+    origin_log_index: originLogIndex ?? null,
+    depth: depth ?? null,
+  })
+}
+
 /** What was paid to agents so far, counted as a round of the job counts it. */
 export async function countSettlements(pool: pg.Pool, now = new Date()): Promise<void> {
   await refreshCounts({ pool, now: () => now, settlementOverloads: 'spec' })

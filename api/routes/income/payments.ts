@@ -64,6 +64,8 @@ const columns = [
   'facilitator_name',
   'x402_evidence',
   'final',
+  'amount',
+  'forwarder_address',
 ] as const satisfies readonly (keyof IncomePayment)[]
 
 /** GET /api/agent/:fid/income.csv */

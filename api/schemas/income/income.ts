@@ -1,13 +1,16 @@
 import { z } from 'zod'
+import { incomeKinds } from '../../../db/queries/sql/income.ts'
 import { grouped, readingLimits, rowLimits } from '../../../limits.config.ts'
 import { intervals } from '../../series/buckets.ts'
 import { address, chainName, count, dollars, fid, hash, nextCursor, time } from '../scalars.ts'
 
 const paid = z.strictObject({ payments: count, amount_usdc: dollars }).meta({ id: 'Paid' })
-const kind = z.enum(['eip3009_vrs', 'eip3009_bytes']).meta({
+const kind = z.enum(incomeKinds).meta({
   id: 'IncomeKind',
   description:
-    'transferWithAuthorization or receiveWithAuthorization, by the form of the signature: v, r and s, or bytes.',
+    'eip3009_vrs, eip3009_bytes: transferWithAuthorization or receiveWithAuthorization, by the form of the signature. ' +
+    'forwarded: passed on by a forwarder in the transaction that paid it. permit2_exact, permit2_upto: by one of the ' +
+    'proxies for Permit2 of x402.',
 })
 const flag = z.enum(['self', 'same_owner', 'none']).meta({
   id: 'IncomeFlag',
@@ -33,7 +36,14 @@ const sums = {
       amount_usdc: dollars,
       share: z.number().min(0).max(1).nullable().meta({ description: 'Of the raw amount; null: there is none.' }),
     })
-    .meta({ description: 'Of all payments, those that a facilitator known by name sent: GET /api/facilitators.' }),
+    .meta({
+      description:
+        'Of all payments, those that a facilitator known by name sent (GET /api/facilitators) or one of the contracts ' +
+        'of x402 settled.',
+    }),
+  other_tokens: z.strictObject({ payments: count }).meta({
+    description: 'Of all payments, those in tokens without a dollar figure: they are no part of any amount_usdc.',
+  }),
 }
 const dust = paid.meta({ description: 'Payments below a thousandth of a dollar; they count.' })
 
@@ -81,7 +91,12 @@ export const agentIncome = z
 
 export const incomeStats = z
   .strictObject({ ...sums, flags: z.strictObject({ self: paid, same_owner: paid, dust }), generated_at: time })
-  .meta({ id: 'IncomeStats', description: 'Over all agents; what is income of two of them is in it twice.' })
+  .meta({
+    id: 'IncomeStats',
+    description:
+      'Over all agents. What one passed on to another in the transaction that paid it is in it once; a payment to an ' +
+      'address that two of them verify, twice.',
+  })
 
 export const incomeSeries = z
   .strictObject({
@@ -117,12 +132,16 @@ const payment = z
     payer_address: address,
     recipient_address: address,
     token_address: address,
-    amount_usdc: dollars,
+    amount: z.string().regex(/^\d+$/).meta({ description: 'Base units of the token.' }),
+    amount_usdc: dollars.nullable().meta({ description: 'Null: the token has no dollar figure.' }),
     kind,
+    forwarder_address: address.nullable().meta({ description: 'Who passed the money on. Null: not forwarded.' }),
     flag,
     facilitator_address: address.meta({ description: 'Sender of the transaction.' }),
     facilitator_name: z.string().nullable().meta({ description: 'Null: the sender is not known by name.' }),
-    x402_evidence: z.enum(['facilitator', 'none']).meta({ description: 'What says that it is a payment of x402.' }),
+    x402_evidence: z.enum(['contract', 'facilitator', 'none']).meta({
+      description: 'What says that it is a payment of x402: one of its contracts, or the sender.',
+    }),
     final: z.boolean().meta({ description: 'At or below the finalized block: it will not be undone.' }),
   })
   .meta({ id: 'IncomePayment' })

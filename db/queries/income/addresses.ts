@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { isRolledUp, noteHours } from '../sql/income.ts'
 
 /** Registrations of an agent whose wallets and earlier holders are looked at, those acquired last. */
 const mostHoldings = 1_000
@@ -57,7 +58,7 @@ const wallets = `
 
 /**
  * Brings the addresses whose payments are the income of some agents to what is known of them, and has the hours of those
- * that came or went summed up anew. To be called under `holdRollup`. Returns how many came or went.
+ * that came or went summed up anew, and of whom these passed money on to. To be called under `holdRollup`. Returns how many came or went.
  */
 export async function followAddresses(db: Queryable, fids: readonly number[]): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
@@ -84,12 +85,20 @@ added as (
   returning address
 ),
 moved as (select address from lost union select address from added),
-due as (
-  insert into income_due (recipient, chain, hour)
-  select distinct h.recipient, h.chain, h.hour
-    from moved join settlement_hourly h on h.recipient = moved.address
-   order by 1, 2, 3
-      on conflict do nothing
+due as (${noteHours(`
+  select h.recipient, h.chain, h.hour from moved join settlement_hourly h on h.recipient = moved.address
+   union all
+  select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
+    from moved
+    join payment p on p.payee = moved.address
+   where ${isRolledUp('p')}
+   union all
+  select behind.payee, behind.chain, date_trunc('hour', behind.block_timestamp, 'UTC')
+    from moved
+    join payment p on p.forwarder = moved.address
+    join payment behind on behind.chain = p.chain and behind.block_number = p.block_number
+                       and behind.origin_log_index = p.origin_log_index and behind.depth >= p.depth
+   where exists (select from income_address i where i.address = behind.payee) and ${isRolledUp('p')}`)}
 )
 select count(*)::int as n from moved`,
     values: [fids],
@@ -134,15 +143,19 @@ added as (
   returning fid, address
 ),
 moved as (select fid, address from lost union select fid, address from added)
-insert into income_due (recipient, chain, hour)
-select distinct h.recipient, h.chain, h.hour
-  from moved
-  join income_address i on i.fid = moved.fid
-  join settlement_payer p on p.recipient = i.address and p.payer = moved.address
-  join settlement_hourly h on h.recipient = p.recipient and h.chain = p.chain and h.overload = p.overload
-                          and h.hour >= date_trunc('hour', p.first_at, 'UTC') and h.hour <= p.last_at
- order by 1, 2, 3
-    on conflict do nothing`,
+${noteHours(`
+  select h.recipient, h.chain, h.hour
+    from moved
+    join income_address i on i.fid = moved.fid
+    join settlement_payer p on p.recipient = i.address and p.payer = moved.address
+    join settlement_hourly h on h.recipient = p.recipient and h.chain = p.chain and h.overload = p.overload
+                            and h.hour >= date_trunc('hour', p.first_at, 'UTC') and h.hour <= p.last_at
+   union all
+  select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
+    from moved
+    join income_address i on i.fid = moved.fid
+    join payment p on p.payee = i.address and p.payer = moved.address
+   where ${isRolledUp('p')}`)}`,
     values: [fids],
   })
 }

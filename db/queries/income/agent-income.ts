@@ -1,6 +1,7 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { dollars, hex, isoTime } from '../sql/json-text.ts'
+import { incomeKinds, isRolledUp, otherPayments, paidAgents } from '../sql/income.ts'
+import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 
 /** JSON texts by the name of the member, and since when hours of the agent wait to be summed up; null: none does. */
 interface IncomeSums {
@@ -24,7 +25,7 @@ const members = `
   (select ${sums(`flag = 'none'`)} from sums) as filtered,
   (select json_agg(json_build_object('kind', kind, 'raw', raw, 'filtered', filtered) order by place)
      from (select k.kind, k.place, ${sums('sums.n is not null')} as raw, ${sums(`flag = 'none'`)} as filtered
-             from unnest(array['eip3009_vrs', 'eip3009_bytes']) with ordinality as k (kind, place)
+             from unnest(array[${textList(incomeKinds)}]) with ordinality as k (kind, place)
              left join sums using (kind)
             group by k.kind, k.place) by_kind) as by_kind,
   (select json_build_object(
@@ -33,7 +34,8 @@ const members = `
      'share', round(coalesce(sum(amount) filter (where x402), 0) / nullif(sum(amount), 0), 6)) from sums) as x402,
   (select ${sums(`flag = 'self'`)} from sums) as self,
   (select ${sums(`flag = 'same_owner'`)} from sums) as same_owner,
-  (select ${sums('true', 'dust_n', 'dust_amount')} from sums) as dust`
+  (select ${sums('true', 'dust_n', 'dust_amount')} from sums) as dust,
+  (select json_build_object('payments', coalesce(sum(other_n), 0)::bigint) from sums) as other_tokens`
 
 interface Row extends Record<string, string | null> {
   readonly due: string | null
@@ -49,7 +51,10 @@ export async function agentIncome(db: Queryable, fid: number): Promise<IncomeSum
   return { members: present(texts), due }
 }
 
-/** The same over all agents; a payment that is income of two agents is in it twice. */
+/**
+ * The same over all agents. What one passed on to another in the transaction that paid it is in it once; a payment to an
+ * address that two agents verify, twice.
+ */
 export async function allIncome(db: Queryable): Promise<IncomeSums> {
   const { rows } = await db.query<Row>({ name: 'all-income', text: ofAll })
   const { due = null, ...texts } = rows[0] ?? {}
@@ -61,7 +66,7 @@ const present = (texts: Record<string, string | null>) =>
 
 const text = (relation: string, names: readonly string[]) =>
   `select ${names.map((name) => `${name}::text as ${name}`).join(', ')}, due from (${relation}) answer`
-const common = ['raw', 'filtered', 'by_kind', 'x402', 'self', 'same_owner', 'dust']
+const common = ['raw', 'filtered', 'by_kind', 'x402', 'self', 'same_owner', 'dust', 'other_tokens']
 
 const ofAll = `
 with sums as materialized (select * from income_total where n > 0)
@@ -73,7 +78,7 @@ const ofAgent = `
 with whose as materialized (select * from income_address where fid = $1),
 sums as materialized (
   select kind, flag, x402, sum(n) as n, sum(amount) as amount, sum(dust_n) as dust_n, sum(dust_amount) as dust_amount,
-         min(first_at) as first_at, max(last_at) as last_at
+         sum(other_n) as other_n, min(first_at) as first_at, max(last_at) as last_at
     from income_hour where fid = $1 group by 1, 2, 3
 ),
 countable as materialized (
@@ -81,7 +86,10 @@ countable as materialized (
             from (select from whose join settlement_payer p on p.recipient = whose.address limit ${most} + 1) pairs)
        + coalesce((select sum(t.n)
                      from (select distinct address, chain from whose where chain <> '') wallet
-                     join settlement_total t on t.recipient = wallet.address and t.chain = wallet.chain), 0) <= ${most} as yes
+                     join settlement_total t on t.recipient = wallet.address and t.chain = wallet.chain), 0)
+       + (select count(*)
+            from (select from (select distinct address from whose) one
+                    join payment p on p.payee = one.address limit ${most} + 1) others) <= ${most} as yes
 ),
 pair as (
   select p.payer, p.n, p.amount, p.first_at, p.last_at
@@ -96,8 +104,17 @@ pair as (
       where s.recipient = wallet.address and s.chain = wallet.chain
         and exists (select from whose w where w.address = s.recipient and w.chain = s.chain
                        and w.from_at <= s.block_timestamp and s.block_timestamp < w.to_at)
-        and not exists (select from settlement_unrolled u
-                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+        and ${isRolledUp('s')}
+     offset 0
+   ) s
+   where (select yes from countable)
+   union all
+  select s.payer, 1, s.amount, s.block_timestamp, s.block_timestamp
+    from (select distinct address from whose) one
+   cross join lateral (
+     select s.payer, case when s.is_dollar then s.amount else 0 end as amount, s.block_timestamp
+       from ${otherPayments}
+      where s.recipient = one.address and $1 in (${paidAgents('s')}) and ${isRolledUp('s')}
      offset 0
    ) s
    where (select yes from countable)

@@ -1,32 +1,44 @@
 import type { Queryable } from '../../pool.ts'
-import { incomeFlag, incomeKind, isEvidenced, paidAgents } from '../sql/income.ts'
+import {
+  evidence,
+  incomeFlag,
+  isPassedOn,
+  isRolledUp,
+  otherPayments,
+  paidAgents,
+  paymentColumns,
+  settlementColumns,
+  settlementKind,
+} from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'
 
 /** Payments below it are dust: a thousandth of a dollar, in base units. */
 const dustBelow = 1_000
 
 interface Pass {
-  /** Hours taken, and settlements in them, about. One hour is taken whole, however many it has. */
+  /** Hours taken, and payments in them, about. One hour is taken whole, however many it has. */
   readonly hours: number
-  readonly settlements: number
+  readonly payments: number
 }
 
 /**
- * Sums up anew the income of hours that are due. What is stored of them becomes what their settlements say, so that it
+ * Sums up anew the income of hours that are due. What is stored of them becomes what their payments say, so that it
  * does not matter how often an hour is taken. Returns how many hours were taken.
  */
-export async function sumDueHours(db: Queryable, { hours, settlements }: Pass): Promise<number> {
+export async function sumDueHours(db: Queryable, { hours, payments }: Pass): Promise<number> {
   const { rows } = await db.query<{ taken: number }>({
     name: 'sum-due-hours',
     text,
-    values: [hours, settlements],
+    values: [hours, payments],
   })
   return rows[0]?.taken ?? 0
 }
 
-const key = ['fid', 'hour', 'recipient', 'chain', 'kind', 'flag', 'x402']
-const values = ['first_at', 'last_at', 'n', 'amount', 'dust_n', 'dust_amount']
+const key = ['fid', 'hour', 'recipient', 'chain', 'kind', 'flag', 'x402', 'passed_on']
+const values = ['first_at', 'last_at', 'n', 'amount', 'dust_n', 'dust_amount', 'other_n']
 const of = (table: string, names: readonly string[]) => names.map((name) => `${table}.${name}`).join(', ')
+
+const isDust = `is_dollar and paid.amount < ${dustBelow}`
 
 const text = `
 with picked as materialized (
@@ -36,8 +48,11 @@ sized as (
   select picked.*, sum(size.n) over (order by recipient, chain, hour) - size.n as before
     from picked
    cross join lateral (
-     select coalesce(sum(h.n), 0) as n from settlement_hourly h
-      where h.recipient = picked.recipient and h.chain = picked.chain and h.hour = picked.hour
+     select (select coalesce(sum(h.n), 0) from settlement_hourly h
+              where h.recipient = picked.recipient and h.chain = picked.chain and h.hour = picked.hour)
+          + (select count(*) from payment p
+              where p.payee = picked.recipient and p.chain = picked.chain
+                and p.block_timestamp >= picked.hour and p.block_timestamp < picked.hour + interval '1 hour') as n
    ) size
 ),
 due as materialized (select recipient, chain, hour from sized where before < $2),
@@ -45,29 +60,40 @@ done as (
   delete from income_due d using due where (d.recipient, d.chain, d.hour) = (due.recipient, due.chain, due.hour)
 ),
 paid as (
-  select h.hour, h.overload, s.*
+  select h.hour, ${settlementKind('h.overload')} as kind, s.*
     from due
     join settlement_hourly h using (recipient, chain, hour)
    cross join lateral (
-     select s.recipient, s.chain, s.payer, s.facilitator, s.amount, s.block_timestamp
+     select ${settlementColumns}
        from settlement s
       where s.recipient = h.recipient and s.chain = h.chain and s.block_number between h.first_block and h.last_block
         and h.overload <> ${isListed('s.selector')}
         and s.block_timestamp >= h.hour and s.block_timestamp < h.hour + interval '1 hour'
-        and not exists (select from settlement_unrolled u
-                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+        and ${isRolledUp('s')}
+     offset 0
+   ) s
+   union all
+  select due.hour, s.kind, ${paymentColumns}
+    from due
+   cross join lateral (
+     select *
+       from ${otherPayments}
+      where s.recipient = due.recipient and s.chain = due.chain
+        and s.block_timestamp >= due.hour and s.block_timestamp < due.hour + interval '1 hour'
+        and ${isRolledUp('s')}
      offset 0
    ) s
 ),
 fact as materialized (
-  select a.fid, paid.hour, paid.recipient, paid.chain, ${incomeKind('paid.overload')} as kind,
-         ${incomeFlag('a.fid', 'paid')} as flag, ${isEvidenced('paid')} as x402,
+  select a.fid, paid.hour, paid.recipient, paid.chain, paid.kind, ${incomeFlag('a.fid', 'paid')} as flag,
+         ${evidence('paid')} <> 'none' as x402, ${isPassedOn('paid')} as passed_on,
          min(paid.block_timestamp) as first_at, max(paid.block_timestamp) as last_at, count(*) as n,
-         sum(paid.amount) as amount, count(*) filter (where paid.amount < ${dustBelow}) as dust_n,
-         coalesce(sum(paid.amount) filter (where paid.amount < ${dustBelow}), 0) as dust_amount
+         coalesce(sum(paid.amount) filter (where is_dollar), 0) as amount, count(*) filter (where ${isDust}) as dust_n,
+         coalesce(sum(paid.amount) filter (where ${isDust}), 0) as dust_amount,
+         count(*) filter (where not is_dollar) as other_n
     from paid
    cross join lateral (${paidAgents('paid')}) a
-   group by 1, 2, 3, 4, 5, 6, 7
+   group by 1, 2, 3, 4, 5, 6, 7, 8
 ),
 gone as (
   delete from income_hour i

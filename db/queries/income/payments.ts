@@ -1,6 +1,15 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { incomeFlag, incomeKind, paidAgents } from '../sql/income.ts'
+import {
+  evidence,
+  incomeFlag,
+  otherPayments,
+  paidAgents,
+  paymentColumns,
+  settledAgents,
+  settlementColumns,
+  settlementKind,
+} from '../sql/income.ts'
 import { dollars, hex, isoTime } from '../sql/json-text.ts'
 import { receivedSettlements, settlementOrder } from '../sql/received-settlements.ts'
 import { isListed } from '../sql/selectors.ts'
@@ -30,7 +39,8 @@ interface PaymentPage {
 
 /**
  * A page of the payments that are an agent's income, those of blocks that are not final too. An agent with millions of
- * them costs no more than one with a few: each address is searched hour by hour.
+ * them costs no more than one with a few: settlements to an address are searched for hour by hour, other payments stand in
+ * the order of time.
  */
 export async function incomePayments(
   db: Queryable,
@@ -48,14 +58,27 @@ export async function incomePayments(
     final: null,
   }
   const { rows, hours } = settlementConditions(all, { order, after, parameter })
-  const isIncome = `$1 in (${paidAgents('s')})`
   const one = '(select $2::int + 1)'
-  const received = receivedSettlements({ limit: one, order, overloads: 'true', hours, rows: [...rows, isIncome] })
+  const isSettled = `$1 in (${settledAgents('s')})`
+  const settled = receivedSettlements({ limit: one, order, overloads: 'true', hours, rows: [...rows, isSettled] })
+  const isPaid = `$1 in (${paidAgents('s')})`
   // Unnamed: planned with its values, as filters that are there and those that are not want other plans.
   const found = await db.query<PaymentPage>({
     text: `
-with recent as (
-  select s.* from (select distinct address from income_address where fid = $1) recipient cross join lateral (${received}) s
+with recipient as materialized (select distinct address from income_address where fid = $1),
+recent as (
+  select s.*
+    from ((select ${settlementKind(`not ${isListed('s.selector')}`)} as kind, ${settlementColumns}
+             from recipient cross join lateral (${settled}) s
+            order by ${settlementOrder(order)} limit ${one})
+           union all
+          (select s.kind, ${paymentColumns}
+             from recipient
+            cross join lateral (
+              select * from ${otherPayments}
+               where ${['s.recipient = recipient.address', ...rows, isPaid].join(' and ')}
+               order by ${settlementOrder(order)} limit ${one}) s
+            order by ${settlementOrder(order)} limit ${one})) s
    order by ${settlementOrder(order)} limit ${one}
 ),
 page as materialized (select * from recent s order by ${settlementOrder(order)} limit $2)
@@ -81,10 +104,12 @@ const paymentObject = `json_build_object(
     'payer_address', ${hex('s.payer')},
     'recipient_address', ${hex('s.recipient')},
     'token_address', ${hex('s.token')},
-    'amount_usdc', ${dollars('s.amount')},
-    'kind', ${incomeKind(`not ${isListed('s.selector')}`)},
+    'amount', s.amount::text,
+    'amount_usdc', case when s.is_dollar then ${dollars('s.amount')} end,
+    'kind', s.kind,
+    'forwarder_address', ${hex('s.forwarder')},
     'flag', ${incomeFlag('$1', 's')},
     'facilitator_address', ${hex('s.facilitator')},
     'facilitator_name', f.name,
-    'x402_evidence', case when f.name is null then 'none' else 'facilitator' end,
+    'x402_evidence', ${evidence('s')},
     'final', coalesce(s.block_number <= state.finalized_block, false))`

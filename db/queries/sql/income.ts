@@ -1,15 +1,42 @@
-// What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator and
-// block_timestamp. Arguments are SQL expressions written in this folder, never values.
+// What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp, and
+// `through`, the addresses of the same transaction that the money went through, null: none. Arguments are SQL
+// expressions written in this folder, never values.
 
-/** Kinds of payment, by whether the signature was taken as bytes. */
-export const incomeKind = (overload: string) => `case when ${overload} then 'eip3009_bytes' else 'eip3009_vrs' end`
+/** Kinds of payment, in the order in which they are told: settlements by the form of the signature, and the others. */
+export const incomeKinds = ['eip3009_vrs', 'eip3009_bytes', 'forwarded', 'permit2_exact', 'permit2_upto'] as const
 
-/** A statement: the agents whose income a payment is, each once. */
-export const paidAgents = (payment: string) => `
+/** Kind of a settlement, by whether the signature was taken as bytes. */
+export const settlementKind = (overload: string) => `case when ${overload} then 'eip3009_bytes' else 'eip3009_vrs' end`
+
+/** Whether a row of income_address holds for the chain and time of a payment. */
+const isThen = (address: string, payment: string) => `${address}.chain in ('', ${payment}.chain)
+        and ${address}.from_at <= ${payment}.block_timestamp and ${payment}.block_timestamp < ${address}.to_at`
+
+/** A statement: the agents that are paid by it, each once. */
+const recipients = (payment: string, others = '') => `
      select distinct i.fid
        from income_address i
-      where i.address = ${payment}.recipient and i.chain in ('', ${payment}.chain)
-        and i.from_at <= ${payment}.block_timestamp and ${payment}.block_timestamp < i.to_at`
+      where i.address = ${payment}.recipient and ${isThen('i', payment)}${others}`
+
+/** A statement: the agents whose income a settlement is, each once. */
+export const settledAgents = (settlement: string) => recipients(settlement)
+
+/**
+ * A statement: the agents whose income a payment is, each once. Money that went through an address of the same agent is
+ * its income there.
+ */
+export const paidAgents = (payment: string) =>
+  recipients(
+    payment,
+    `
+        and not exists (select from income_address before
+                         where before.fid = i.fid and before.address = any (${payment}.through) and ${isThen('before', payment)})`,
+  )
+
+/** Whether a payment went through an address of any agent, whose income it was there. */
+export const isPassedOn = (payment: string) => `(${payment}.through is not null and exists (
+             select from income_address before
+              where before.address = any (${payment}.through) and ${isThen('before', payment)}))`
 
 /** What the payer is to the agent, the first that holds. */
 export const incomeFlag = (fid: string, payment: string) => `case
@@ -17,6 +44,68 @@ export const incomeFlag = (fid: string, payment: string) => `case
            when exists (select from income_owner o where o.fid = ${fid} and o.address = ${payment}.payer) then 'same_owner'
            else 'none' end`
 
-/** Whether a known facilitator sent it. */
-export const isEvidenced = (payment: string) =>
-  `exists (select from facilitator_sender f where f.address = ${payment}.facilitator)`
+/** What says that a payment is one of x402: `contract`, one of x402's own settled it; `facilitator`, a known one sent it. */
+export const evidence = (payment: string) => `case
+           when ${payment}.by_contract then 'contract'
+           when exists (select from facilitator_sender f where f.address = ${payment}.facilitator) then 'facilitator'
+           else 'none' end`
+
+/** Columns that settlements `s` and the rows of `otherPayments` have in common. */
+export const settlementColumns = `s.recipient, s.chain, s.payer, s.facilitator, s.block_number, s.block_timestamp, s.log_index,
+             s.tx_hash, s.token, s.amount::numeric(78, 0) as amount, true as is_dollar, false as by_contract,
+             null::bytea as forwarder, null::bytea[] as through`
+
+const names = [
+  'recipient',
+  'chain',
+  'payer',
+  'facilitator',
+  'block_number',
+  'block_timestamp',
+  'log_index',
+  'tx_hash',
+  'token',
+  'amount',
+  'is_dollar',
+  'by_contract',
+  'forwarder',
+  'through',
+]
+/** These columns of `otherPayments`. */
+export const paymentColumns = names.map((name) => `s.${name}`).join(', ')
+
+/** The same of payments that are no settlements, as the relation `s`, with their kind. */
+export const otherPayments = `(
+       select p.payee as recipient, p.chain, p.payer, p.facilitator, p.block_number, p.block_timestamp, p.log_index,
+              p.tx_hash, p.token, p.net as amount,
+              (p.kind = 'forwarded' and origin.kind is null)
+                or exists (select from chain_contract c
+                            where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex')) as is_dollar,
+              p.kind <> 'forwarded' or origin.kind is not null as by_contract,
+              p.forwarder,
+              case when p.forwarder is not null then array(
+                with recursive hop (address, depth) as (
+                  select p.forwarder, p.depth - 1
+                   union
+                  select b.forwarder, b.depth - 1
+                    from hop
+                    join payment b on b.chain = p.chain and b.block_number = p.block_number
+                                  and b.origin_log_index = p.origin_log_index and b.payee = hop.address
+                                  and b.depth = hop.depth
+                )
+                select address from hop) end as through,
+              p.kind
+         from payment p
+         left join payment origin on origin.chain = p.chain and origin.block_number = p.block_number
+                                 and origin.log_index = p.origin_log_index) s`
+
+/** Whether the block of a settlement or payment is rolled up. */
+export const isRolledUp = (payment: string) => `not exists (
+          select from settlement_unrolled u
+           where u.chain = ${payment}.chain and ${payment}.block_number between u.from_block and u.to_block)`
+
+/** A statement that has hours summed up anew: of a statement with the columns recipient, chain and hour. */
+export const noteHours = (hours: string) => `
+insert into income_due (recipient, chain, hour)
+select distinct recipient, chain, hour from (${hours}) hours order by 1, 2, 3
+    on conflict (recipient, chain, hour) do update set hour = excluded.hour`

@@ -4,6 +4,7 @@ import { inTransaction } from '../../../db/pool.ts'
 import { readChainState } from '../../../db/queries/chain/chain-state.ts'
 import { movePass, type PaymentPass, readPasses } from '../../../db/queries/chain/payment-passes.ts'
 import { insertPayments } from '../../../db/queries/chain/payments.ts'
+import { lockRollup } from '../../../db/queries/rollup/hourly.ts'
 import { wantedOf } from '../../history/history.ts'
 import { Slices } from '../../history/slices.ts'
 import { findCallsIn, openHistory } from '../../history/sources.ts'
@@ -93,6 +94,8 @@ function commit(
   return inTransaction(pool, async (db) => {
     const found = { settlements: [], payments, unpaid: [] }
     const kept = scope === 'all' ? found : await ofReadRecipients(db, chain, found)
+    // Its blocks may be rolled up.
+    await lockRollup(db, chain.name)
     for (const rows of jsonPages(kept.payments.map(toPayment))) await insertPayments(db, rows)
     if (await movePass(db, chain.name, step)) return
     throw new Refusal(`another process reads ${chain.name} for payments, or resets it; nothing of this step is kept`)

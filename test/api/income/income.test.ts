@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentIncome, incomePayments, incomeSeries, incomeStats } from '../../../api/schemas/income/income.ts'
 import { facilitators } from '../../../db/facilitator-list.ts'
+import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
@@ -15,6 +16,7 @@ import {
   seedAgent,
   seedChainState,
   seedHolding,
+  seedPayment,
   seedRegistration,
   seedSettlement,
   seedVerification,
@@ -30,6 +32,7 @@ const [own, before, wallet, customer, other] = ['own', 'before', 'wallet', 'cust
   string,
   string,
 ]
+const [forwarder, partner] = ['forwarder', 'partner'].map(addressOf) as [string, string]
 const sender = facilitators[0]?.senders[0] as string
 const quoted = addressOf('sender with a formula for a name')
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
@@ -56,6 +59,8 @@ beforeAll(async () => {
     block_timestamp: at(30),
   })
   await insert(pool, 'agent_change', { fid: 7, kind: 'upsert', changed_at: birth })
+  await seedAgent(pool, { fid: 9, addresses: [partner] })
+  await insert(pool, 'agent_change', { fid: 9, kind: 'upsert', changed_at: birth })
   await storeSenders(pool, 'sender.example', [{ address: quoted, name: '=HYPERLINK("x"),y' }])
   let block = 100
   const pay = (paid: Partial<Parameters<typeof seedSettlement>[1]>) =>
@@ -75,6 +80,49 @@ beforeAll(async () => {
   await pay({ recipient: wallet, payer: other, amount: 2_000_000n, facilitator: quoted, at: at(30), block: 300 })
   await pay({ recipient: customer, payer: own, amount: 600_000n, at: at(20) })
   await pay({ amount: 3_000_000n, at: at(49), block: 950 }) // not final
+  await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
+  // A settlement to a forwarder, which passes it on; a Permit2 payment in another token; one that is not final.
+  await pay({ recipient: forwarder, payer: other, amount: 90_000_000n, facilitator: sender, at: at(40), block: 400 })
+  const passedOn = { kind: 'forwarded' as const, forwarder, originLogIndex: 0, depth: 1, facilitator: sender }
+  await seedPayment(pool, {
+    ...passedOn,
+    payee: own,
+    payer: other,
+    block: 400,
+    logIndex: 1,
+    amount: 88_000_000n,
+    at: at(40),
+  })
+  await seedPayment(pool, {
+    kind: 'permit2_upto',
+    payee: own,
+    payer: customer,
+    block: 401,
+    amount: 10n ** 30n,
+    at: at(41),
+    token: other,
+  })
+  await seedPayment(pool, {
+    kind: 'permit2_exact',
+    payee: own,
+    payer: other,
+    block: 402,
+    amount: 4_000_000n,
+    at: at(42),
+  })
+  await seedPayment(pool, { kind: 'permit2_exact', payee: own, payer: customer, block: 951, amount: 1n, at: at(49) })
+  // The agent that it went on to from there has it too, and all agents together have it once.
+  await seedPayment(pool, {
+    ...passedOn,
+    payee: partner,
+    forwarder: own,
+    payer: other,
+    block: 400,
+    logIndex: 2,
+    depth: 2,
+    amount: 50_000_000n,
+    at: at(40),
+  })
   while ((await rollUpSettlements({ pool })) > 0);
   while ((await runIncome({ pool })) > 0);
 })
@@ -91,8 +139,8 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
     fid: 7,
     currency: 'USD',
     complete_until: body.complete_until,
-    raw: { payments: 5, amount_usdc: 15.000999 },
-    filtered: { payments: 3, amount_usdc: 3.000999 },
+    raw: { payments: 8, amount_usdc: 107.000999 },
+    filtered: { payments: 6, amount_usdc: 95.000999 },
     by_kind: [
       {
         kind: 'eip3009_vrs',
@@ -104,16 +152,20 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
         raw: { payments: 1, amount_usdc: 0.000999 },
         filtered: { payments: 1, amount_usdc: 0.000999 },
       },
+      { kind: 'forwarded', raw: { payments: 1, amount_usdc: 88 }, filtered: { payments: 1, amount_usdc: 88 } },
+      { kind: 'permit2_exact', raw: { payments: 1, amount_usdc: 4 }, filtered: { payments: 1, amount_usdc: 4 } },
+      { kind: 'permit2_upto', raw: { payments: 1, amount_usdc: 0 }, filtered: { payments: 1, amount_usdc: 0 } },
     ],
-    x402: { payments: 2, amount_usdc: 3, share: 0.199987 },
+    x402: { payments: 5, amount_usdc: 95, share: 0.887842 },
+    other_tokens: { payments: 1 },
     payers: { raw: 4, filtered: 2 },
     first_paid_at: at(2).toISOString(),
-    last_paid_at: at(30).toISOString(),
+    last_paid_at: at(42).toISOString(),
     flags: {
       self: { payments: 1, amount_usdc: 7 },
       same_owner: { payments: 1, amount_usdc: 5 },
       dust: { payments: 1, amount_usdc: 0.000999 },
-      reciprocal: { payers: 1, payments: 2, amount_usdc: 1.000999 },
+      reciprocal: { payers: 1, payments: 3, amount_usdc: 1.000999 },
       single_payer: false,
     },
     addresses: [
@@ -134,7 +186,7 @@ test('its series has every bucket, raw and filtered', async () => {
       filtered_payments: 2,
       filtered_amount_usdc: 1.000999,
     },
-    { start: at(24).toISOString(), payments: 1, amount_usdc: 2, filtered_payments: 1, filtered_amount_usdc: 2 },
+    { start: at(24).toISOString(), payments: 4, amount_usdc: 94, filtered_payments: 4, filtered_amount_usdc: 94 },
   ])
 })
 
@@ -152,10 +204,16 @@ test('rows come in pages, with what the sums are made of and those that are not 
     [7, 'self', true],
     [5, 'same_owner', true],
     [2, 'none', true],
+    [88, 'none', true],
+    [null, 'none', true],
+    [4, 'none', true],
     [3, 'none', false],
+    [0.000001, 'none', false],
   ])
   expect(pages[0]).toMatchObject({ facilitator_name: facilitators[0]?.name, x402_evidence: 'facilitator' })
   expect(pages[1]).toMatchObject({ kind: 'eip3009_bytes', facilitator_name: null, x402_evidence: 'none' })
+  expect(pages[5]).toMatchObject({ kind: 'forwarded', forwarder_address: forwarder, x402_evidence: 'facilitator' })
+  expect(pages[6]).toMatchObject({ kind: 'permit2_upto', amount: `1${'0'.repeat(30)}`, x402_evidence: 'contract' })
 })
 
 test('the file for bookkeeping has one payment a line, exact dollars, an explorer link, and no formula', async () => {
@@ -190,10 +248,25 @@ test('a file that would be too long is refused, and an unreadable filter leaves 
   expect(none.split('\r\n')).toHaveLength(2)
 })
 
+test('what an agent passed on is income of its partner too, and in the sums over all once', async () => {
+  const body = agentIncome.parse(await (await api.get('/api/agent/9/income')).json())
+  expect(body.raw).toEqual({ payments: 1, amount_usdc: 50 })
+  const { payments } = incomePayments.parse(await (await api.get('/api/agent/9/income/payments')).json())
+  expect(payments).toMatchObject([{ kind: 'forwarded', forwarder_address: own, amount_usdc: 50 }])
+  const { rows } = await database.pool.query(
+    'select fid::int, passed_on, amount_usdc::float8 as dollars from directory.income where kind = $1 order by fid',
+    ['forwarded'],
+  )
+  expect(rows).toEqual([
+    { fid: 7, passed_on: false, dollars: 88 },
+    { fid: 9, passed_on: true, dollars: 50 },
+  ])
+})
+
 test('the sums over all agents are those of the agents, and an unknown agent has none', async () => {
   const stats = incomeStats.parse(await (await api.get('/api/income/stats')).json())
-  const { raw, filtered, x402, by_kind } = agentIncome.parse(await get('income'))
-  expect(stats).toMatchObject({ raw, filtered, x402, by_kind })
+  const { raw, filtered, x402, by_kind, other_tokens } = agentIncome.parse(await get('income'))
+  expect(stats).toMatchObject({ raw, filtered, x402, by_kind, other_tokens })
   for (const path of ['income', 'income/timeseries', 'income/payments', 'income.csv']) {
     expect((await api.get(`/api/agent/999/${path}`)).status).toBe(404)
   }

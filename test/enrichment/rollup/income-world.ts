@@ -1,0 +1,338 @@
+import fc from 'fast-check'
+import type pg from 'pg'
+import { listedSelectors } from '../../../abi/selectors.ts'
+import { inTransaction, type Queryable } from '../../../db/pool.ts'
+import { writeContracts } from '../../../db/queries/chain/contracts.ts'
+import { insertPayments } from '../../../db/queries/chain/payments.ts'
+import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../../db/queries/rollup/hourly.ts'
+import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
+import { runIncome } from '../../../enrichment/join/income.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { addressOf, birth, hashOf, insert, seedAgent, seedChainState } from '../../support/seed.ts'
+
+export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+export const people = ['one', 'two', 'three', 'four', 'five', 'six'].map(addressOf)
+const senders = ['known', 'other', 'unknown'].map((name) => addressOf(`sender ${name}`))
+const selectors = [...Object.values(listedSelectors), '0xcf092995']
+const dollar = addressOf('dollar')
+const fids = [1, 2]
+const lastBlock = 600
+const timeOf = (block: number) => new Date(birth.getTime() + block * 11 * 60_000)
+
+interface Paid {
+  readonly block: number
+  readonly logIndex: number
+  readonly payer: number
+  readonly recipient: number
+  readonly sender: number
+  readonly selector: number
+  readonly amount: number
+}
+
+/** What a Permit2 proxy paid, or a settlement, and how it was passed on from hand to hand in the same transaction. */
+interface Passed {
+  readonly block: number
+  readonly origin: 'settlement' | 'permit2_exact' | 'permit2_upto'
+  readonly isDollar: boolean
+  readonly sender: number
+  readonly payer: number
+  /** Who got it, one after the other. */
+  readonly hands: readonly number[]
+  readonly amount: number
+}
+interface OtherRow {
+  readonly block: number
+  readonly logIndex: number
+  readonly origin: Passed['origin']
+  readonly kind: string
+  readonly isDollar: boolean
+  readonly sender: number
+  readonly payer: number
+  readonly recipient: number
+  readonly amount: number
+  /** Who had it before in the transaction, the payer excepted. */
+  readonly through: readonly number[]
+  readonly originLogIndex: number | null
+}
+
+const person = fc.integer({ min: 0, max: people.length - 1 })
+const paid = fc.record({
+  block: fc.integer({ min: 0, max: lastBlock }),
+  logIndex: fc.integer({ min: 0, max: 2 }),
+  payer: person,
+  recipient: person,
+  sender: fc.integer({ min: 0, max: senders.length - 1 }),
+  selector: fc.integer({ min: 0, max: selectors.length - 1 }),
+  amount: fc.oneof(fc.constantFrom(0, 999, 1_000), fc.integer({ min: 0, max: 2 ** 31 })),
+})
+const passed: fc.Arbitrary<Passed> = fc.record({
+  block: fc.integer({ min: 0, max: lastBlock }),
+  origin: fc.constantFrom('settlement', 'permit2_exact', 'permit2_upto'),
+  isDollar: fc.boolean(),
+  sender: fc.integer({ min: 0, max: senders.length - 1 }),
+  payer: person,
+  hands: fc.uniqueArray(person, { minLength: 1, maxLength: 4 }),
+  amount: fc.oneof(fc.constantFrom(1, 999, 1_000), fc.integer({ min: 1, max: 2 ** 31 })),
+})
+/** Everything that can move an agent's income, in any order. */
+export const step = fc.oneof(
+  fc.record({ kind: fc.constant('pay' as const), rows: fc.array(paid, { minLength: 1, maxLength: 12 }) }),
+  fc.record({ kind: fc.constant('pass on' as const), rows: fc.array(passed, { minLength: 1, maxLength: 5 }) }),
+  fc.record({ kind: fc.constant('find' as const), rows: fc.array(passed, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ kind: fc.constant('drop' as const), which: fc.nat() }),
+  fc.record({ kind: fc.constant('roll up' as const), blocks: fc.integer({ min: 0, max: 60 }) }),
+  fc.record({ kind: fc.constant('sum' as const) }),
+  fc.record({
+    kind: fc.constant('verify' as const),
+    fid: fc.constantFrom(...fids),
+    now: fc.uniqueArray(person, { maxLength: 3 }),
+  }),
+  fc.record({ kind: fc.constant('name' as const), names: fc.uniqueArray(fc.constantFrom(0, 1)) }),
+  fc.record({ kind: fc.constant('take back' as const), blocks: fc.integer({ min: 0, max: 30 }) }),
+)
+/** Both agents verify most of the people, and these pay each other, so that there is income to be moved. */
+const most = fc.uniqueArray(person, { minLength: 3, maxLength: 5 })
+export const first = fc.tuple(
+  fc.record({ kind: fc.constant('verify' as const), fid: fc.constant(1), now: most }),
+  fc.record({ kind: fc.constant('verify' as const), fid: fc.constant(2), now: most }),
+  fc.record({ kind: fc.constant('name' as const), names: fc.constant<(0 | 1)[]>([0]) }),
+  fc.record({ kind: fc.constant('pay' as const), rows: fc.array(paid, { minLength: 20, maxLength: 30 }) }),
+  fc.record({ kind: fc.constant('pass on' as const), rows: fc.array(passed, { minLength: 5, maxLength: 10 }) }),
+  fc.record({ kind: fc.constant('roll up' as const), blocks: fc.constant(40) }),
+  fc.record({ kind: fc.constant('sum' as const) }),
+)
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+/** What the tables were told, and what an agent's income is by the rule, from the payments one by one. */
+export class World {
+  readonly #pool: pg.Pool
+  readonly payments = new Map<string, Paid>()
+  others: OtherRow[] = []
+  #transactions = 0
+  readonly verified = new Map<number, readonly number[]>(fids.map((fid) => [fid, []]))
+  readonly ever = new Map<number, Set<number>>(fids.map((fid) => [fid, new Set()]))
+  named: readonly number[] = []
+  final = -1
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  async take(step: Step): Promise<void> {
+    const pool = this.#pool
+    switch (step.kind) {
+      case 'pay': {
+        const above = step.rows.map((row) => ({ ...row, block: this.final + 1 + (row.block % 40) }))
+        const rows = above.filter(
+          ({ block, logIndex }) => block > this.final && !this.payments.has(`${block} ${logIndex}`),
+        )
+        const fresh = [...new Map(rows.map((row) => [`${row.block} ${row.logIndex}`, row])).entries()]
+        for (const [key, row] of fresh) this.payments.set(key, row)
+        await store(
+          pool,
+          fresh.map(([, row]) => row),
+        )
+        return
+      }
+      case 'pass on': {
+        const above = step.rows.map((row) => ({ ...row, block: this.final + 1 + (row.block % 40) }))
+        await this.#passOn(above)
+        return
+      }
+      case 'find': {
+        // What a second pass or the auditor finds in blocks that are there already; settlements are not looked for.
+        const known = step.rows.filter(({ origin }) => origin !== 'settlement' && this.final >= 0)
+        const rows = known.map((row) => ({ ...row, block: row.block % (this.final + 1) }))
+        await inTransaction(pool, async (db) => {
+          await lockRollup(db, 'base')
+          await this.#passOn(rows, db)
+        })
+        return
+      }
+      case 'drop': {
+        const found = this.others.filter(({ block, origin }) => block <= this.final && origin !== 'settlement')
+        const { block, logIndex, originLogIndex } = found[step.which % found.length] ?? {}
+        if (block === undefined) return
+        const first = originLogIndex ?? logIndex
+        const isGone = (row: OtherRow) => row.block === block && (row.originLogIndex ?? row.logIndex) === first
+        this.others = this.others.filter((row) => !isGone(row))
+        await inTransaction(pool, async (db) => {
+          await lockRollup(db, 'base')
+          const where = 'block_number = $1 and coalesce(origin_log_index, log_index) = $2'
+          await db.query(`delete from payment where ${where}`, [block, first])
+        })
+        return
+      }
+      case 'roll up':
+        this.final += step.blocks
+        await pool.query('update chain_state set finalized_block = $1', [this.final])
+        while ((await rollUpSettlements({ pool, stepSettlements: 5 })) > 0);
+        return
+      case 'sum':
+        await runIncome({ pool, steps: { changes: 1, hours: 2, payments: 3 } })
+        return
+      case 'verify': {
+        this.verified.set(step.fid, step.now)
+        for (const one of step.now) this.ever.get(step.fid)?.add(one)
+        const addresses = step.now.map((one) => bytes(people[one] as string))
+        await pool.query('update agent set verified_addresses = $2 where fid = $1', [step.fid, addresses])
+        await pool.query(
+          'update verified_address set ended_at = verified_at where fid = $1 and ended_at is null and not address = any ($2)',
+          [step.fid, addresses],
+        )
+        await pool.query(
+          `insert into verified_address (fid, address, verified_at)
+           select $1, address, clock_timestamp() from unnest($2::bytea[]) address
+            where not exists (select from verified_address v where v.fid = $1 and v.address = address.address and v.ended_at is null)`,
+          [step.fid, addresses],
+        )
+        await insert(pool, 'agent_change', { fid: step.fid, kind: 'upsert', changed_at: new Date() })
+        return
+      }
+      case 'name':
+        this.named = step.names
+        await storeSenders(
+          pool,
+          'test',
+          step.names.map((one) => ({ address: senders[one] as string, name: 'Somebody' })),
+        )
+        return
+      case 'take back': {
+        const from = Math.max(0, this.final + 1 - step.blocks)
+        for (const [key, { block }] of this.payments) if (block >= from) this.payments.delete(key)
+        this.others = this.others.filter(({ block }) => block < from)
+        await inTransaction(pool, async (db) => {
+          await lockRollup(db, 'base')
+          await rewindRollup(db, 'base', from)
+          await recountRecipientsFrom(db, 'base', from)
+          await db.query('delete from settlement where block_number >= $1', [from])
+          await db.query('delete from payment where block_number >= $1', [from])
+        })
+        this.final = from - 1
+        await pool.query('update chain_state set finalized_block = $1', [this.final])
+      }
+    }
+  }
+
+  /** Money from hand to hand, each hand's share of it whole; what comes back to the payer is change, no payment. */
+  async #passOn(rows: readonly Passed[], db: Queryable = this.#pool): Promise<void> {
+    for (const { hands, payer, amount, ...shared } of rows) {
+      const { block, origin, sender } = shared
+      const first = 10 * ++this.#transactions
+      const path = hands.filter((hand, at) => at === 0 || hand !== payer)
+      const legs = path.map((recipient, at) => ({
+        ...shared,
+        logIndex: first + at,
+        kind: at === 0 ? origin : 'forwarded',
+        isDollar: origin === 'settlement' || shared.isDollar,
+        payer,
+        recipient,
+        amount,
+        through: path.slice(0, at),
+        originLogIndex: at === 0 ? null : first,
+      }))
+      if (origin === 'settlement') {
+        const row = { block, logIndex: first, payer, recipient: path[0] as number, sender, selector: 0, amount }
+        this.payments.set(`${block} ${first}`, row)
+        await store(this.#pool, [row])
+      }
+      const others = origin === 'settlement' ? legs.slice(1) : legs
+      this.others.push(...others)
+      await storeOthers(db, others)
+    }
+  }
+
+  income(): string[] {
+    const settled = [...this.payments.values()].map((row) => ({
+      ...row,
+      kind: row.selector < 2 ? 'eip3009_vrs' : 'eip3009_bytes',
+      origin: 'settlement',
+      isDollar: true,
+      through: [] as readonly number[],
+    }))
+    const sums = new Map<string, [number, bigint, number, bigint, number]>()
+    for (const payment of [...settled, ...this.others]) {
+      if (payment.block > this.final) continue
+      for (const fid of fids) {
+        const isIts = (one: number) => this.verified.get(fid)?.includes(one) === true
+        if (!isIts(payment.recipient) || payment.through.some(isIts)) continue
+        const isOwn = this.ever.get(fid)?.has(payment.payer) === true
+        const flag = payment.payer === payment.recipient ? 'self' : isOwn ? 'same_owner' : 'none'
+        const hour = new Date(Math.floor(timeOf(payment.block).getTime() / 3_600_000) * 3_600_000).toISOString()
+        const isX402 = payment.origin !== 'settlement' || this.named.includes(payment.sender)
+        const isPassedOn = payment.through.some((one) => fids.some((other) => this.verified.get(other)?.includes(one)))
+        const key = [fid, hour, people[payment.recipient], payment.kind, flag, isX402, isPassedOn].join(' ')
+        const sum = sums.get(key) ?? [0, 0n, 0, 0n, 0]
+        const amount = payment.isDollar ? BigInt(payment.amount) : 0n
+        const dust = payment.isDollar && amount < 1_000n
+        sums.set(key, [
+          sum[0] + 1,
+          sum[1] + amount,
+          sum[2] + Number(dust),
+          sum[3] + (dust ? amount : 0n),
+          sum[4] + Number(!payment.isDollar),
+        ])
+      }
+    }
+    return [...sums].map(([key, sum]) => `${key}: ${sum.join(' ')}`).sort()
+  }
+}
+
+const text = (hex: string | undefined) => `\\x${hex?.slice(2)}`
+
+async function storeOthers(db: Queryable, rows: readonly OtherRow[]): Promise<void> {
+  const columns = rows.map((row) => ({
+    id: `base-${row.block}-${row.logIndex}`,
+    chain: 'base',
+    block_number: row.block,
+    log_index: row.logIndex,
+    block_timestamp: timeOf(row.block),
+    kind: row.kind,
+    token: text(row.isDollar ? dollar : addressOf('token of nobody')),
+    payer: text(people[row.payer]),
+    payee: text(people[row.recipient]),
+    gross: row.amount,
+    net: row.amount,
+    facilitator: text(senders[row.sender]),
+    tx_hash: text(hashOf(`${row.block} ${row.originLogIndex ?? row.logIndex}`)),
+    forwarder: row.through.length === 0 ? null : text(people[row.through.at(-1) as number]),
+    origin_log_index: row.originLogIndex,
+    depth: row.through.length === 0 ? null : row.through.length,
+  }))
+  await insertPayments(db, JSON.stringify(columns))
+}
+
+export async function store(pool: pg.Pool, rows: readonly Paid[]): Promise<void> {
+  const columns = rows.map((row) => ({
+    amount: row.amount,
+    block_timestamp: timeOf(row.block),
+    block_number: row.block,
+    log_index: row.logIndex,
+    chain: 'base',
+    selector_source: 'c',
+    selector: text(selectors[row.selector]),
+    token: text(dollar),
+    payer: text(people[row.payer]),
+    recipient: text(people[row.recipient]),
+    facilitator: text(senders[row.sender]),
+    payment_nonce: text(hashOf(`${row.block} ${row.logIndex}`)),
+    tx_hash: text(hashOf(`${row.block}`)),
+  }))
+  await pool.query('insert into settlement select * from json_populate_recordset(null::settlement, $1::json)', [
+    JSON.stringify(columns),
+  ])
+}
+
+/** Nothing was paid yet, and nobody verifies an address. */
+export async function empty(pool: pg.Pool): Promise<void> {
+  await pool.query(`
+    truncate settlement, payment, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
+             agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, chain_contract cascade;
+    select set_config('directory.sums', 'hours, totals, payers, senders', true);
+    update settlement_rollup set next_block = 0;
+    update income_progress set change = 0`)
+  await storeSenders(pool, 'test', [])
+  await writeContracts(pool, 'base', [{ address: dollar, fromBlock: 0 }])
+  await seedChainState(pool, { chain: 'base', indexed: lastBlock, finalized: -1 })
+  for (const fid of fids) await seedAgent(pool, { fid, addresses: [] })
+}

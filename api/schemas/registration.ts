@@ -38,6 +38,25 @@ export const record = z
   })
   .meta({ id: 'Erc8004Record' })
 
+const heldRegistration = record
+  .extend({
+    agent_wallet_evidence: z
+      .strictObject({
+        kind: z.enum(['registered', 'signed']).meta({
+          description:
+            'registered: the address of whoever registered, unsigned; signed: the wallet signed for the token and its owner, and the registry checked it.',
+        }),
+        block_number: count,
+        log_index: count,
+        tx_hash: hash.nullable().meta({ description: 'Null: not known yet.' }),
+        set_at: time,
+      })
+      .nullable()
+      .meta({ description: 'The log that named the wallet: who is paid, and nothing about whose the agent is.' }),
+  })
+  .meta({ id: 'HeldRegistration' })
+export type HeldRegistration = z.output<typeof heldRegistration>
+
 /** A holding that ended. */
 export const historicalRegistration = z
   .strictObject({
@@ -63,7 +82,7 @@ export const registrationList = z
     state: z.enum(['current', 'historical']),
     count,
     registrations: z.union([
-      z.array(record).max(rowLimits.registrations.maximum),
+      z.array(heldRegistration).max(rowLimits.registrations.maximum),
       z.array(historicalRegistration).max(rowLimits.registrations.maximum),
     ]),
     next_cursor: nextCursor,

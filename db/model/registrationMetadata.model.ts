@@ -34,4 +34,10 @@ export class RegistrationMetadata {
 
     @DateTimeColumn_({nullable: false})
     blockTimestamp!: Date
+
+    /**
+     * Null: written before transactions were kept.
+     */
+    @BytesColumn_({nullable: true})
+    txHash!: Uint8Array | undefined | null
 }

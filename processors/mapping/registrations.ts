@@ -149,7 +149,7 @@ function toTransfer(chain: ChainName, event: RegistrationEvent & { kind: 'transf
 }
 
 function toMetadata(chain: ChainName, event: RegistrationEvent & { kind: 'metadata' }) {
-  const { agentId, key, value, blockNumber, logIndex, blockTimestamp } = event
+  const { agentId, key, value, blockNumber, logIndex, blockTimestamp, txHash } = event
   const keyHash = createHash('sha256').update(key).digest('hex').slice(0, keyHashDigits)
   return new RegistrationMetadata({
     id: `${chain}-${agentId}-${keyHash}`,
@@ -160,5 +160,6 @@ function toMetadata(chain: ChainName, event: RegistrationEvent & { kind: 'metada
     blockNumber,
     logIndex,
     blockTimestamp,
+    txHash,
   })
 }

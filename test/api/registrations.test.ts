@@ -3,7 +3,7 @@ import { profile } from '../../api/schemas/profile.ts'
 import { registrationList } from '../../api/schemas/registration.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { addressOf, birth, seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
+import { addressOf, birth, hashOf, insert, seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi
@@ -145,4 +145,51 @@ test('a cursor of another list, another filter or of nobody is answered with 404
     expect(await failure(await api.get(path))).toMatchObject({ status: 404, error: 'ERR_NOT_FOUND' })
   expect((await api.get(`/api/agent/1/registrations?cursor=${cursor}&limit=9`)).status).toBe(200)
   expect(await failure(await api.get('/api/agent/77/registrations'))).toMatchObject({ error: 'ERR_NOT_FOUND' })
+})
+
+test('of a wallet the log that named it is told: signed by it, or the address that registered', async () => {
+  const { pool } = database
+  const paid = addressOf('paid')
+  const holder = addressOf('holder of wallets')
+  await seedAgent(pool, { fid: 5, addresses: [holder], chains: ['celo'] })
+  const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+  const place = (id: number, block: number) => ({
+    id: `celo-${id}-${block}`,
+    chain: 'celo',
+    agent_id: String(id),
+    block_number: block,
+    log_index: 4,
+    block_timestamp: birth,
+    tx_hash: bytes(hashOf(`${id} ${block}`)),
+  })
+  const named = async (
+    id: number,
+    { wallet, block, known = true }: { wallet: string; block: number; known?: boolean },
+  ) => {
+    await seedRegistration(pool, { chain: 'celo', id, owner: holder, wallet })
+    await seedHolding(pool, { fid: 5, chain: 'celo', id, by: holder })
+    await insert(pool, 'registration_transfer', { ...place(id, 100), from: null, to: bytes(holder) })
+    const set = { ...place(id, block), key: 'agentWallet', value: bytes(wallet) }
+    await insert(pool, 'registration_metadata', known ? set : { ...set, tx_hash: null })
+  }
+  await named(1, { wallet: holder, block: 100 })
+  await named(2, { wallet: paid, block: 101 })
+  await named(3, { wallet: holder, block: 102, known: false }) // after it had been another
+  await named(4, { wallet: paid, block: 100 }) // by a contract that agreed while it was minted
+  await seedRegistration(pool, { chain: 'celo', id: 5, owner: holder })
+  await seedHolding(pool, { fid: 5, chain: 'celo', id: 5, by: holder })
+  const { body } = await page('/api/agent/5/registrations?state=current')
+  const evidence = body.registrations.map((one) => 'agent_wallet_evidence' in one && one.agent_wallet_evidence)
+  const at = (kind: string, id: number, block: number) => {
+    return { kind, block_number: block, log_index: 4, tx_hash: hashOf(`${id} ${block}`), set_at: birth.toISOString() }
+  }
+  expect(evidence).toEqual([
+    at('registered', 1, 100),
+    at('signed', 2, 101),
+    { ...at('signed', 3, 102), tx_hash: null },
+    at('signed', 4, 100),
+    null,
+  ])
+  const [first] = profile.parse(await (await api.get('/api/agent/5')).json()).erc8004_records
+  expect(first).not.toHaveProperty('agent_wallet_evidence')
 })

@@ -8,6 +8,7 @@ import {
   register,
   revokeFeedback,
   setAgentUri,
+  setAgentWallet,
   setMetadata,
   transferIdentity,
 } from '../../devnet/chain/identity.ts'
@@ -68,6 +69,7 @@ beforeAll(async () => {
   await chain.execute(holder, setAgentUri(2n, 'https://agents.example/third/again'))
   await lose(holder, setAgentUri(0n, 'https://agents.example/first/again'))
   await lose(holder, setMetadata(0n, { key: 'kept', value: '0x01' }))
+  await lose(holder, await setAgentWallet(chain, { agentId: 0n, wallet: heir, owner: holder.address }))
   told = await height()
   await chain.execute(holder, setMetadata(0n, { key: 'told', value: '0x02' }))
   await lose(holder, transferIdentity(1n, holder.address, heir.address))

@@ -54,10 +54,13 @@ describe.concurrent('an identity', () => {
 
   test('has the wallet that agreed, until it is unset', async () => {
     const { chain, owner, buyer } = stage
-    const { agentId } = await stage.registered(identity.register(''))
+    const { agentId, receipt } = await stage.registered(identity.register(''))
+    const named = 'select tx_hash from registration_metadata where agent_id = $1'
+    expect(await stage.query(named, [agentId])).toEqual([{ tx_hash: receipt.transactionHash }])
     const request = { agentId, wallet: buyer, owner: owner.address }
-    await stage.indexed(chain.execute(owner, await identity.setAgentWallet(chain, request)))
+    const agreed = await stage.indexed(chain.execute(owner, await identity.setAgentWallet(chain, request)))
     expect(await rowOf(agentId)).toMatchObject({ agent_wallet: lower(buyer.address) })
+    expect(await stage.query(named, [agentId])).toEqual([{ tx_hash: agreed.transactionHash }])
     await stage.indexed(chain.execute(owner, identity.unsetAgentWallet(agentId)))
     expect(await rowOf(agentId)).toMatchObject({ agent_wallet: null })
   })

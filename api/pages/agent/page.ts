@@ -6,6 +6,7 @@ import type { Route } from '../../http/route.ts'
 import { addresses as addressesRoute } from '../../routes/addresses.ts'
 import { agent as agentRoute } from '../../routes/agent.ts'
 import { income as incomeRoute, incomeTimeseries } from '../../routes/income/income.ts'
+import { registrations as registrationsRoute } from '../../routes/registrations.ts'
 import { uptime as uptimeRoute } from '../../routes/time/uptime.ts'
 import type { profile } from '../../schemas/profile.ts'
 import type { Profile } from '../parts/answers.ts'
@@ -25,7 +26,7 @@ import { history } from './history.ts'
 import { type Income, type IncomeSeries, selfParameter } from './income.ts'
 import { money } from './money.ts'
 import { monthMs, paidBetween, paidSince } from './paid.ts'
-import { registrations } from './registrations.ts'
+import { type Held, registrations, shownRegistrations } from './registrations.ts'
 import { afterParameter, settlementsOf } from './settlements.ts'
 import { specs } from './specs.ts'
 import { type Addresses, standing } from './standing.ts'
@@ -44,9 +45,10 @@ export function agentPage(world: World): Route {
     missing: 'No agent with this FID is known',
     async view({ fid, after, self, ...asked }) {
       const now = world.now()
-      const [agent, addresses, uptime, list, series, month, ever, income, incomeSeries] = await Promise.all([
+      const [agent, addresses, held, uptime, list, series, month, ever, income, incomeSeries] = await Promise.all([
         askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
         askExact<Addresses>(world, addressesRoute, { fid }),
+        askExact<Held>(world, registrationsRoute, { fid, ...shownRegistrations }),
         askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
         settlementsOf(world, { fid, after, chain: asked.chain }),
         paidBetween(world, fid, asked),
@@ -64,7 +66,7 @@ export function agentPage(world: World): Route {
         specs(agent, uptime, now),
         abilities(agent),
         money(agent, { month, ever, series, settlements, next, asked, after, income, incomeSeries, self }),
-        registrations(agent),
+        registrations(agent, held),
         accounts(agent),
         edges(agent),
         history(agent),

@@ -1,29 +1,40 @@
 import { chainOf } from '../../../chains.config.ts'
 import { rowLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { HeldRegistration } from '../../schemas/registration.ts'
 import type { Profile } from '../parts/answers.ts'
+import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'
 import { addressLink, hostOf, outsideLink, tokenLink, transactionLink } from '../parts/links.ts'
 import { firstCodePoints } from '../parts/text.ts'
 import { day } from '../parts/times.ts'
 
 type Registration = Profile['erc8004_records'][number]
-type Held = Profile['historical_registrations'][number]
+type Past = Profile['historical_registrations'][number]
+/** What the list of registrations says of those held now, and the profile does not. */
+export interface Held {
+  readonly registrations: readonly Exact<HeldRegistration>[]
+}
+type Wallets = ReadonlyMap<string, Exact<HeldRegistration>['agent_wallet_evidence']>
 
 /** Identities, and of these the ones nobody asked for, and former ones; on the page. */
 const mostCards = 8
 const mostUnasked = 12
 const mostFormer = 20
 
-/** What the agent holds now, what strangers sent it, what it held once. */
-export function registrations(agent: Profile): Html {
+/** The part of the list of registrations that the page has room for. */
+export const shownRegistrations = { state: 'current', limit: mostCards } as const
+
+/** What the agent holds now, what strangers sent it, what it held once. `held`: the first of the list. */
+export function registrations(agent: Profile, held: Held | undefined): Html {
   const { fid, erc8004_records: now, historical_registrations: once, erc8004_total, historical_total } = agent
   const own = now.filter(({ unsolicited }) => !unsolicited)
   const unasked = now.filter(({ unsolicited }) => unsolicited)
   const cards = own.slice(0, mostCards)
   const former = once.slice(0, mostFormer)
+  const wallets: Wallets = new Map(held?.registrations.map((one) => [nameOf(one), one.agent_wallet_evidence]))
   return html`<section aria-labelledby="registrations"><h2 id="registrations">Registrations</h2>
-${now.length === 0 ? html`<p class="empty">This agent holds no ERC-8004 identity now.</p>` : html`<div class="cards">${cards.map(card)}</div>`}
+${now.length === 0 ? html`<p class="empty">This agent holds no ERC-8004 identity now.</p>` : html`<div class="cards">${cards.map((one) => card(one, wallets))}</div>`}
 ${
   unasked.length > 0 &&
   html`<details class="card unasked"><summary>${counted(unasked.length, 'registration')} that nobody here asked for</summary>
@@ -46,12 +57,12 @@ function unaskedLine({ chain, erc8004_id: id, name, acquired_at }: Registration)
   return html`<li><span class="chain ${chain}">${chainOf(chain).label}</span> #${id} ${name !== null && html`<bdi>${cut(name)}</bdi>`} <span class="sub">received ${day(acquired_at)}</span></li>`
 }
 
-function card(registration: Registration): Html {
+function card(registration: Registration, wallets: Wallets): Html {
   const { chain, erc8004_id: id, registry_address: registry, name, description, services } = registration
   const trust = registration.supported_trust
   const facts: [string, Html | string | false][] = [
     ['Owner', addressLink(chain, registration.owner_address)],
-    ['Wallet', registration.agent_wallet !== null && addressLink(chain, registration.agent_wallet)],
+    ['Wallet', registration.agent_wallet !== null && wallet(registration, registration.agent_wallet, wallets)],
     ['Document', registration.agent_uri !== null && uri(registration.agent_uri, registration.uri_status)],
     ['Feedback', registration.feedback_count > 0 && figure(registration.feedback_count)],
     ['Trust', trust.length > 0 && html`<bdi>${cut(trust.join(', '))}</bdi>`],
@@ -65,6 +76,19 @@ ${description !== null && html`<p class="clamp" dir="auto">${firstCodePoints(des
 <dl class="facts">${facts.map(([term, value]) => value !== false && html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
 ${services.length > 0 && html`<ul class="plain services" aria-label="Services">${services.slice(0, mostServices).map((one) => service(one))}</ul>`}
 </article>`
+}
+
+const nameOf = ({ chain, erc8004_id: id }: Pick<Registration, 'chain' | 'erc8004_id'>) => `${chain} ${id}`
+
+/** Who is paid, and what that rests on; it says nothing about whose the agent is. */
+function wallet(registration: Registration, address: string, wallets: Wallets): Html {
+  const { chain } = registration
+  const known = wallets.get(nameOf(registration))
+  const words = known?.kind === 'signed' ? 'signed for it' : 'who registered, unsigned'
+  return html`${addressLink(chain, address)}${
+    known &&
+    html` <span class="sub">${words}${known.tx_hash !== null && html` in ${transactionLink(chain, known.tx_hash)}`}</span>`
+  }`
 }
 
 function service({ name, endpoint, version }: Registration['services'][number]): Html {
@@ -84,13 +108,13 @@ function uri(address: string, status: Registration['uri_status']): Html {
   return html`${shown}${said && html` <span class="sub">${said}</span>`}`
 }
 
-const reasons: Record<Held['reason'], string> = {
+const reasons: Record<Past['reason'], string> = {
   transfer: 'passed on',
   burn: 'burned',
   verification_removed: 'the account no longer verifies its holder',
 }
 
-function heldOnce(held: Held): Html {
+function heldOnce(held: Past): Html {
   const { chain, erc8004_id: id, acquired_at, released_at, reason, to_fid, transferred_to, released_tx } = held
   const to =
     to_fid !== null

@@ -3,7 +3,7 @@ import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import type { Installation } from '../sql/installation.ts'
 import { chainPosition } from '../sql/json-text.ts'
-import { historyObject, recordObject } from '../sql/registration-objects.ts'
+import { historyObject, recordObject, walletEvidence } from '../sql/registration-objects.ts'
 import { historyOrder, recordOrder } from '../sql/shown-holdings.ts'
 
 interface RegistrationPage {
@@ -85,7 +85,7 @@ const current = pageOf(
      and ($5::int is null or (sent.unsolicited::int, chain.number - 1) >= ($5::int, $6::bigint))
    order by sent.unsolicited, chain.number, held.agent_id
    limit $4::bigint + 1`,
-  { order: recordOrder, key: currentKey, object: recordObject('r.agent_uri') },
+  { order: recordOrder, key: currentKey, object: recordObject('r.agent_uri', [walletEvidence]) },
 )
 
 const released = `timestamptz 'epoch' + $5::bigint * interval '1 microsecond'`

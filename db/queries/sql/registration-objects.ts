@@ -1,10 +1,13 @@
 import { registryOf } from './installation.ts'
-import { chainId, hex, isoTime } from './json-text.ts'
+import { chainId, hex, isoTime, type Member } from './json-text.ts'
+
+/** Metadata key that the registry reserves for the wallet. */
+const walletKey = 'agentWallet'
 
 // A holding `h` as JSON, with the registration `r` and, for one that is held now, its document `d` beside it.
 
-/** JSON of a registration that is held now; `uri` is the expression of its URI. */
-export const recordObject = (uri: string) => `json_build_object(
+/** JSON of a registration that is held now; `uri` is the expression of its URI, `more` further members. */
+export const recordObject = (uri: string, more: readonly Member[] = []) => `json_build_object(
     'chain', h.chain,
     'chain_id', ${chainId('h.chain')},
     'erc8004_id', h.agent_id,
@@ -30,8 +33,27 @@ export const recordObject = (uri: string) => `json_build_object(
     'acquired_at', ${isoTime('h.acquired_at')},
     'updated_at', ${isoTime('r.updated_at')},
     'agent_uri_bytes', coalesce(r.agent_uri_length, 0),
-    'unsolicited', h.unsolicited
+    'unsolicited', h.unsolicited${more.map(([name, value]) => `,\n    '${name}', ${value}`).join('')}
   )`
+
+/**
+ * What the wallet of a registration rests on, as a JSON object: the log that named it last. `registered`: the registry
+ * took the address of whoever registered; `signed`: the wallet has signed for it, which the registry has checked. Null:
+ * there is no wallet.
+ */
+export const walletEvidence: Member = [
+  'agent_wallet_evidence',
+  `case when r.agent_wallet is not null then (
+      select json_build_object(
+               'kind', case when exists (
+                   select from registration_transfer t
+                    where t.chain = m.chain and t.agent_id = m.agent_id and t.block_number = m.block_number
+                      and t."from" is null and t."to" = r.agent_wallet) then 'registered' else 'signed' end,
+               'block_number', m.block_number, 'log_index', m.log_index, 'tx_hash', ${hex('m.tx_hash')},
+               'set_at', ${isoTime('m.block_timestamp')})
+        from registration_metadata m
+       where m.chain = h.chain and m.agent_id = h.agent_id and m.key = '${walletKey}') end`,
+]
 
 /** JSON of a holding that ended. */
 export const historyObject = `json_build_object(

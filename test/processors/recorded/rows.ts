@@ -87,7 +87,7 @@ function registrationRows(chain: RecordedChain, blocks: readonly Block[]) {
     if (event.kind === 'metadata') {
       const { key, value } = event
       const id = `${chain}-${agentId}-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
-      metadata.set(id, { id, ...place, key, value })
+      metadata.set(id, { id, ...place, key, value, tx_hash: bytea(log.transactionHash) })
       if (key === 'agentWallet') row.agent_wallet = value
     }
   }

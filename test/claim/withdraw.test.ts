@@ -172,11 +172,27 @@ test('an unlisted account is nowhere until it is listed again, and only its cust
   const lines = (await (await stage.api.get('/data/changes.ndjson')).text()).trim().split('\n')
   const last = lines.map((line) => changeLine.parse(JSON.parse(line))).findLast(({ fid }) => fid === claimant.fid)
   expect(last).toMatchObject({ kind: 'delist' })
+  const contract = async () => ({
+    claims: (await pool.query('select * from directory.claims where fid = $1', [claimant.fid])).rows,
+    events: (await pool.query('select * from directory.claim_events where fid = $1', [claimant.fid])).rows,
+    addresses: (await pool.query('select * from directory.addresses where fid = $1', [claimant.fid])).rows,
+  })
+  stage.clock.now += 901_000
+  const hidden = await contract()
+  const left = { signer: null, verified_addresses: null, host_link: null, proof: null }
+  expect(hidden.claims).toMatchObject([{ method: 'eip191', state: 'live', end_reason: null, ...left }])
+  expect(hidden.claims[0].proof_sha256).toMatch(/^0x[0-9a-f]{64}$/)
+  expect(hidden.events).toMatchObject([{ kind: 'claimed', evidence: null, sha256: (await history())[0]?.sha256 }])
+  expect(hidden.addresses).toEqual([])
+  expect(JSON.stringify(hidden)).not.toContain(claimant.address.slice(2))
+  expect((await stage.api.get(`/api/agent/${claimant.fid}/proof`)).status).toBe(404)
   stage.clock.now += 1_000
   expect((await byText('claim')).status).toBe(200) // a lower rank does not undo it
   expect((await profile()).status).toBe(404)
   expect(await (await byCustody('relist')).json()).toEqual({ ok: true, fid: claimant.fid, unlisted: false })
   expect((await profile()).status).toBe(200)
+  const [first] = (await contract()).claims
+  expect(first).toMatchObject({ signer: claimant.address, verified_addresses: [claimant.address] })
 })
 
 describe('the challenge', () => {

@@ -1,12 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import type pg from 'pg'
 import { type Hex, numberToHex, padHex, sha256, toHex } from 'viem'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { claimProof } from '../../api/schemas/proof.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { claimHistory, provableClaim } from '../../db/queries/read/claim-proof.ts'
 import { funder } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
+import { exportRecord, importRecord } from '../../export/claims/record.ts'
 import { sources } from '../../sources.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
@@ -20,6 +25,7 @@ import {
   post,
   startClaimStage,
 } from '../support/api/claims.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
 import { runMain } from '../support/mains.ts'
 import { keyAddMessage } from '../trust/key-adds.ts'
@@ -189,4 +195,68 @@ test('of several claims the newest that stands is shown, and of an ended one how
 
 test('there is none of an account that nobody claimed', async () => {
   expect((await proofOf(await stage.claimant())).status).toBe(404)
+})
+
+describe('the record of claims', () => {
+  /** What is public of every claim in a database, and what became of it. */
+  async function known(pool: pg.Pool) {
+    const { rows } = await pool.query<{ fid: number }>('select distinct fid from claim order by fid')
+    return Promise.all(
+      rows.map(async ({ fid }) => {
+        const { hubs: _, ...claim } = (await provableClaim(pool, fid, new Date(stage.clock.now)))!
+        return [fid, claim, await claimHistory(pool, fid)]
+      }),
+    )
+  }
+  const imported = async (into: TestDatabase, path: string) => inTransaction(into.pool, (db) => importRecord(db, path))
+  async function emptyDatabase() {
+    const empty = await createTestDatabase()
+    onTestFinished(() => empty.drop())
+    return empty
+  }
+  let file: string
+  beforeAll(async () => {
+    file = join(await mkdtemp(join(tmpdir(), 'agent-directory-claims-')), 'claims.ndjson')
+    expect(await inTransaction(stage.database.pool, (db) => exportRecord(db, file))).toBeGreaterThan(20)
+  })
+  afterAll(() => rm(dirname(file), { recursive: true }))
+
+  test('goes into an empty database and out again byte for byte, proofs and all', async () => {
+    const { pool, ...other } = await emptyDatabase()
+    await imported({ pool, ...other }, file)
+    const again = `${file}.again`
+    await inTransaction(pool, (db) => exportRecord(db, again))
+    expect(await readFile(again, 'utf8')).toBe(await readFile(file, 'utf8'))
+    expect(await known(pool)).toEqual(await known(stage.database.pool))
+    await expect(imported({ pool, ...other }, file)).rejects.toThrow(/^the database has rows of claim, claim_event/)
+    await expect(inTransaction(pool, (db) => exportRecord(db, file))).rejects.toThrow('is there already')
+  })
+
+  test('that was cut or changed is refused, and so is one whose checksum fits what was changed', async () => {
+    const empty = await emptyDatabase()
+    const whole = await readFile(file, 'utf8')
+    const lines = whole.trimEnd().split('\n')
+    const sealed = (rows: readonly string[]) => {
+      const text = rows.map((row) => `${row}\n`).join('')
+      const sha256 = createHash('sha256').update(text).digest('hex')
+      return `${text}${JSON.stringify({ format: 'claim-record/1', rows: rows.length, sha256 })}\n`
+    }
+    const rows = lines.slice(0, -1)
+    expect(sealed(rows)).toBe(whole)
+    const event = rows.findIndex((row) => row.startsWith('{"table":"claim_event"'))
+    const cases = [
+      [whole.slice(0, -5), /no whole record/],
+      [lines.slice(0, -1).join('\n'), /no whole record/],
+      [whole.replace('"state":"live"', '"state":"suspended"'), /no whole record.*it was changed/],
+      [sealed(rows.map((row, n) => (n === event ? row.replace('"at":"2', '"at":"1') : row))), /not what the file has/],
+      [sealed(rows.filter((_, n) => n !== event)), /not what the file has|without the event that made it/],
+    ] as const
+    for (const [text, problem] of cases) {
+      const path = join(dirname(file), 'changed.ndjson')
+      await writeFile(path, text)
+      await expect(imported(empty, path)).rejects.toThrow(problem)
+    }
+    const left = await empty.pool.query('select from claim union all select from claim_event')
+    expect(left.rowCount).toBe(0)
+  })
 })

@@ -15,13 +15,20 @@ const known = {
     'feedback_response',
   ],
   enrichment: ['settlement_hourly', 'settlement_total', 'settlement_payer', 'settlement_facilitator'],
+  export: ['claim', 'claim_event', 'claim_action', 'unlisted', 'farcaster_message', 'signer_key', 'custody_reading'],
 }
+const restored = 'an import writes into tables that are empty, and nobody else meanwhile'
 /** Derives a claimed agent at once, under the join's lock and with the join's own function. */
 const except = ['api/claim/accept.ts']
 /** Tables with two kinds of writers, and why. */
 const shared: Record<string, string> = {
-  claim: 'the job notes when a claim of the API was checked last',
-  claim_event: 'the API appends what owners say, the job what the network and the chains say, under one lock',
+  claim: `the job notes when a claim of the API was checked last; ${restored}`,
+  claim_event: `the API appends what owners say, the job what the network and the chains say, under one lock; ${restored}`,
+  claim_action: restored,
+  unlisted: restored,
+  farcaster_message: restored,
+  signer_key: restored,
+  custody_reading: restored,
   settlement_hourly: 'a reset of the whole chain takes its sums with it, under the roll-up’s lock',
   settlement_total: 'as settlement_hourly',
   settlement_payer: 'as settlement_hourly',

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import type { Queryable } from '../../db/pool.ts'
+import {
+  everyClaimHasEvent,
+  holdRecord,
+  type RecordTable,
+  readRecord,
+  recordPage,
+  recordTables,
+  writeRecord,
+} from '../../db/queries/mirror/claim-record.ts'
+import { beginSnapshot } from '../../db/queries/read/exports.ts'
+import { UsageError } from '../../ops/cli.ts'
+
+/** The last line: without it the file was not written to its end. */
+const trailer = z.strictObject({ format: z.literal('claim-record/1'), rows: z.int(), sha256: z.string() })
+
+/** A line of the file. Rows stand in it as the database wrote them. */
+const lineOf = (table: RecordTable, row: string) => `{"table":"${table}","row":${row}}\n`
+const lineForm = new RegExp(`^\\{"table":"(${recordTables.join('|')})","row":(.*)\\}$`)
+
+/** What is in the database, line by line, table after table. */
+async function* linesOf(db: Queryable): AsyncGenerator<string> {
+  for (const table of recordTables) {
+    for await (const rows of readRecord(db, table)) for (const row of rows) yield lineOf(table, row)
+  }
+}
+
+/**
+ * Writes what is known of claims to a file, of one state of the database; returns how many rows. `db` is in a
+ * transaction of which this is the first use. A file that is there is left alone.
+ */
+export async function exportRecord(db: Queryable, path: string): Promise<number> {
+  await beginSnapshot(db)
+  const file = await open(path, 'wx').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(error.code === 'EEXIST' ? `${path} is there already` : error.message)
+  })
+  const hash = createHash('sha256')
+  let rows = 0
+  try {
+    for await (const line of linesOf(db)) {
+      hash.update(line)
+      await file.write(line)
+      rows++
+    }
+    const last: z.output<typeof trailer> = { format: 'claim-record/1', rows, sha256: hash.digest('hex') }
+    await file.write(`${JSON.stringify(last)}\n`)
+    await file.sync()
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
+  return rows
+}
+
+/**
+ * Writes a file's rows into a database without any; returns how many. Throws a UsageError when the file is not whole or
+ * the database has claims, and an error when what is stored then is not what the file has: the caller's transaction is
+ * to be rolled back.
+ */
+export async function importRecord(db: Queryable, path: string): Promise<number> {
+  const { rows, sha256 } = await checkFile(path)
+  const filled = await holdRecord(db)
+  if (filled.length > 0) throw new UsageError(`the database has rows of ${filled.join(', ')}: import into an empty one`)
+  let page: { readonly table: RecordTable; readonly rows: string[] } | undefined
+  const flush = async () => {
+    if (page) await writeRecord(db, page.table, page.rows)
+    page = undefined
+  }
+  for await (const line of fileLines(path)) {
+    const [, table, row] = lineForm.exec(line) ?? []
+    if (!table || row === undefined) break // the trailer
+    if (page && (page.table !== table || page.rows.length >= recordPage)) await flush()
+    page ??= { table: table as RecordTable, rows: [] }
+    page.rows.push(row)
+  }
+  await flush()
+  if (!(await everyClaimHasEvent(db))) throw new Error(`${path} has a claim without the event that made it`)
+  const hash = createHash('sha256')
+  for await (const line of linesOf(db)) hash.update(line)
+  if (hash.digest('hex') !== sha256) throw new Error(`what the database made of ${path} is not what the file has`)
+  return rows
+}
+
+const fileLines = (path: string) => createInterface({ input: createReadStream(path), crlfDelay: Infinity })
+
+/** The end of a file that is whole, table after table. */
+async function checkFile(path: string): Promise<z.output<typeof trailer>> {
+  const hash = createHash('sha256')
+  let rows = 0
+  let last: string | undefined
+  try {
+    for await (const line of fileLines(path)) {
+      if (last !== undefined) {
+        hash.update(`${last}\n`)
+        if (!lineForm.test(last)) throw new Error(`line ${rows + 1} is no row`)
+        rows++
+      }
+      last = line
+    }
+    const end = trailer.parse(JSON.parse(last ?? ''))
+    if (end.rows !== rows || end.sha256 !== hash.digest('hex')) throw new Error('it was changed')
+    return end
+  } catch (error) {
+    throw new UsageError(`${path} is no whole record of claims: ${(error as Error).message.split('\n')[0]}`)
+  }
+}

@@ -124,7 +124,7 @@ function broughtBy(message: Message, at: Date): SocialChange[] {
   if (left) return [{ kind: 'follow', fid, target: left, follows: false, at: messageTime(message) }]
   // It takes the place of all links so far, thousands of them; few accounts have ever sent one.
   if (message.data.type === 'MESSAGE_TYPE_LINK_COMPACT_STATE') return [{ kind: 'unknown_follows', fid }]
-  if (message.data.type === keyAdd) return [{ kind: 'key_added', fid, message }]
+  if (message.data.type === keyAdd || message.data.type === keyRemove) return [{ kind: 'key_message', fid, message }]
   if (!isUserData(message.data.type)) return []
   const part = profilePart(message)
   if (part) return [{ kind: 'profile', fid, ...part }]
@@ -142,6 +142,7 @@ function lostWith(message: Message, at: Date): SocialChange[] {
 }
 
 const keyAdd = 'MESSAGE_TYPE_KEY_ADD'
+const keyRemove = 'MESSAGE_TYPE_KEY_REMOVE'
 
 function isUserData(type: string): boolean {
   return type === 'MESSAGE_TYPE_USER_DATA_ADD'

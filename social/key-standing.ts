@@ -7,6 +7,8 @@ export interface KeyFacts {
   readonly transferBlock: number | null
   /** Who signed for the key off the chain, lowercase; null: no such message is known. */
   readonly keyAddSigner: Address | null
+  /** When a message removed the key off the chain, and who signed that, lowercase; no signer: the key itself. */
+  readonly keyRemoval: { readonly at: Date; readonly signer: Address | null } | null
   /** Who had the FID before, lowercase. */
   readonly formerCustodies: readonly Address[]
 }
@@ -21,20 +23,27 @@ export interface KeyStanding {
   readonly beforeCustody: boolean
 }
 
-/** Asks where the key of a message stands. Throws NoAnswer when there is no answer. */
+/**
+ * Asks where the key of a message stands, which was signed at `at`: what a key signed stays when the key is removed, and
+ * it signs nothing any more. Throws NoAnswer when there is no answer.
+ */
 export async function askKeyStanding(
   registries: Pick<Registries, 'hadAppKey' | 'addedAppKeyAfter' | 'isCustody'>,
-  { fid, key }: { readonly fid: number; readonly key: Hex },
-  { transferBlock, keyAddSigner, formerCustodies }: KeyFacts,
+  { fid, key, at }: { readonly fid: number; readonly key: Hex; readonly at?: Date },
+  { transferBlock, keyAddSigner, keyRemoval, formerCustodies }: KeyFacts,
 ): Promise<KeyStanding> {
   if ((await registries.hadAppKey(fid, key)) === 'held') {
     const beforeCustody = transferBlock !== null && !(await registries.addedAppKeyAfter(fid, key, transferBlock))
     return { outcome: 'held', source: 'chain', beforeCustody }
   }
-  if (keyAddSigner === null) return { outcome: 'failed', source: null, beforeCustody: false }
+  const none = { outcome: 'failed', source: null, beforeCustody: false } as const
+  if (keyAddSigner === null) return none
+  if (keyRemoval && at && at >= keyRemoval.at) {
+    const { signer } = keyRemoval
+    const isOwn = signer === null || signer === keyAddSigner || (await registries.isCustody(fid, signer))
+    if (isOwn) return none
+  }
   if (await registries.isCustody(fid, keyAddSigner))
     return { outcome: 'held', source: 'offchain', beforeCustody: false }
-  return formerCustodies.includes(keyAddSigner)
-    ? { outcome: 'held', source: 'offchain', beforeCustody: true }
-    : { outcome: 'failed', source: null, beforeCustody: false }
+  return formerCustodies.includes(keyAddSigner) ? { outcome: 'held', source: 'offchain', beforeCustody: true } : none
 }

@@ -1,5 +1,6 @@
 import { type Address, toHex } from 'viem'
 import type { SignedMessage } from '../trust/hub-message.ts'
+import { networkEpoch } from '../trust/message-data.ts'
 import { type Checked, judgeRemoval, judgeVerification } from '../trust/verdict.ts'
 import { claimDigest, walletChains } from '../trust/verification-claim.ts'
 import type { Registries } from './key-registry.ts'
@@ -39,7 +40,8 @@ export async function proveMessage(provable: Provable, { registries, wallets }: 
   const { message, fid, address, key, now } = provable
   const asked = { fid, address, now }
   const { body } = message.data
-  const signer = { fid, key: toHex(message.signer) }
+  const at = new Date((networkEpoch + message.data.timestamp) * 1_000)
+  const signer = { fid, key: toHex(message.signer), at }
   const keyStanding = registries.canAnswer ? await askKeyStanding(registries, signer, key) : undefined
   const ofKey = keyStanding && { key: keyStanding.outcome }
   if (body.kind === 'verification_remove') {

@@ -74,8 +74,8 @@ export type SocialChange =
     }
   /** A part of a profile is another text now; null: none. */
   | { readonly kind: 'profile'; readonly fid: number; readonly part: ProfilePart; readonly text: string | null }
-  /** A key was added off the chain, by a signed message. */
-  | { readonly kind: 'key_added'; readonly fid: number; readonly message: unknown }
+  /** A key was added, or removed, off the chain, by a signed message. */
+  | { readonly kind: 'key_message'; readonly fid: number; readonly message: unknown }
   /** A key of an account was removed in the registry, as the hub heard of it. */
   | { readonly kind: 'key_removed'; readonly fid: number }
   /** Something about a profile changed that has to be asked for. */

@@ -47,6 +47,14 @@ const keyAddBody = z.object({
   ttl: number.default(0),
 })
 
+const keyRemoveBody = z.object({
+  key: someBytes,
+  signature: someBytes,
+  signatureType: number,
+  deadline: number.default(0),
+  nonce: number.default(0),
+})
+
 const signedMessage = z.object({
   data: z.object({
     type: z.string(),
@@ -58,6 +66,7 @@ const signedMessage = z.object({
     verificationRemoveBody: z.object({ address: z.string().max(100), protocol: z.string().nullish() }).nullish(),
     userDataBody: z.object({ type: z.string(), value: z.string().max(4_096) }).nullish(),
     keyAddBody: keyAddBody.nullish(),
+    keyRemoveBody: keyRemoveBody.nullish(),
     reactionBody: z
       .object({ type: z.string(), targetCastId: z.object({ fid: z.int().nonnegative(), hash: hex(20) }) })
       .nullish(),
@@ -142,6 +151,7 @@ function bodyOf(data: z.infer<typeof signedMessage>['data']): MessageBody | unde
       : { kind: 'user_data', type: userDataType, value: data.userDataBody.value }
   }
   if (data.keyAddBody) return { kind: 'key_add', ...data.keyAddBody, metadata: data.keyAddBody.metadata ?? nothing }
+  if (data.keyRemoveBody) return { kind: 'key_remove', ...data.keyRemoveBody }
   if (data.reactionBody) {
     const reaction = numberOf(reactionTypes, data.reactionBody.type)
     const { fid, hash } = data.reactionBody.targetCastId

@@ -14,6 +14,7 @@ export type MessageBody =
   | { readonly kind: 'verification_remove'; readonly address: Uint8Array; readonly protocol: number }
   | { readonly kind: 'user_data'; readonly type: number; readonly value: string }
   | ({ readonly kind: 'key_add' } & KeyAdd)
+  | ({ readonly kind: 'key_remove' } & KeyRemove)
   | { readonly kind: 'reaction'; readonly type: number; readonly targetFid: number; readonly targetHash: Uint8Array }
 
 /** An address's own word that it belongs to a FID, carried by a message of that FID. */
@@ -49,6 +50,19 @@ export interface KeyAdd {
   readonly ttl: number
 }
 
+/** That such a key is the FID's no longer, as its custody address says, or the key itself. */
+export interface KeyRemove {
+  /** Ed25519, 32 bytes. */
+  readonly key: Uint8Array
+  /** Of the custody address, 65 bytes; of the key itself the message's own signature is enough. */
+  readonly signature: Uint8Array
+  /** 1: of the custody address; 2: of the key itself. */
+  readonly signatureType: number
+  /** Seconds since `networkEpoch`. */
+  readonly deadline: number
+  readonly nonce: number
+}
+
 /** Unix seconds of 2021-01-01T00:00:00Z, from which the network counts. */
 export const networkEpoch = 1_609_459_200
 
@@ -58,6 +72,7 @@ export const messageTypes = {
   MESSAGE_TYPE_VERIFICATION_REMOVE: 8,
   MESSAGE_TYPE_USER_DATA_ADD: 11,
   MESSAGE_TYPE_KEY_ADD: 16,
+  MESSAGE_TYPE_KEY_REMOVE: 17,
 } as const
 
 export const mainnet = 1
@@ -74,7 +89,14 @@ export function encodeMessageData({ type, fid, timestamp, network, body }: Messa
   return join([...head, bytes(bodyFields[body.kind], encodeBody(body))])
 }
 
-const bodyFields = { reaction: 7, verification_add: 9, verification_remove: 10, user_data: 12, key_add: 19 } as const
+const bodyFields = {
+  reaction: 7,
+  verification_add: 9,
+  verification_remove: 10,
+  user_data: 12,
+  key_add: 19,
+  key_remove: 20,
+} as const
 
 function encodeBody(body: MessageBody): Uint8Array {
   switch (body.kind) {
@@ -102,6 +124,14 @@ function encodeBody(body: MessageBody): Uint8Array {
         number(7, body.metadataType),
         bytes(9, join(body.scopes.map(varint))),
         number(10, body.ttl),
+      ])
+    case 'key_remove':
+      return join([
+        bytes(1, body.key),
+        bytes(2, body.signature),
+        number(3, body.signatureType),
+        number(4, body.deadline),
+        number(5, body.nonce),
       ])
     case 'reaction':
       return join([number(1, body.type), bytes(2, join([number(1, body.targetFid), bytes(2, body.targetHash)]))])

@@ -2,7 +2,9 @@ import { type Hex, toHex } from 'viem'
 import type { Queryable } from '../../db/pool.ts'
 import type { StandingClaim } from '../../db/queries/join/claim-checks.ts'
 import { disputesOf, storedVerification } from '../../db/queries/join/claim-checks.ts'
+import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
 import { day, hour } from '../../ops/time.ts'
+import { askKeyStanding } from '../../social/key-standing.ts'
 import type { ProofWorld } from '../../social/proving.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
@@ -50,8 +52,9 @@ type Check = (fid: number, claim: StandingClaim, world: CheckWorld) => Promise<F
 const checks: Readonly<Record<string, Check>> = {
   async eip191(fid, { signer: address }, world) {
     const stored = await storedVerification(world.database, fid, address)
-    if (stored.removal !== null && !stored.live) {
-      return { kind: 'refuted', reason: 'verification_removed', detail: { address, removal: stored.removal } }
+    const { removal, live } = stored
+    if (removal !== null && !live && (await isSignedFor(fid, removal.message, world))) {
+      return { kind: 'refuted', reason: 'verification_removed', detail: { address, removal: removal.hash } }
     }
     if (!stored.live && !(await isVerified(fid, address, world))) {
       const detail = { address, pruned: stored.pruned }
@@ -81,6 +84,17 @@ const checks: Readonly<Record<string, Check>> = {
     const { manifest } = claim.proof as { manifest: { addresses: readonly string[] } }
     return (await disputeAbout(fid, manifest.addresses, world)) ?? holds
   },
+}
+
+/**
+ * Whether a message that takes a verification back is of a key that the account has or had: anybody's key signs such a
+ * message, and a hub that shows it says no more than one that leaves the verification out.
+ */
+async function isSignedFor(fid: number, hubMessage: unknown, world: CheckWorld): Promise<boolean> {
+  const signer = readHubMessage(hubMessage)?.signer
+  if (!signer || !world.registries.canAnswer) return true // nobody can say otherwise
+  const facts = await keyFactsOf(world.database, fid, signer)
+  return (await askKeyStanding(world.registries, { fid, key: toHex(signer) }, facts)).outcome === 'held'
 }
 
 /** Hubs that disagree about a verification of these addresses; which of them is right only the network can show. */

@@ -10,7 +10,7 @@ import {
 } from '../../db/queries/join/verified-addresses.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
 import { type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
-import { type StoredKeyAdd, storeKeyAdds } from '../../db/queries/sources/signer-keys.ts'
+import { type StoredKeyMessage, storeKeyMessages } from '../../db/queries/sources/signer-keys.ts'
 import { noteActivity, setProfilePart } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
@@ -22,7 +22,7 @@ import { sources } from '../../sources.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { cleanPart, type SocialSourceOptions } from './fids.ts'
 import { applyFollows } from './follows.ts'
-import { judgeKeyAdd, judgeMessage } from './messages.ts'
+import { judgeKeyMessage, judgeMessage } from './messages.ts'
 import { beginAnew } from './shards.ts'
 
 /** Hubs forget events after three days; what happened before has to be found by a sweep. */
@@ -57,11 +57,11 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
   async function checked(page: EventPage): Promise<CheckedPage> {
     const messages: StoredMessage[] = []
     const changes: SocialChange[] = []
-    const keyAdds: StoredKeyAdd[] = []
+    const keys: StoredKeyMessage[] = []
     for (const change of page.changes) {
-      if (change.kind === 'key_added') {
-        const judged = await judgeKeyAdd(change.fid, change.message)
-        if (judged) keyAdds.push(judged)
+      if (change.kind === 'key_message') {
+        const judged = await judgeKeyMessage(change.fid, change.message)
+        if (judged) keys.push(judged)
         continue
       }
       const isSigned = (change.kind === 'verified' || change.kind === 'unverified') && change.message !== undefined
@@ -74,7 +74,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
       if (judged) messages.push(judged)
       changes.push(judged ? change : { kind: 'unreadable', fid: change.fid })
     }
-    return { ...page, changes, messages, keyAdds }
+    return { ...page, changes, messages, keys }
   }
 
   /** The first page behind what the hub cannot answer; undefined: it answers nothing else either. */
@@ -145,7 +145,7 @@ function readingOf(inHand: PageInHand): Reading {
 
 interface CheckedPage extends EventPage {
   readonly messages: readonly StoredMessage[]
-  readonly keyAdds: readonly StoredKeyAdd[]
+  readonly keys: readonly StoredKeyMessage[]
 }
 
 interface PageInHand {
@@ -162,7 +162,7 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
     if (!(await moveCursor(db, move))) throw new LeaseLost(`events of shard ${shard} went on from elsewhere`)
     await storeChanges(db, page.changes, now)
     await storeMessages(db, page.messages, now)
-    await storeKeyAdds(db, page.keyAdds)
+    await storeKeyMessages(db, page.keys)
   }
   return page.more ? 0 : pollMs
 }
@@ -174,9 +174,11 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
     db,
     verifications.map(({ fid }) => fid),
   )
+  const kept: number[] = []
   for (const change of verifications) {
-    if (change.kind === 'unverified') await endVerification(db, { ...change, now })
-    else {
+    if (change.kind === 'unverified') {
+      if (await endVerification(db, { ...change, now })) kept.push(change.fid)
+    } else {
       await removeUntimed(db, change.fid, [change.address])
       await replaceVerification(db, { ...change, now })
       await openVerification(db, { ...change, now })
@@ -202,7 +204,8 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
   const claimed = await claimedAmong(db, fidsOf('key_removed'))
   const listed = await listedAmong(db, fidsOf('unknown_profile'))
   const following = await listedAmong(db, fidsOf('unknown_follows'))
-  await askForSubjects(db, sources.fids.name, subjectsOf(fidsOf('unreadable')), { priority: 1, dueAt: now })
+  const unsure = [...new Set([...fidsOf('unreadable'), ...kept])]
+  await askForSubjects(db, sources.fids.name, subjectsOf(unsure), { priority: 1, dueAt: now })
   await askForSubjects(db, sources.fids.name, subjectsOf(listed), { priority: 2, dueAt: now })
   await askForSubjects(db, sources.follows.name, subjectsOf(following), { priority: 1, dueAt: now })
   if (claimed.length > 0)

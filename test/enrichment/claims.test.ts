@@ -1,4 +1,4 @@
-import { padHex } from 'viem'
+import { padHex, toHex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { claimHistory } from '../../db/queries/read/claim-proof.ts'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
@@ -9,6 +9,7 @@ import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.
 import { day, hour, minute } from '../../ops/time.ts'
 import { isClaimHistory, type SealedClaimEvent } from '../../trust/claim-event.ts'
 import {
+  appKeyOf,
   type Claimant,
   type ClaimStage,
   eip191Claim,
@@ -185,6 +186,19 @@ test('a signed removal of the verification ends a claim of the address at once, 
     detail: { address: claimant.address, removal: expect.stringMatching(/^0x[0-9a-f]{40}$/) },
   })
   expect(await profile()).toMatchObject({ claimed: true, claim_method: 'jfs' })
+})
+
+test('a removal that a key of nobody signed is worth no more than a hub that leaves the verification out', async () => {
+  await byText()
+  const key = appKeyOf(`a hub's own for ${claimant.fid}`)
+  stage.clock.now += minute
+  const account = stage.hub.state.accounts.get(claimant.fid)!
+  const signer = { publicKey: key.publicKey, privateKey: toHex(key.secret) }
+  stage.hub.state.accounts.set(claimant.fid, { ...account, signer })
+  stage.hub.state.removeVerification(claimant.fid, claimant.address)
+  await job.run()
+  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  expect(await lastEvidence()).toMatchObject({ reason: 'verification_removed', looks: [{}] })
 })
 
 test('a verification that is left out suspends a claim, and ends it when that is said again an hour later', async () => {

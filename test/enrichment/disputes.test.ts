@@ -216,6 +216,28 @@ describe('a verification that the followed hub leaves out', () => {
     expect(await shown()).toBeUndefined()
   })
 
+  test('goes on when the followed hub alone says that the network let it go, and ends so when the other one did too', async () => {
+    const { fid, address } = claimant
+    stage.hub.state.removeVerification(fid, address, 'prune')
+    await passing(minute)
+    expect(await shown()).toMatchObject({ disputed: false })
+    await passing(80 * minute)
+    await passing(10 * minute)
+    expect(await shown()).toMatchObject({ disputed: true })
+    expect(await lastEvidence()).toMatchObject({ reason: 'disputed' })
+    other.state.removeVerification(fid, address, 'prune')
+    await readAgain()
+    await passing(10 * minute)
+    expect(await shown()).toBeUndefined()
+    for (let days = 0; days < 4; days++) await passing(24 * hour)
+    expect((await kinds()).slice(0, 1)).toEqual(['claimed'])
+    expect(await kinds()).not.toContain('ended') // nobody has taken it back
+    expect(await lastEvidence()).toMatchObject({
+      reason: 'verification_removed',
+      looks: [{ detail: { address, pruned: true } }],
+    })
+  })
+
   test('ends by a signed removal whatever the other one still has', async () => {
     const undo = await leftOut()
     undo()

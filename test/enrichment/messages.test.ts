@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Message } from '../../devnet/hub/messages.ts'
 import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
-import { judgeKeyAdd } from '../../enrichment/socialindex/messages.ts'
+import { judgeKeyMessage } from '../../enrichment/socialindex/messages.ts'
 import { networkEpoch } from '../../trust/message-data.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
-import { keyAddMessage } from '../trust/key-adds.ts'
+import { keyAddMessage, keyRemoveMessage } from '../trust/key-adds.ts'
 import { first, second } from '../trust/vectors.ts'
 
 // Messages of mainnet, given by a hub of ours: what their signatures say is stored with them, and nothing forged is.
@@ -63,11 +63,28 @@ test('a key that is added off the chain has to be one that the network takes', a
     [{ deadline: now - 1 }, false],
     [{ scopes: [1, 11] }, false],
   ] as const) {
-    const judged = await judgeKeyAdd(fid, await keyAddMessage({ fid, appKey }, account, at, bounds))
+    const judged = await judgeKeyMessage(fid, await keyAddMessage({ fid, appKey }, account, at, bounds))
     expect([bounds, judged?.signer]).toEqual([bounds, isTaken ? custody : undefined])
   }
   const message = await keyAddMessage({ fid, appKey }, account, at)
-  expect(await judgeKeyAdd(fid + 1, message)).toBeUndefined()
+  expect(await judgeKeyMessage(fid + 1, message)).toBeUndefined()
+})
+
+test('a key that is removed off the chain is so by whom the network takes it from', async () => {
+  const appKey = appKeyOf('messages', 'app')
+  const otherKey = appKeyOf('messages', 'other')
+  const { account, address: custody } = walletOf('messages', 'custody')
+  const at = scene.clock.now()
+  const now = Math.floor(at.getTime() / 1_000) - networkEpoch
+  const judged = async (...[by, bounds]: [typeof account | undefined, { deadline?: number; signer?: typeof appKey }]) =>
+    (await judgeKeyMessage(fid, await keyRemoveMessage({ fid, appKey }, by, at, bounds)))?.signer
+  expect(await judged(account, {})).toBe(custody)
+  expect(await judged(account, { signer: otherKey })).toBe(custody)
+  expect(await judged(account, { deadline: now - 1 })).toBeUndefined()
+  expect(await judged(undefined, {})).toBeNull()
+  expect(await judged(undefined, { signer: otherKey })).toBeUndefined()
+  const message = await keyRemoveMessage({ fid, appKey }, account, at)
+  expect(await judgeKeyMessage(fid + 1, message)).toBeUndefined()
 })
 
 test('a verification in an event is kept, and so is the message that ends it', async () => {

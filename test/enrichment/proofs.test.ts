@@ -10,7 +10,7 @@ import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
 import { day } from '../../ops/time.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 import { insert } from '../support/seed.ts'
-import { keyAddMessage } from '../trust/key-adds.ts'
+import { keyAddMessage, keyRemoveMessage } from '../trust/key-adds.ts'
 
 // What the chains say about the keys behind verified addresses, and about contract wallets, is stored with the messages.
 
@@ -129,6 +129,33 @@ test('a key that was added off the chain by the account’s custody proves, and 
   expect(await verdicts(good.fid)).toEqual(['proven'])
   expect(await standing(good.fid)).toMatchObject([{ source: 'offchain', before_custody: false }])
   expect(await verdicts(bad.fid)).toEqual(['stated'])
+})
+
+test('an off-chain key that is removed signs nothing any more; what it signed stays', async () => {
+  const account = await holder({ registered: false })
+  const { fid, appKey, wallet, custody } = account
+  const tell = (message: Message) =>
+    scene.hub.state.shards
+      .get((fid % 2) + 1)!
+      .append(scene.clock.now().getTime(), [
+        { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages: [] } },
+      ])
+  await scene.settle()
+  tell(await keyAddMessage(account, custody, scene.clock.now()))
+  scene.clock.pass(60_000)
+  tell(await keyRemoveMessage(account, accountOf('nobody of this account'), scene.clock.now()))
+  await scene.settle()
+  await days(2)
+  expect(await verdicts(fid)).toEqual(['proven'])
+  tell(await keyRemoveMessage(account, custody, scene.clock.now()))
+  await scene.settle()
+  await days(2)
+  expect(await verdicts(fid)).toEqual(['proven'])
+  scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, appKey })
+  await scene.settle()
+  await days(2)
+  expect(await verdicts(fid)).toEqual(['stated'])
+  expect((await messages(fid)).map(({ key }) => key)).toEqual(['held', 'failed'])
 })
 
 test('a contract wallet is asked on its own chain, again every day, and its answer has block and code', async () => {

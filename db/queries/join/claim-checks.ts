@@ -63,8 +63,8 @@ interface StoredVerification {
   readonly live: boolean
   /** The network let it go; nobody took it back. */
   readonly pruned: boolean
-  /** Hash of the signed message that took it back, 0x hex; null: there is none. */
-  readonly removal: string | null
+  /** The signed message that took it back, its hash in 0x hex; null: there is none. */
+  readonly removal: { readonly hash: string; readonly message: unknown } | null
   /** The newest signed message that made it, of a contract wallet; null: a key signed. */
   readonly wallet_message: unknown
 }
@@ -77,8 +77,9 @@ with last as (
   select * from verified_address where fid = $1 and address = $2 order by ended_at desc nulls first limit 1)
 select coalesce((select ended_at is null from last), false) as live,
        coalesce((select pruned from last), false) as pruned,
-       (select '0x' || encode(m.hash, 'hex') from farcaster_message m
+       (select json_build_object('hash', '0x' || encode(m.hash, 'hex'), 'message', m.message) from farcaster_message m
          where m.fid = $1 and m.address = $2 and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.envelope = 'held'
+           and m.key is distinct from 'failed'
            and m.message_time >= coalesce((select verified_at from last), '-infinity')
          order by m.message_time desc, m.hash limit 1) as removal,
        (select case when m.verification_type = 1 then m.message end from farcaster_message m

@@ -117,16 +117,22 @@ select array(select '0x' || encode(message_hash, 'hex') from kept order by messa
 }
 
 /**
- * Opens what a complete answer names and is not open. The very verification that was thought to have ended goes on; a
+ * Opens what a complete answer names and is not open, and knows that what is open was not let go of. The very verification that was thought to have ended goes on; a
  * newer one of the same address is a row of its own. Call `endVerifications` first.
  */
 export async function openVerifications(db: Queryable, { fid, live, askedAt, now }: VerifiedSet): Promise<void> {
   await db.query({
     name: 'open-verifications',
     text: `
+with live as (select * from unnest($2::bytea[], $3::timestamptz[]) as live (address, verified_at)),
+     still as (
+  update verified_address v set pruned = false
+    from live l
+   where v.fid = $1 and v.address = l.address and v.verified_at = l.verified_at and v.ended_at is null and v.pruned
+     and v.observed_at < $4)
 insert into verified_address as v (fid, address, verified_at, observed_at)
 select $1, l.address, l.verified_at, $5
-  from unnest($2::bytea[], $3::timestamptz[]) as l (address, verified_at)
+  from live l
  where not exists (select from verified_address o where o.fid = $1 and o.address = l.address and o.ended_at is null)
     on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5, pruned = false
  where v.ended_at is not null and v.observed_at < $4`,
@@ -175,20 +181,34 @@ select $1, $2::bytea, $3::timestamptz, $5
 }
 
 /**
- * Ends the verification an event took away: the one made at `verifiedAt`, which the network let go of by itself, or any
- * made up to `at`.
+ * Ends the verification an event took away: the one made at `verifiedAt`, which the network is said to have let go of by
+ * itself, or any made up to `at`, by a signed message. What nobody signed is one hub's word: a verification that another
+ * one still has goes on, and true is returned.
  */
 export async function endVerification(
   db: Queryable,
   { fid, address, verifiedAt, at, now }: VerificationEvent & { verifiedAt?: Date },
-): Promise<void> {
-  await db.query({
+): Promise<boolean> {
+  const { rows } = await db.query<{ kept: boolean }>({
     name: 'end-verification',
-    text: `update verified_address set ended_at = greatest(verified_at, $4), observed_at = $5, pruned = $3 is not null
-            where fid = $1 and address = $2 and ended_at is null
-              and (verified_at = $3 or ($3 is null and verified_at <= $4) or not timed)`,
+    text: `
+with gone as (
+  select v.verified_at, $3::timestamptz is not null and ${witnessed('v')} as kept
+    from verified_address v
+   where v.fid = $1 and v.address = $2 and v.ended_at is null
+     and (v.verified_at = $3 or ($3 is null and v.verified_at <= $4) or not v.timed)
+),
+ended as (
+  update verified_address v
+     set ended_at = case when not gone.kept then greatest(v.verified_at, $4) end,
+         observed_at = case when gone.kept then v.observed_at else $5 end, pruned = $3 is not null
+    from gone
+   where v.fid = $1 and v.address = $2 and v.verified_at = gone.verified_at
+)
+select coalesce(bool_or(kept), false) as kept from gone`,
     values: [fid, bytes(address), verifiedAt ?? null, at, now],
   })
+  return rows[0]?.kept === true
 }
 
 /** The sets now stored as live, lowercase hex. A FID that verifies nothing is left out. */

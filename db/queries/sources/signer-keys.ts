@@ -1,25 +1,43 @@
 import type { Queryable } from '../../pool.ts'
 
-/** A message that adds an app key off the chain. */
-export interface StoredKeyAdd {
+/** A message that adds an app key off the chain, or removes one. */
+export interface StoredKeyMessage {
+  readonly kind: 'add' | 'remove'
   readonly fid: number
   /** 32 bytes. */
   readonly key: Uint8Array
-  /** Who signed for it, lowercase hex with 0x. */
-  readonly signer: string
+  /** Who signed for it, lowercase hex with 0x; null: the key itself, which may remove itself. */
+  readonly signer: string | null
+  /** The time that its signer wrote. */
+  readonly at: Date
   /** As received. */
   readonly message: unknown
 }
 
-/** Keeps messages that add keys. Of two about one key the later stays. */
-export async function storeKeyAdds(db: Queryable, adds: readonly StoredKeyAdd[]): Promise<void> {
-  for (const { fid, key, signer, message } of adds) {
-    await db.query({
-      name: 'store-key-add',
-      text: `
+/** Keeps messages about keys, in their order: of two about one key the later counts. */
+export async function storeKeyMessages(db: Queryable, messages: readonly StoredKeyMessage[]): Promise<void> {
+  for (const { kind, fid, key, signer, at, message } of messages) {
+    const signedBy = signer === null ? null : Buffer.from(signer.slice(2), 'hex')
+    if (kind === 'add') {
+      await db.query({
+        name: 'store-key-add',
+        text: `
 insert into signer_key (fid, key, key_add, key_add_signer) values ($1, $2, $3, $4)
-    on conflict (fid, key) do update set key_add = excluded.key_add, key_add_signer = excluded.key_add_signer`,
-      values: [fid, key, JSON.stringify(message), Buffer.from(signer.slice(2), 'hex')],
+    on conflict (fid, key) do update
+   set key_add = excluded.key_add, key_add_signer = excluded.key_add_signer, key_remove = null, key_remove_signer = null,
+       key_removed_at = null`,
+        values: [fid, key, JSON.stringify(message), signedBy],
+      })
+      continue
+    }
+    await db.query({
+      name: 'store-key-remove',
+      text: `
+insert into signer_key (fid, key, key_remove, key_remove_signer, key_removed_at) values ($1, $2, $3, $4, $5)
+    on conflict (fid, key) do update
+   set key_remove = excluded.key_remove, key_remove_signer = excluded.key_remove_signer,
+       key_removed_at = excluded.key_removed_at`,
+      values: [fid, key, JSON.stringify(message), signedBy, at],
     })
   }
 }
@@ -31,20 +49,28 @@ interface StoredKeyFacts {
   readonly formerCustodies: readonly `0x${string}`[]
   /** Who signed for the key off the chain; null: no such message is known. */
   readonly keyAddSigner: `0x${string}` | null
+  /** When a message removed the key off the chain, and who signed that; no signer: the key itself. */
+  readonly keyRemoval: { readonly at: Date; readonly signer: `0x${string}` | null } | null
 }
 
 /** What is known of a key of a FID before anybody is asked. */
 export async function keyFactsOf(db: Queryable, fid: number, key: Uint8Array): Promise<StoredKeyFacts> {
-  const { rows } = await db.query<StoredKeyFacts>({
+  const { rows } = await db.query<
+    Omit<StoredKeyFacts, 'keyRemoval'> & { removedAt: Date | null; removedBy: `0x${string}` | null }
+  >({
     name: 'key-facts-of',
     text: `
 select (select max(block_number) from fid_custody where fid = $1) as "transferBlock",
        array(select distinct '0x' || encode("from", 'hex') from fid_custody where fid = $1 order by 1)
          as "formerCustodies",
-       (select '0x' || encode(key_add_signer, 'hex') from signer_key where fid = $1 and key = $2) as "keyAddSigner"`,
+       '0x' || encode(k.key_add_signer, 'hex') as "keyAddSigner", k.key_removed_at as "removedAt",
+       '0x' || encode(k.key_remove_signer, 'hex') as "removedBy"
+  from (values (1)) as one
+  left join signer_key k on k.fid = $1 and k.key = $2`,
     values: [fid, key],
   })
-  return rows[0] as StoredKeyFacts
+  const { removedAt, removedBy, ...facts } = rows[0]!
+  return { ...facts, keyRemoval: removedAt && { at: removedAt, signer: removedBy } }
 }
 
 /** Where a key was found to stand. */

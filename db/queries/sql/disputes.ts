@@ -25,5 +25,6 @@ export function witnessed(v: string): string {
                     where w.fid = ${v}.fid and w.message_hash = ${v}.message_hash and w.has)
            and not exists (select from farcaster_message m
                             where m.fid = ${v}.fid and m.address = ${v}.address and m.envelope = 'held'
+                              and m.key is distinct from 'failed'
                               and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.message_time >= ${v}.verified_at))`
 }

@@ -69,6 +69,13 @@ describe('the check of proofs as one script', () => {
     return { status, failed: (stdout.match(/^FAILED/gm) ?? []).length, held: (stdout.match(/^held/gm) ?? []).length }
   }
 
+  test('tests itself', () => {
+    copyFileSync(join(dist, 'verify-proof.mjs'), join(elsewhere, 'verify-proof.mjs'))
+    const script = [join(elsewhere, 'verify-proof.mjs'), '--self-test']
+    const { status, stdout } = spawnSync(process.execPath, script, { cwd: elsewhere, env: {}, encoding: 'utf8' })
+    expect([status, stdout.trim().split('\n').at(-1)]).toEqual([0, '30 held, 0 failed, 0 not asked'])
+  })
+
   test('needs nobody for a claim whose key is on no chain', async () => {
     expect(verify(JSON.stringify(await proofOf('eip191', keyOffChain)))).toMatchObject({ status: 0, failed: 0 })
   })

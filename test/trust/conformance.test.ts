@@ -3,7 +3,9 @@ import { hexToBytes } from 'viem'
 import { expect, test } from 'vitest'
 import { checkEnvelope } from '../../trust/envelope.ts'
 import { keyAddSigner } from '../../trust/key-add.ts'
-import { decodeVerification } from '../../trust/message-data.ts'
+import { decodeVerification, encodeMessageData, messageTypes } from '../../trust/message-data.ts'
+import { isNameProof } from '../../trust/name-proof.ts'
+import { selfTest } from '../../trust/proof/self-test.ts'
 import { checkKeyClaim, claimDigest } from '../../trust/verification-claim.ts'
 
 // The vectors that are published for other programs, run by this one.
@@ -106,6 +108,26 @@ test('a message of the corpus whose claim signature is made up has a good envelo
   expect(await checkKeyClaim(fid, body, network)).toBe('failed')
 })
 
+test('the corpus’s removal of a key is rebuilt from its fields, byte for byte', () => {
+  const { data_bytes } = vectors.messages.find(({ id }) => id === 'key_remove_custody')!
+  const at = data_bytes.indexOf('1241') + 4 // field 2, 65 bytes
+  const rebuilt = encodeMessageData({
+    type: messageTypes.MESSAGE_TYPE_KEY_REMOVE,
+    fid: 1234,
+    timestamp: 94_608_000,
+    network: 1,
+    body: {
+      kind: 'key_remove',
+      key: bytes('06'.repeat(32)),
+      signature: bytes(data_bytes.slice(at, at + 130)),
+      signatureType: 1,
+      deadline: 99_999_999,
+      nonce: 2,
+    },
+  })
+  expect(Buffer.from(rebuilt).toString('hex')).toBe(data_bytes)
+})
+
 test.each(vectors.key_adds)(
   'who signed for the key of $id',
   async ({ fid, key, signed_by, not_signed_by, ...said }) => {
@@ -124,3 +146,34 @@ test.each(vectors.key_adds)(
     else expect(signer).not.toBe(not_signed_by)
   },
 )
+
+test('the portable check’s test of itself is of these vectors, and holds', async () => {
+  const lines = await selfTest()
+  expect(lines.filter(({ outcome }) => outcome !== 'held')).toEqual([])
+  const source = readFileSync(new URL('../../trust/proof/self-test.ts', import.meta.url), 'utf8')
+  const named = ['mainnet_verification_2024', 'mainnet_verification_snapchain', 'mainnet_reaction']
+  const hashes = vectors.messages.filter(({ id }) => named.includes(id)).map(({ hash }) => hash)
+  const digests = vectors.claims.filter(({ expected }) => expected === 'held').map(({ digest }) => digest)
+  expect([hashes.length, digests.length]).toEqual([3, 4])
+  for (const value of [...hashes, ...digests]) expect(source).toContain(value)
+})
+
+test('the name server’s signature holds for its name, time and owner alone', async () => {
+  const proof = {
+    name: 'farcaster',
+    timestamp: 1_628_882_891,
+    owner: '0x8773442740c17c9d0f0b87022c722f9a136206ed',
+    signature:
+      '0xb7181760f14eda0028e0b647ff15f45235526ced3b4ae07fcce06141b73d32960d3253776e62f761363fb8137087192047763f4af838950a96f3885f3c2289c41b',
+  } as const
+  expect(await isNameProof(proof)).toBe(true)
+  for (const lie of [
+    { ...proof, name: 'farcastr' },
+    { ...proof, timestamp: proof.timestamp + 1 },
+    { ...proof, owner: '0x8773442740c17c9d0f0b87022c722f9a136206ee' },
+    { ...proof, signature: `0x${'11'.repeat(65)}` },
+    { ...proof, signature: '0x' },
+  ] as const) {
+    expect(await isNameProof(lie)).toBe(false)
+  }
+})

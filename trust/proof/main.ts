@@ -3,31 +3,37 @@ import { parseArgs } from 'node:util'
 import { type CheckLine, checkOffline, hasParts } from './checks.ts'
 import { checkOnline } from './online.ts'
 import type { ClaimProof } from './proof.ts'
+import { selfTest } from './self-test.ts'
 
 const usage = `
 npm run verify-proof -- FILE [--rpc-10 URL] [--rpc-CHAIN URL]… [--hub URL]…
+npm run verify-proof -- --self-test
 
 Checks the proof of a claim (GET /api/agent/FID/proof, saved to FILE) and prints a line a check. Nobody is asked but
 those named here; it needs no database and trusts no service.
 
   --rpc-CHAIN URL   a node of the chain with this id: keys and custody are on 10, contract wallets on their own
   --hub URL         a hub of the network: whether it still has the messages
+  --self-test       the same checks of messages that are known to hold, and of others that are known not to
 
 Exit code 0: all that was asked held. 1: a check failed. 2: the arguments are wrong. 3: somebody was not asked.
 `
 const mostProofBytes = 4 * 1024 * 1024
 
 const { file, rpc, hubs } = readArguments(process.argv.slice(2))
-const proof = await readProof(file)
-const online = hasParts(proof) ? await checkOnline(proof, { rpc, hubs }) : []
-const asked = new Set(online.map(({ name }) => name))
-const offline = (await checkOffline(proof)).filter(({ name }) => !asked.has(name)) // what a chain has to say, it says once
-const lines = [...offline, ...online]
+const lines = file === undefined ? await selfTest() : await check(await readProof(file))
 for (const line of lines) console.log(shown(line))
 const failed = lines.filter(({ outcome }) => outcome === 'failed').length
 const open = lines.filter(({ outcome }) => outcome === 'unknown').length
 console.log(`${lines.length - failed - open} held, ${failed} failed, ${open} not asked`)
 process.exitCode = failed > 0 ? 1 : open > 0 ? 3 : 0
+
+async function check(proof: ClaimProof): Promise<CheckLine[]> {
+  const online = hasParts(proof) ? await checkOnline(proof, { rpc, hubs }) : []
+  const asked = new Set(online.map(({ name }) => name))
+  const offline = (await checkOffline(proof)).filter(({ name }) => !asked.has(name)) // what a chain has to say, it says once
+  return [...offline, ...online]
+}
 
 function shown({ name, outcome, detail }: CheckLine): string {
   const word = { held: 'held     ', failed: 'FAILED   ', unknown: 'not asked' }[outcome]
@@ -44,11 +50,13 @@ function readArguments(args: string[]) {
   try {
     const { values, positionals } = parseArgs({
       args,
-      options: { ...options, hub: { type: 'string', multiple: true } },
+      options: { ...options, hub: { type: 'string', multiple: true }, 'self-test': { type: 'boolean' } },
       allowPositionals: true,
     })
     const [file, surplus] = positionals
-    if (!file) throw new Error('name the file with the proof')
+    const isSelfTest = values['self-test'] === true
+    if (!file && !isSelfTest) throw new Error('name the file with the proof')
+    if (file && isSelfTest) throw new Error(`--self-test takes no ${file}`)
     if (surplus !== undefined) throw new Error(`unexpected argument ${surplus}`)
     const hubs = (values.hub ?? []) as string[]
     const rpc = new Map(chains.map((id) => [Number(id), String((values as Record<string, unknown>)[`rpc-${id}`])]))

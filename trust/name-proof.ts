@@ -1,0 +1,43 @@
+import { type Address, type Hex, recoverTypedDataAddress } from 'viem'
+
+/** A name server's word that a name is an address's. Whose FID that is, it does not say: the FID is not signed. */
+interface NameProof {
+  readonly name: string
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly owner: Address
+  readonly signature: Hex
+}
+
+/** Who signs names. Source: snapchain, `src/core/validations/verification.rs`; fnames.farcaster.xyz. */
+const nameSigner = '0xbc5274efc266311015793d89e9b591fa46294741'
+
+/** Whether the network's name server signed that a name is its owner's since then. */
+export async function isNameProof({ name, timestamp, owner, signature }: NameProof): Promise<boolean> {
+  try {
+    const signer = await recoverTypedDataAddress({
+      domain,
+      types,
+      primaryType: 'UserNameProof',
+      message: { name, timestamp: BigInt(timestamp), owner },
+      signature,
+    })
+    return signer.toLowerCase() === nameSigner
+  } catch {
+    return false // bytes that are no signature
+  }
+}
+
+const domain = {
+  name: 'Farcaster name verification',
+  version: '1',
+  chainId: 1,
+  verifyingContract: '0xe3be01d99baa8db9905b33a3ca391238234b79d1',
+} as const
+const types = {
+  UserNameProof: [
+    { name: 'name', type: 'string' },
+    { name: 'timestamp', type: 'uint256' },
+    { name: 'owner', type: 'address' },
+  ],
+} as const

@@ -26,6 +26,8 @@ LABEL org.opencontainers.image.licenses="MIT AND GPL-3.0-or-later AND Apache-2.0
 ENV NODE_ENV=production HOST=0.0.0.0 STOP_PAUSE_SECONDS=5
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist dist
+# A volume that is mounted here takes over whose it is.
+RUN install --directory --owner 1000 --group 1000 /var/lib/agent-directory/exports
 # The user node, as a number: a kubelet that refuses root cannot tell who a name is.
 USER 1000
 # Alive, not ready: a restart does not bring a missing database back.

@@ -163,6 +163,15 @@ export const streamLimits = {
   retrySeconds: 60,
 } as const
 
+/** Of files under /exports, which are not metered: a query over Parquet makes tens of requests. */
+export const exportLimits = {
+  /** Answers under way at once: of one client, and of all of a process. */
+  ofClient: 32,
+  ofProcess: 256,
+  /** A client that was refused is told to wait so long, in seconds. */
+  retrySeconds: 5,
+} as const
+
 /** Of what is said of one chain. */
 export const coverageLimits = {
   /** Ranges, gaps, certificates: those of the newest blocks. */

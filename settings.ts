@@ -85,7 +85,7 @@ const api = {
     default: 'http://127.0.0.1:3000',
     about: 'address of the API as its users see it',
     more: 'Claims are bound to it. docker-compose.yml needs one that is no loopback address.',
-    readers: ['api'],
+    readers: ['api', 'export'],
   },
   SITE_URL: {
     form: httpUrl,
@@ -114,6 +114,13 @@ const api = {
   },
   LIMIT_PER_MINUTE: { ...limit, default: String(requestLimits.perMinute) },
   LIMIT_PER_DAY: { ...limit, default: String(requestLimits.perDay) },
+  EXPORT_DIR: {
+    form: text,
+    unset: 'nothing is served there',
+    about: 'folder of the files that the API serves under /exports, and that npm run export -- --served writes',
+    more: 'A folder of its own; docker-compose.yml has a volume for it.',
+    readers: ['api', 'export'],
+  },
   STOP_PAUSE_SECONDS: {
     form: seconds(0, 60),
     default: '0',

@@ -2,8 +2,10 @@ import express, { type Express } from 'express'
 import type { Logger } from 'pino'
 import type { Queryable } from '../db/pool.ts'
 import type { Standby } from '../db/standby.ts'
+import { streamLimits } from '../limits.config.ts'
 import type { ClaimDeps } from './claim/claim.ts'
 import { docsRoutes } from './docs/routes.ts'
+import { exportRoutes } from './exports/routes.ts'
 import { answer } from './http/answer.ts'
 import { Cache, type Subject } from './http/cache.ts'
 import type { Content } from './http/content.ts'
@@ -37,6 +39,8 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
   readonly log: Logger
   readonly trustProxyHops: number
   readonly limiter: LimiterOptions
+  /** Folder of the files under /exports; undefined: there are none. */
+  readonly exportDir?: string | undefined
   /** Absent: the service takes no claims; for those who measure its reads. */
   readonly claims?: Omit<ClaimDeps, keyof Sources | 'now' | 'accepted'> & {
     /** Brings an agent up to date after its claim; the claim itself is stored already. */
@@ -98,7 +102,7 @@ export function createApp(deps: ApiDeps): Express {
   }
   for (const route of routes) giveDeprecation(app, route, deps.baseUrl)
   for (const route of routes) app.get(expressPath(route), answer(route, sources, cache, metrics.countRead))
-  const seats = new Seats()
+  const seats = new Seats({ ...streamLimits, windowSeconds: streamLimits.lastSeconds.most, what: 'streams' })
   const isStopping = () => deps.notReady() !== undefined
   const onFailure = (err: unknown) => deps.log.warn({ err }, 'streams wait: the log cannot be read')
   for (const stream of streams) {
@@ -108,6 +112,7 @@ export function createApp(deps: ApiDeps): Express {
     app.all(path, refuseMethod(methods))
   }
   app.use(docsRoutes(deps))
+  if (deps.exportDir !== undefined) app.use(exportRoutes(deps.exportDir))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
   const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]
   const { pictures, log, now } = deps

@@ -24,6 +24,8 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     siteUrl: vars.SITE_URL,
     serviceName: vars.SERVICE_NAME,
     trustProxyHops: vars.TRUST_PROXY_HOPS,
+    /** Of the files under /exports; undefined: there are none. */
+    exportDir: vars.EXPORT_DIR,
     /** Of /metrics, apart from the port that strangers reach; undefined: on that one. */
     metricsPort: vars.METRICS_PORT,
     stopPauseMs: vars.STOP_PAUSE_SECONDS * 1_000,

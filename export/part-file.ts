@@ -1,7 +1,24 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
 import type { ExportRow } from '../db/queries/read/exports.ts'
 
 /** A file being written; what it holds before `finish` is of no use. */
 export interface PartFile {
   write(rows: readonly ExportRow[]): Promise<void>
   finish(): Promise<void>
+}
+
+/** Brings a file to the disk, and reads there what it came to. */
+export async function seal(path: string): Promise<{ bytes: number; sha256: string }> {
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return { bytes: (await stat(path)).size, sha256: hash.digest('hex') }
 }

@@ -21,11 +21,17 @@ export const options = {
   chain: { type: 'string' },
   since: { type: 'string' },
   'part-rows': { type: 'string' },
+  served: { type: 'boolean' },
+  every: { type: 'string' },
+  'rows-per-second': { type: 'string' },
 } as const
-type Values = { [name in keyof typeof options]?: string | undefined }
+type Values = { [name in Exclude<keyof typeof options, 'served'>]?: string | undefined }
 
 const defaultPartRows = 1_000_000
 const maxPartRows = 10_000_000
+const mostMinutes = 1_440
+const defaultRowsPerSecond = 50_000
+const mostRowsPerSecond = 10_000_000
 const whats = Object.keys(exportedViews) as ExportedName[]
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 
@@ -38,7 +44,13 @@ export function readRequest(values: Values): { request: ExportRequest; folder: s
   if (chain !== undefined && !('ofChain' in exportedViews[what])) {
     throw new UsageError(`--chain does not go with --what ${what}, whose rows belong to no chain`)
   }
-  const request = { what, format, chain, since: readTime(values.since), partRows: readRows(values['part-rows']) }
+  const request = {
+    what,
+    format,
+    chain,
+    since: readTime(values.since),
+    partRows: readCount('--part-rows', values['part-rows'], defaultPartRows, maxPartRows),
+  }
   return { request, folder: resolve(values.out) }
 }
 
@@ -57,9 +69,27 @@ function readTime(text: string | undefined): string | undefined {
   return new Date(text).toISOString()
 }
 
-function readRows(text: string | undefined): number {
-  if (text === undefined) return defaultPartRows
-  const rows = /^\d{1,8}$/.test(text) ? Number(text) : 0
-  if (rows < 1 || rows > maxPartRows) throw new UsageError(`--part-rows must be a number from 1 to ${maxPartRows}`)
-  return rows
+function readCount(option: string, text: string | undefined, fallback: number, most: number): number {
+  if (text === undefined) return fallback
+  const count = /^\d{1,8}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > most) throw new UsageError(`${option} must be a number from 1 to ${most}`)
+  return count
+}
+
+/** How served files are written. */
+interface ServedRequest {
+  /** From the end of a round to the next one; undefined: one round. */
+  readonly everyMinutes: number | undefined
+  readonly rowsPerSecond: number
+}
+
+/** Throws a UsageError that names the first argument that is wrong, or belongs to the other kind of export. */
+export function readServedRequest(values: Values): ServedRequest {
+  const { every, 'rows-per-second': rows, ...others } = values
+  const other = Object.entries(others).find(([, value]) => typeof value === 'string')?.[0]
+  if (other) throw new UsageError(`--${other} does not go with --served, which writes everything to EXPORT_DIR`)
+  return {
+    everyMinutes: every === undefined ? undefined : readCount('--every', every, 1, mostMinutes),
+    rowsPerSecond: readCount('--rows-per-second', rows, defaultRowsPerSecond, mostRowsPerSecond),
+  }
 }

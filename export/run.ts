@@ -1,27 +1,23 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { open, rename, stat } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { chainNames } from '../chains.config.ts'
-import { type ContractColumn, directoryViews } from '../db/contract/views.ts'
 import type { Queryable } from '../db/pool.ts'
 import {
   beginSnapshot,
-  type ExportColumn,
   type ExportFilter,
   estimateExport,
   exportedViews,
   exportPage,
-  exportTypes,
   snapshotTime,
   tryLockExport,
 } from '../db/queries/read/exports.ts'
 import { settlementStarts } from '../db/queries/read/settlement-starts.ts'
 import { UsageError } from '../ops/cli.ts'
+import { exportColumns } from './columns.ts'
 import type { Display } from './display.ts'
 import { openPart } from './formats.ts'
 import { type Manifest, type Part, partial, readManifest, writeManifest } from './manifest.ts'
+import { seal } from './part-file.ts'
 import type { ExportRequest } from './request.ts'
 
 /** Rows in memory at a time, and of a row group in Parquet. */
@@ -41,7 +37,7 @@ export async function runExport(
   await beginSnapshot(db)
   if (!(await tryLockExport(db, folder))) throw new UsageError(`another process exports to ${folder}`)
   const snapshotAt = await snapshotTime(db)
-  const columns = await columnsOf(db, request)
+  const columns = (await exportColumns(db, request.what)).map(({ name, type }) => ({ name, type }))
   let manifest: Manifest = (await readManifest(folder, request, columns)) ?? {
     version: 1,
     request,
@@ -116,30 +112,4 @@ async function writePart(
   const whole = await seal(partial(path))
   await rename(partial(path), path)
   return { file, rows, ...whole, snapshot_at: snapshotAt, last_key: lastKey as readonly string[] }
-}
-
-/** Brings a file to the disk, and reads there what it came to. */
-async function seal(path: string): Promise<{ bytes: number; sha256: string }> {
-  const file = await open(path, 'r+')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return { bytes: (await stat(path)).size, sha256: hash.digest('hex') }
-}
-
-/** Those of the view, but bytes: what they hold is there as text. */
-async function columnsOf(db: Queryable, { what }: ExportRequest): Promise<ExportColumn[]> {
-  const view = (await directoryViews(db)).find(({ name }) => name === what)
-  if (!view) throw new Error(`there is no view directory.${what}: run npm run migrate first`)
-  return view.columns.filter(({ type }) => type !== 'bytea').map(toExportColumn)
-}
-
-function toExportColumn({ name, type }: ContractColumn): ExportColumn {
-  const known = exportTypes.find((one) => one === type)
-  if (!known) throw new Error(`column ${name} is of type ${type}, which has no form in an export`)
-  return { name, type: known }
 }

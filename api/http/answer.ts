@@ -73,7 +73,7 @@ async function sendContent(req: Request, res: Response, content: Content, maxAge
  * Whether an If-None-Match header names the tag. Express' own test is not used: it takes `Cache-Control: no-cache`
  * for a wish to get the body again, and clients send that with every condition they set by hand.
  */
-function holds(header: string | undefined, etag: string): boolean {
+export function holds(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   return header.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
 }

@@ -35,7 +35,7 @@ const listed = table.map(([name]) => name)
 const readBy = (process: string) =>
   table.flatMap(([name, { readers }]) => ((readers as readonly string[]).includes(process) ? name : []))
 const processorServices = chainNames.map((name) => `processor-${name}`)
-const ownServices = ['migrate', ...processorServices, 'backfill', 'enrichment', 'api', 'graphql']
+const ownServices = ['migrate', ...processorServices, 'backfill', 'enrichment', 'export', 'api', 'graphql']
 
 test('squid.yaml is a valid manifest', () => {
   expect(manifests.Manifest.parse(read('squid.yaml')).error).toBeUndefined()
@@ -128,7 +128,7 @@ test('the commands of docker-compose.yml are mains that the build makes', () => 
     const [program, main, ...args] = compose.services[name]?.command ?? []
     expect(program, name).toBe('node')
     expect(existsSync(join(root, sourceOf(main as string))), `${name}: ${main}`).toBe(true)
-    const whole = name === 'backfill' ? ['--all'] : []
+    const whole = { backfill: ['--all'], export: ['--served', '--every', '60'] }[name] ?? []
     expect(args, name).toEqual(name.startsWith('processor-') ? [name.replace('processor-', '')] : whole)
   }
 })
@@ -157,6 +157,10 @@ test('every service that runs on is restarted and has a health check; the migrat
       continue
     }
     expect(service.restart, name).toBe('unless-stopped')
+    if (name === 'export') {
+      expect(service.healthcheck).toEqual({ disable: true }) // nobody asks it anything: a round that fails ends it
+      continue
+    }
     // Without one of its own a service has the image's, which asks METRICS_PORT, or else PORT.
     if (service.healthcheck) expect(service.healthcheck.test, name).toBeDefined()
     else expect(service.environment?.METRICS_PORT ?? service.environment?.PORT, name).toBeTypeOf('number')

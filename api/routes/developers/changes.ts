@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'exports',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Served files',
+    text:
+      'Everything as files under /exports: Parquet by chain and day, snapshots of state, whole profiles to begin a mirror ' +
+      'with. /exports/manifest.json names them; they are not counted by the limits of requests.',
+    operations: [],
+  },
+  {
     id: 'rankings',
     day: '2026-11-22',
     kind: 'added',

@@ -32,6 +32,7 @@ export const exportTypes = [
   'integer',
   'bigint',
   'numeric',
+  'numeric(20,0)',
   'numeric(78,0)',
   'timestamp with time zone',
 ] as const

@@ -1,0 +1,65 @@
+import { resolve } from 'node:path'
+import { type RequestHandler, type Response, Router } from 'express'
+import { exportLimits } from '../../limits.config.ts'
+import { answerAlways, holds } from '../http/answer.ts'
+import { clientOf } from '../http/client.ts'
+import { ApiError } from '../http/errors.ts'
+import { refuseMethod } from '../http/method.ts'
+import { Seats } from '../stream/seats.ts'
+import { type ListedFile, Listings } from './listing.ts'
+
+const prefix = '/exports/'
+/** Of the lists; the files never change. */
+const listMaxAgeSeconds = 300
+const fileMaxAgeSeconds = 31_536_000
+/** What a refused client is told that its answers are counted over. */
+const windowSeconds = 60
+
+/**
+ * GET /exports/…: the files that `npm run export -- --served` wrote to the folder, whole or in parts, and the lists of
+ * them. Nothing but what the manifest names is served.
+ */
+export function exportRoutes(folder: string): Router {
+  const router = Router({ caseSensitive: true })
+  const root = resolve(folder)
+  const listings = new Listings(root)
+  const seats = new Seats({ ...exportLimits, windowSeconds, what: 'files' })
+  const serve: RequestHandler = async (req, res, next) => {
+    const path = [req.params.path ?? []].flat().join('/')
+    const { files, lists } = await listings.present()
+    const list = lists.get(path)
+    if (list) return answerAlways(list, listMaxAgeSeconds)(req, res, next)
+    const file = files.get(path)
+    if (!file) throw new ApiError('ERR_NOT_FOUND', 'no such file; /exports/manifest.json names those there are')
+    res.once('close', seats.take(clientOf(req.ip)))
+    describe(res, file)
+    if (holds(req.headers['if-none-match'], `"${file.sha256}"`)) return void res.writeHead(304).end()
+    // Ranges, conditions and lengths are its work; the headers above stay.
+    res.sendFile(path, { root, etag: false, cacheControl: false, lastModified: false, dotfiles: 'deny' }, (error) => {
+      if (error) end(res, error as Error & { status?: number }, next)
+    })
+  }
+  router.get(`${prefix}*path`, serve)
+  router.all(`${prefix}*path`, refuseMethod(['GET', 'HEAD']))
+  return router
+}
+
+function describe(res: Response, { path, sha256 }: ListedFile): void {
+  const isGzip = path.endsWith('.gz')
+  res.setHeader('Content-Type', isGzip ? 'application/gzip' : 'application/vnd.apache.parquet')
+  res.setHeader('Cache-Control', `public, max-age=${fileMaxAgeSeconds}, immutable`)
+  res.setHeader('ETag', `"${sha256}"`)
+  res.setHeader('Repr-Digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`) // RFC 9530
+  const exposed = res.getHeader('Access-Control-Expose-Headers')
+  res.setHeader('Access-Control-Expose-Headers', `${exposed}, Accept-Ranges, Content-Range, Repr-Digest`)
+}
+
+/** A client that left is no error; a condition that fails and a range beyond the end have no body to be told of. */
+function end(res: Response, error: Error & { status?: number }, next: (error: unknown) => void): void {
+  if (res.headersSent || res.destroyed) return void res.destroy()
+  for (const name of ['Content-Type', 'ETag', 'Repr-Digest']) res.removeHeader(name)
+  res.setHeader('Cache-Control', 'no-store')
+  if (error.status === 412 || error.status === 416)
+    return void res.writeHead(error.status, { 'Content-Length': 0 }).end()
+  next(error.status === 404 ? new ApiError('ERR_NOT_FOUND', 'the file is not there any more') : error)
+}

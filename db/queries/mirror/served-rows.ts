@@ -1,0 +1,57 @@
+import pg from 'pg'
+import type { ExportColumn } from '../read/exports.ts'
+import type { BlockRange } from './served-days.ts'
+
+/** Rows of a view of the schema `directory`, and the order they are written in; names are the caller's own. */
+export interface ServedRows {
+  readonly view: string
+  /** Columns between commas. */
+  readonly order: string
+  /** Of one chain and these blocks alone, final ones. Absent: all. */
+  readonly of?: BlockRange & { readonly chain: string }
+}
+
+/** How a column is sent, and so what its bytes are; `micros`: dollars as whole millionths, in 64 bits. */
+export type ServedForm = 'text' | 'texts' | 'boolean' | 'integer' | 'bigint' | 'micros' | 'time'
+
+/** Numbers that 64 bits do not hold for sure are sent as their digits. */
+export function servedForm({ name, type }: ExportColumn): ServedForm {
+  switch (type) {
+    case 'boolean':
+    case 'integer':
+    case 'bigint':
+      return type
+    case 'text[]':
+      return 'texts'
+    case 'timestamp with time zone':
+      return 'time'
+    case 'numeric':
+      return name.endsWith('amount_usdc') ? 'micros' : 'text'
+    default:
+      return 'text'
+  }
+}
+
+/** A COPY of the rows in binary form, each column as its form says; `texts` are JSON. COPY takes no parameters. */
+export function copyServed({ view, order, of }: ServedRows, columns: readonly ExportColumn[]): string {
+  const where = of
+    ? `\n where chain = ${pg.escapeLiteral(of.chain)} and block_number between ${Math.trunc(of.fromBlock)} and ${Math.trunc(of.toBlock)}`
+    : ''
+  return `copy (select ${columns.map(sent).join(', ')}
+  from directory.${pg.escapeIdentifier(view)}${where}
+ order by ${order}) to stdout (format binary)`
+}
+
+function sent(column: ExportColumn): string {
+  const name = pg.escapeIdentifier(column.name)
+  switch (servedForm(column)) {
+    case 'texts':
+      return `to_json(${name})::text`
+    case 'micros':
+      return `(${name} * 1000000)::bigint`
+    case 'text':
+      return column.type === 'text' ? name : `${name}::text`
+    default:
+      return name
+  }
+}

@@ -1,0 +1,21 @@
+import { type ContractColumn, directoryViews } from '../db/contract/views.ts'
+import type { Queryable } from '../db/pool.ts'
+import { type ExportColumn, exportTypes } from '../db/queries/read/exports.ts'
+
+/** A column, with its meaning. */
+export interface DescribedColumn extends ExportColumn {
+  readonly about: string
+}
+
+/** Those of a view of the schema `directory`, but bytes: what they hold is there as text. */
+export async function exportColumns(db: Queryable, what: string): Promise<DescribedColumn[]> {
+  const view = (await directoryViews(db)).find(({ name }) => name === what)
+  if (!view) throw new Error(`there is no view directory.${what}: run npm run migrate first`)
+  return view.columns.filter(({ type }) => type !== 'bytea').map(toExportColumn)
+}
+
+function toExportColumn({ name, type, comment }: ContractColumn): DescribedColumn {
+  const known = exportTypes.find((one) => one === type)
+  if (!known) throw new Error(`column ${name} is of type ${type}, which has no form in an export`)
+  return { name, type: known, about: comment ?? '' }
+}

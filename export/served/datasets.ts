@@ -1,0 +1,79 @@
+import { factSets } from '../../db/queries/mirror/served-days.ts'
+
+/** What is served as files: a view of the schema `directory`, or the profiles of the log. */
+export interface Dataset {
+  readonly name: string
+  /** The view its rows are of; `log`: whole profiles as lines of /data/log.ndjson. */
+  readonly from: string
+  /** Columns of the view that its rows are in the order of. */
+  readonly order: string
+  /** days: facts, by chain and UTC day; snapshot: state, the whole of it once a UTC day. */
+  readonly by: 'days' | 'snapshot'
+  readonly about: string
+}
+
+/** Snapshots of one day are of one moment. */
+export const datasets: readonly Dataset[] = [
+  {
+    name: 'profiles',
+    from: 'log',
+    order: '',
+    by: 'snapshot',
+    about: 'Whole profiles, as the log has them: what a mirror begins with.',
+  },
+  { name: 'agents', from: 'agents', order: 'fid', by: 'snapshot', about: 'All agents.' },
+  {
+    name: 'registrations',
+    from: 'registrations',
+    order: 'chain, erc8004_id',
+    by: 'snapshot',
+    about: 'Every ERC-8004 identity, whoever has it.',
+  },
+  {
+    name: 'income',
+    from: 'income',
+    order: 'fid, hour, chain, recipient_address, kind, flag, x402',
+    by: 'snapshot',
+    about: 'What agents were paid in each hour, with what is known of the payer.',
+  },
+  {
+    name: 'claims',
+    from: 'claims',
+    order: 'fid, method, nonce',
+    by: 'snapshot',
+    about: 'Claims with what was signed or published.',
+  },
+  {
+    name: 'tags',
+    from: 'tags',
+    order: 'fid, source, address, slug, chain',
+    by: 'snapshot',
+    about: 'Labels that others gave to addresses of agents.',
+  },
+  {
+    name: 'identities',
+    from: 'identities',
+    order: 'fid, platform, identity',
+    by: 'snapshot',
+    about: 'Names and accounts of agents elsewhere.',
+  },
+  {
+    name: 'specs',
+    from: 'specs',
+    order: 'fid, kind, url',
+    by: 'snapshot',
+    about: 'Machine-readable descriptions on hosts of agents.',
+  },
+  ...(Object.keys(factSets) as (keyof typeof factSets)[]).map(
+    (name): Dataset => ({
+      name,
+      from: name,
+      order: 'block_number, log_index',
+      by: 'days',
+      about: {
+        settlements: 'Gasless payments in USDC, whoever received them.',
+        feedback: 'Feedback on registrations.',
+      }[name],
+    }),
+  ),
+]

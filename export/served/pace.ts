@@ -1,0 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Keeps to so many rows a second, on the average of its life; call it with what was just written. */
+export type Pace = (rows: number) => Promise<void>
+
+/** A pause that was missed is not made up for later by writing faster than the limit. */
+export function paceOf(rowsPerSecond: number): Pace {
+  let due = performance.now()
+  return async (rows) => {
+    due = Math.max(due, performance.now() - 1_000) + (rows / rowsPerSecond) * 1_000
+    const wait = due - performance.now()
+    if (wait > 0) await delay(wait)
+  }
+}

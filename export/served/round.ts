@@ -1,0 +1,218 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { inTransaction } from '../../db/pool.ts'
+import { logHead } from '../../db/queries/mirror/log.ts'
+import { auditedSince, type FactDay, factSets } from '../../db/queries/mirror/served-days.ts'
+import { beginSnapshot, snapshotTime } from '../../db/queries/read/exports.ts'
+import type { Installation } from '../../db/queries/sql/installation.ts'
+import { type DescribedColumn, exportColumns } from '../columns.ts'
+import { type Dataset, datasets } from './datasets.ts'
+import { type Place, writeProfiles, writeRows, writingFolder } from './files.ts'
+import { emptyManifest, readServed, type ServedFile, type ServedManifest, writeServed } from './manifest.ts'
+import type { Pace } from './pace.ts'
+
+interface RoundOptions {
+  readonly pool: pg.Pool
+  /** Of everything that is served. */
+  readonly folder: string
+  readonly pace: Pace
+  readonly installation: Installation
+  readonly now: () => Date
+  /** What a person wants to know. */
+  readonly tell: (line: string) => void
+}
+
+/** A file that another took the place of stays for those who have the list from before. */
+const replacedDays = 7
+const dayMs = 86_400_000
+/** The list is written at least so often while files come: what is not in it is written again after a kill. */
+const listEveryMs = 10_000
+
+type Columns = ReadonlyMap<string, readonly DescribedColumn[]>
+type FactName = keyof typeof factSets
+
+/**
+ * One round: the days that are over and not written as they are now, then the snapshots of the UTC day if there are none
+ * yet. Returns the number of new files. The only writer of the folder.
+ */
+export async function serveRound(options: RoundOptions): Promise<number> {
+  const { pool, folder, now } = options
+  const columns: Columns = new Map(
+    await Promise.all(
+      datasets
+        .filter(({ from }) => from !== 'log')
+        .map(async ({ name, from }) => [name, await exportColumns(pool, from)] as const),
+    ),
+  )
+  const described = datasets.map(({ name, about, by }) => ({ name, about, by, columns: columns.get(name) ?? [] }))
+  let manifest: ServedManifest = { ...emptyManifest, ...(await readServed(folder)), datasets: described }
+  let listedAt = performance.now()
+  let written = 0
+  const list = async () => {
+    manifest = { ...manifest, written_at: now().toISOString() }
+    await writeServed(folder, manifest)
+    listedAt = performance.now()
+  }
+  /** In place of what the dataset had of the partition, or of every snapshot before. */
+  const put = async (isOld: (file: ServedFile) => boolean, files: readonly ServedFile[]) => {
+    manifest = replaced(manifest, isOld, files, now())
+    written += files.length
+    if (performance.now() - listedAt > listEveryMs) await list()
+  }
+  for (const name of Object.keys(factSets) as FactName[]) {
+    const days = await factSets[name].days(pool)
+    await put(goneDays(manifest, name, days), [])
+    for (const day of await daysToWrite(options, manifest, name, days, columns)) {
+      const files = await writeDay(options, name, day, columns)
+      if (files) await put(({ dataset, partition }) => dataset === name && isSameDay(partition, day), files)
+    }
+  }
+  const today = now().toISOString().slice(0, 10)
+  if (!manifest.files.some(({ partition }) => partition.snapshot === today)) {
+    const { files, log } = await writeSnapshots(options, today, columns)
+    await put(({ partition }) => partition.snapshot !== undefined, files)
+    manifest = { ...manifest, log }
+  }
+  const isKept = ({ until }: { readonly until: string }) => Date.parse(until) > now().getTime()
+  manifest = { ...manifest, replaced: manifest.replaced.filter(isKept) }
+  await list()
+  await sweep(folder, manifest)
+  return written
+}
+
+const isSameDay = (one: ServedFile['partition'], { chain, day }: Pick<FactDay, 'chain' | 'day'>) =>
+  one.chain === chain && one.day === day
+
+/** Whether a file is of a day that has no rows any more. */
+function goneDays({ files }: ServedManifest, name: FactName, days: readonly FactDay[]) {
+  const there = new Set(days.map(({ chain, day }) => `${chain} ${day}`))
+  const gone = new Set(
+    files
+      .filter(({ dataset, partition }) => dataset === name && !there.has(`${partition.chain} ${partition.day}`))
+      .map(({ path }) => path),
+  )
+  return ({ path }: ServedFile) => gone.has(path)
+}
+
+/** Rows, sums and columns: when one of them is another, so is the file. */
+const stateOf = ({ rows, state }: Pick<FactDay, 'rows' | 'state'>, columns: readonly DescribedColumn[]) =>
+  `${rows} ${state} ${columns.map(({ name }) => name).join(',')}`
+
+async function daysToWrite(
+  { pool }: RoundOptions,
+  { files }: ServedManifest,
+  name: FactName,
+  days: readonly FactDay[],
+  columns: Columns,
+): Promise<FactDay[]> {
+  const own = files.filter(({ dataset }) => dataset === name)
+  const audited = await auditedSince(
+    pool,
+    name,
+    own.map(({ partition, min_block = 0, max_block = -1, snapshot_at }) => ({
+      chain: partition.chain ?? '',
+      fromBlock: min_block,
+      toBlock: max_block,
+      writtenAt: snapshot_at,
+    })),
+  )
+  const asWritten = new Map(
+    own
+      .filter((_, at) => !audited[at])
+      .map(({ partition, state }) => [`${partition.chain} ${partition.day}`, state] as const),
+  )
+  const present = columns.get(name) ?? []
+  return days.filter((day) => asWritten.get(`${day.chain} ${day.day}`) !== stateOf(day, present))
+}
+
+/** Undefined: the day moved under the round, or not all of it is counted; a later round has it. */
+async function writeDay(
+  { pool, folder, pace, now, tell }: RoundOptions,
+  name: FactName,
+  day: FactDay,
+  columns: Columns,
+): Promise<ServedFile[] | undefined> {
+  const { from, order } = datasets.find((one) => one.name === name) as Dataset
+  const partition = `${name}/chain=${day.chain}/day=${day.day}`
+  const place: Place = { folder, partition, pace }
+  const ofDay = columns.get(name) ?? []
+  return inTransaction(pool, async (client) => {
+    await beginSnapshot(client)
+    const snapshotAt = await snapshotTime(client)
+    const range = await factSets[name].range(client, day)
+    if (!range) return undefined
+    const parts = await writeRows(client, { view: from, order, of: { chain: day.chain, ...range } }, ofDay, place)
+    const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+    if (rows !== day.rows) {
+      tell(`${partition}: ${rows} rows instead of ${day.rows}; it is left for the next round`)
+      return undefined
+    }
+    tell(`${partition}: ${rows} rows`)
+    return parts.map((part) => ({
+      dataset: name,
+      ...part,
+      partition: { chain: day.chain, day: day.day },
+      min_block: range.fromBlock,
+      max_block: range.toBlock,
+      snapshot_at: snapshotAt,
+      written_at: now().toISOString(),
+      state: stateOf(day, ofDay),
+    }))
+  })
+}
+
+/** All of one moment, with the log's place of it. */
+function writeSnapshots({ pool, folder, pace, installation, now, tell }: RoundOptions, day: string, columns: Columns) {
+  return inTransaction(pool, async (client) => {
+    await beginSnapshot(client)
+    const snapshotAt = await snapshotTime(client)
+    const { epoch, head } = await logHead(client)
+    const files: ServedFile[] = []
+    for (const { name, from, order } of datasets.filter(({ by }) => by === 'snapshot')) {
+      const place: Place = { folder, partition: `${name}/snapshot=${day}`, pace }
+      const leftOut = (fid: number) => tell(`${name}: agent ${fid} cannot be shown and is left out`)
+      const parts =
+        from === 'log'
+          ? await writeProfiles(client, place, { installation, leftOut })
+          : await writeRows(client, { view: from, order }, columns.get(name) ?? [], place)
+      const whole = { partition: { snapshot: day }, snapshot_at: snapshotAt, written_at: now().toISOString() }
+      files.push(...parts.map((part) => ({ dataset: name, ...part, ...whole })))
+      tell(`${place.partition}: ${parts.reduce((sum, { rows }) => sum + rows, 0)} rows`)
+    }
+    return { files, log: { epoch, seq: head, since: `${epoch.slice(0, 8)}-${head}` } }
+  })
+}
+
+/** The list with new files. One that was made again as it was stays where it is, and one that comes back is none of the replaced. */
+function replaced(
+  manifest: ServedManifest,
+  isOld: (file: ServedFile) => boolean,
+  files: readonly ServedFile[],
+  now: Date,
+): ServedManifest {
+  const present = new Set(files.map(({ path }) => path))
+  const until = new Date(now.getTime() + replacedDays * dayMs).toISOString()
+  const leaving = manifest.files.filter((file) => isOld(file) && !present.has(file.path))
+  return {
+    ...manifest,
+    files: [...manifest.files.filter((file) => !isOld(file)), ...files].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    replaced: [
+      ...manifest.replaced.filter(({ path }) => !present.has(path)),
+      ...leaving.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256, until })),
+    ],
+  }
+}
+
+const partName = /^part-\d{5}-[0-9a-f]{8}\.(parquet|ndjson\.gz)$/
+
+/** Takes away parts that the list does not name, and what a kill left half written. What is not ours stays. */
+async function sweep(folder: string, { files, replaced: old }: ServedManifest): Promise<void> {
+  const named = new Set([...files, ...old].map(({ path }) => path))
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !partName.test(entry.name)) continue
+    const path = join(entry.parentPath, entry.name)
+    if (!named.has(path.slice(join(folder, '/').length))) await rm(path)
+  }
+  await rm(join(folder, writingFolder), { recursive: true, force: true })
+}

@@ -1,0 +1,338 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { asyncBufferFromUrl, parquetReadObjects } from 'hyparquet'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import type { ServedFile, ServedManifest } from '../../export/served/manifest.ts'
+import { paceOf } from '../../export/served/pace.ts'
+import { serveRound } from '../../export/served/round.ts'
+import { failure, startApi, type TestApi } from '../support/api/api.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { exportFolder } from '../support/exports.ts'
+import { runMain } from '../support/mains.ts'
+import {
+  addressOf,
+  hashOf,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedRegistration,
+  seedSettlement,
+} from '../support/seed.ts'
+import { root } from '../support/source-files.ts'
+
+const dayMs = 86_400_000
+const start = Date.UTC(2026, 2, 1)
+let clock = start + 5 * dayMs
+let database: TestDatabase
+let folder: string
+let api: TestApi
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { pool } = database
+  await seedAgent(pool, { fid: 1, addresses: [addressOf('a'), addressOf('b')], chains: ['base'], bio: 'naïve “🦑”' })
+  await seedAgent(pool, { fid: 2, handle: null, chains: ['celo', 'base'] })
+  for (const fid of [1, 2]) await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date(start) })
+  await seedRegistration(pool, { chain: 'base', id: 2n ** 200n, owner: addressOf('a') })
+  for (const chain of ['base', 'celo'] as const) {
+    for (let block = 0; block < 8; block++) {
+      if (chain === 'base' && block === 3) continue // what a backfill brings
+      await pay(chain, block)
+    }
+    const at = new Date(start + 3.5 * dayMs)
+    await seedChainState(pool, { chain, chainId: chain === 'base' ? 8453 : 42220, indexed: 7, finalized: 6, at })
+  }
+  await feedback(2)
+  await insert(pool, 'claim', {
+    fid: 1,
+    method: 'jfs',
+    nonce: 'one',
+    proof: '{"a":1}',
+    proof_sha256: Buffer.from(hashOf('one').slice(2), 'hex'),
+    signer: addressOf('a'),
+    received_at: new Date(start),
+    claimed_at: new Date(start),
+    verified_addresses: [addressOf('a')],
+  })
+  await rollUp()
+  folder = await mkdtemp(join(tmpdir(), 'agent-directory-served-'))
+  await round()
+  api = await startApi(database, { exportDir: folder })
+})
+afterAll(async () => {
+  await api?.stop()
+  await database?.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Half a day a block. */
+const timeOf = (block: number) => new Date(start + block * (dayMs / 2) + 1)
+const pay = (chain: 'base' | 'celo', block: number) =>
+  seedSettlement(database.pool, { chain, recipient: addressOf('a'), block, at: timeOf(block), amount: 1_500_001n })
+const feedback = (block: number) =>
+  insert(database.pool, 'feedback', {
+    id: `base-${block}`,
+    chain: 'base',
+    agent_id: '1',
+    client: Buffer.from(addressOf('client').slice(2), 'hex'),
+    feedback_index: String(block),
+    value: '875',
+    value_decimals: 1,
+    tag1: 'quality',
+    tag2: '',
+    endpoint: '',
+    feedback_uri: '',
+    feedback_hash: Buffer.alloc(32),
+    block_number: block,
+    log_index: 0,
+    tx_hash: Buffer.from(hashOf(`${block}`).slice(2), 'hex'),
+    block_timestamp: timeOf(block),
+  })
+
+async function rollUp() {
+  while ((await rollUpSettlements({ pool: database.pool })) > 0);
+}
+
+const registries = { base: addressOf('registry') } as never
+const round = (at = folder) =>
+  serveRound({
+    pool: database.pool,
+    folder: at,
+    pace: paceOf(10_000_000),
+    installation: { registries, baseUrl: 'https://api.agents.example' },
+    now: () => new Date(clock),
+    tell: () => {},
+  })
+
+const manifestOf = async (at = folder): Promise<ServedManifest> =>
+  JSON.parse(await readFile(join(at, 'manifest.json'), 'utf8'))
+const filesOf = async (dataset: string) => (await manifestOf()).files.filter((file) => file.dataset === dataset)
+const sha256 = (content: Uint8Array) => createHash('sha256').update(content).digest('hex')
+
+test('days that are over are written by chain, state once a day, and nothing twice', async () => {
+  const { files, datasets, replaced } = await manifestOf()
+  const places = files.map(({ path }) => path.replace(/-[0-9a-f]{8}\./, '-….'))
+  expect(places).toEqual([
+    'agents/snapshot=2026-03-06/part-00000-….parquet',
+    'claims/snapshot=2026-03-06/part-00000-….parquet',
+    'feedback/chain=base/day=2026-03-02/part-00000-….parquet',
+    'profiles/snapshot=2026-03-06/part-00000-….ndjson.gz',
+    'registrations/snapshot=2026-03-06/part-00000-….parquet',
+    ...['base', 'celo'].flatMap((chain) =>
+      [1, 2, 3].map((day) => `settlements/chain=${chain}/day=2026-03-0${day}/part-00000-….parquet`),
+    ),
+  ])
+  expect(replaced).toEqual([])
+  const settlements = datasets.find(({ name }) => name === 'settlements')
+  expect(settlements?.columns.every(({ about }) => about !== '')).toBe(true)
+  for (const { path, bytes, sha256: digest } of files) {
+    const content = await readFile(join(folder, path))
+    expect([content.length, sha256(content)]).toEqual([bytes, digest])
+    expect(path).toContain(`-${digest.slice(0, 8)}.`)
+  }
+  expect(await round()).toBe(0)
+  expect(await filesOf('settlements')).toEqual(files.filter(({ dataset }) => dataset === 'settlements'))
+})
+
+test('the rows are those of the view, with their types, read in ranges over HTTP', async () => {
+  const read = async (dataset: string, at = 0) => {
+    const { path, bytes } = (await filesOf(dataset))[at] as ServedFile
+    const file = await asyncBufferFromUrl({ url: `${api.url}/exports/${path}`, byteLength: bytes })
+    const compressors = { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) }
+    return parquetReadObjects({ file, compressors })
+  }
+  const [settlement] = await read('settlements')
+  expect(settlement).toMatchObject({
+    chain: 'base',
+    block_number: 0,
+    tx_hash: hashOf('tx base 0'),
+    block_timestamp: timeOf(0),
+    counted: true,
+    amount: 1_500_001n,
+    amount_usdc: 1.500001,
+    final: true,
+  })
+  expect(Object.keys(settlement ?? {})).toEqual((await columnsOf('settlements')).map(({ name }) => name))
+  expect(await read('agents')).toMatchObject([
+    { fid: 1n, bio: 'naïve “🦑”', verified_addresses: [addressOf('a'), addressOf('b')].sort(), chains: ['base'] },
+    { fid: 2n, handle: null, chains: ['celo', 'base'] },
+  ])
+  expect(await read('registrations')).toMatchObject([{ erc8004_id: String(2n ** 200n) }])
+  expect(await read('claims')).toMatchObject([{ fid: 1n, proof: '{"a":1}' }])
+  expect(await read('feedback')).toMatchObject([{ value: expect.stringMatching(/^87\.50*$/), revoked_at: null }])
+})
+
+const columnsOf = async (dataset: string) =>
+  (await manifestOf()).datasets.find(({ name }) => name === dataset)?.columns ?? []
+
+test('files are immutable, known by their digest and sent in ranges; the lists for five minutes', async () => {
+  const { path, bytes, sha256: digest } = (await filesOf('agents'))[0] as ServedFile
+  const whole = await api.get(`/exports/${path}`, { headers: { 'accept-encoding': 'gzip, br' } })
+  const content = new Uint8Array(await whole.arrayBuffer())
+  const headers = {
+    'content-type': 'application/vnd.apache.parquet',
+    'cache-control': 'public, max-age=31536000, immutable',
+    etag: `"${digest}"`,
+    'repr-digest': `sha-256=:${Buffer.from(digest, 'hex').toString('base64')}:`,
+    'accept-ranges': 'bytes',
+    'access-control-allow-origin': '*',
+  }
+  expect([whole.status, sha256(content)]).toEqual([200, digest])
+  expect(Object.fromEntries(whole.headers)).toMatchObject(headers)
+  for (const name of ['content-encoding', 'ratelimit']) expect(whole.headers.get(name), name).toBeNull()
+  const ask = (range: string, more = {}) => api.get(`/exports/${path}`, { headers: { range, ...more } })
+  const part = await ask('bytes=4-9')
+  expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 4-9/${bytes}`])
+  expect(Object.fromEntries(part.headers)).toMatchObject(headers)
+  expect(new Uint8Array(await part.arrayBuffer())).toEqual(content.slice(4, 10))
+  const beyond = await ask(`bytes=${bytes}-`)
+  expect([beyond.status, beyond.headers.get('content-range'), await beyond.text()]).toEqual([
+    416,
+    `bytes */${bytes}`,
+    '',
+  ])
+  expect((await ask('bytes=0-1,4-5')).status).toBe(200)
+  expect((await ask('bytes=4-9', { 'if-range': headers.etag })).status).toBe(206)
+  expect((await ask('bytes=4-9', { 'if-range': '"another"' })).status).toBe(200)
+  expect((await api.get(`/exports/${path}`, { headers: { 'if-none-match': headers.etag } })).status).toBe(304)
+  expect((await api.get(`/exports/${path}`, { method: 'HEAD' })).headers.get('content-length')).toBe(String(bytes))
+  const list = await api.get('/exports/manifest.json')
+  expect([list.headers.get('cache-control'), await list.json()]).toEqual(['public, max-age=300', await manifestOf()])
+})
+
+test('nothing is served but what the manifest names', async () => {
+  await mkdir(join(folder, '.writing'), { recursive: true })
+  await writeFile(join(folder, '.writing/part'), 'half')
+  await writeFile(join(folder, 'secret.txt'), 'secret')
+  for (const path of [
+    '.writing/part',
+    'secret.txt',
+    '..%2Fsecret.txt',
+    'agents',
+    'agents/',
+    'manifest.json.partial',
+    '%2e%2e/x',
+  ]) {
+    expect(await failure(await api.get(`/exports/${path}`)), path).toMatchObject({
+      status: 404,
+      error: 'ERR_NOT_FOUND',
+    })
+  }
+  expect(await failure(await api.get('/exports/manifest.json', { method: 'POST' }))).toMatchObject({ status: 404 })
+})
+
+test('the list as a data package names every file, with its hash and the fields of its rows', async () => {
+  const { files } = await manifestOf()
+  const { resources, $schema } = (await (await api.get('/exports/datapackage.json')).json()) as {
+    $schema: string
+    resources: { name: string; path: string[]; hash: string; bytes: number; schema?: { fields: { name: string }[] } }[]
+  }
+  expect($schema).toBe('https://datapackage.org/profiles/2.0/datapackage.json')
+  expect(resources.map(({ path, hash, bytes }) => [path, hash, bytes])).toEqual(
+    files.map(({ path, sha256: digest, bytes }) => [[path], `sha256:${digest}`, bytes]),
+  )
+  expect(new Set(resources.map(({ name }) => name)).size).toBe(files.length)
+  expect(resources.every(({ name }) => /^[a-z0-9._-]+$/.test(name))).toBe(true)
+  expect(resources.at(-1)?.schema?.fields.map(({ name }) => name)).toEqual(
+    (await columnsOf('settlements')).map(({ name }) => name),
+  )
+})
+
+const questions = [...documentOf().matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql]) => sql as string)
+
+function documentOf(): string {
+  return readFileSync(join(root, 'docs/exports.md'), 'utf8')
+}
+
+test('DuckDB answers the questions of the document, in its own types', async () => {
+  expect(questions.length).toBe(3)
+  const connection = await (await DuckDBInstance.create()).connect()
+  const answers = []
+  for (const question of questions) {
+    const reader = await connection.runAndReadAll(question.replaceAll(`'exports/`, `'${folder}/`))
+    answers.push({ types: reader.columnTypes().map(String), rows: reader.getRowsJson() })
+  }
+  connection.closeSync()
+  const [byAgent, byDay, bySender] = answers
+  expect(byAgent?.rows).toEqual([['1', 'agent1', '11', '16.500011']])
+  expect(byAgent?.types).toEqual(['BIGINT', 'VARCHAR', 'BIGINT', 'DECIMAL(38,6)'])
+  expect(byDay?.rows.map((row) => row.slice(0, 3))).toEqual([
+    ['base', '2026-03-01', '2'],
+    ['base', '2026-03-02', '1'],
+    ['base', '2026-03-03', '2'],
+    ['celo', '2026-03-01', '2'],
+    ['celo', '2026-03-02', '2'],
+    ['celo', '2026-03-03', '2'],
+  ])
+  expect(bySender?.types.slice(3)).toEqual(['TIMESTAMP WITH TIME ZONE', 'TIMESTAMP WITH TIME ZONE'])
+})
+
+test('a day that a backfill or an audit reached into is written again, and the old file stays a week', async () => {
+  const before = (await filesOf('settlements')).find(({ partition }) => partition.day === '2026-03-02') as ServedFile
+  const { pool } = database
+  await pool.query(`insert into backfill (chain, from_block, to_block, completed_at) values ('base', 3, 3, now())`)
+  expect(await round()).toBe(0) // its rows are not counted yet
+  await pay('base', 3)
+  await rollUp()
+  expect(await round()).toBe(1)
+  const after = (await filesOf('settlements')).find(({ partition }) => partition.day === '2026-03-02') as ServedFile
+  expect([before.rows, after.rows, after.path === before.path]).toEqual([1, 2, false])
+  const { replaced } = await manifestOf()
+  expect(replaced).toEqual([
+    expect.objectContaining({ path: before.path, until: new Date(clock + 7 * dayMs).toISOString() }),
+  ])
+  for (const { path } of [before, after]) expect((await api.get(`/exports/${path}`)).status).toBe(200)
+
+  await pool.query(`update settlement set facilitator = $1 where chain = 'base' and block_number = 2`, [
+    Buffer.from(addressOf('other').slice(2), 'hex'),
+  ])
+  await insert(pool, 'audit_certificate', {
+    chain: 'base',
+    from_block: 2,
+    to_block: 2,
+    first_hash: Buffer.alloc(32),
+    last_hash: Buffer.alloc(32),
+    settlements: 1,
+    amount: '1500001',
+    checksum: '1',
+    missing: 0,
+    surplus: 0,
+    changed: 1,
+    unpaid: 0,
+  })
+  expect(await round()).toBe(1)
+  expect(await round()).toBe(0)
+
+  clock += 8 * dayMs
+  await round()
+  expect((await api.get(`/exports/${before.path}`)).status).toBe(404)
+  expect(await readdir(join(folder, 'settlements/chain=base/day=2026-03-02'))).toHaveLength(1)
+  expect((await filesOf('agents')).map(({ partition }) => partition.snapshot)).toEqual(['2026-03-14'])
+})
+
+test('a day whose rows are gone is served no more, and what a kill left behind is taken away', async () => {
+  const stray = 'settlements/chain=base/day=2026-03-01/part-00007-00000000.parquet'
+  await writeFile(join(folder, stray), 'of a round that was killed')
+  await database.pool.query(`delete from feedback`)
+  await round()
+  expect(await filesOf('feedback')).toEqual([])
+  await expect(readFile(join(folder, stray))).rejects.toMatchObject({ code: 'ENOENT' })
+  expect(await readFile(join(folder, 'secret.txt'), 'utf8')).toBe('secret')
+})
+
+test('the command writes the same', async () => {
+  const own = await exportFolder()
+  const env = { DATABASE_URL: database.url, EXPORT_DIR: own }
+  const ended = await runMain('export/main.ts', ['--served', '--rows-per-second', '1000000'], { env })
+  expect(ended).toMatchObject({ code: 0, stderr: '' })
+  expect(ended.stdout).toContain('settlements/chain=base/day=2026-03-02: 2 rows\n')
+  const pathsOf = async (at: string) =>
+    (await manifestOf(at)).files.filter(({ dataset }) => dataset === 'settlements').map(({ path }) => path)
+  expect(await pathsOf(own)).toEqual(await pathsOf(folder))
+})

@@ -61,6 +61,8 @@ const sendable: ReadonlySet<string> = new Set([
   'if-none-match',
   'if-modified-since',
   'mcp-protocol-version',
+  'mcp-method',
+  'mcp-session-id', // a number that the host itself gave, in the same conversation
 ])
 
 /**

@@ -18,7 +18,7 @@ type Happening = Omit<HistoryEvent, 'status'> & { readonly holds?: 1 | -1; reado
  * claim made of it then: a verification that came after its token is dated by the token.
  */
 export function historyOf(agent: Profile): HistoryEvent[] {
-  const happenings = [...gained(agent), ...lost(agent), ...claimed(agent), ...found(agent)]
+  const happenings = [...gained(agent), ...lost(agent), ...claimed(agent), ...found(agent), ...changed(agent)]
   happenings.sort((one, other) => compare(one.at, other.at) || compare(one.id, other.id))
   let held = 0
   let ever = false
@@ -74,6 +74,15 @@ function found({ agent_specs: { documents } }: Profile): Happening[] {
           },
         ],
   )
+}
+
+/** Whoever lets an agent use a tool has agreed to its definition. */
+function changed({ agent_specs: { documents } }: Profile): Happening[] {
+  return documents.flatMap(({ kind, url, tools_changed_at: at }) => {
+    if (at === null) return []
+    const id = `tools-${kind}-${encodeURIComponent(url)}-${Date.parse(at)}`
+    return [{ id, at, text: `Changed the definition of a tool at ${URL.parse(url)?.host ?? url}` }]
+  })
 }
 
 function compare(one: string, other: string): number {

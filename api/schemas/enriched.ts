@@ -78,6 +78,13 @@ const specDocument = z
     latency_ms: count.nullable(),
     consecutive_failures: count,
     ...uptimes,
+    protocol_version: text.meta({ description: 'Of an MCP server that was asked: the revision it speaks.' }),
+    tool_hashes: z.array(z.string()).meta({
+      description: 'SHA-256 of the definition of each of `tools`, in their order; empty: the server was not asked.',
+    }),
+    tools_changed_at: maybeTime.meta({
+      description: 'When the definition of a tool was last seen changed while its name stayed.',
+    }),
   })
   .meta({ id: 'SpecDocument' })
 

@@ -68,14 +68,33 @@ function manifestOf({ url }: PublishedAgent) {
   return { version: 1, x402Version: 2, resources: [`${url}/answer`, `${url}/quote`], ownershipProofs: [] }
 }
 
-/** A server that knows how to say who it is; a request that is not JSON-RPC is refused. */
+/** A server of an older revision that says who it is and what it can do; a request that is not JSON-RPC is refused. */
 function answerMcp({ name, x402 }: PublishedAgent, method: string, body: string): Page {
   if (method !== 'POST') return { status: 405, headers: { allow: 'POST' }, body: { error: 'Method Not Allowed' } }
   if (x402) return { status: 401, headers: { 'www-authenticate': 'Bearer' }, body: { error: 'unauthorized' } }
-  const isInitialize = /"method":\s*"initialize"/.test(body)
-  if (!isInitialize) return { status: 400, body: { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'no' } } }
-  const result = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name, version: '1.0.0' } }
-  return { body: { jsonrpc: '2.0', id: 1, result } }
+  const { method: asked, id } = requestOf(body)
+  if (asked === 'notifications/initialized') return { status: 202, body: '' }
+  const results: Record<string, unknown> = {
+    initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name, version: '1.0.0' } },
+    'tools/list': { tools: tools.map((tool) => ({ ...tool, inputSchema: { type: 'object' } })) },
+  }
+  const result = results[String(asked)]
+  if (result === undefined || id === undefined)
+    return { status: 400, body: { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'no' } } }
+  return { body: { jsonrpc: '2.0', id, result } }
+}
+
+const tools = [
+  { name: 'answer', description: 'Answers what it is asked.' },
+  { name: 'quote', description: 'Says what an answer costs.' },
+]
+
+function requestOf(body: string): { method?: unknown; id?: unknown } {
+  try {
+    return JSON.parse(body) ?? {}
+  } catch {
+    return {}
+  }
 }
 
 function escaped(text: string): string {

@@ -8,11 +8,14 @@ export interface SpecContent {
   readonly tools: readonly string[]
   /** Paths of an API; resources for sale of an x402 manifest. Null: the document has no such thing. */
   readonly pathCount: number | null
+  /** Of an MCP server that was asked: the revision it speaks, and SHA-256 of the definition of each of its tools. */
+  readonly protocolVersion?: string | null
+  readonly toolHashes?: readonly string[]
 }
 
 /** Code points of a text, entries of a list. */
 const longestText = 200
-const mostNames = 50
+export const mostNames = 50
 
 export function shortText(value: unknown): string | null {
   if (typeof value === 'number') return String(value)

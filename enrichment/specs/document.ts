@@ -1,7 +1,9 @@
 import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
 import { day, hour } from '../../ops/time.ts'
+import type { SpecContent } from './content.ts'
 import type { SpecKind } from './kinds.ts'
-import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf, type SpecStatus } from './probe.ts'
+import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf } from './probe.ts'
+import type { SpecStatus } from './status.ts'
 
 /** A document of an agent with the history of its checks. */
 export interface KnownDocument extends StoredSpec {
@@ -51,6 +53,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     sha256: found?.sha256 ?? before?.sha256 ?? null,
     version: found?.version ?? before?.version,
     domainVerified: before?.domainVerified ?? false,
+    toolsChangedAt: hasChangedTool(before?.content, found?.content) ? now : (before?.toolsChangedAt ?? null),
     cardSignature: found ? found.cardSignature : (before?.cardSignature ?? null),
     firstSeenAt: before?.firstSeenAt ?? now,
     lastAliveAt: alive ? now : (before?.lastAliveAt ?? null),
@@ -60,6 +63,18 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     latencyMs,
     consecutiveFailures: alive ? 0 : (before?.consecutiveFailures ?? 0) + 1,
   }
+}
+
+/** Whether a tool that keeps its name has another definition: whoever agreed to the one has the other now. */
+function hasChangedTool(before: SpecContent | undefined, after: SpecContent | undefined): boolean {
+  const known = new Map(before?.tools.map((name, index) => [name, before.toolHashes?.[index]]))
+  return (
+    after?.tools.some((name, index) => {
+      const was = known.get(name)
+      const is = after.toolHashes?.[index]
+      return was !== undefined && is !== undefined && was !== is
+    }) ?? false
+  )
 }
 
 function isDead({ consecutiveFailures, lastAliveAt }: KnownDocument, now: Date): boolean {

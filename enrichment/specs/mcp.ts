@@ -32,39 +32,3 @@ export function toMcpCard(value: unknown): SpecContent | undefined {
     pathCount: null,
   }
 }
-
-/** The request that opens an MCP session: it does nothing but ask who is there. No tool is ever called. */
-export const initialize = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: {
-    protocolVersion: '2025-06-18',
-    capabilities: {},
-    clientInfo: { name: 'agent-directory', version: '1.0' },
-  },
-})
-
-const initialized = z.object({
-  jsonrpc: z.literal('2.0'),
-  result: z.object({ protocolVersion: text, serverInfo: server }),
-})
-
-/** What a server says of itself in answer to `initialize`. Source: MCP 2025-06-18, Lifecycle. */
-export function toMcpServer(value: unknown): SpecContent | undefined {
-  const parsed = initialized.safeParse(value)
-  if (!parsed.success) return undefined
-  const { name, title, version } = parsed.data.result.serverInfo
-  return { title: shortText(title ?? name), version: shortText(version), skills: [], tools: [], pathCount: null }
-}
-
-/** The message in an event stream, by which a server may answer; the body itself when it is none. */
-export function messageOf(body: Buffer, contentType: string): Buffer {
-  if (!contentType.startsWith('text/event-stream')) return body
-  const [event = ''] = body
-    .toString('utf8')
-    .split(/\r?\n\r?\n/)
-    .filter((one) => /^data:/m.test(one))
-  const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'))
-  return Buffer.from(lines.map((line) => line.slice('data:'.length)).join('\n'))
-}

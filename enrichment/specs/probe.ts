@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Fetched } from '../../net/door.ts'
-import { type CheckStatus, DoorError } from '../../net/errors.ts'
+import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import { second } from '../../ops/time.ts'
 import type { CardSignature } from '../../trust/card-signature.ts'
@@ -8,20 +8,10 @@ import { type AgentHosts, conditionsOf, type Version, versionOf } from '../agent
 import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
 import type { SpecContent } from './content.ts'
-import { maxSpecBytes, readContent } from './kinds.ts'
-import { initialize, messageOf, toMcpServer } from './mcp.ts'
+import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
+import { askServer } from './mcp-session.ts'
 import { isSameSite } from './site.ts'
-
-/** Words of `last_check_status` (docs/rules.md 3). */
-export type SpecStatus =
-  | CheckStatus
-  | 'ok'
-  | 'auth_required'
-  | 'payment_required'
-  | 'not_found'
-  | 'http_4xx'
-  | 'http_5xx'
-  | 'schema_mismatch'
+import { type SpecStatus, statusOf } from './status.ts'
 
 /** How a request for a document went. */
 export interface Check {
@@ -62,14 +52,7 @@ const ports = [8443]
 /** Asks for one document. Throws HostClosed when its host is not to be asked now. */
 export async function probe(hosts: AgentHosts, candidate: Candidate, known?: Version): Promise<Check> {
   try {
-    const fetched = await ask(hosts, candidate, known)
-    const { status: httpStatus, elapsedMs } = fetched
-    const { status, value, found } = judge(candidate, fetched)
-    const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status }
-    if (!found) return check
-    const isCard = candidate.kind === 'a2a' && !candidate.session
-    const cardSignature = isCard ? await signatureOf(hosts, value, candidate.url) : null
-    return { ...check, found: { ...found, cardSignature } }
+    return await (candidate.session ? askSession(hosts, candidate) : askDocument(hosts, candidate, known))
   } catch (error) {
     if (!(error instanceof DoorError) || error.checkStatus === null) throw error
     return { candidate, httpStatus: null, latencyMs: null, status: error.checkStatus }
@@ -86,13 +69,23 @@ export function isOutOfReach(status: SpecStatus): boolean {
   return ['timeout', 'dns_error', 'tls_error', 'connect_error', 'blocked'].includes(status)
 }
 
-function ask(hosts: AgentHosts, { kind, url, session }: Candidate, known: Version | undefined): Promise<Fetched> {
+async function askSession(hosts: AgentHosts, candidate: Candidate): Promise<Check> {
+  const { content, sha256, ...outcome } = await askServer(hosts, candidate.url)
+  if (!content || !sha256) return { candidate, ...outcome }
+  const version = { etag: null, lastModified: null }
+  return { candidate, ...outcome, found: { content, sha256, version, cardSignature: null } }
+}
+
+async function askDocument(hosts: AgentHosts, candidate: Candidate, known: Version | undefined): Promise<Check> {
+  const { kind, url } = candidate
   const options = { maxBytes: maxSpecBytes[kind], timeoutMs, redirects, mayRedirect: isSameSite, ports }
-  if (session) {
-    const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
-    return hosts.fetch(url, { ...options, method: 'POST', body: initialize, headers })
-  }
-  return hosts.fetch(url, { ...options, headers: conditionsOf(known) })
+  const fetched = await hosts.fetch(url, { ...options, headers: conditionsOf(known) })
+  const { status: httpStatus, elapsedMs } = fetched
+  const { status, value, found } = judge(kind, fetched)
+  const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status }
+  if (!found) return check
+  const cardSignature = kind === 'a2a' ? await signatureOf(hosts, value, url) : null
+  return { ...check, found: { ...found, cardSignature } }
 }
 
 interface Judged {
@@ -102,22 +95,17 @@ interface Judged {
   readonly found?: Omit<NonNullable<Check['found']>, 'cardSignature'>
 }
 
-function judge(candidate: Candidate, fetched: Fetched): Judged {
-  const { status, headers, body } = fetched
-  if (status === 304) return { status: 'ok' }
-  if (status === 401) return { status: 'auth_required' }
-  if (status === 402) return { status: 'payment_required' }
-  if (status === 404 || status === 410) return { status: 'not_found' }
-  if (status >= 500) return { status: 'http_5xx' }
-  if (status < 200 || status >= 300) return { status: 'http_4xx' }
-  const bytes = candidate.session ? messageOf(body, headers.get('content-type') ?? '') : body
-  const value = parsed(bytes)
+function judge(kind: SpecKind, fetched: Fetched): Judged {
+  const { status: httpStatus, body } = fetched
+  if (httpStatus === 304) return { status: 'ok' }
+  const status = statusOf(httpStatus)
+  if (status) return { status }
+  const value = parsed(body)
   if (value === undefined) return { status: 'not_json' }
-  const content = candidate.session ? toMcpServer(value) : readContent[candidate.kind](value)
+  const content = readContent[kind](value)
   if (!content) return { status: 'schema_mismatch' }
-  const sha256 = createHash('sha256').update(bytes).digest()
-  const version = candidate.session ? { etag: null, lastModified: null } : versionOf(fetched)
-  return { status: 'ok', value, found: { content, sha256, version } }
+  const sha256 = createHash('sha256').update(body).digest()
+  return { status: 'ok', value, found: { content, sha256, version: versionOf(fetched) } }
 }
 
 function parsed(bytes: Buffer): unknown {

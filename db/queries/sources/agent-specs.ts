@@ -13,6 +13,8 @@ export interface StoredSpec {
   readonly sha256: Buffer | null
   readonly version: { readonly etag: string | null; readonly lastModified: string | null } | undefined
   readonly domainVerified: boolean
+  /** When the definition of a tool was last seen changed behind the same name. */
+  readonly toolsChangedAt: Date | null
   /** Of an A2A card: valid, invalid, untrusted or none. */
   readonly cardSignature: string | null
   readonly firstSeenAt: Date
@@ -30,6 +32,9 @@ interface Content {
   readonly skills: readonly string[]
   readonly tools: readonly string[]
   readonly pathCount: number | null
+  /** Of an MCP server that was asked; the hashes in the order of its tools, in hex. */
+  readonly protocolVersion?: string | null
+  readonly toolHashes?: readonly string[]
 }
 
 interface SpecInputs {
@@ -41,7 +46,7 @@ interface SpecInputs {
 
 const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
        domain_verified, card_signature, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
-       consecutive_failures`
+       consecutive_failures, protocol_version, tool_hashes, tools_changed_at`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /** Registrations of one agent that are looked at; some holders have thousands. */
@@ -90,11 +95,14 @@ with given as (
          g.known_version->>'etag' as etag, g.known_version->>'lastModified' as last_modified,
          g."domainVerified" as domain_verified, g."cardSignature" as card_signature, g."firstSeenAt" as first_seen_at, g."lastAliveAt" as last_alive_at,
          g."lastCheckAt" as last_check_at, g."lastCheckStatus" as last_check_status, g."httpStatus" as http_status,
-         g."latencyMs" as latency_ms, g."consecutiveFailures" as consecutive_failures
+         g."latencyMs" as latency_ms, g."consecutiveFailures" as consecutive_failures,
+         g.content->>'protocolVersion' as protocol_version,
+         array(select json_array_elements_text(g.content->'toolHashes')) as tool_hashes,
+         g."toolsChangedAt" as tools_changed_at
     from json_to_recordset($2::json) as g (
            kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
            "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
-           "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int)
+           "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz)
 ),
 lost as (
   delete from agent_spec s
@@ -188,18 +196,23 @@ interface KnownRow extends Content {
   readonly http_status: number | null
   readonly latency_ms: number | null
   readonly consecutive_failures: number
+  readonly protocol_version: string | null
+  readonly tool_hashes: readonly string[]
+  readonly tools_changed_at: string | null
 }
 
 function toDocument(row: KnownRow): StoredSpec {
-  const { title, version, skills, tools } = row
+  const { title, version, skills, tools, protocol_version: protocolVersion, tool_hashes: toolHashes } = row
+  const content = { title, version, skills, tools, pathCount: row.path_count, protocolVersion, toolHashes }
   return {
     kind: row.kind,
     url: row.url,
     declared: row.declared,
-    content: row.has_content ? { title, version, skills, tools, pathCount: row.path_count } : undefined,
+    content: row.has_content ? content : undefined,
     sha256: row.content_sha256 === null ? null : Buffer.from(row.content_sha256.slice(2), 'hex'), // `\x…`
     version: row.has_content ? { etag: row.etag, lastModified: row.last_modified } : undefined,
     domainVerified: row.domain_verified,
+    toolsChangedAt: row.tools_changed_at === null ? null : new Date(row.tools_changed_at),
     cardSignature: row.card_signature,
     firstSeenAt: new Date(row.first_seen_at),
     lastAliveAt: row.last_alive_at === null ? null : new Date(row.last_alive_at),

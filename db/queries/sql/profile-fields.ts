@@ -43,7 +43,10 @@ select ${list(
     'latency_ms', s.latency_ms,
     'consecutive_failures', s.consecutive_failures,
     'uptime_7d', u.uptime_7d,
-    'uptime_30d', u.uptime_30d
+    'uptime_30d', u.uptime_30d,
+    'protocol_version', s.protocol_version,
+    'tool_hashes', to_json(s.tool_hashes),
+    'tools_changed_at', ${isoTime('s.tools_changed_at')}
   )`,
   's.kind, s.url',
 )}

@@ -40,20 +40,6 @@ test('an endpoint that wants to be paid, or to know who asks, is alive; a page t
   )
 })
 
-test('an MCP server is asked once, by initialize, and may answer as an event stream', async () => {
-  const [host] = (await startHosts(1)) as [WebHost]
-  const asked: string[] = []
-  const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'ada', version: '1' } }
-  host.pages.set('/mcp', (method, body) => {
-    asked.push(`${method} ${JSON.parse(body).method}`)
-    const message = JSON.stringify({ jsonrpc: '2.0', id: 1, result })
-    return { headers: { 'content-type': 'text/event-stream' }, body: `event: message\ndata: ${message}\n\n` }
-  })
-  const { checks } = await lookAt([host], ['mcp', `${host.url}/mcp`])
-  expect(checks[0]).toMatchObject({ status: 'ok', found: { content: { title: 'ada', version: '1' } } })
-  expect(asked).toEqual(['POST initialize'])
-})
-
 test('a redirect is followed on the same site and refused to another', async () => {
   const [host, other] = (await startHosts(2)) as [WebHost, WebHost]
   host.pages.set('/here.json', { status: 301, headers: { location: '/card.json' }, body: '' })

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { chains } from '../../../chains.config.ts'
 import { names, registryOf } from '../../../enrichment/specs/domain-proof.ts'
 import { readContent, type SpecKind } from '../../../enrichment/specs/kinds.ts'
-import { messageOf, toMcpServer } from '../../../enrichment/specs/mcp.ts'
 import { fixture } from '../../support/fixture.ts'
 
 const recorded = (file: string): unknown => fixture(`sources/${file}`)
@@ -54,18 +53,6 @@ test('both drafts of an MCP server card are read, tools included', () => {
   expect(readContent.mcp({ ...older, tools: 'dynamic' })?.tools).toEqual([])
 })
 
-test('a server’s answer to initialize is read as JSON and as an event stream', () => {
-  const answer = {
-    jsonrpc: '2.0',
-    id: 1,
-    result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'ada', version: '3' } },
-  }
-  const stream = Buffer.from(`: hello\r\n\r\nevent: message\r\ndata: ${JSON.stringify(answer)}\r\n\r\n`)
-  const message = messageOf(stream, 'text/event-stream; charset=utf-8')
-  expect(toMcpServer(JSON.parse(message.toString()))).toMatchObject({ title: 'ada', version: '3' })
-  expect(toMcpServer({ jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'no' } })).toBeUndefined()
-})
-
 test('a domain names a token by chain, registry and id, whatever type the id has; zero is an id', () => {
   const arca = recorded('erc8004_registration/agent-registration.arcabot.json')
   const has = (chain: 'base' | 'optimism' | 'ethereum', agentId: string) =>
@@ -110,11 +97,7 @@ test('no JSON is too odd to be told from a document', () => {
   const file = fc.oneof(any, card, server, fc.record({ openapi: fc.constant('3.1.0'), info, paths: entry }))
   fc.assert(
     fc.property(file, (value) => {
-      const read = JSON.stringify([
-        ...kinds.map((kind) => readContent[kind](value)),
-        toMcpServer(value),
-        names(value, []),
-      ])
+      const read = JSON.stringify([...kinds.map((kind) => readContent[kind](value)), names(value, [])])
       expect(read).not.toMatch(/(?<!\\)(\\\\)*\\u(0000|d[89a-f])/i)
     }),
     { numRuns: 500 },

@@ -72,6 +72,9 @@ test('an agent’s documents are found where it says and where they usually lie,
     consecutive_failures: 0,
     uptime_7d: null,
     uptime_30d: null,
+    protocol_version: null,
+    tool_hashes: [],
+    tools_changed_at: null,
   })
   expect(shown.documents[2]).toMatchObject({ title: `agent ${fid} API`, path_count: 2 })
   const { rows } = await database.pool.query('select has_spec from agent where fid = $1', [fid])

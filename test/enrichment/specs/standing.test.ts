@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { documentsAfter, type KnownDocument, standingOf } from '../../../enrichment/specs/document.ts'
-import type { Check, SpecStatus } from '../../../enrichment/specs/probe.ts'
+import type { Check } from '../../../enrichment/specs/probe.ts'
+import type { SpecStatus } from '../../../enrichment/specs/status.ts'
 
 const hour = 3_600_000
 const now = new Date('2026-06-10T00:00:00Z')
@@ -17,6 +18,7 @@ function document(changes: Partial<KnownDocument> = {}): KnownDocument {
     version: undefined,
     domainVerified: true,
     cardSignature: null,
+    toolsChangedAt: null,
     firstSeenAt: ago(900),
     lastAliveAt: ago(6),
     lastCheckAt: ago(6),

@@ -1,0 +1,98 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { z } from 'zod'
+import { DoorError } from '../../net/errors.ts'
+import { second } from '../../ops/time.ts'
+import { type Json, jsonSha256 } from '../../trust/canonical-json.ts'
+import type { AgentHosts } from '../agent-hosts.ts'
+import { mostNames, type SpecContent, shortText } from './content.ts'
+import { createWire } from './mcp-wire.ts'
+import { type SpecStatus, statusOf } from './status.ts'
+
+/** Of all that the server is asked, without the waiting for our turns. */
+const usualMs = 10 * second
+/** Pages of a list of tools; what stands on further ones is not read. */
+const mostPages = 3
+const longestCursor = 4_096
+
+const page = z.object({
+  result: z.object({ tools: z.array(z.unknown()), nextCursor: z.string().max(longestCursor).optional() }),
+})
+const named = z.looseObject({ name: z.string() })
+
+/** How asking a server went. */
+interface Asked {
+  readonly status: SpecStatus
+  readonly httpStatus: number | null
+  readonly latencyMs: number | null
+  /** With status `ok`. */
+  readonly content?: SpecContent
+  /** Of what the server says of itself and of the definitions of its tools. */
+  readonly sha256?: Buffer
+}
+
+/**
+ * Asks an MCP server who it is and which tools it has, in the newest revision of the protocol or an older one, whichever
+ * it speaks. The revision is found out each time, so that one that was upgraded is seen to be. Throws HostClosed when the
+ * host is not to be asked now, DoorErrors that say nothing about the host.
+ *
+ * Source: Model Context Protocol 2026-07-28 (server/discover) and 2025-11-25 (Lifecycle; Tools).
+ */
+export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = usualMs): Promise<Asked> {
+  const wire = createWire(hosts, url, timeoutMs)
+  const client = new Client({ name: 'agent-directory', version: '1.0' }, { versionNegotiation: { mode: 'auto' } })
+  const asked = (status: SpecStatus) => ({ status, httpStatus: wire.httpStatus(), latencyMs: wire.latencyMs() })
+  try {
+    await client.connect(new StreamableHTTPClientTransport(url, { fetch: wire.fetch }))
+    const there = asked('ok') // whatever becomes of the list
+    const tools = client.getServerCapabilities()?.tools ? await toolsOf(client, wire) : []
+    const { name, title, version } = client.getServerVersion() ?? {}
+    const about = {
+      title: shortText(title) ?? shortText(name),
+      version: shortText(version),
+      protocolVersion: shortText(client.getNegotiatedProtocolVersion()),
+    }
+    const names = tools.map(([name]) => name)
+    const toolHashes = tools.map(([, hash]) => hash)
+    const sha256 = Buffer.from(jsonSha256({ ...about, tools }), 'hex')
+    return { ...there, content: { ...about, skills: [], tools: names, toolHashes, pathCount: null }, sha256 }
+  } catch (error) {
+    const failure = wire.failure()
+    if (failure instanceof DoorError && failure.checkStatus !== null) return asked(failure.checkStatus)
+    if (failure !== undefined) throw failure
+    const httpStatus = wire.httpStatus()
+    if (httpStatus === null) throw error
+    return asked(statusOf(httpStatus) ?? 'schema_mismatch')
+  } finally {
+    await client.close()
+  }
+}
+
+/**
+ * Name and SHA-256 of the definition of each tool, in the server's order; none where it does not list them to strangers.
+ * As the definitions were received: the client's own reading leaves out what it does not know.
+ */
+async function toolsOf(client: Client, wire: ReturnType<typeof createWire>): Promise<(readonly [string, string])[]> {
+  const tools = new Map<string, string>()
+  const seen = new Set<string>()
+  let cursor: string | undefined
+  for (let pages = 0; pages < mostPages && tools.size < mostNames; pages++) {
+    const before = wire.answer()
+    const params = cursor === undefined ? {} : { cursor }
+    await client.request({ method: 'tools/list', params }).catch((error: unknown) => {
+      if (wire.failure() !== undefined) throw error
+    })
+    const listed = wire.answer() === before ? undefined : page.safeParse(wire.answer()).data?.result
+    if (!listed) break
+    for (const tool of listed.tools) {
+      const { data } = named.safeParse(tool)
+      const name = shortText(data?.name)
+      if (!data || name === null || tools.has(name) || tools.size === mostNames) continue
+      const { _meta, ...definition } = data
+      tools.set(name, jsonSha256(definition as Record<string, Json>))
+    }
+    cursor = listed.nextCursor
+    if (cursor === undefined || seen.has(cursor)) break
+    seen.add(cursor)
+  }
+  return [...tools]
+}

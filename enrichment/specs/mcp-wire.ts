@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import type { Fetched } from '../../net/door.ts'
+import { DoorError } from '../../net/errors.ts'
+import { parseJson } from '../../net/json.ts'
+import type { AgentHosts } from '../agent-hosts.ts'
+
+/** Of one conversation with a server: requests, and bytes of an answer. */
+const mostRequests = 8
+const maxBytes = 256 * 1024
+const ports = [8443]
+
+/** The only messages that are sent. No tool is ever called, whatever a server asks of its client. */
+const sent: ReadonlySet<unknown> = new Set(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+/** Headers of the protocol; the session's number is one that the server gave in this conversation. */
+const headers = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-session-id']
+
+const outgoing = z.object({ method: z.string().optional(), id: z.union([z.number(), z.string()]).optional() })
+const answer = z.looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.number(), z.string()]) })
+
+/** A 2xx answer that does not answer what was asked. */
+class Unanswered extends Error {
+  override readonly name = 'Unanswered'
+}
+
+/** What went over the wire in one conversation. */
+interface Wire {
+  /** For the protocol's client: posts what this module sends, answers everything else itself. */
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
+  /** Of the last answer; null: there was none. */
+  httpStatus(): number | null
+  /** Of the first answer, milliseconds. */
+  latencyMs(): number | null
+  /** Why the conversation could not go on, where it was not the client's decision. */
+  failure(): unknown
+  /** The last message that answered. */
+  answer(): unknown
+}
+
+/**
+ * The way of an MCP client through the door of `net/`: POST only and to one address, no redirects, bounded in requests,
+ * bytes and time. Of every answer the client sees the one message that answers its request; requests and notices that a
+ * server sends along are dropped.
+ */
+export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire {
+  let requests = 0
+  let leftMs = timeoutMs
+  let httpStatus: number | null = null
+  let latencyMs: number | null = null
+  let failure: unknown
+  let last: unknown
+
+  async function post(init: RequestInit): Promise<Response> {
+    const { method, id } = outgoing.parse(JSON.parse(String(init.body)))
+    if (!sent.has(method)) return accepted()
+    if (++requests > mostRequests) throw new DoorError('too_large', `more than ${mostRequests} requests are needed`)
+    if (leftMs <= 0) throw new DoorError('timeout', `no end of the conversation in ${timeoutMs} ms`)
+    const given = new Headers(init.headers)
+    const fetched = await hosts.fetch(url, {
+      method: 'POST',
+      body: String(init.body),
+      headers: Object.fromEntries(headers.flatMap((name) => (given.has(name) ? [[name, given.get(name)!]] : []))),
+      maxBytes,
+      timeoutMs: leftMs,
+      redirects: 0,
+      ports,
+    })
+    leftMs -= fetched.elapsedMs
+    latencyMs ??= Math.round(fetched.elapsedMs)
+    // Older servers answer the notice in many ways; it has no answer to wait for.
+    if (id === undefined) return accepted()
+    httpStatus = fetched.status
+    if (httpStatus < 200 || httpStatus >= 300) return refused(fetched)
+    try {
+      last = answerIn(fetched, id)
+    } catch (error) {
+      // Some older servers answer what they do not know in ways that are none; `initialize` tells.
+      if (method === 'server/discover') return new Response(null, { status: 404 })
+      throw error
+    }
+    return new Response(JSON.stringify(last), {
+      headers: { 'content-type': 'application/json', ...sessionOf(fetched) },
+    })
+  }
+
+  return {
+    async fetch(_url, init) {
+      if (init?.method !== 'POST') return new Response(null, { status: 405 })
+      try {
+        return await post(init)
+      } catch (error) {
+        failure ??= error
+        throw error
+      }
+    },
+    httpStatus: () => httpStatus,
+    latencyMs: () => latencyMs,
+    failure: () => (failure instanceof Unanswered ? undefined : failure),
+    answer: () => last,
+  }
+}
+
+const accepted = () => new Response(null, { status: 202 })
+
+/** The status is the news; of the body an error of JSON-RPC, by which a server may name the versions it speaks. */
+function refused({ status, body }: Fetched): Response {
+  const bodiless = status === 304 || status < 200
+  return new Response(bodiless ? null : body.toString('utf8'), { status: bodiless ? 400 : status })
+}
+
+/** Throws DoorError `not_json` where no message can be read, Unanswered where none of them answers. */
+function answerIn({ headers, body }: Fetched, id: number | string): unknown {
+  const isStream = headers.get('content-type')?.trimStart().toLowerCase().startsWith('text/event-stream') ?? false
+  const messages = isStream ? eventsOf(body) : [parseJson(body)].flat()
+  const found = messages.find((message) => answer.safeParse(message).data?.id === id)
+  if (found === undefined) throw new Unanswered('the answer is none to the request')
+  return found
+}
+
+/** Messages of an event stream. Source: WHATWG HTML, Server-sent events. */
+function eventsOf(body: Buffer): unknown[] {
+  return body
+    .toString('utf8')
+    .split(/\r\n\r\n|\n\n|\r\r/)
+    .map((event) =>
+      event
+        .split(/\r\n|\n|\r/)
+        .filter((line) => line.startsWith('data:'))
+        .map((line) => line.slice('data:'.length).replace(/^ /, ''))
+        .join('\n'),
+    )
+    .filter((data) => data !== '')
+    .map((data) => parseJson(Buffer.from(data)))
+}
+
+/** A number that can be sent back: visible ASCII, as the protocol has it. */
+function sessionOf({ headers }: Fetched): Record<string, string> {
+  const session = headers.get('mcp-session-id')
+  return session !== undefined && /^[\x21-\x7e]{1,1024}$/.test(session) ? { 'mcp-session-id': session } : {}
+}

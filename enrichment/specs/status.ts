@@ -1,0 +1,21 @@
+import type { CheckStatus } from '../../net/errors.ts'
+
+/** Words of `last_check_status` (docs/rules.md 3). */
+export type SpecStatus =
+  | CheckStatus
+  | 'ok'
+  | 'auth_required'
+  | 'payment_required'
+  | 'not_found'
+  | 'http_4xx'
+  | 'http_5xx'
+  | 'schema_mismatch'
+
+/** What an HTTP status says by itself; undefined: it depends on the body. */
+export function statusOf(httpStatus: number): SpecStatus | undefined {
+  if (httpStatus === 401) return 'auth_required'
+  if (httpStatus === 402) return 'payment_required'
+  if (httpStatus === 404 || httpStatus === 410) return 'not_found'
+  if (httpStatus >= 500) return 'http_5xx'
+  return httpStatus < 200 || httpStatus >= 300 ? 'http_4xx' : undefined
+}

@@ -21,7 +21,11 @@ export const leaderboard = route({
   query: z.object({
     period: periodParameter,
     limit: integerParameter(rowLimits.leaderboard, 'Rows at most.'),
-    by: wordParameter(rankingMeasures, 'settlements', 'What ranks them.'),
+    by: wordParameter(
+      rankingMeasures,
+      'settlements',
+      'What ranks them. `income`: what they were paid, of every kind, without what they paid themselves.',
+    ),
     chain: chainFilter('Only settlements on this one chain.'),
     exclude_self: flagParameter('`true`: without what an agent paid itself, from one verified address to another.'),
     change: wordParameter(
@@ -40,7 +44,7 @@ export const leaderboard = route({
   errors: [],
   tool: {
     name: 'get_leaderboard',
-    use: 'Agents ranked by settlements received, volume or payers.',
+    use: 'Agents ranked by settlements received, volume, payers or income.',
     untold: ['chain', 'exclude_self', 'change'],
   },
   maxAgeSeconds: 60,

@@ -7,15 +7,16 @@ const rankedAgent = z
   .strictObject({
     rank: z.int().positive(),
     ...leanFields,
-    settlement_count: z.int().positive().meta({ description: 'In the window.' }),
+    settlement_count: count.meta({ description: 'In the window. 0: by income alone.' }),
     volume_usdc: dollars,
-    unique_payers: z
-      .int()
-      .positive()
-      .meta({
-        description: `In the window. Of agents with more than ${grouped(profileLimits.payersCountedAtOnce)} settlements as of some minutes ago.`,
-      }),
-    last_settlement_at: time,
+    unique_payers: count.meta({
+      description: `Of settlements in the window. Of agents with more than ${grouped(profileLimits.payersCountedAtOnce)} settlements as of some minutes ago.`,
+    }),
+    income_usdc: dollars.optional().meta({
+      description: 'With `by=income`: income in the window, of every kind, without what the agent paid itself.',
+    }),
+    income_payments: count.optional().meta({ description: 'With `by=income`: the payments that this is made of.' }),
+    last_settlement_at: time.nullable().meta({ description: 'Null: by income alone, there was none.' }),
     previous_rank: z
       .int()
       .positive()

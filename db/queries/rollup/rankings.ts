@@ -36,11 +36,12 @@ const windows = [...recent, 'ever'] as const
 type Window = (typeof windows)[number]
 const periods: Record<string, Window> = { '7d': 'last_7d', '30d': 'last_30d', all: 'ever' }
 
-/** What the agents of a ranking stand in the order of, before the FID. */
+/** What the agents of a ranking stand in the order of, before the FID. Those without the last are left out. */
 const measures = {
-  settlements: ['settlements', 'volume', 'volume'],
-  volume: ['volume', 'settlements', 'settlements'],
-  payers: ['payers', 'settlements', 'volume'],
+  settlements: ['settlements', 'volume', 'volume', 'settlements'],
+  volume: ['volume', 'settlements', 'settlements', 'settlements'],
+  payers: ['payers', 'settlements', 'volume', 'settlements'],
+  income: ['income', 'income_n', 'settlements', 'income_n'],
 } as const
 
 const isIn = (time: string, window: Window) => (window === 'ever' ? 'true' : `${time} >= since.${window}`)
@@ -62,6 +63,7 @@ const sumsOf = (names: readonly Window[], count: string, amount: string, time: s
  *
  * Windows begin with a full hour, so that the hours that are summed up are all there is to them. These do not tell who
  * paid: payments from own addresses are few pairs, and are read again where such a pair was active in a window.
+ * Income is of final blocks and of every kind, without what an agent paid itself, whether or not that counts beside it.
  */
 const makeFigures = `
 create temporary table ranking_figure on commit drop as
@@ -148,24 +150,50 @@ paying as materialized (
    cross join since
    group by fid, chain, is_own
 ),
-both_sums as (select * from paid join paying using (fid, chain, is_own))
+both_sums as (select * from paid join paying using (fid, chain, is_own)),
+settled as (
 select fid, chain, counted.own, greatest(others.newest_at, case when counted.own then self.newest_at end) as newest_at,
        ${each(figures, (name) => `coalesce(others.${name}, 0) + case when counted.own then coalesce(self.${name}, 0) else 0 end as ${name}`)}
   from (select * from both_sums where not is_own) others
   full join (select * from both_sums where is_own) self using (fid, chain)
  cross join (values (true), (false)) as counted (own)
+),
+earned as (
+  select fid, coalesce(chain, '') as chain, ${each(counts, (name) => `sum(${name}) as earned_${name}`)}
+    from (select fid, chain, ${each(recent, (name) => `0 as ${name}, 0 as ${name}_amount`)}, n as ever, amount as ever_amount
+            from income_agent where n > 0
+           union all
+          select h.fid, h.chain, ${sumsOf(recent, 'h.n', 'h.amount', 'h.hour')}, 0, 0
+            from since
+            join income_hour h on h.hour >= since.last_30d and h.flag = 'none'
+           group by h.fid, h.chain) part
+   where fid in (select fid from agent)
+   group by grouping sets ((fid, chain), (fid))
+)
+select fid, chain, own, newest_at, ${each([...figures, ...counts.map((name) => `earned_${name}`)], (name) => `coalesce(${name}, 0) as ${name}`)}
+  from settled
+  full join (select * from earned cross join (values (true), (false)) as counted (own)) earned using (fid, chain, own)
  order by chain collate "C", own`
 
+const key = ['period', 'measure', 'chain', 'own', 'rank']
+const values = ['fid', 'settlements', 'volume', 'payers', 'income_n', 'income', 'newest_at']
+
 const rankings = Object.entries(periods).flatMap(([period, window]) =>
-  Object.entries(measures).map(([measure, [first, second, third]]) => {
-    const figureOf = { settlements: window, volume: `${window}_amount`, payers: `${window}_payers` }
+  Object.entries(measures).map(([measure, [first, second, third, counted]]) => {
+    const figureOf = {
+      settlements: window,
+      volume: `${window}_amount`,
+      payers: `${window}_payers`,
+      income_n: `earned_${window}`,
+      income: `earned_${window}_amount`,
+    }
     const order = [first, second, third].map((one) => figureOf[one])
     return `
     (select '${period}' as period, '${measure}' as measure, f.chain, f.own, f.fid, ${window} as settlements,
-            ${window}_amount as volume, ${window}_payers as payers, newest_at,
+            ${window}_amount as volume, ${window}_payers as payers, ${figureOf.income_n} as income_n, ${figureOf.income} as income, newest_at,
             ${['first', 'second', 'third'].map((name, place) => `${order[place]} as ${name}`).join(', ')}
        from ranking_figure f
-      where f.chain = of.chain and f.own = of.own and ${window} > 0
+      where f.chain = of.chain and f.own = of.own and ${figureOf[counted]} > 0
       order by ${order.map((figure) => `${figure} desc`).join(', ')}, fid
       limit ${mostRanked})`
   }),
@@ -187,16 +215,15 @@ gone as (
                       where (kept.period, kept.measure, kept.chain, kept.own) = (r.period, r.measure, r.chain, r.own)
                         and kept.last_rank >= r.rank)
 )
-insert into ranking (period, measure, chain, own, rank, fid, settlements, volume, payers, newest_at)
-select period, measure, chain, own, rank, ranked.fid, ranked.settlements, ranked.volume, ranked.payers, ranked.newest_at
+insert into ranking (${key.join(', ')}, ${values.join(', ')})
+select ${key.join(', ')}, ${values.map((name) => `ranked.${name}`).join(', ')}
   from ranked
-  left join ranking r using (period, measure, chain, own, rank)
+  left join ranking r using (${key.join(', ')})
  where r.fid is null
-    or (r.fid, r.settlements, r.volume, r.payers, r.newest_at)
-       is distinct from (ranked.fid, ranked.settlements, ranked.volume, ranked.payers, ranked.newest_at)
-    on conflict (period, measure, chain, own, rank) do update
-   set (fid, settlements, volume, payers, newest_at)
-       = (excluded.fid, excluded.settlements, excluded.volume, excluded.payers, excluded.newest_at)`
+    or (${values.map((name) => `r.${name}`).join(', ')})
+       is distinct from (${values.map((name) => `ranked.${name}`).join(', ')})
+    on conflict (${key.join(', ')}) do update
+   set (${values.join(', ')}) = row(${values.map((name) => `excluded.${name}`).join(', ')})`
 
 const dayOf = (time: string) => `(${time} at time zone 'UTC')::date`
 

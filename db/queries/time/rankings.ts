@@ -3,8 +3,8 @@ import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { leanRowWith } from '../sql/lean-row.ts'
 
-/** What a ranking goes by; equal ones by settlements, then volume, then the lowest FID. */
-export const rankingMeasures = ['settlements', 'volume', 'payers'] as const
+/** What a ranking goes by; equal ones by settlements, then volume, then the lowest FID; income by payments first. */
+export const rankingMeasures = ['settlements', 'volume', 'payers', 'income'] as const
 
 interface Ranking {
   readonly period: string
@@ -33,8 +33,11 @@ export async function keptRanking(db: Queryable, ranking: Ranking): Promise<stri
   return listWithoutBroken({
     read: async (choice) => {
       const { rows } = await db.query<{ body: string }>({
-        name: choice === everyone ? `ranking${daysAgo === null ? '' : '-change'}` : undefined,
-        text: `${answerOf(daysAgo !== null)}${chosen(choice, 'ranked.fid', `$${values.length + day.length + 1}`)}`,
+        name:
+          choice === everyone
+            ? `ranking${by === 'income' ? '-income' : ''}${daysAgo === null ? '' : '-change'}`
+            : undefined,
+        text: `${answerOf(daysAgo !== null, by === 'income')}${chosen(choice, 'ranked.fid', `$${values.length + day.length + 1}`)}`,
         values: [...values, ...day, ...chosenValue(choice)],
       })
       return rows[0]?.body ?? ''
@@ -56,12 +59,17 @@ const ranks = `
     from ranking r
    where r.period = $1::text and r.measure = $3::text and r.chain = $4::text and r.own = $5::boolean and r.rank <= $2::int`
 
-function answerOf(compared: boolean): string {
+function answerOf(compared: boolean, byIncome: boolean): string {
   const leanRow = leanRowWith({ last30d: 'a.settlements_30d', ever: 'a.settlements_all' })
   const before = compared
     ? `
     'previous_rank', before.rank,
     'rank_change', before.rank - ranked.rank,`
+    : ''
+  const income = byIncome
+    ? `
+    'income_usdc', ${dollars('ranked.income')},
+    'income_payments', ranked.income_n,`
     : ''
   return `
 select json_build_object(
@@ -78,7 +86,7 @@ select json_build_object(
     'rank', ranked.rank, ${leanRow},
     'settlement_count', ranked.settlements,
     'volume_usdc', ${dollars('ranked.volume')},
-    'unique_payers', ranked.payers,${before}
+    'unique_payers', ranked.payers,${income}${before}
     'last_settlement_at', ${isoTime('ranked.newest_at')}
   ) order by ranked.rank), '[]')
 )::text as body

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leaderboardAnswer } from '../../../api/schemas/leaderboard.ts'
 import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
 import { rankingMeasures } from '../../../db/queries/time/rankings.ts'
+import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { addressOf, hashOf, seedAgent, seedChainState } from '../../support/seed.ts'
+import { addressOf, hashOf, insert, seedAgent, seedChainState } from '../../support/seed.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -35,8 +36,11 @@ let api: TestApi
 beforeAll(async () => {
   database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
-  for (const [fid, own] of Object.entries(addresses))
-    await seedAgent(database.pool, { fid: Number(fid), addresses: [...own] })
+  for (const [name, own] of Object.entries(addresses)) {
+    const fid = Number(name)
+    await seedAgent(database.pool, { fid, addresses: [...own] })
+    await insert(database.pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date(now) })
+  }
 })
 afterAll(async () => {
   await api.stop()
@@ -74,11 +78,13 @@ async function store(rows: readonly Paid[], finalized: number) {
   await pool.query('delete from chain_state')
   for (const chain of chains) await seedChainState(pool, { chain, indexed: blockOf(now), finalized })
   while ((await rollUpSettlements({ pool })) > 0);
+  while ((await runIncome({ pool })) > 0);
 }
 
 const empty = () =>
   database.pool.query(`
-    truncate settlement, settlement_hourly, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round;
+    truncate settlement, settlement_hourly, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round,
+             income_hour, income_total, income_agent, income_due;
     select set_config('directory.sums', 'hours, totals, payers, senders', true);
     update settlement_rollup set next_block = 0`)
 
@@ -88,10 +94,12 @@ const round = (at: number, settlementOverloads: 'spec' | 'all' = 'spec') =>
 const hourBefore = (length: number) => Math.floor((now - length) / hourMs) * hourMs
 const begins = { '7d': hourBefore(7 * dayMs), '30d': hourBefore(30 * dayMs), all: 0 } as const
 type Period = keyof typeof begins
+type Figure = 'settlements' | 'volume' | 'payers' | 'income' | 'income_n'
 
-/** The ranking by its definition. */
+/** The ranking by its definition. `final`: settlements that may be income, of whatever selector. */
 function oracle(
   rows: readonly Paid[],
+  final: readonly Paid[],
   asked: { period: Period; by: string; chain: string | null; excludeSelf: boolean },
 ) {
   const { period, by, chain, excludeSelf } = asked
@@ -101,25 +109,33 @@ function oracle(
         own.includes(recipient) && (chain === null || on === chain) && !(excludeSelf && own.includes(payer)),
     )
     const counted = all.filter(({ at }) => at >= begins[period])
+    const earned = final.filter(
+      ({ recipient, payer, chain: on, at }) =>
+        own.includes(recipient) && (chain === null || on === chain) && !own.includes(payer) && at >= begins[period],
+    )
     return {
       fid: Number(fid),
+      income_n: earned.length,
+      income: earned.reduce((sum, { amount }) => sum + amount, 0),
       settlements: counted.length,
       volume: counted.reduce((sum, { amount }) => sum + amount, 0),
       payers: new Set(counted.map(({ payer }) => payer)).size,
       newest: Math.max(...all.map(({ at }) => at)),
     }
   })
-  const order = [by, 'settlements', 'volume'] as ('settlements' | 'volume' | 'payers')[]
+  const order = (by === 'income' ? [by, 'income_n', 'settlements'] : [by, 'settlements', 'volume']) as Figure[]
   return figures
-    .filter(({ settlements }) => settlements > 0)
+    .filter(({ settlements, income_n }) => (by === 'income' ? income_n : settlements) > 0)
     .sort((a, b) => order.reduce((sign, name) => sign || b[name] - a[name], 0) || a.fid - b.fid)
-    .map(({ fid, settlements, volume, payers, newest }, index) => ({
+    .map(({ fid, settlements, volume, payers, newest, income_n, income }, index) => ({
       rank: index + 1,
       fid,
       settlement_count: settlements,
       volume_usdc: volume / 1e6,
       unique_payers: payers,
-      last_settlement_at: new Date(newest).toISOString(),
+      income_n,
+      income_usdc: income / 1e6,
+      last_settlement_at: newest === Number.NEGATIVE_INFINITY ? null : new Date(newest).toISOString(),
     }))
 }
 
@@ -145,23 +161,25 @@ test('every kept ranking is what counting the settlements comes to, however far 
         await round(now - 2 * dayMs, 'all')
         await round(now, overloads)
         const counted = rows.filter(({ overload }) => overloads === 'all' || !overload)
+        const final = rows.filter(({ at }) => blockOf(at) <= finalized)
         const { rows: kept } = await database.pool.query(
           `select period, measure, chain, own, rank, fid::int, settlements::int as settlement_count,
-                  volume::float8 / 1e6 as volume_usdc, payers::int as unique_payers, newest_at
+                  volume::float8 / 1e6 as volume_usdc, payers::int as unique_payers, income_n::int,
+                  income::float8 / 1e6 as income_usdc, newest_at
              from ranking order by period, measure, chain, own, rank`,
         )
         const expected = (Object.keys(begins) as Period[]).flatMap((period) =>
           rankingMeasures.flatMap((measure) =>
             ['', ...chains].flatMap((chain) =>
               [false, true].flatMap((own) =>
-                oracle(counted, { period, by: measure, chain: chain || null, excludeSelf: !own }).map(
+                oracle(counted, final, { period, by: measure, chain: chain || null, excludeSelf: !own }).map(
                   ({ last_settlement_at, ...row }) => ({
                     period,
                     measure,
                     chain,
                     own,
                     ...row,
-                    newest_at: new Date(last_settlement_at),
+                    newest_at: last_settlement_at === null ? null : new Date(last_settlement_at),
                   }),
                 ),
               ),
@@ -235,6 +253,21 @@ test('a week of rounds: the ranks of its days, and how far agents have moved sin
   const month = await read('period=all&change=30d')
   expect(month.compared_at).toBeNull()
   expect(moves(month.agents).every(([, , previous, change]) => previous === null && change === null)).toBe(true)
+})
+
+test('by income agents stand who have no settlement that counts, without what they paid themselves', async () => {
+  await empty()
+  const paid = { chain: 'base', at: now - dayMs, amount: 2_000_000, overload: true } as const
+  const one = { ...paid, recipient: addressOf('a4'), payer: addressOf('x') }
+  const itself = { ...paid, recipient: addressOf('a1'), payer: addressOf('b1'), overload: false }
+  await store([one, itself], blockOf(now))
+  await round(now)
+  const { agents } = await read('by=income&chain=Base')
+  expect(agents).toMatchObject([
+    { fid: 4, income_usdc: 2, income_payments: 1, settlement_count: 0, unique_payers: 0, last_settlement_at: null },
+  ])
+  expect((await read('by=volume')).agents.map(({ fid }) => fid)).toEqual([1])
+  expect(Object.keys((await read('by=volume')).agents[0] as object)).not.toContain('income_usdc')
 })
 
 test('one chain counts, and an unknown one has nobody; old questions have their old answer', async () => {

@@ -142,6 +142,39 @@ test('the same address on another chain may be somebody else’s: only the chain
   }
 })
 
+test('the first owner of a wallet, for whom it still answers where it does not stand yet, claims nothing with it', async () => {
+  const ethereum = await startDevChain('ethereum')
+  try {
+    const api = await stage.another({ rpcs: { ethereum: ethereum.rpc } })
+    const { address, wrap } = await wallet({ deployed: true })
+    // It has another owner since: it has the code of a wallet of his.
+    const buyer = accountOf('buyer of a wallet')
+    const salt = padHex('0xb0')
+    await stage.chain.execute(funder, createWallet(stage.chain, buyer.address, salt))
+    const bytecode = await stage.chain.client.getCode({ address: await walletOf(stage.chain, buyer.address, salt) })
+    await stage.chain.client.setCode({ address, bytecode: bytecode! })
+    const { fid, account } = claimant
+    const digest = verificationDigest({ fid, address, blockHash: blockHashOf(address.toLowerCase()) }, 10)
+    const walletSignature = await buyer.sign!({ hash: digest })
+    stage.hub.state.addVerification(fid, address, { contractChain: 10, walletSignature })
+
+    const anything = keccak256(toBytes('anything'))
+    const signature = wrap(await account.sign!({ hash: anything }))
+    expect(await ethereum.client.verifyHash({ address, hash: anything, signature })).toBe(true)
+    const elsewhere = await eip191Claim(stage, claimant, { address, chainId: 1 })
+    const refused = await failure(await post(api, { ...elsewhere, signature: wrap(elsewhere.signature) }))
+    expect(refused).toMatchObject({ status: 400, error: 'ERR_PAYLOAD_INVALID', fields: [{ path: 'chain_id' }] })
+    for (const form of [wrap, (plain: Hex) => plain]) {
+      const athome = await eip191Claim(stage, claimant, { address })
+      const answer = await post(api, { ...athome, signature: form(athome.signature) })
+      expect(await failure(answer)).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
+    }
+    expect((await post(api, await eip191Claim(stage, claimant, { address, signer: buyer }))).status).toBe(200)
+  } finally {
+    await ethereum.stop()
+  }
+})
+
 test.for<[string, number]>([
   ['without an RPC address', 1],
   ['that is down', 8453],

@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { migrate } from '../../db/migrate.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { insert } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
@@ -24,6 +25,41 @@ test('several callers on an empty database apply every migration exactly once', 
   const { rows } = await database.pool.query('select name from schema_migration order by name')
   expect(ran.flat().sort()).toEqual(rows.map((row) => row.name))
   expect(rows.length).toBeGreaterThan(0)
+})
+
+test('wallets of before transactions were kept get that of the mint, or are made anew by the auditor', async () => {
+  const { pool } = database
+  const owner = Buffer.alloc(20, 1)
+  const other = Buffer.alloc(20, 2)
+  const tx = Buffer.alloc(32, 9)
+  const at = new Date(0)
+  for (const [id, value, block] of [
+    [1, owner, 5], // as it was registered
+    [2, other, 5], // by a contract, while it was minted
+    [3, other, 6],
+    [4, Buffer.alloc(0), 6], // taken away
+  ] as const) {
+    const place = { chain: 'base', agent_id: id, log_index: 1, block_timestamp: at }
+    const mint = { id: `${id}`, from: null, to: owner, block_number: 5, tx_hash: tx }
+    await insert(pool, 'registration_transfer', { ...place, ...mint })
+    await insert(pool, 'registration_metadata', {
+      ...place,
+      id: `${id}`,
+      key: 'agentWallet',
+      value,
+      block_number: block,
+    })
+  }
+  await pool.query(await readFile(new URL('../../db/migrations/1171_wallet_tx.sql', import.meta.url), 'utf8'))
+  const { rows } = await pool.query('select agent_id::int as id, tx_hash from registration_metadata order by agent_id')
+  expect(rows.map(({ id, tx_hash }) => [id, tx_hash])).toEqual([
+    [1, tx],
+    [2, null],
+    [3, null],
+    [4, null],
+  ])
+  const noted = await pool.query('select agent_id::int as id from audit_agent order by agent_id')
+  expect(noted.rows.map(({ id }) => id)).toEqual([2, 3])
 })
 
 test('a migration that changed after it ran is refused by name', async () => {

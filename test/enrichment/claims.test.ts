@@ -265,6 +265,20 @@ test('an app key that was removed suspends its claims until its removal is final
   })
 })
 
+test('an app key whose removal a reorg undoes has its claims resumed', async () => {
+  await byKey()
+  const { client } = stage.chain
+  const id = await client.snapshot()
+  await stage.chain.execute(funder, removeAppKey(BigInt(claimant.fid), claimant.appKey.publicKey))
+  stage.hub.state.removeAppKey(claimant.fid, claimant.appKey.publicKey)
+  await passing(minute)
+  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  expect(await lastEvidence()).toMatchObject({ reason: 'key_removed' })
+  await client.revert({ id })
+  await looking(day + 2 * hour)
+  expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
+})
+
 describe('a manifest', () => {
   const gone = [
     ['is not there any more', () => stage.host.pages.delete(path)],
@@ -358,13 +372,21 @@ test('a contract wallet that denies what it signed suspends its claim, and ends 
   await claimed(await eip191Claim(stage, claimant, { address: wallet }))
   await looking(25 * hour)
   expect(await kinds()).toEqual(['claimed'])
-  await chain.client.setCode({ address: wallet, bytecode: '0x60006000fd' })
+  const bytecode = await chain.client.getCode({ address: wallet })
+  const denies = () => chain.client.setCode({ address: wallet, bytecode: '0x60006000fd' })
+  await denies()
   await looking(30 * hour)
   expect(await kinds()).toEqual(['claimed', 'suspended'])
+  await chain.client.setCode({ address: wallet, bytecode: bytecode! })
+  await looking(30 * hour)
+  expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
+  await denies()
+  await looking(30 * hour)
+  expect((await kinds()).slice(3)).toEqual(['suspended'])
   await looking(20 * hour)
-  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  expect((await kinds()).slice(3)).toEqual(['suspended'])
   await looking(30 * hour)
-  expect(await kinds()).toEqual(['claimed', 'suspended', 'ended'])
+  expect((await kinds()).slice(3)).toEqual(['suspended', 'ended'])
   expect(await lastEvidence()).toMatchObject({ reason: 'wallet_denies' })
 })
 

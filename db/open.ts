@@ -5,6 +5,8 @@ interface OpenDatabase {
   readonly databaseUrl: string
   /** Where the database is, without its password, for the start-up line. */
   readonly description: string
+  /** Where the embedded server has its data; undefined: the server is named. */
+  readonly dataFolder?: string
   /** Migrations that opening ran; a named database is migrated by its operator. */
   readonly migrated: readonly string[]
   /** Leaves the embedded server, which ends with the last process that does; a named server is left alone. */
@@ -12,7 +14,7 @@ interface OpenDatabase {
 }
 
 /** Below the working directory, which is the project's for every npm script. */
-const embeddedFolder = '.data/postgres'
+export const embeddedFolder = '.data/postgres'
 
 /**
  * The database this installation uses: the one DATABASE_URL names, as it is; otherwise the embedded server under
@@ -24,6 +26,7 @@ export async function openDatabase(databaseUrl: string | undefined): Promise<Ope
   try {
     return {
       databaseUrl: server.databaseUrl,
+      dataFolder: server.dataFolder,
       description: `embedded Postgres in ${server.dataFolder}${server.adopted ? ' (already running)' : ''}`,
       migrated: await migrate(server.databaseUrl),
       close: () => server.stop(),

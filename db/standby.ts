@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Queryable } from './pool.ts'
-import { walPlace } from './queries/read/wal.ts'
+import { walPlace } from './queries/server/wal.ts'
 
 /** What is read at a standby is at most this old, in milliseconds. */
 export const longestAgeMs = 30_000

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chown, cp, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { findHome } from '../../postgres/home.ts'
+
+const run = promisify(execFile)
+const connectTimeoutMs = 10_000
+
+/** A server of this machine, and where its data is. */
+interface LocalServer {
+  readonly databaseUrl: string
+  readonly dataFolder: string
+}
+
+const dataIn = (folder: string) => join(folder, 'data')
+const passwordIn = (folder: string) => join(folder, 'password')
+/** Of the server that runs, or its own to make again. */
+const left = ['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot', 'pg_stat_tmp']
+const segment = /^[0-9A-F]{24}$/
+
+/**
+ * Copies the data of a running server into a folder, and with it what was written meanwhile, so that the copy starts with
+ * everything that was committed before the copy ended. Writers go on; the copy is not slowed down.
+ */
+export async function copyServer({ databaseUrl, dataFolder }: LocalServer, folder: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: connectTimeoutMs })
+  client.on('error', () => {}) // the statement in flight says so, or the next one
+  await client.connect()
+  try {
+    // Ends with the session; until then the server keeps what is written.
+    await client.query(`select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)`)
+    const begun = await client.query<{ segment: string }>(
+      `select pg_walfile_name(pg_backup_start('agent-directory', true)) as segment`,
+    )
+    const target = dataIn(folder)
+    await mkdir(target, { mode: 0o700 })
+    for (const name of await readdir(dataFolder)) {
+      if (!left.includes(name)) await copyMoving(join(dataFolder, name), target)
+    }
+    for (const name of ['pg_wal', 'pg_wal/archive_status', 'pg_replslot', 'pg_stat_tmp']) {
+      await mkdir(join(target, name), { mode: 0o700 })
+    }
+    const ended = await client.query<{ segment: string; label: string }>(
+      'select pg_walfile_name(lsn) as segment, labelfile as label from pg_backup_stop(false)',
+    )
+    const first = begun.rows[0]?.segment as string
+    const last = ended.rows[0]?.segment as string
+    for (const name of await readdir(join(dataFolder, 'pg_wal'))) {
+      const isNeeded = segment.test(name) && name >= first && name <= last
+      if (isNeeded || name.endsWith('.history'))
+        await cp(join(dataFolder, 'pg_wal', name), join(target, 'pg_wal', name))
+    }
+    await writeFile(join(target, 'backup_label'), ended.rows[0]?.label ?? '')
+    await cp(`${dataFolder}.password`, passwordIn(folder))
+    const { uid, gid } = await stat(dataFolder)
+    if (process.getuid?.() === 0) await run('chown', ['-R', `${uid}:${gid}`, target])
+    await run('sync', ['-f', folder])
+  } finally {
+    await client.end()
+  }
+}
+
+/** Files of a running server come and go: one that is gone by the time it is copied is in the log of what was written. */
+async function copyMoving(from: string, into: string): Promise<void> {
+  try {
+    await run('cp', ['-a', from, into], { env: { LC_ALL: 'C' } })
+  } catch (error) {
+    const lines = ((error as { stderr?: string }).stderr ?? '').split('\n').filter((line) => line !== '')
+    if (lines.length === 0 || !lines.every((line) => line.endsWith('No such file or directory'))) throw error
+  }
+}
+
+/**
+ * Puts a backup where the embedded server's data belongs. Throws when there is some already: what is restored must not
+ * take the place of what may be newer.
+ */
+export async function placeBackup(folder: string, dataFolder: string): Promise<void> {
+  const { data, uid, gid } = await findHome(resolve(dataFolder))
+  if (existsSync(data)) throw new Error(`${data} is there already; move it away first`)
+  const partial = `${data}.partial-restore`
+  await rm(partial, { recursive: true, force: true })
+  await run('cp', ['-a', dataIn(folder), partial])
+  await cp(passwordIn(folder), `${data}.password`)
+  if (uid !== undefined && gid !== undefined) {
+    await run('chown', ['-R', `${uid}:${gid}`, partial])
+    await chown(`${data}.password`, uid, gid)
+  }
+  await rename(partial, data) // whole, or not at all
+}

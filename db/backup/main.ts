@@ -1,0 +1,42 @@
+import { mkdir, readdir } from 'node:fs/promises'
+import { openChainsFile, readChains } from '../../chains.file.ts'
+import { runCommand, UsageError } from '../../ops/cli.ts'
+import { readSettings } from '../../settings.read.ts'
+import { openDatabase } from '../open.ts'
+import { createPool } from '../pool.ts'
+import { contentsOf, writeContents } from './contents.ts'
+import { copyServer } from './copy.ts'
+
+const usage = `
+npm run backup -- --out <folder>
+
+Copies the embedded database into a folder that is empty or missing, while it is used, with everything that was committed
+before the copy ended. npm run restore starts it again and checks it.
+
+With DATABASE_URL it writes contents.json alone, which npm run restore compares a restored database with: run it before
+pg_basebackup, or whatever else copies that server, and keep it beside the copy.
+
+--out  the folder; it will hold the database's password, too
+
+Reads DATABASE_URL, CHAINS_FILE: see .env.example.
+`
+
+await runCommand({ usage, options: { out: { type: 'string' } } }, async ({ values: { out } }) => {
+  if (!out) throw new UsageError('--out must name a folder')
+  await mkdir(out, { recursive: true, mode: 0o700 })
+  if ((await readdir(out)).length > 0) throw new UsageError(`${out} is not empty`)
+  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
+  const database = await openDatabase(readSettings('migrate', process.env).vars.DATABASE_URL)
+  const pool = createPool({ databaseUrl: database.databaseUrl, name: 'backup', max: 1 })
+  try {
+    const contents = await contentsOf(pool)
+    const { databaseUrl, dataFolder } = database
+    if (dataFolder !== undefined) await copyServer({ databaseUrl, dataFolder }, out)
+    await writeContents(out, contents) // last: a folder without it is no backup
+    const what = dataFolder === undefined ? 'what a copy of it must hold is' : 'a copy is'
+    console.log(`${database.description}: ${what} in ${out}, with claims of ${contents.claims.length} accounts`)
+  } finally {
+    await pool.end()
+    await database.close()
+  }
+})

@@ -1,0 +1,112 @@
+import type { Queryable } from '../../pool.ts'
+
+/** The newest event of the claims of an account; those before it hang on it by their hashes. */
+interface LastClaimEvent {
+  readonly fid: number
+  readonly seq: number
+  /** Lowercase hex. */
+  readonly sha256: string
+}
+
+export async function lastClaimEvents(db: Queryable): Promise<LastClaimEvent[]> {
+  const { rows } = await db.query<LastClaimEvent>({
+    text: `select distinct on (fid) fid, seq, encode(sha256, 'hex') as sha256 from claim_event order by fid, seq desc`,
+  })
+  return rows
+}
+
+/** The accounts of which the database lacks such an event, ascending. */
+export async function fidsWithoutEvent(db: Queryable, events: readonly LastClaimEvent[]): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    text: `
+select e.fid
+  from unnest($1::bigint[], $2::int[], $3::text[]) as e (fid, seq, sha256)
+ where not exists (select from claim_event c
+                    where (c.fid, c.seq, c.sha256) = (e.fid, e.seq, decode(e.sha256, 'hex')))
+ order by e.fid`,
+    values: [events.map(({ fid }) => fid), events.map(({ seq }) => seq), events.map(({ sha256 }) => sha256)],
+  })
+  return rows.map(({ fid }) => fid)
+}
+
+/** How many events of claims do not hang on the one before them, and claims have no event; 0 each. */
+export async function claimFaults(db: Queryable): Promise<{ readonly loose: number; readonly unnoted: number }> {
+  const { rows } = await db.query<{ loose: number; unnoted: number }>({
+    text: `
+select (select count(*)
+          from (select previous, seq, lag(sha256) over of_fid as former, row_number() over of_fid as place
+                  from claim_event window of_fid as (partition by fid order by seq)) e
+         where e.seq <> e.place or e.previous is distinct from e.former) as loose,
+       (select count(*) from claim c
+         where not exists (select from claim_event e
+                            where (e.fid, e.method, e.nonce) = (c.fid, c.method, c.nonce))) as unnoted`,
+  })
+  return rows[0] as { loose: number; unnoted: number }
+}
+
+/** Agents whose newest line of the log does not say that they are there, and numbers that will be given out again; 0 each. */
+export async function logFaults(db: Queryable): Promise<{ readonly agents: number; readonly numbers: number }> {
+  const { rows } = await db.query<{ agents: number; numbers: number }>({
+    text: `
+select (select count(*)
+          from agent a
+         where (select c.kind from agent_change c where c.fid = a.fid order by c.seq desc limit 1)
+               is distinct from 'upsert')
+     + (select count(distinct c.fid)
+          from agent_change c
+         where c.kind = 'upsert' and not exists (select from agent a where a.fid = c.fid)
+           and not exists (select from agent_change l where l.fid = c.fid and l.seq > c.seq)) as agents,
+       greatest(0, greatest((select max(seq) from agent_change), (select max(seq) from agent_activity), 0)
+                   - coalesce(pg_sequence_last_value(pg_get_serial_sequence('agent_change', 'seq')::regclass), 0))
+         as numbers`,
+  })
+  return rows[0] as { agents: number; numbers: number }
+}
+
+/** Blocks that were certified, and what their settlements came to. */
+interface CertifiedRange {
+  readonly chain: string
+  readonly by: 'backfill' | 'audit'
+  readonly firstBlock: number
+  /** Inclusive. */
+  readonly lastBlock: number
+  readonly settlements: number
+  /** Digits of base units. */
+  readonly amount: string
+  /** Digits. */
+  readonly checksum: string
+}
+
+/**
+ * Of what is loaded and audited, by chain and blocks. Audits of a chain that keeps the settlements of known recipients
+ * alone are not among them: what belongs to their blocks grows with who is known.
+ */
+export async function certifiedRanges(db: Queryable): Promise<CertifiedRange[]> {
+  const { rows } = await db.query<CertifiedRange>({
+    text: `
+select b.chain, 'backfill' as by, s.first_block as "firstBlock", s.last_block as "lastBlock",
+       s.settlements, s.amount::text, s.checksum::text
+  from backfill b
+  join backfill_shard s on s.backfill_id = b.id
+ where b.completed_at is not null
+ union all
+select a.chain, 'audit', a.from_block, a.to_block, a.settlements, a.amount::text, a.checksum::text
+  from audit_certificate a
+ where not exists (select from settlement_scope s where s.chain = a.chain)
+   and not exists (select from backfill b
+                    where b.chain = a.chain and b.from_block <= a.to_block and b.to_block >= a.from_block)
+ order by 1, 3, 2`,
+  })
+  return rows
+}
+
+/** Gives the log another epoch: what is told from here on is not the same as what was told before under the old one. */
+export async function renewEpoch(db: Queryable): Promise<void> {
+  await db.query({
+    text: `
+update change_epoch
+   set epoch = gen_random_uuid(),
+       system_identifier = (select system_identifier from pg_control_system()),
+       timeline = left(pg_walfile_name(pg_current_wal_flush_lsn()), 8)`,
+  })
+}

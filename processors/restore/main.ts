@@ -1,0 +1,39 @@
+import { openChainsFile, readChains } from '../../chains.file.ts'
+import { readContents } from '../../db/backup/contents.ts'
+import { placeBackup } from '../../db/backup/copy.ts'
+import { embeddedFolder, openDatabase } from '../../db/open.ts'
+import { createPool } from '../../db/pool.ts'
+import { runCommand, UsageError } from '../../ops/cli.ts'
+import { readSettings } from '../../settings.read.ts'
+import { checkRestored } from './check.ts'
+
+const usage = `
+npm run restore -- --from <folder>
+
+Puts a backup of npm run backup where the embedded database belongs, which must not be there, starts it, gives the log
+another epoch, and checks it: the claims of the backup are there, the log tells of every agent, and the settlements of all
+certified blocks come to what was certified. Ends with 1 when something is wrong; the database stays where it is.
+
+With DATABASE_URL it does the same to that database, which has been restored by other means; the folder holds contents.json.
+
+Reads DATABASE_URL, CHAINS_FILE: see .env.example.
+`
+
+await runCommand({ usage, options: { from: { type: 'string' } } }, async ({ values: { from } }) => {
+  if (!from) throw new UsageError('--from must name a folder')
+  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
+  const { DATABASE_URL } = readSettings('migrate', process.env).vars
+  const contents = await readContents(from)
+  if (DATABASE_URL === undefined) await placeBackup(from, embeddedFolder)
+  const database = await openDatabase(DATABASE_URL)
+  const pool = createPool({ databaseUrl: database.databaseUrl, name: 'restore', max: 1, statementTimeoutMs: 0 })
+  try {
+    const wrong = await checkRestored(pool, contents, (line) => console.log(line))
+    const problems = wrong.length === 1 ? '1 thing is' : `${wrong.length} things are`
+    if (wrong.length > 0) throw new Error(`${database.description}: ${problems} not as they were`)
+    console.log(`${database.description}: everything of ${contents.taken_at} is there`)
+  } finally {
+    await pool.end()
+    await database.close()
+  }
+})

@@ -1,0 +1,136 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrate } from '../../db/migrate.ts'
+import { createPool, inTransaction } from '../../db/pool.ts'
+import { writeAudit } from '../../db/queries/chain/audit.ts'
+import { insertClaim } from '../../db/queries/join/claims.ts'
+import { logHead } from '../../db/queries/mirror/log.ts'
+import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
+import { tallyTable } from '../../processors/backfill/verify.ts'
+import { runMain } from '../support/mains.ts'
+import { addressOf, birth, hashOf, seedAgent, seedSettlement } from '../support/seed.ts'
+
+const fid = 8_004
+let folder: string
+let server: EmbeddedPostgres
+let pool: pg.Pool
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agent-directory-backup-'))
+  await chmod(folder, 0o755) // as root the server runs as another user, who has to reach its data
+  server = await startIn(await installation('old'))
+  await migrate(server.databaseUrl)
+  pool = createPool({ databaseUrl: server.databaseUrl, name: 'backup test' })
+}, 120_000)
+afterAll(async () => {
+  await pool?.end()
+  await server?.stop()
+  await rm(folder, { recursive: true, force: true })
+}, 60_000)
+
+test('a database that is copied while it is written to comes back whole, and what is wrong with it is found', async () => {
+  await seedAgent(pool, { fid })
+  await pool.query(`insert into agent_change (fid, kind, changed_at) values ($1, 'upsert', now())`, [fid])
+  await claim(fid)
+  for (const block of [100, 101, 102])
+    await seedSettlement(pool, { chain: 'base', recipient: addressOf('payee'), block })
+  await certify('base', 50, 149)
+  const { epoch } = await logHead(pool)
+
+  const backup = join(folder, 'backup')
+  let isWriting = true
+  const writes = (async () => {
+    let block = 1_000
+    for (; isWriting; block++) await seedSettlement(pool, { chain: 'base', recipient: addressOf('payee'), block })
+    return block - 1_000
+  })()
+  const made = await runMain('db/backup/main.ts', ['--out', backup], { cwd: join(folder, 'old') })
+  isWriting = false
+  const written = await writes
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/a copy is in .*, with claims of 1 accounts/) })
+
+  const back = await installation('new')
+  const restored = await runMain('processors/restore/main.ts', ['--from', backup], { cwd: back })
+  expect(restored).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {5}base 50 to 149 is as the audit/m) })
+  expect(restored.stdout).not.toMatch(/^wrong/m)
+
+  const copy = await startIn(back)
+  const its = createPool({ databaseUrl: copy.databaseUrl, name: 'backup test' })
+  try {
+    expect((await logHead(its)).epoch).not.toBe(epoch)
+    const kept = `select count(*) as rows, coalesce(max(block_number) - 999, 0) as reach from settlement
+                   where block_number >= 1000`
+    const { rows, reach } = (await its.query(kept)).rows[0]
+    expect(rows).toBe(reach) // what was committed up to a moment, and nothing after it
+    expect(rows).toBeLessThanOrEqual(written)
+
+    const again = await runMain('processors/restore/main.ts', ['--from', backup], { cwd: back })
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/is there already; move it away first/) })
+
+    await its.query('delete from settlement where block_number = 101')
+    await its.query('delete from agent_change')
+    const contents = JSON.parse(await readFile(join(backup, 'contents.json'), 'utf8'))
+    contents.claims.push({ fid: 4_242, seq: 1, sha256: '0'.repeat(64) })
+    await writeFile(join(backup, 'contents.json'), JSON.stringify(contents))
+    const env = { DATABASE_URL: copy.databaseUrl }
+    const worse = await runMain('processors/restore/main.ts', ['--from', backup], { env })
+    expect(worse).toMatchObject({ code: 1, stderr: expect.stringMatching(/4 things are not as they were/) })
+    expect(worse.stdout.match(/^wrong .*/gm)).toEqual([
+      expect.stringContaining('the log goes as far as that of the backup: 0 of 1'),
+      expect.stringContaining('the log tells of every agent: 1 agents'),
+      expect.stringContaining('among them of fid 4242'),
+      expect.stringContaining('base 50 to 149 is as the audit certified: 2 settlements, certified 3'),
+    ])
+  } finally {
+    await its.end()
+    await copy.stop()
+  }
+})
+
+test('of a database that is named the contents alone are written, and no folder is written over', async () => {
+  const out = join(folder, 'named')
+  const options = { env: { DATABASE_URL: server.databaseUrl } }
+  const made = await runMain('db/backup/main.ts', ['--out', out], options)
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/what a copy of it must hold is in/) })
+  const twice = await runMain('db/backup/main.ts', ['--out', out], options)
+  expect(twice).toMatchObject({ code: 2, stderr: expect.stringMatching(/is not empty/) })
+})
+
+async function installation(name: string): Promise<string> {
+  await mkdir(join(folder, name, '.data'), { recursive: true })
+  return join(folder, name)
+}
+
+const startIn = (place: string) => startPostgres({ dataFolder: join(place, '.data/postgres'), durable: false })
+
+async function claim(of: number) {
+  await inTransaction(pool, (client) =>
+    insertClaim(client, {
+      fid: of,
+      method: 'eip191',
+      nonce: '0123456789abcdef',
+      proof: {},
+      proofSha256: Buffer.from(hashOf('proof').slice(2), 'hex'),
+      signer: addressOf('signer'),
+      hostLink: null,
+      manifestSha256: null,
+      signedAt: birth,
+      receivedAt: birth,
+      claimedAt: birth,
+      verifiedAddresses: [addressOf('signer')],
+      evidence: '{}',
+    }),
+  )
+}
+
+/** As the auditor does, of what the table holds. */
+async function certify(chain: 'base', fromBlock: number, toBlock: number) {
+  const range = { firstBlock: fromBlock, lastBlock: toBlock }
+  const tally = await inTransaction(pool, (client) => tallyTable(client, chain, range))
+  if (!tally) throw new Error('the seeded settlements are of another shape than those of final blocks')
+  const none = { missing: 0, surplus: 0, changed: 0, unpaid: 0, events: 0, agents: 0, custody: 0 }
+  const hashes = { firstHash: hashOf('first'), lastHash: hashOf('last') }
+  await writeAudit(pool, chain, { fromBlock, toBlock, ...hashes, ...tally, ...none, source: 'portal' })
+}

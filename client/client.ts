@@ -17,7 +17,10 @@ export { DirectoryError } from './error.ts'
 export type * from './generated/types.gen.ts'
 
 /** A line of the log of profiles, and the place behind it. */
-type LogLine = GetLogResponse & { readonly place: string }
+export type LogLine = GetLogResponse & { readonly place: string }
+
+/** Before the log is read again that a stream could not go on with. */
+const pauseMs = 1_000
 
 type Filters<D extends { query?: object }> = Omit<NonNullable<D['query']>, 'cursor' | 'page'>
 
@@ -72,6 +75,25 @@ export class AgentDirectory {
         yield { ...line, place: `${epoch}-${line.seq}` }
       }
       next = answer.next
+    }
+  }
+
+  /**
+   * The same, and then every profile as it changes, without end. Connections that break are made anew and go on behind
+   * the last line.
+   */
+  async *follow(since = ''): AsyncGenerator<LogLine> {
+    for (let place = since; ; ) {
+      for await (const line of this.log(place)) {
+        place = line.place
+        yield line
+      }
+      for await (const { id, event, data } of this.#transport.events('/data/log.sse', place || '0')) {
+        if (event === 'reset') break // of another log, or too far behind: the log itself tells
+        place = id ?? place
+        if (data !== '') yield { ...(JSON.parse(data) as GetLogResponse), place }
+      }
+      await this.#transport.pause(pauseMs)
     }
   }
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { AgentDirectory } from './client.ts'
-import { mirrorFile } from './mirror.ts'
+import { followFile, mirrorFile } from './mirror.ts'
 import { type Format, formats, written } from './rows.ts'
 
 const usage = `
 agent-directory agents       [--q TEXT] [--chain C]... [--claimed true|false] [--sort S]
 agent-directory agent FID
 agent-directory settlements  --fid N | --payer A | --recipient A | --facilitator A | --tx-hash H   [--since T] [--chain C]...
-agent-directory mirror       --file F       brings a file with all profiles up to date
+agent-directory mirror       --file F [--follow]   brings a file with all profiles up to date, and keeps it so
 
   --api URL         address of the service (https://…; also AGENT_DIRECTORY_URL)
   --format F        ${formats.join(', ')} (json)
@@ -34,6 +34,7 @@ const options = {
   'tx-hash': text,
   since: text,
   file: text,
+  follow: { type: 'boolean' },
 } as const
 type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>['values']
 
@@ -85,7 +86,10 @@ async function run(values: Values, [command, ...rest]: string[]): Promise<void> 
     await write(rows(directory.settlements(settlementFilters(values) as never), values))
   } else if (command === 'mirror') {
     if (!values.file) throw new UsageError('mirror takes --file')
-    process.stderr.write(`${values.file}: ${await mirrorFile(directory, values.file)} agents\n`)
+    const { file } = values
+    const tell = (agents: number) => void process.stderr.write(`${file}: ${agents} agents\n`)
+    if (values.follow) await followFile(directory, file, tell)
+    else tell(await mirrorFile(directory, file))
   } else throw new UsageError('the command is one of agents, agent, settlements, mirror (--help shows what is there)')
 }
 

@@ -1,34 +1,78 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
-import { type AgentDirectory, type AgentProfile, DirectoryError } from './client.ts'
+import { type AgentDirectory, type AgentProfile, DirectoryError, type LogLine } from './client.ts'
 
 /** What a mirror keeps between its runs. */
 interface Mirrored {
   /** Where to go on; empty: from the beginning. */
-  readonly place: string
+  place: string
   /** By FID, as text. */
-  readonly agents: Record<string, AgentProfile>
+  agents: Record<string, AgentProfile>
 }
 
+/** Changes that come within so long are written together. */
+const gatherMs = 1_000
+
 /** Brings a mirror up to date. A log that begins anew, as of a rebuilt database, is read from its beginning. */
-async function catchUp(directory: AgentDirectory, { place: since, agents: known }: Mirrored): Promise<Mirrored> {
+async function catchUp(directory: AgentDirectory, known: Mirrored): Promise<Mirrored> {
   try {
-    const agents = { ...known }
-    let place = since
-    for await (const line of directory.log(since)) {
-      if (line.kind === 'upsert') agents[line.fid] = line.profile as AgentProfile
-      else delete agents[line.fid]
-      place = line.place
-    }
-    return { place, agents }
+    const mirrored = { ...known, agents: { ...known.agents } }
+    for await (const line of directory.log(known.place)) take(mirrored, line)
+    return mirrored
   } catch (error) {
-    if (since === '' || !(error instanceof DirectoryError) || error.code !== 'ERR_NOT_FOUND') throw error
+    if (known.place === '' || !isOfAnotherLog(error)) throw error
     return catchUp(directory, { place: '', agents: {} })
   }
 }
 
+function take(mirrored: Mirrored, line: LogLine): void {
+  if (line.kind === 'upsert') mirrored.agents[line.fid] = line.profile as AgentProfile
+  else delete mirrored.agents[line.fid]
+  mirrored.place = line.place
+}
+
+const isOfAnotherLog = (error: unknown) => error instanceof DirectoryError && error.code === 'ERR_NOT_FOUND'
+
 /** Brings a file up to date, whole or not at all. Returns the number of its agents. */
 export async function mirrorFile(directory: AgentDirectory, path: string): Promise<number> {
-  const mirrored = await catchUp(directory, await readMirror(path))
+  return write(path, await catchUp(directory, await readMirror(path)))
+}
+
+/** Brings a file up to date and keeps it so, without end. `onWritten` is told the number of its agents. */
+export async function followFile(
+  directory: AgentDirectory,
+  path: string,
+  onWritten: (agents: number) => void,
+): Promise<never> {
+  for (;;) {
+    const mirrored = await catchUp(directory, await readMirror(path))
+    const save = async () => onWritten(await write(path, mirrored))
+    await save()
+    try {
+      await keepUp(directory, mirrored, save)
+    } catch (error) {
+      if (!isOfAnotherLog(error)) throw error
+    }
+  }
+}
+
+async function keepUp(directory: AgentDirectory, mirrored: Mirrored, save: () => Promise<void>): Promise<void> {
+  const lines = directory.follow(mirrored.place)
+  let gathered: Promise<undefined> | undefined
+  for (let next = lines.next(); ; ) {
+    const line = await (gathered ? Promise.race([next, gathered]) : next)
+    if (line === undefined) {
+      await save()
+      gathered = undefined
+    } else if (line.done) return
+    else {
+      take(mirrored, line.value)
+      gathered ??= new Promise((resolve) => setTimeout(resolve, gatherMs, undefined))
+      next = lines.next()
+    }
+  }
+}
+
+async function write(path: string, mirrored: Mirrored): Promise<number> {
   await writeFile(`${path}.new`, `${JSON.stringify(mirrored)}\n`)
   await rename(`${path}.new`, path)
   return Object.keys(mirrored.agents).length

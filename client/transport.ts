@@ -1,4 +1,5 @@
 import { DirectoryError } from './error.ts'
+import { eventsOf, type ServerEvent } from './events.ts'
 
 export interface TransportOptions {
   /** Replaces the platform's `fetch`. */
@@ -28,6 +29,15 @@ const largestKept = 1024 * 1024
 /** Statuses that come with `Retry-After`. */
 const retried = [429, 503]
 const pauseSeconds = 1
+const defaultRetries = 3
+const defaultTimeoutMs = 20_000
+/** The service breaks the silence of a stream every 15 seconds; after so long without a word it is taken for dead. */
+const silenceMs = 60_000
+/** Before a stream is connected to again, where it has not said how long; after every failure in a row twice as long. */
+const reconnectMs = 5_000
+const longestReconnectMs = 60_000
+/** Failures in a row after which a stream is given up: some minutes. */
+const reconnects = 10
 
 /** GETs of one service: asks again when it is told to, and does not load what has not changed. */
 export class Transport {
@@ -54,17 +64,76 @@ export class Transport {
     return answer
   }
 
-  async #fetch(target: string, headers: Record<string, string>): Promise<Response> {
-    const { retries = 3, timeoutMs = 20_000, longestWaitSeconds = 120, wait = pause } = this.#options
+  /**
+   * Events of a stream, behind the one with this id, without end: what ends or breaks is connected to again and goes on
+   * where it was. Throws what the service refuses, and the last failure of many in a row.
+   */
+  async *events(path: string, since: string): AsyncGenerator<ServerEvent> {
+    let id = since
+    let pauseMs = reconnectMs
+    for (let failures = 0; ; ) {
+      try {
+        for await (const event of eventsOf(this.#texts(path, { 'Last-Event-ID': id }))) {
+          failures = 0
+          id = event.id ?? id
+          pauseMs = event.retryMs ?? pauseMs
+          yield event
+        }
+      } catch (error) {
+        const isRefused = error instanceof DirectoryError && error.status < 500 && error.status !== 429
+        if (isRefused || ++failures > reconnects) throw error
+      }
+      await this.pause(Math.min(pauseMs * 2 ** Math.max(0, failures - 1), longestReconnectMs))
+    }
+  }
+
+  /** Waits, as the options say. */
+  pause(ms: number): Promise<void> {
+    return (this.#options.wait ?? pause)(ms)
+  }
+
+  /** An answer that goes on, as its text comes. Ends with an error when nothing comes for too long. */
+  async *#texts(path: string, headers: Record<string, string>): AsyncGenerator<string> {
+    const { timeoutMs = defaultTimeoutMs } = this.#options
+    let cut = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const cutAfter = (ms: number) => {
+      clearTimeout(timer)
+      timer = setTimeout((one) => one.abort(new Error('the stream has fallen silent')), ms, cut)
+    }
+    const attempt = () => {
+      cut = new AbortController()
+      cutAfter(timeoutMs)
+      return cut.signal
+    }
+    try {
+      const response = await this.#fetch(path, headers, attempt)
+      if (!response.ok || !response.body) throw DirectoryError.of(response.status, await response.text())
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+      for (;;) {
+        cutAfter(silenceMs)
+        const { done, value } = await reader.read()
+        clearTimeout(timer) // whoever reads may take long over it
+        if (done) return
+        yield value
+      }
+    } finally {
+      clearTimeout(timer)
+      cut.abort()
+    }
+  }
+
+  async #fetch(target: string, headers: Record<string, string>, attempt?: () => AbortSignal): Promise<Response> {
+    const { retries = defaultRetries, timeoutMs = defaultTimeoutMs, longestWaitSeconds = 120 } = this.#options
     const send = this.#options.fetch ?? fetch
     for (let sent = 0; ; sent++) {
-      const signal = AbortSignal.timeout(timeoutMs)
+      const signal = attempt?.() ?? AbortSignal.timeout(timeoutMs)
       const response = await send(this.#origin + target, { headers, signal })
       if (!retried.includes(response.status) || sent >= retries) return response
       const seconds = secondsOf(response.headers.get('retry-after'))
       if (seconds > longestWaitSeconds) return response
       await response.body?.cancel()
-      await wait(seconds * 1_000)
+      await this.pause(seconds * 1_000)
     }
   }
 

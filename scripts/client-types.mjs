@@ -59,7 +59,9 @@ function asked({ paths: all, components, ...rest }) {
     }
   }
   follow(chosen)
-  return JSON.stringify({ ...rest, paths: chosen, components: { schemas } })
+  const withoutExamples = (/** @type {string} */ name, /** @type {unknown} */ value) =>
+    name === 'example' ? undefined : value
+  return JSON.stringify({ ...rest, paths: chosen, components: { schemas } }, withoutExamples)
 }
 
 /** @param {string} document */

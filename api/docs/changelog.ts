@@ -21,3 +21,24 @@ ${operations.length > 0 && html`<p>${operations.map((one) => html`<a href="${req
 )}`,
   )
 }
+
+/** The same as Markdown. */
+export function changelogText(baseUrl: string): string {
+  return [
+    '# Changelog',
+    '',
+    'What changed for who asks the API. Adding is always possible; what goes away is told here, and by the headers ' +
+      'Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve months before.',
+    '',
+    ...apiChanges.flatMap(({ id, day, kind, title, text, operations }) => [
+      `## ${title}`,
+      '',
+      `${day}, ${kind}. ${text}`,
+      '',
+      ...operations.map((one) => `- [${one}](${baseUrl}${requestPath(one)})`),
+      ...(operations.length > 0 ? [''] : []),
+      `<${baseUrl}/docs/changelog#${id}>`,
+      '',
+    ]),
+  ].join('\n')
+}

@@ -40,3 +40,18 @@ function about(code: ErrorCode): Html {
 <p>${advice[retry].replaceAll('`', '')}</p>
 ${fields.length > 0 && html`<p>Fields: ${fields.map((field, index) => html`${index > 0 && ', '}<code>${field}</code>`)}</p>`}`
 }
+
+/** Every code as Markdown. */
+export function errorsText(): string {
+  return ['# Errors', '', ...codes.flatMap((code) => [`## ${code}`, '', textAbout(code)])].join('\n')
+}
+
+/** One code as Markdown. */
+export const errorText = (code: ErrorCode) => `# ${code}\n\n${textAbout(code)}`
+
+function textAbout(code: ErrorCode): string {
+  const { status, title, when, retry } = errorTable[code]
+  const fields = errorFields(code)
+  const told = fields.length > 0 ? [`Fields: ${fields.map((field) => `\`${field}\``).join(', ')}`, ''] : []
+  return [`${title}. Status ${status}: ${when}.`, '', advice[retry], '', ...told].join('\n')
+}

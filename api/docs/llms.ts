@@ -1,13 +1,14 @@
 import { expressPath } from '../http/route.ts'
 import { actions, routes, streams } from '../routes.ts'
-import { openApiInfo } from './openapi.ts'
+import { documentedPages, openApiInfo } from './openapi.ts'
 
 /** /llms.txt (llmstxt.org): what is here, for programs that read prose, made of the definitions of requests. */
 export function llmsText(baseUrl: string): string {
   const { title, description } = openApiInfo
   const link = (name: string, path: string, note: string) => `- [${name}](${baseUrl}${path}): ${note}`
+  const markdown = (path: string) => `${path}.md`
   const requests = [
-    ...[...routes, ...streams].map((one) => ({ method: 'GET', ...one })),
+    ...[...routes, ...streams, ...documentedPages].map((one) => ({ method: 'GET', ...one })),
     ...actions.map((action) => ({ ...action, method: action.method.toUpperCase() })),
   ]
   return [
@@ -21,7 +22,7 @@ export function llmsText(baseUrl: string): string {
     '',
     link('OpenAPI', '/openapi.json', 'every request with its parameters, answers and errors'),
     link('API reference', '/docs', 'the same as a page'),
-    link('Errors', '/docs/errors', 'every code, what it means, whether to ask again'),
+    link('Errors', markdown('/docs/errors'), 'every code, what it means, whether to ask again'),
     link('Everything', '/llms-full.txt', 'every request, parameter and field in one document'),
     '',
     '## Requests',
@@ -30,7 +31,7 @@ export function llmsText(baseUrl: string): string {
     '',
     '## Optional',
     '',
-    link('Changelog', '/docs/changelog', 'what changed for who asks the API'),
+    link('Changelog', markdown('/docs/changelog'), 'what changed for who asks the API'),
     link('Leaderboard', '/leaderboard', 'a page for people'),
     link('Status', '/status', 'how far each chain is indexed'),
     '',

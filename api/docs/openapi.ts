@@ -3,16 +3,19 @@ import {
   createDocument,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathItemObject,
+  type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi'
 import { grouped, requestLimits } from '../../limits.config.ts'
 import { type ErrorCode, errorTable } from '../http/errors.ts'
 import type { Action, Operation, Route } from '../http/route.ts'
+import { agentFeedOperation } from '../pages/agent/feed.ts'
 import { actions, routes, streams } from '../routes.ts'
 import { errorSchemas } from '../schemas/error.ts'
 import type { Stream } from '../stream/stream.ts'
+import { examples } from './generated/examples.ts'
 
-const { perMinute, perDay } = requestLimits
+const { perMinute, perDay, pagesPerMinute } = requestLimits
 
 /** Every metered answer can be one of these. */
 const always: readonly ErrorCode[] = [
@@ -31,7 +34,8 @@ export const openApiInfo = {
     'AI agents that are verifiably somebody’s: ERC-8004 identities joined with accounts of a social network by ' +
     'their verified addresses, and every gasless USDC settlement those addresses received. ' +
     `Reads need no key. A client may ask ${perMinute} times a minute and ${grouped(perDay)} times a UTC day. ` +
-    'A query parameter out of bounds is taken for the nearest bound, an unknown word for the default.',
+    'A query parameter out of bounds is taken for the nearest bound, an unknown word for the default. ' +
+    'Who accepts application/problem+json and nothing else gets errors as problem details (RFC 9457).',
   license: { name: 'MIT', identifier: 'MIT' },
 }
 
@@ -39,14 +43,24 @@ interface Definitions {
   readonly routes: readonly Route[]
   readonly actions: readonly Action<never>[]
   readonly streams: readonly Stream[]
+  /** Reads for programs among the pages, counted and refused as pages are. */
+  readonly pages: readonly CachedRead[]
 }
 
+type CachedRead = Operation & Pick<Route, 'maxAgeSeconds'>
+
+/** Those of the pages that programs read. */
+export const documentedPages: readonly CachedRead[] = [agentFeedOperation]
+
 /** The OpenAPI 3.1 document of the service, made from the definitions that validate requests and type answers. */
-export function openApiDocument(of: Definitions = { routes, actions, streams }): Record<string, unknown> {
+export function openApiDocument(
+  of: Definitions = { routes, actions, streams, pages: documentedPages },
+): Record<string, unknown> {
   const paths: Record<string, ZodOpenApiPathItemObject> = {}
   for (const route of of.routes) paths[route.path] = { ...paths[route.path], get: readOf(route) }
   for (const action of of.actions) paths[action.path] = { ...paths[action.path], [action.method]: actionOf(action) }
   for (const stream of of.streams) paths[stream.path] = { get: streamOf(stream) }
+  for (const page of of.pages) paths[page.path] = { get: pageOf(page) }
   return createDocument({
     openapi: '3.1.1',
     info: openApiInfo,
@@ -55,15 +69,35 @@ export function openApiDocument(of: Definitions = { routes, actions, streams }):
   }) as unknown as Record<string, unknown>
 }
 
-function readOf(route: Route): ZodOpenApiOperationObject {
+const metered = z.object({
+  RateLimit: z.string().meta({ description: 'What is left of each limit.' }),
+  'RateLimit-Policy': z.string(),
+})
+
+const readOf = (route: Route) => cachedRead(route, metered, errorResponses([...route.errors, ...always]))
+
+/** What a page for people can be besides a 200: a page that says why. */
+const pageErrors: readonly ErrorCode[] = ['ERR_RATE_LIMIT', 'ERR_INTERNAL']
+
+function pageOf(page: CachedRead): ZodOpenApiOperationObject {
+  const told = errorsByStatus([...page.errors, ...pageErrors], () => ({ 'text/html': { schema: z.string() } }))
+  const operation = cachedRead(page, z.object({}), told)
+  const limit = `Counted with pages: ${pagesPerMinute} a minute. Errors are pages as well.`
+  return { ...operation, description: `${operation.description} ${limit}` }
+}
+
+function cachedRead(
+  route: CachedRead,
+  counted: z.ZodObject,
+  errors: ZodOpenApiResponsesObject,
+): ZodOpenApiOperationObject {
   const { operationId, summary, params, query, maxAgeSeconds } = route
   const headers = z.object({
     'Cache-Control': z.literal(`public, max-age=${maxAgeSeconds}`),
     ETag: z.string().meta({ description: 'Strong, and of this encoding alone.' }),
     'X-Request-Id': z.string(),
     Age: z.string().optional().meta({ description: 'Seconds since the answer was made.' }),
-    RateLimit: z.string().meta({ description: 'What is left of each limit.' }),
-    'RateLimit-Policy': z.string(),
+    ...counted.shape,
   })
   return {
     operationId,
@@ -74,7 +108,7 @@ function readOf(route: Route): ZodOpenApiOperationObject {
     responses: {
       ...answerOf(route, headers),
       '304': { description: 'Not changed since the given tag.' },
-      ...errorResponses([...route.errors, ...always]),
+      ...errors,
     },
   }
 }
@@ -110,19 +144,30 @@ function streamOf(stream: Stream): ZodOpenApiOperationObject {
 
 const notice = ({ deprecated }: Operation) => deprecated && { deprecated: true }
 
-function answerOf({ answer }: Operation, headers: z.ZodObject): ZodOpenApiResponsesObject {
+function answerOf({ answer, operationId }: Operation, headers: z.ZodObject): ZodOpenApiResponsesObject {
   const [type = ''] = answer.type.split(';')
-  return { '200': { description: answer.description, headers, content: { [type]: { schema: answer.schema } } } }
+  const content = { schema: answer.schema, ...(operationId in examples && { example: examples[operationId] }) }
+  return { '200': { description: answer.description, headers, content: { [type]: content } } }
 }
 
 function errorResponses(codes: readonly ErrorCode[]): ZodOpenApiResponsesObject {
+  return errorsByStatus(codes, (group) => {
+    const schemas = group.map((code) => errorSchemas[code])
+    const schema = schemas.length === 1 ? (schemas[0] as z.ZodType) : z.union(schemas)
+    return { 'application/json': { schema } }
+  })
+}
+
+/** An answer for each status of the codes, which its description names. */
+function errorsByStatus(
+  codes: readonly ErrorCode[],
+  contentOf: (codes: readonly ErrorCode[]) => ZodOpenApiResponseObject['content'],
+): ZodOpenApiResponsesObject {
   const statuses = [...new Set(codes.map((code) => errorTable[code].status))]
   return Object.fromEntries(
     statuses.map((status) => {
       const group = codes.filter((code) => errorTable[code].status === status)
-      const schemas = group.map((code) => errorSchemas[code])
-      const schema = schemas.length === 1 ? (schemas[0] as z.ZodType) : z.union(schemas)
-      return [String(status), { description: group.join(' or '), content: { 'application/json': { schema } } }]
+      return [String(status), { description: group.join(' or '), content: contentOf(group) }]
     }),
   )
 }

@@ -9,10 +9,10 @@ import type { Site } from '../pages/parts/layout.ts'
 import { htmlType } from '../pages/parts/page.ts'
 import { giveAskingPolicy } from '../pages/policy.ts'
 import { answerPage, answersPage } from './answers.ts'
-import { changelogPage } from './changelog.ts'
+import { changelogPage, changelogText } from './changelog.ts'
 import { type ApiDocument, requestPath, requestsOf } from './document.ts'
 import { graphqlPage, sqlPage } from './elsewhere.ts'
-import { errorPage, errorsPage } from './errors.ts'
+import { errorPage, errorsPage, errorsText, errorText } from './errors.ts'
 import { limitsPage } from './limits.ts'
 import { llmsText } from './llms.ts'
 import { llmsFullText } from './llms-full.ts'
@@ -24,7 +24,10 @@ import { answerPath } from './schema.ts'
 /** Cache lifetime of documents that change only with a new version of the program. */
 const maxAgeSeconds = 300
 
-/** /openapi.json: the OpenAPI document; /docs and below: the same for people; /llms.txt: a list of it all, /llms-full.txt: all of it as prose. */
+/**
+ * /openapi.json: the OpenAPI document; /docs and below: the same for people, most of it with `.md` behind as Markdown;
+ * /llms.txt: a list of it all, /llms-full.txt: all of it as prose.
+ */
 export function docsRoutes(site: Site & { readonly baseUrl: string }): Router {
   const { baseUrl } = site
   const document = openApiDocument()
@@ -38,23 +41,46 @@ export function docsRoutes(site: Site & { readonly baseUrl: string }): Router {
     })
     router.all(path, refuseMethod(['GET', 'HEAD']))
   }
-  const page = (path: string, write: () => string) => serve(path, htmlType, write, giveAskingPolicy)
+  const page = (path: string, write: () => string, markdown?: () => string) => {
+    if (!markdown) return serve(path, htmlType, write, giveAskingPolicy)
+    serve(path, htmlType, write, giveAskingPolicy, nameMarkdown(baseUrl + path))
+    serve(`${path}.md`, 'text/markdown; charset=utf-8', markdown)
+  }
+  const everything = () => llmsFullText(reference, baseUrl)
   serve('/openapi.json', json, () => JSON.stringify(document))
   serve('/llms.txt', 'text/plain; charset=utf-8', () => llmsText(baseUrl))
-  serve('/llms-full.txt', 'text/plain; charset=utf-8', () => llmsFullText(reference, baseUrl))
-  page('/docs', () => overviewPage(reference, site, baseUrl))
+  serve('/llms-full.txt', 'text/plain; charset=utf-8', everything)
+  page('/docs', () => overviewPage(reference, site, baseUrl), everything)
   page('/docs/answers', () => answersPage(reference, site))
   page('/docs/limits', () => limitsPage(site))
   page('/docs/graphql', () => graphqlPage(site, baseUrl))
   page('/docs/sql', () => sqlPage(site))
-  page('/docs/changelog', () => changelogPage(site))
-  page('/docs/errors', () => errorsPage(site))
+  page(
+    '/docs/changelog',
+    () => changelogPage(site),
+    () => changelogText(baseUrl),
+  )
+  page('/docs/errors', () => errorsPage(site), errorsText)
   for (const request of requestsOf(reference)) {
     page(requestPath(request.operation.operationId), () => requestPage(request, site, baseUrl))
   }
   for (const [name, schema] of Object.entries(reference.components.schemas)) {
     page(answerPath(name), () => answerPage(name, schema, site))
   }
-  for (const code of Object.keys(errorTable) as ErrorCode[]) page(errorPagePath(code), () => errorPage(code, site))
+  for (const code of Object.keys(errorTable) as ErrorCode[]) {
+    page(
+      errorPagePath(code),
+      () => errorPage(code, site),
+      () => errorText(code),
+    )
+  }
   return router
 }
+
+/** Where the same is for programs that read prose. */
+const nameMarkdown =
+  (url: string): RequestHandler =>
+  (_req, res, next) => {
+    res.setHeader('Link', `<${url}.md>; rel="alternate"; type="text/markdown"`)
+    next()
+  }

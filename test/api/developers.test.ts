@@ -2,7 +2,7 @@ import express from 'express'
 import { parseAtomFeed } from 'feedsmith'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { openApiDocument } from '../../api/docs/openapi.ts'
+import { documentedPages, openApiDocument } from '../../api/docs/openapi.ts'
 import { answer } from '../../api/http/answer.ts'
 import { Cache } from '../../api/http/cache.ts'
 import { giveDeprecation } from '../../api/http/headers.ts'
@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-const operations = () => [...routes, ...actions, ...streams].map(({ operationId }) => operationId)
+const operations = () => [...routes, ...actions, ...streams, ...documentedPages].map(({ operationId }) => operationId)
 
 test('the changelog has an anchor a change, newest first, and names only requests that exist', async () => {
   const page = await (await api.get('/docs/changelog')).text()
@@ -62,6 +62,29 @@ test('llms-full.txt has every request with its parameters, and every field of ev
   expect(text).toContain('### RateLimitError')
   expect(text).not.toMatch(/<a |&amp;|\[object|undefined/)
 })
+
+test.for(['/docs', '/docs/changelog', '/docs/errors', '/docs/errors/ERR_RATE_LIMIT'])(
+  '%s says where the same is as Markdown',
+  async (path) => {
+    const page = await api.get(path)
+    const [, url = ''] =
+      /^<https:\/\/api\.agents\.example([^>]+)>; rel="alternate"; type="text\/markdown"$/.exec(
+        page.headers.get('link') ?? '',
+      ) ?? []
+    const markdown = await api.get(url)
+    expect([url, markdown.status, markdown.headers.get('content-type')]).toEqual([
+      `${path}.md`,
+      200,
+      'text/markdown; charset=utf-8',
+    ])
+    const text = await markdown.text()
+    expect(text).toMatch(/^# \w/)
+    expect(text).not.toMatch(/<a |<p>|&amp;|\[object|undefined/)
+    const headings = [...(await page.text()).matchAll(/<section id="([^"]+)">/g)].map(([, id]) => id as string)
+    if (path !== '/docs/errors') return
+    for (const code of headings) expect(text).toContain(`## ${code}\n`)
+  },
+)
 
 test.for([
   [1, 'claimed, active', '1b7a3d'],
@@ -140,7 +163,7 @@ test('what goes away says so in every answer and in the document; nothing else d
     expect([other.get('deprecation'), other.get('sunset'), other.get('link')]).toEqual([null, null, null])
   }
   await new Promise((resolve) => server.close(resolve))
-  const { paths } = openApiDocument({ routes: [leaving], actions: [], streams: [] }) as {
+  const { paths } = openApiDocument({ routes: [leaving], actions: [], streams: [], pages: [] }) as {
     paths: Record<string, { get: object }>
   }
   expect(paths['/api/old/{id}']?.get).toMatchObject({ deprecated: true })

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openApiDocument } from '../../api/docs/openapi.ts'
+import { examples } from '../../api/docs/generated/examples.ts'
+import { documentedPages, openApiDocument } from '../../api/docs/openapi.ts'
 import { errorTable } from '../../api/http/errors.ts'
 import { meteredPath } from '../../api/limits/limiter.ts'
 import { actions, routes, streams } from '../../api/routes.ts'
@@ -44,6 +45,7 @@ test('it names every request, with every parameter, and nothing else', () => {
     ...routes.map((route) => ({ method: 'get' as const, headers: undefined, body: undefined, ...route })),
     ...actions.map((action) => ({ headers: undefined, body: undefined, ...action })),
     ...streams.map((stream) => ({ method: 'get' as const, body: undefined, ...stream })),
+    ...documentedPages.map((page) => ({ method: 'get' as const, headers: undefined, body: undefined, ...page })),
   ]
   const named = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((name) => `${name} ${path}`),
@@ -65,7 +67,7 @@ test('every request of it is counted by the limiter', () => {
 })
 
 test('every definition is registered: what is none of the methods of its path is told those', async () => {
-  for (const { path } of [...routes, ...streams]) {
+  for (const { path } of [...routes, ...streams, ...documentedPages]) {
     const target = path.replace('{fid}', '1').replace('{address}', `0x${'0'.repeat(40)}`)
     const answer = await api.get(target, { method: 'OPTIONS' })
     expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 204, 'GET, HEAD, OPTIONS'])
@@ -80,6 +82,43 @@ test('its schemas are valid JSON Schema and every reference leads somewhere', ()
     expect(ajv.compile({ $ref: `document#/components/schemas/${name}` })).toBeTypeOf('function')
   }
 })
+
+test('nearly every read has an example answer; `npm run docs:examples` takes them anew, with those of newer reads', () => {
+  const reads = [...routes, ...documentedPages].map(({ operationId }) => operationId)
+  const without = reads.filter((name) => !(name in examples))
+  expect(without).toEqual(expect.arrayContaining(['getClaimProof', 'getEventsArchive'])) // of what takes longer
+  expect(without.length).toBeLessThan(reads.length / 6)
+})
+
+test('every example is an answer of its type, but for fields that came since, and small', () => {
+  const withoutRequired = (name: string, value: unknown) => (name === 'required' ? undefined : value)
+  const document = JSON.parse(JSON.stringify(openApiDocument(), withoutRequired)) as {
+    paths: Record<string, Record<string, Exampled>>
+  }
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema({ $id: 'document', ...document })
+  const shown: string[] = []
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, { operationId, responses }] of Object.entries(methods)) {
+      const [[type, { example }] = ['', {}]] = Object.entries(responses['200'].content)
+      if (example === undefined) continue
+      shown.push(operationId)
+      const pointer = ['paths', path, method, 'responses', '200', 'content', type, 'schema']
+        .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+        .join('/')
+      const isAnswer = ajv.compile({ $ref: `document#/${pointer}` })
+      expect([operationId, isAnswer(example), isAnswer.errors]).toEqual([operationId, true, null])
+      expect(JSON.stringify(example).length, operationId).toBeLessThan(6_000)
+      expect(JSON.stringify(example), operationId).not.toMatch(/(127\.0\.0\.1|localhost):\d/)
+    }
+  }
+  expect(shown.sort()).toEqual(Object.keys(examples).sort())
+})
+
+interface Exampled {
+  readonly operationId: string
+  readonly responses: { readonly '200': { readonly content: Record<string, { readonly example?: unknown }> } }
+}
 
 test('every code of the closed list has a status and a schema of its own', () => {
   expect(Object.keys(errorSchemas)).toEqual(Object.keys(errorTable))

@@ -1,12 +1,17 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { AgentDirectory, DirectoryError } from '../../client/client.ts'
+import { AgentDirectory, DirectoryError, type LogLine } from '../../client/client.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { runMain } from '../support/mains.ts'
+import { runMain, startMain } from '../support/mains.ts'
 import { addressOf, countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
+import { root } from '../support/source-files.ts'
+import { until } from '../support/until.ts'
 
 const agents = 130
 const payer = addressOf('payer')
@@ -15,6 +20,7 @@ let database: TestDatabase
 let api: TestApi
 let folder: string
 let ahead = 0
+let stopping: string | undefined
 beforeAll(async () => {
   database = await createTestDatabase()
   const { pool } = database
@@ -34,7 +40,7 @@ beforeAll(async () => {
     })
   }
   await countSettlements(pool)
-  api = await startApi(database, { now: () => Date.now() + ahead })
+  api = await startApi(database, { now: () => Date.now() + ahead, notReady: () => stopping })
   folder = await mkdtemp(join(tmpdir(), 'client-'))
 })
 afterAll(async () => {
@@ -49,11 +55,12 @@ const note = (fid: number, kind: 'upsert' | 'delist') =>
 
 /** What went over the wire. */
 function watched() {
-  const sent: { url: string; status: number; tag: string | undefined }[] = []
+  const sent: { url: string; status: number; tag: string | undefined; from: string | undefined }[] = []
   const send: typeof fetch = async (input, init) => {
     const answer = await fetch(input, init)
-    const tag = new Headers(init?.headers).get('if-none-match') ?? undefined
-    sent.push({ url: String(input).slice(api.url.length), status: answer.status, tag })
+    const headers = new Headers(init?.headers)
+    const [tag, from] = ['if-none-match', 'last-event-id'].map((name) => headers.get(name) ?? undefined)
+    sent.push({ url: String(input).slice(api.url.length), status: answer.status, tag, from })
     return answer
   }
   return { sent, send }
@@ -193,3 +200,132 @@ test('a mirror is brought up to date from where it was, and begins anew with ano
   ahead += 60_000
   expect((await run('mirror', '--file', file)).stderr).toBe(`${file}: ${agents - 2} agents\n`)
 })
+
+test('a mirror that follows writes what changes while it runs', async () => {
+  const file = join(folder, 'followed.json')
+  const child = startMain('client/main.ts', ['mirror', '--file', file, '--follow', '--api', api.url])
+  let said = ''
+  child.stderr?.on('data', (text) => {
+    said += text
+  })
+  const written = async () => JSON.parse(await readFile(file, 'utf8')).agents
+  await until('the mirror is there', () => /^.* agents\n/.test(said))
+  await database.pool.query(`update agent set handle = 'followed' where fid = 8`)
+  await note(8, 'upsert')
+  await until('the change is written', async () => (await written())[8].handle === 'followed')
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+})
+
+test('who follows the log hears every change once, over connections that end, and is told of another log', async () => {
+  const { sent, send } = watched()
+  const wait = () => new Promise<void>((resolve) => setTimeout(resolve, 20))
+  const directory = new AgentDirectory(api.url, { fetch: send, wait })
+  ahead += 60_000
+  const known = await all(directory.log())
+  const heard: LogLine[] = []
+  const following = (async () => {
+    for await (const line of directory.follow(known.at(-1)?.place)) heard.push(line)
+  })()
+  const ended = following.catch((error) => error)
+  const connections = () => sent.filter(({ url, status }) => url === '/data/log.sse' && status === 200)
+  const endStreams = async () => {
+    const before = connections().length
+    stopping = 'the process is stopping'
+    await until('the stream was asked for again', () => connections().length > before)
+    stopping = undefined
+  }
+  await until('the stream is open', () => connections().length === 1)
+  await note(9, 'upsert')
+  await until('the first change is heard', () => heard.length === 1)
+  await endStreams()
+  await note(10, 'upsert')
+  await until('the second change is heard', () => heard.length === 2)
+  expect(heard.map(({ fid, kind }) => [fid, kind])).toEqual([
+    [9, 'upsert'],
+    [10, 'upsert'],
+  ])
+  expect(heard[0]).toMatchObject({ profile: { fid: 9 }, place: expect.stringMatching(/^[0-9a-f]{8}-[0-9]+$/) })
+  expect(connections()[0]?.from).toBe(known.at(-1)?.place)
+  expect(connections()[1]?.from).toBe(heard[0]?.place)
+  await database.pool.query('update change_epoch set epoch = gen_random_uuid()')
+  ahead += 60_000
+  await endStreams()
+  expect(await ended).toMatchObject({ name: 'DirectoryError', code: 'ERR_NOT_FOUND' })
+  expect(heard.length).toBe(2)
+})
+
+test('a stream that is refused, or fails again and again, is an error in the end', async () => {
+  const waited: number[] = []
+  const log = new Response('', { headers: { 'X-Log-Epoch': '9f3a61c2' } })
+  const asked = (answer: () => Response) =>
+    new AgentDirectory(api.url, {
+      wait: async (ms) => void waited.push(ms),
+      fetch: async (input) => (String(input).includes('.ndjson') ? log.clone() : answer()),
+    })
+  const refused = asked(() => new Response('{"error":"ERR_NOT_FOUND"}', { status: 404 }))
+  await expect(all(refused.follow())).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+  expect(waited).toEqual([])
+  const broken = asked(() => new Response('<html>', { status: 502 }))
+  await expect(all(broken.follow())).rejects.toMatchObject({ code: 'ERR_UNKNOWN', status: 502 })
+  expect(waited).toEqual([5_000, 10_000, 20_000, 40_000, ...Array(6).fill(60_000)])
+})
+
+/** The compiler runs twice, npm twice. */
+const packMs = 300_000
+
+test(
+  'the package as it is packed installs into an empty folder without a network, with its types and its command',
+  async () => {
+    const run = promisify(execFile)
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME }
+    const elsewhere = await mkdtemp(join(folder, 'installed-'))
+    await run('npm', ['pack', '--silent', '--pack-destination', elsewhere], { cwd: join(root, 'client'), env })
+    const [archive = ''] = await readdir(elsewhere)
+    expect(archive).toMatch(/^agent-directory-client-.*\.tgz$/)
+    await writeFile(join(elsewhere, 'package.json'), '{ "type": "module" }')
+    const quiet = ['--offline', '--silent', '--no-audit', '--no-fund']
+    await run('npm', ['install', ...quiet, `./${archive}`], { cwd: elsewhere, env })
+    expect((await readdir(join(elsewhere, 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual([
+      'agent-directory-client',
+    ])
+    await writeFile(
+      join(elsewhere, 'use.ts'),
+      `import { AgentDirectory, type AgentProfile, DirectoryError } from 'agent-directory-client'
+const directory = new AgentDirectory(process.argv[2] ?? '')
+const agent: AgentProfile = await directory.agent(1)
+const handle: string | null = agent.handle
+const missing: unknown = await directory.agent(999).catch((error: unknown) => error)
+// @ts-expect-error: an agent is asked for by its number
+const wrong = () => directory.agent('one')
+console.log(JSON.stringify([handle, missing instanceof DirectoryError && missing.code, typeof wrong]))
+declare const process: { argv: string[] }
+`,
+    )
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', 'use.ts']
+    await run(process.execPath, [compiler, ...strict], { cwd: elsewhere, env })
+    const used = await run(process.execPath, ['use.js', api.url], { cwd: elsewhere, env })
+    expect(JSON.parse(used.stdout)).toEqual(['agent1', 'ERR_NOT_FOUND', 'function'])
+
+    const command = async (...args: string[]) => {
+      const bin = join(elsewhere, 'node_modules/.bin/agent-directory')
+      return run(bin, args, { cwd: elsewhere, env: { ...env, AGENT_DIRECTORY_URL: api.url } })
+    }
+    const lines = async (...args: string[]) =>
+      (await command(...args, '--format', 'ndjson')).stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    expect((await lines('agents', '--limit', '3')).length).toBe(3)
+    expect(await lines('agent', '1')).toMatchObject([{ fid: 1 }])
+    expect(await lines('settlements', '--fid', '1', '--limit', '2')).toMatchObject([
+      { chain: 'base' },
+      { chain: 'base' },
+    ])
+    await command('mirror', '--file', 'all.json')
+    expect(JSON.parse(await readFile(join(elsewhere, 'all.json'), 'utf8')).agents[1]).toMatchObject({ fid: 1 })
+    expect((await command('--help')).stdout).toContain('agent-directory mirror')
+  },
+  packMs,
+)

@@ -20,17 +20,28 @@ import { oneLine } from '../parts/text.ts'
 
 const newestSettlements = 20
 
+/** What is asked for an agent's feed, and what it is answered with. */
+export const agentFeedOperation = {
+  path: '/agent/{fid}/feed.atom',
+  operationId: 'getAgentFeed',
+  summary: 'What happens to an agent, as an Atom 1.0 feed.',
+  params: z.object({ fid: fidParameter }),
+  query: z.object({}),
+  answer: {
+    type: 'application/atom+xml; charset=utf-8',
+    schema: z.string(),
+    description:
+      'Registrations gained and lost, claims, descriptions found, and the newest settlements that are final, newest ' +
+      `first: ${documentLimits.feedEntries} entries at most. An entry keeps its id.`,
+  },
+  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  maxAgeSeconds: 300,
+} as const
+
 /** `/agent/{fid}/feed.atom`: what happened to an agent, and its newest final settlements. */
 export function agentFeed(world: World): Route {
   return route({
-    path: '/agent/{fid}/feed.atom',
-    operationId: 'getAgentFeed',
-    summary: 'What happens to an agent, as an Atom 1.0 feed.',
-    params: z.object({ fid: fidParameter }),
-    query: z.object({}),
-    answer: { type: 'application/atom+xml; charset=utf-8', schema: z.string(), description: 'The feed.' },
-    errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
-    maxAgeSeconds: 300,
+    ...agentFeedOperation,
     freshSeconds: 30,
     missing: 'No agent with this FID is known',
     async read({ fid }) {

@@ -24,6 +24,14 @@ export const apiChanges: readonly ApiChange[] = [
     operations: [],
   },
   {
+    id: 'agent-feed',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'The feed of one agent',
+    text: 'What happens to an agent as an Atom feed, beside its page, is part of the reference now.',
+    operations: ['getAgentFeed'],
+  },
+  {
     id: 'rankings',
     day: '2026-11-22',
     kind: 'added',

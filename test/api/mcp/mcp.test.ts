@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryStore } from '../../../api/limits/memory.ts'
 import { createTools } from '../../../api/mcp/tools.ts'
@@ -234,6 +235,45 @@ const message = (request: { method: string; params?: object }) => ({
   params: { _meta: envelope, ...request.params },
 })
 const ask = async (request: { method: string; params?: object }) => (await send(message(request))).json()
+
+/** What models' vendors all take; what else a schema could say some of them refuse, with the whole list of tools. */
+const portable = ['type', 'properties', 'required', 'description', 'enum', 'items', 'default', 'maximum']
+
+test('the listing is strict: every schema compiles, is an object, and says nothing that some vendors refuse', async () => {
+  const { result } = (await ask({ method: 'tools/list' })) as { result: Listed }
+  expect(result).toMatchObject({ resultType: 'complete', ttlMs: 300_000, cacheScope: 'public' })
+  expect(result.nextCursor).toBe(undefined)
+  expect(new Set(result.tools.map(({ name }) => name)).size).toBe(createTools().length)
+  const ajv = new Ajv2020({ strict: true, strictRequired: false }) // answers name fields without describing them
+  for (const { name, inputSchema, outputSchema } of result.tools) {
+    for (const schema of [inputSchema, outputSchema]) {
+      expect(ajv.compile(schema), name).toBeTypeOf('function')
+      expect(schema.type, name).toBe('object')
+    }
+    const { properties = {} } = inputSchema
+    for (const [field, { items, ...schema }] of Object.entries(properties)) {
+      const keywords = [...Object.keys(schema), ...Object.keys(items ?? {})]
+      expect([name, field, keywords.filter((keyword) => !portable.includes(keyword))]).toEqual([name, field, []])
+      for (const one of [schema, ...(items ? [items] : [])]) {
+        // One type, or the values themselves: neither a union nor anything at all.
+        expect([name, field, typeof (one.type ?? one.enum?.[0])]).toEqual([name, field, 'string'])
+      }
+      expect([name, field, schema.type === 'array']).toEqual([name, field, items !== undefined])
+    }
+  }
+})
+
+interface JsonSchema {
+  readonly type?: unknown
+  readonly enum?: readonly unknown[]
+  readonly properties?: Record<string, JsonSchema>
+  readonly items?: JsonSchema
+}
+
+interface Listed {
+  readonly tools: readonly { name: string; inputSchema: JsonSchema; outputSchema: JsonSchema }[]
+  readonly nextCursor?: string
+}
 
 test('what is no call gets no further', async () => {
   const listTools = message({ method: 'tools/list' })

@@ -9,9 +9,12 @@ import {
 } from '../../db/queries/income/addresses.ts'
 import { sumDueHours } from '../../db/queries/income/hours.ts'
 import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
+import { runRings } from './rings.ts'
 
 /** Changes of agents that are followed in one transaction: the roll-up waits for it. */
 const changesPerStep = 100
+/** Addresses whose rings are looked for in one transaction: the roll-up waits for it as well. */
+const ringsPerStep = 50
 /** Hours, and payments in them, of one transaction. */
 const hoursPerStep = 500
 const paymentsPerStep = 50_000
@@ -19,16 +22,21 @@ const paymentsPerStep = 50_000
 interface IncomeOptions {
   readonly pool: pg.Pool
   /** For tests. */
-  readonly steps?: { readonly changes: number; readonly hours: number; readonly payments: number }
+  readonly steps?: {
+    readonly changes: number
+    readonly rings: number
+    readonly hours: number
+    readonly payments: number
+  }
 }
 
 /**
- * One bounded pass: follows agents whose addresses changed, then sums up hours that are due. Returns how much was done;
- * zero: income is what the rolled up settlements say.
+ * One bounded pass: follows agents whose addresses changed, then looks for rings, then sums up hours that are due. Returns
+ * how much was done; zero: income is what the rolled up settlements say.
  */
 export async function runIncome({
   pool,
-  steps = { changes: changesPerStep, hours: hoursPerStep, payments: paymentsPerStep },
+  steps = { changes: changesPerStep, rings: ringsPerStep, hours: hoursPerStep, payments: paymentsPerStep },
 }: IncomeOptions): Promise<number> {
   const followed = await inTransaction(pool, async (db) => {
     const changed = await nextChangedAgents(db, steps.changes)
@@ -39,9 +47,10 @@ export async function runIncome({
     await moveIncomeProgress(db, changed.change)
     return changed.fids.length
   })
+  const looked = await runRings(pool, steps.rings)
   const summed = await inTransaction(pool, async (db) => {
     await allowLargeSums(db)
     return sumDueHours(db, steps)
   })
-  return followed + summed
+  return followed + looked + summed
 }

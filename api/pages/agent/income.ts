@@ -78,7 +78,7 @@ function overTime({ interval, points }: IncomeSeries, isFiltered: boolean): Html
 
 /** What lets a reader judge the sums; the API says how each is found. */
 function signs({ x402, flags }: Income): Html {
-  const { self, same_owner, dust, reciprocal, single_payer } = flags
+  const { self, same_owner, ring, dust, reciprocal, single_payer } = flags
   const rows: [string, Html | string | false][] = [
     [
       'By x402',
@@ -88,6 +88,7 @@ function signs({ x402, flags }: Income): Html {
     ],
     ['To itself', self.payments > 0 && paid(self)],
     ['Same owner', same_owner.payments > 0 && paid(same_owner)],
+    ['In a ring', ring.payments > 0 && paid(ring)],
     [
       'Paid back',
       reciprocal !== null &&

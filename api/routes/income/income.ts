@@ -41,8 +41,11 @@ export const income = route({
   async read({ fid }, { database }) {
     if (!(await agentExists(database, fid))) return undefined
     const { members, due } = await readIncome(database, fid)
-    const { self, same_owner, dust, reciprocal, single_payer, addresses, ...sums } = members as Record<string, string>
-    const flags = { self, same_owner, dust, reciprocal, single_payer } as Record<string, string>
+    const { self, same_owner, ring, dust, reciprocal, single_payer, addresses, ...sums } = members as Record<
+      string,
+      string
+    >
+    const flags = { self, same_owner, ring, dust, reciprocal, single_payer } as Record<string, string>
     return objectText({
       fid: `${fid}`,
       currency: '"USD"',
@@ -91,8 +94,8 @@ export const allIncomeStats = route({
   freshSeconds: 60,
   async read(_input, { database, now }) {
     const { members, due } = await allIncome(database)
-    const { self, same_owner, dust, ...sums } = members as Record<string, string>
-    const flags = { self, same_owner, dust } as Record<string, string>
+    const { self, same_owner, ring, dust, ...sums } = members as Record<string, string>
+    const flags = { self, same_owner, ring, dust } as Record<string, string>
     return objectText({
       currency: '"USD"',
       complete_until: await incomeUntil(database, due),

@@ -12,13 +12,13 @@ const kind = z.enum(incomeKinds).meta({
     'forwarded: passed on by a forwarder in the transaction that paid it. permit2_exact, permit2_upto: by one of the ' +
     'proxies for Permit2 of x402.',
 })
-const flag = z.enum(['self', 'same_owner', 'none']).meta({
+const flag = z.enum(['self', 'same_owner', 'ring', 'none']).meta({
   id: 'IncomeFlag',
   description:
     'self: payer and recipient are one address; same_owner: the payer is or was an address of the same agent, as far ' +
-    'as the directory can see; none.',
+    'as the directory can see; ring: the money goes round over three addresses or more, as docs/rules.md says; none.',
 })
-const filteredPaid = paid.meta({ description: 'Without payments flagged self or same_owner.' })
+const filteredPaid = paid.meta({ description: 'Without payments flagged self, same_owner or ring.' })
 const completeUntil = time.nullable().meta({
   description: 'Everything up to here is counted, of the chain that is least far. Null: not known of one of them.',
 })
@@ -60,6 +60,7 @@ export const agentIncome = z
     flags: z.strictObject({
       self: paid,
       same_owner: paid,
+      ring: paid,
       dust,
       reciprocal: z
         .strictObject({ payers: count, payments: count, amount_usdc: dollars })
@@ -90,7 +91,11 @@ export const agentIncome = z
   .meta({ id: 'AgentIncome' })
 
 export const incomeStats = z
-  .strictObject({ ...sums, flags: z.strictObject({ self: paid, same_owner: paid, dust }), generated_at: time })
+  .strictObject({
+    ...sums,
+    flags: z.strictObject({ self: paid, same_owner: paid, ring: paid, dust }),
+    generated_at: time,
+  })
   .meta({
     id: 'IncomeStats',
     description:

@@ -34,6 +34,7 @@ const members = `
      'share', round(coalesce(sum(amount) filter (where x402), 0) / nullif(sum(amount), 0), 6)) from sums) as x402,
   (select ${sums(`flag = 'self'`)} from sums) as self,
   (select ${sums(`flag = 'same_owner'`)} from sums) as same_owner,
+  (select ${sums(`flag = 'ring'`)} from sums) as ring,
   (select ${sums('true', 'dust_n', 'dust_amount')} from sums) as dust,
   (select json_build_object('payments', coalesce(sum(other_n), 0)::bigint) from sums) as other_tokens`
 
@@ -66,7 +67,7 @@ const present = (texts: Record<string, string | null>) =>
 
 const text = (relation: string, names: readonly string[]) =>
   `select ${names.map((name) => `${name}::text as ${name}`).join(', ')}, due from (${relation}) answer`
-const common = ['raw', 'filtered', 'by_kind', 'x402', 'self', 'same_owner', 'dust', 'other_tokens']
+const common = ['raw', 'filtered', 'by_kind', 'x402', 'self', 'same_owner', 'ring', 'dust', 'other_tokens']
 
 const ofAll = `
 with sums as materialized (select * from income_total where n > 0)
@@ -92,12 +93,12 @@ countable as materialized (
                     join payment p on p.payee = one.address limit ${most} + 1) others) <= ${most} as yes
 ),
 pair as (
-  select p.payer, p.n, p.amount, p.first_at, p.last_at
+  select p.recipient, p.payer, p.n, p.amount, p.first_at, p.last_at
     from whose
     join settlement_payer p on p.recipient = whose.address
    where whose.chain = '' and (select yes from countable)
    union all
-  select s.payer, 1, s.amount, s.block_timestamp, s.block_timestamp
+  select wallet.address, s.payer, 1, s.amount, s.block_timestamp, s.block_timestamp
     from (select distinct address, chain from whose where chain <> '') wallet
    cross join lateral (
      select s.payer, s.amount, s.block_timestamp from settlement s
@@ -109,7 +110,7 @@ pair as (
    ) s
    where (select yes from countable)
    union all
-  select s.payer, 1, s.amount, s.block_timestamp, s.block_timestamp
+  select one.address, s.payer, 1, s.amount, s.block_timestamp, s.block_timestamp
     from (select distinct address from whose) one
    cross join lateral (
      select s.payer, case when s.is_dollar then s.amount else 0 end as amount, s.block_timestamp
@@ -121,7 +122,8 @@ pair as (
 ),
 payer as materialized (
   select payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
-         exists (select from income_owner o where o.fid = $1 and o.address = payer) as own
+         exists (select from income_owner o where o.fid = $1 and o.address = pair.payer) as own,
+         bool_and(exists (select from income_ring r where r.recipient = pair.recipient and r.payer = pair.payer)) as ring
     from pair group by payer
 ),
 returned as (
@@ -137,7 +139,7 @@ returned as (
 )
 ${text(
   `select ${members},
-  (select json_build_object('raw', count(*), 'filtered', count(*) filter (where not own))
+  (select json_build_object('raw', count(*), 'filtered', count(*) filter (where not own and not ring))
      from payer having (select yes from countable)) as payers,
   (select json_build_object('payers', count(*), 'payments', coalesce(sum(n), 0)::bigint,
           'amount_usdc', ${dollars('coalesce(sum(amount), 0)')})

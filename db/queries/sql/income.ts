@@ -42,6 +42,7 @@ export const isPassedOn = (payment: string) => `(${payment}.through is not null 
 export const incomeFlag = (fid: string, payment: string) => `case
            when ${payment}.payer = ${payment}.recipient then 'self'
            when exists (select from income_owner o where o.fid = ${fid} and o.address = ${payment}.payer) then 'same_owner'
+           when exists (select from income_ring r where r.recipient = ${payment}.recipient and r.payer = ${payment}.payer) then 'ring'
            else 'none' end`
 
 /** What says that a payment is one of x402: `contract`, one of x402's own settled it; `facilitator`, a known one sent it. */

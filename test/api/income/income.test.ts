@@ -164,6 +164,7 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
     flags: {
       self: { payments: 1, amount_usdc: 7 },
       same_owner: { payments: 1, amount_usdc: 5 },
+      ring: { payments: 0, amount_usdc: 0 },
       dust: { payments: 1, amount_usdc: 0.000999 },
       reciprocal: { payers: 1, payments: 3, amount_usdc: 1.000999 },
       single_payer: false,

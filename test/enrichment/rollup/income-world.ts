@@ -9,6 +9,7 @@ import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { addressOf, birth, hashOf, insert, seedAgent, seedChainState } from '../../support/seed.ts'
+import { ringPayers } from './ring-oracle.ts'
 
 export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 export const people = ['one', 'two', 'three', 'four', 'five', 'six'].map(addressOf)
@@ -55,8 +56,8 @@ interface OtherRow {
   readonly originLogIndex: number | null
 }
 
-const person = fc.integer({ min: 0, max: people.length - 1 })
-const paid = fc.record({
+export const person = fc.integer({ min: 0, max: people.length - 1 })
+export const paid = fc.record({
   block: fc.integer({ min: 0, max: lastBlock }),
   logIndex: fc.integer({ min: 0, max: 2 }),
   payer: person,
@@ -169,7 +170,7 @@ export class World {
         while ((await rollUpSettlements({ pool, stepSettlements: 5 })) > 0);
         return
       case 'sum':
-        await runIncome({ pool, steps: { changes: 1, hours: 2, payments: 3 } })
+        await runIncome({ pool, steps: { changes: 1, rings: 1, hours: 2, payments: 3 } })
         return
       case 'verify': {
         this.verified.set(step.fid, step.now)
@@ -242,7 +243,22 @@ export class World {
     }
   }
 
+  /** Payers of each whose settlements go round. */
+  #rings(): string[][] {
+    const total = new Map<string, bigint>()
+    for (const { block, payer, recipient, amount } of this.payments.values()) {
+      const key = `${payer} ${recipient}`
+      if (block <= this.final) total.set(key, (total.get(key) ?? 0n) + BigInt(amount))
+    }
+    const edges = [...total].map(([key, amount]) => {
+      const [payer, recipient] = key.split(' ') as [string, string]
+      return { payer, recipient, amount }
+    })
+    return people.map((_, one) => ringPayers(`${one}`, edges))
+  }
+
   income(): string[] {
+    const rings = this.#rings()
     const settled = [...this.payments.values()].map((row) => ({
       ...row,
       kind: row.selector < 2 ? 'eip3009_vrs' : 'eip3009_bytes',
@@ -257,7 +273,8 @@ export class World {
         const isIts = (one: number) => this.verified.get(fid)?.includes(one) === true
         if (!isIts(payment.recipient) || payment.through.some(isIts)) continue
         const isOwn = this.ever.get(fid)?.has(payment.payer) === true
-        const flag = payment.payer === payment.recipient ? 'self' : isOwn ? 'same_owner' : 'none'
+        const other = rings[payment.recipient]?.includes(`${payment.payer}`) ? 'ring' : 'none'
+        const flag = payment.payer === payment.recipient ? 'self' : isOwn ? 'same_owner' : other
         const hour = new Date(Math.floor(timeOf(payment.block).getTime() / 3_600_000) * 3_600_000).toISOString()
         const isX402 = payment.origin !== 'settlement' || this.named.includes(payment.sender)
         const isPassedOn = payment.through.some((one) => fids.some((other) => this.verified.get(other)?.includes(one)))
@@ -327,7 +344,8 @@ export async function store(pool: pg.Pool, rows: readonly Paid[]): Promise<void>
 export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
     truncate settlement, payment, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
-             agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, chain_contract cascade;
+             agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, income_ring, income_reach,
+             income_ring_due, chain_contract cascade;
     select set_config('directory.sums', 'hours, totals, payers, senders', true);
     update settlement_rollup set next_block = 0;
     update income_progress set change = 0`)

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../db/pool.ts'
+import { agentIncome } from '../../../db/queries/income/agent-income.ts'
 import { addToRollup, lockRollup, moveRollup } from '../../../db/queries/rollup/hourly.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { insert } from '../../support/seed.ts'
-import { bytes, empty, first, people, step, store, World } from './income-world.ts'
+import { bytes, empty, first, paid, people, person, step, store, World } from './income-world.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -34,13 +35,106 @@ test('income is what the payments say one by one, whatever moves them, the addre
       for (const one of begin) await world.take(one)
       for (const one of steps) await world.take(one)
       await world.take({ kind: 'roll up', blocks: 40 })
-      while ((await runIncome({ pool: database.pool, steps: { changes: 2, hours: 3, payments: 5 } })) > 0);
+      while ((await runIncome({ pool: database.pool, steps: { changes: 2, rings: 1, hours: 3, payments: 5 } })) > 0);
       const { rows } = await database.pool.query<{ line: string }>(stored)
       expect(rows.map(({ line }) => line).sort()).toEqual(world.income())
       expect((await database.pool.query(totals)).rows).toEqual((await database.pool.query(summed)).rows)
     }),
     { numRuns: rounds(4, 40), endOnFailure: true },
   )
+})
+
+/** A round of the same amount, and somebody beside it who pays one of it. */
+const round = fc
+  .record({
+    people: fc.uniqueArray(person, { minLength: 3, maxLength: 5 }),
+    amount: fc.constantFrom(4_000, 5_000),
+    block: fc.nat(),
+    customer: person,
+  })
+  .map(({ people, amount, block, customer }) => {
+    const common = { sender: 0, selector: 0, amount }
+    const rows = people.map((payer, at) => {
+      const recipient = people[(at + 1) % people.length] as number
+      return { ...common, block: (block % 30) + at, logIndex: 0, payer, recipient }
+    })
+    const beside = {
+      ...common,
+      block: (block % 30) + people.length,
+      logIndex: 0,
+      payer: customer,
+      recipient: people[0] as number,
+    }
+    return { kind: 'pay' as const, rows: [...rows, beside] }
+  })
+const agents = fc.tuple(person, person).map(([one, other]) => [
+  { kind: 'verify' as const, fid: 1, now: [one] },
+  { kind: 'verify' as const, fid: 2, now: [other] },
+])
+const later = fc.oneof(
+  { weight: 3, arbitrary: round },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('pay' as const), rows: fc.array(paid, { minLength: 1, maxLength: 2 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('roll up' as const), blocks: fc.integer({ min: 20, max: 50 }) }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('sum' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('take back' as const), blocks: fc.integer({ min: 0, max: 60 }) }),
+  },
+)
+
+test('rings are those of the payments that stand, whatever closes or opens one later', async () => {
+  await fc.assert(
+    fc.asyncProperty(agents, fc.array(later, { minLength: 6, maxLength: 14 }), async (begin, steps) => {
+      await empty(database.pool)
+      const world = new World(database.pool)
+      for (const one of begin) await world.take(one)
+      for (const one of steps) {
+        await world.take(one)
+        if (one.kind === 'sum') while ((await runIncome({ pool: database.pool })) > 0);
+      }
+      await world.take({ kind: 'roll up', blocks: 20 })
+      while ((await runIncome({ pool: database.pool })) > 0);
+      const { rows } = await database.pool.query<{ line: string }>(stored)
+      expect(rows.map(({ line }) => line).sort()).toEqual(world.income())
+    }),
+    { numRuns: 4, endOnFailure: true },
+  )
+})
+
+test('a ring is left out of what is filtered until it opens again', async () => {
+  await empty(database.pool)
+  const world = new World(database.pool)
+  const all = { logIndex: 0, sender: 0, selector: 0, amount: 5_000 }
+  const told = async () => {
+    await world.take({ kind: 'roll up', blocks: 10 })
+    while ((await runIncome({ pool: database.pool })) > 0);
+    const { members } = await agentIncome(database.pool, 1)
+    const { raw, filtered, ring, payers } = members
+    return [raw, filtered, ring, payers].map((text) => JSON.parse(text ?? ''))
+  }
+  await world.take({ kind: 'verify', fid: 1, now: [0] })
+  const round = [0, 1, 2].map((payer) => ({ ...all, block: payer, payer, recipient: (payer + 1) % 3 }))
+  await world.take({ kind: 'pay', rows: [...round, { ...all, block: 3, payer: 4, recipient: 0, amount: 2_000 }] })
+  expect(await told()).toEqual([
+    { payments: 2, amount_usdc: 0.007 },
+    { payments: 1, amount_usdc: 0.002 },
+    { payments: 1, amount_usdc: 0.005 },
+    { raw: 2, filtered: 1 },
+  ])
+  // What the second keeps makes the round none, and neither pays the agent.
+  await world.take({ kind: 'pay', rows: [{ ...all, block: 3, payer: 1, recipient: 2, amount: 2_000 }] })
+  expect(await told()).toEqual([
+    { payments: 2, amount_usdc: 0.007 },
+    { payments: 2, amount_usdc: 0.007 },
+    { payments: 0, amount_usdc: 0 },
+    { raw: 2, filtered: 2 },
+  ])
 })
 
 test('a pass reads the settlements of the hours that are due, and no others', async () => {

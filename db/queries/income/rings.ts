@@ -1,0 +1,141 @@
+import type { Queryable } from '../../pool.ts'
+import { isRolledUp, noteHours } from '../sql/income.ts'
+
+/** An address whose rings are to be looked for anew. */
+interface DueAddress {
+  /** Lowercase hex, without 0x. */
+  readonly address: string
+  /** Whether it is an address of an agent still. */
+  readonly isIncome: boolean
+}
+
+/** What an address paid another one, of every kind and on every chain, in one sum; addresses as above. */
+export interface PayerSum {
+  readonly payer: string
+  readonly recipient: string
+  /** Base units; more than zero. */
+  readonly amount: bigint
+}
+
+/** What was found of an address. */
+export interface FoundRings {
+  readonly address: string
+  /** Payers whose payments to it go round. */
+  readonly payers: readonly string[]
+  /** Whose sums were read to find that. */
+  readonly reached: readonly string[]
+}
+
+/** Whether an address is due: read before the roll-up is held for it. */
+export async function areRingsDue(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ due: boolean }>({
+    name: 'are-rings-due',
+    text: 'select exists (select from income_ring_due) as due',
+  })
+  return rows[0]?.due === true
+}
+
+/** Takes addresses that are due, `limit` at most. To be called under `holdRollup`. */
+export async function takeDueRings(db: Queryable, limit: number): Promise<DueAddress[]> {
+  const { rows } = await db.query<DueAddress>({
+    name: 'take-due-rings',
+    text: `
+with taken as (
+  delete from income_ring_due d
+   using (select address from income_ring_due order by address limit $1 for update) due
+   where d.address = due.address
+  returning d.address
+)
+select encode(address, 'hex') as address,
+       exists (select from income_address i where i.address = taken.address) as "isIncome"
+  from taken order by taken.address`,
+    values: [limit],
+  })
+  return rows
+}
+
+/**
+ * Whom some addresses paid, and how much, by payer and recipient. Of an address with more than `most` sums, which are by
+ * recipient, chain and form of the signature, nothing.
+ */
+export async function paidBy(db: Queryable, payers: readonly string[], most: number): Promise<PayerSum[]> {
+  const { rows } = await db.query<{ payer: string; recipient: string; amount: string }>({
+    name: 'paid-by',
+    text: `
+select encode(given.payer, 'hex') as payer, encode(paid.recipient, 'hex') as recipient, sum(paid.amount)::text as amount
+  from (select decode(payer, 'hex') as payer from unnest($1::text[]) payer) given
+ cross join lateral (
+   select recipient, amount, count(*) over () as n
+     from (select recipient, amount from settlement_payer p where p.payer = given.payer limit $2::int + 1) sums
+ ) paid
+ where paid.n <= $2 and paid.recipient <> given.payer and paid.amount > 0
+ group by given.payer, paid.recipient
+ order by given.payer, paid.recipient`,
+    values: [payers, most],
+  })
+  return rows.map(({ amount, ...pair }) => ({ ...pair, amount: BigInt(amount) }))
+}
+
+/**
+ * Makes what was found of some addresses what is stored of them, and has the hours summed up anew in which a payer that
+ * came or went paid them. To be called under `holdRollup`.
+ */
+export async function storeRings(db: Queryable, found: readonly FoundRings[]): Promise<void> {
+  const pairs = found.flatMap(({ address, payers }) => payers.map((payer) => [address, payer] as const))
+  const reached = found.flatMap(({ address, reached }) => reached.map((payer) => [address, payer] as const))
+  await db.query({
+    name: 'store-rings',
+    text: `
+with looked as materialized (select decode(address, 'hex') as address from unnest($1::text[]) address),
+wanted as materialized (
+  select decode(recipient, 'hex') as recipient, decode(payer, 'hex') as payer
+    from unnest($2::text[], $3::text[]) as w (recipient, payer)
+),
+reached as materialized (
+  select decode(address, 'hex') as address, decode(payer, 'hex') as payer
+    from unnest($4::text[], $5::text[]) as r (address, payer)
+),
+unreached as (
+  delete from income_reach r
+   using looked
+   where r.address = looked.address
+     and not exists (select from reached w where (w.address, w.payer) = (r.address, r.payer))
+),
+noted as (
+  insert into income_reach (payer, address) select payer, address from reached order by payer, address
+      on conflict do nothing
+),
+lost as (
+  delete from income_ring i
+   using looked
+   where i.recipient = looked.address
+     and not exists (select from wanted w where (w.recipient, w.payer) = (i.recipient, i.payer))
+  returning i.recipient, i.payer
+),
+added as (
+  insert into income_ring (recipient, payer) select recipient, payer from wanted order by recipient, payer
+      on conflict do nothing
+  returning recipient, payer
+),
+moved as (select recipient, payer from lost union select recipient, payer from added)
+${noteHours(`
+  select h.recipient, h.chain, h.hour
+    from moved
+    join settlement_payer p on p.recipient = moved.recipient and p.payer = moved.payer
+    join settlement_hourly h on h.recipient = p.recipient and h.chain = p.chain and h.overload = p.overload
+                            and h.hour >= date_trunc('hour', p.first_at, 'UTC') and h.hour <= p.last_at
+   where exists (select from income_address i where i.address = h.recipient)
+   union all
+  select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
+    from moved
+    join payment p on p.payee = moved.recipient and p.payer = moved.payer
+   where exists (select from income_address i where i.address = p.payee) and ${isRolledUp('p')}`)}`,
+    values: [
+      found.map(({ address }) => address),
+      pairs.map(([recipient]) => recipient),
+      pairs.map(([, payer]) => payer),
+      reached.map(([address]) => address),
+      reached.map(([, payer]) => payer),
+    ],
+  })
+}

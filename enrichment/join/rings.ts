@@ -1,0 +1,22 @@
+import type pg from 'pg'
+import { inTransaction } from '../../db/pool.ts'
+import { holdRollup } from '../../db/queries/income/addresses.ts'
+import { areRingsDue, paidBy, storeRings, takeDueRings } from '../../db/queries/income/rings.ts'
+import { findRings, ringBounds } from './ring-search.ts'
+
+/**
+ * Looks for the rings of addresses that are due, `limit` at most: those that came or went, and those of which a payer
+ * that was looked at paid since. Returns how many were due.
+ */
+export async function runRings(pool: pg.Pool, limit: number, bounds = ringBounds): Promise<number> {
+  if (!(await areRingsDue(pool))) return 0
+  return inTransaction(pool, async (db) => {
+    await holdRollup(db)
+    const due = await takeDueRings(db, limit)
+    const own = due.filter(({ isIncome }) => isIncome).map(({ address }) => address)
+    const found = await findRings(own, (payers) => paidBy(db, payers, bounds.payerSums), bounds)
+    const gone = due.filter(({ isIncome }) => !isIncome)
+    await storeRings(db, [...found, ...gone.map(({ address }) => ({ address, payers: [], reached: [] }))])
+    return due.length
+  })
+}

@@ -1,5 +1,6 @@
 import type { Shard } from '../../db/queries/chain/backfill.ts'
 import { Refusal } from '../refusal.ts'
+import { addPaymentTally, emptyPaymentTally } from '../store/payment-tally.ts'
 import { addTally, emptyTally, type Tally } from './row-pages.ts'
 
 /** What a range of blocks came to, for whoever wants to compare it with another index or source. */
@@ -9,15 +10,19 @@ export interface Certificate extends Tally {
   /** Lowercase hex. */
   readonly firstHash: string
   readonly lastHash: string
+  /** Payments beside the settlements; null: the blocks were loaded before these were counted. */
+  readonly payments: number | null
+  readonly paymentChecksum: bigint | null
 }
 
 /** The certificate of one shard. Throws when it is not loaded to its end. */
 export function certificateOf(shard: Shard): Certificate {
   const { firstBlock, lastBlock, nextBlock, firstHash, lastHash, settlements, amount, checksum } = shard
+  const { payments, paymentChecksum } = shard
   if (nextBlock <= lastBlock || !firstHash || !lastHash) {
     throw new Refusal(`blocks ${nextBlock} to ${lastBlock} are not loaded yet; run the backfill to its end first`)
   }
-  return { firstBlock, lastBlock, firstHash, lastHash, settlements, amount, checksum }
+  return { firstBlock, lastBlock, firstHash, lastHash, settlements, amount, checksum, payments, paymentChecksum }
 }
 
 /** The certificate of the whole range. Throws when two shards are not of one chain. */
@@ -33,19 +38,29 @@ export function joinCertificates(shards: readonly Shard[]): Certificate {
       )
     }
   }
-  const tally = shards.map(certificateOf).reduce(addTally as (sum: Tally, more: Certificate) => Tally, emptyTally())
+  const certificates = shards.map(certificateOf)
+  const tally = certificates.reduce(addTally as (sum: Tally, more: Certificate) => Tally, emptyTally())
+  const counted = certificates.flatMap(({ payments, paymentChecksum }) =>
+    payments === null || paymentChecksum === null ? [] : { payments, paymentChecksum },
+  )
+  const isCounted = counted.length === certificates.length
+  const paid = isCounted ? counted.reduce(addPaymentTally, emptyPaymentTally()) : undefined
   return {
     firstBlock: first.firstBlock,
     lastBlock: last.lastBlock,
     firstHash: first.firstHash as string,
     lastHash: last.lastHash as string,
     ...tally,
+    payments: paid?.payments ?? null,
+    paymentChecksum: paid?.paymentChecksum ?? null,
   }
 }
 
 /** One line: two ranges hold the same when their lines are equal. */
 export function printCertificate(chain: string, certificate: Certificate): string {
   const { firstBlock, lastBlock, settlements, amount, checksum, firstHash, lastHash } = certificate
-  const sum = checksum.toString(16).padStart(16, '0')
-  return `${chain} ${firstBlock} to ${lastBlock}: ${settlements} settlements, amount ${amount}, checksum ${sum}, first block ${firstHash}, last block ${lastHash}`
+  const { payments, paymentChecksum } = certificate
+  const digits = (sum: bigint) => sum.toString(16).padStart(16, '0')
+  const paid = paymentChecksum === null ? '' : `${payments} payments beside them, checksum ${digits(paymentChecksum)}, `
+  return `${chain} ${firstBlock} to ${lastBlock}: ${settlements} settlements, amount ${amount}, checksum ${digits(checksum)}, ${paid}first block ${firstHash}, last block ${lastHash}`
 }

@@ -3,6 +3,7 @@ import { openDatabase } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
 import { readShards } from '../../db/queries/chain/backfill.ts'
+import { tallyPaymentsWithin } from '../../db/queries/chain/payments.ts'
 import { runCommand } from '../../ops/cli.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
 import { checkDatabase } from '../checks.ts'
@@ -155,7 +156,10 @@ async function verify(pool: ReturnType<typeof createPool>, config: BackfillConfi
     const certified = certificateOf(shard)
     const line = printCertificate(chain.name, certified)
     const table = await inTransaction(pool, (client) => tallyTable(client, chain.name, shard))
-    const wrong = table ? differences(certified, table) : ['a row has another shape than those that were loaded']
+    const paid = await tallyPaymentsWithin(pool, chain.name, { fromBlock: shard.firstBlock, toBlock: shard.lastBlock })
+    const wrong = table
+      ? differences(certified, { ...table, ...paid })
+      : ['a row has another shape than those that were loaded']
     console.log(`the table ${wrong.length === 0 ? 'holds' : 'does not hold'} ${line}`)
     problems.push(...wrong.map((text) => `the table: ${text}`))
     if (!history) continue

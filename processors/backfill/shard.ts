@@ -7,6 +7,7 @@ import { Slices } from '../history/slices.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { Refusal } from '../refusal.ts'
+import { tallyPayments } from '../store/payment-tally.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { Job } from './job.ts'
@@ -93,10 +94,11 @@ async function loadPart(
       if (slices.next === from) continue // an answer that failed
       const { pages, tally } = encoder.pages.takeAll()
       await writer.write(pages)
+      const payments = encoder.payments.splice(0)
       const { hash = '', parentHash = '' } = slices.first ?? {}
       await writer.end({
         unpaid: encoder.unpaid.splice(0),
-        payments: encoder.payments.splice(0),
+        payments,
         step: {
           backfillId,
           firstBlock,
@@ -106,6 +108,7 @@ async function loadPart(
           firstHash: hash,
           lastHash: slices.lastHash ?? '',
           ...tally,
+          ...tallyPayments(payments),
         },
       })
     }

@@ -7,6 +7,7 @@ import type { History } from '../history/history.ts'
 import { Slices } from '../history/slices.ts'
 import { findCallsIn } from '../history/sources.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
+import { addPaymentTally, emptyPaymentTally, tallyPayments } from '../store/payment-tally.ts'
 import { copyHeader } from '../store/settlement-copy.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { Certificate } from './certificate.ts'
@@ -103,16 +104,16 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
   return true
 }
 
-/** What of a shard's blocks is not in its certificate. */
-type Uncertified = Pick<BlockEncoder, 'unpaid' | 'payments'>
+/** What of a shard's blocks is not among its settlements. */
+type Beside = Pick<BlockEncoder, 'unpaid' | 'payments'>
 
-/** What a source says of a shard's blocks now. `onFound` hears of what is not in the certificate, piece by piece. */
+/** What a source says of a shard's blocks now. `onFound` hears of what are no settlements, piece by piece. */
 export async function certifySource(
   history: History,
   config: Pick<BackfillConfig, 'chain' | 'tokens' | 'second'>,
   shard: Pick<Shard, 'firstBlock' | 'lastBlock'>,
   warn: (text: string) => void,
-  onFound: (found: Uncertified) => void = () => {},
+  onFound: (found: Beside) => void = () => {},
 ) {
   const { chain, tokens } = config
   const { firstBlock, lastBlock } = shard
@@ -126,22 +127,32 @@ export async function certifySource(
   )
   const slices = new Slices(history, firstBlock, lastBlock, null, { warn } as never)
   let sum = emptyTally()
+  let paid = emptyPaymentTally()
   try {
     while (!slices.isDone) {
       await slices.advance(encoder)
-      onFound({ unpaid: encoder.unpaid.splice(0), payments: encoder.payments.splice(0) })
+      const found = { unpaid: encoder.unpaid.splice(0), payments: encoder.payments.splice(0) }
+      paid = addPaymentTally(paid, tallyPayments(found.payments))
+      onFound(found)
       sum = addTally(sum, encoder.pages.takeAll().tally)
     }
   } finally {
     slices.close()
   }
-  return { firstBlock, lastBlock, firstHash: slices.first?.hash ?? '', lastHash: slices.lastHash ?? '', ...sum }
+  return {
+    firstBlock,
+    lastBlock,
+    firstHash: slices.first?.hash ?? '',
+    lastHash: slices.lastHash ?? '',
+    ...sum,
+    ...paid,
+  }
 }
 
-/** What differs, in words; empty: nothing. */
+/** What differs, in words, of what both tell; empty: nothing. */
 export function differences(expected: Certificate, found: Tally & Partial<Certificate>): string[] {
-  const names = ['settlements', 'amount', 'checksum', 'firstHash', 'lastHash'] as const
+  const names = ['settlements', 'amount', 'checksum', 'payments', 'paymentChecksum', 'firstHash', 'lastHash'] as const
   return names
-    .filter((name) => found[name] !== undefined && found[name] !== expected[name])
+    .filter((name) => (found[name] ?? null) !== null && expected[name] !== null && found[name] !== expected[name])
     .map((name) => `${name} is ${found[name]}, certified ${expected[name]}`)
 }

@@ -14,7 +14,7 @@ import {
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-blocks.ts'
 import { cutPasses } from '../../db/queries/chain/payment-passes.ts'
-import { deletePaymentsWithin } from '../../db/queries/chain/payments.ts'
+import { deletePaymentsWithin, tallyPaymentsWithin } from '../../db/queries/chain/payments.ts'
 import {
   deleteBackfillsAbove,
   deleteChainState,
@@ -152,7 +152,8 @@ async function shorten(db: pg.PoolClient, { name }: ChainSettings, { id }: Backf
   )
   const tally = cut && (await tallyTable(db, name, { firstBlock: cut.firstBlock, lastBlock: block.height }))
   if (cut && !tally) throw new Refusal(`${name}: a row below block ${block.height} has another shape than those loaded`)
-  await shortenBackfill(db, id, block, tally ?? emptyTally())
+  const left = { fromBlock: cut?.firstBlock ?? 0, toBlock: cut ? block.height : -1 }
+  await shortenBackfill(db, id, block, { ...(tally ?? emptyTally()), ...(await tallyPaymentsWithin(db, name, left)) })
 }
 
 /** Its rows below the block would be the processor's, and those it has not loaded nobody's. */

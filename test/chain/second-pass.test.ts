@@ -1,5 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { readChains } from '../../chains.file.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
+import { Auditor } from '../../processors/audit/auditor.ts'
+import { openHistory, sourceOf } from '../../processors/history/sources.ts'
+import { memorySource } from '../doubles/portal/memory-source.ts'
+import { readBlocks } from '../doubles/portal/rpc-blocks.ts'
+import { startPortal } from '../doubles/portal/server.ts'
 import { runBackfill } from '../support/chain/backfill.ts'
 import { forkHere } from '../support/chain/branches.ts'
 import { type ChainIndex, indexChain } from '../support/chain/index-chain.ts'
@@ -79,6 +85,53 @@ test('payments of blocks that were read without them are found, once, and certif
   const { rows } = await pool.query('select payments::int, amount::int from payment_pass')
   const sums = await pool.query('select count(*)::int as payments, sum(gross)::int as amount from payment')
   expect(rows).toEqual(sums.rows)
+})
+
+const one = '(select block_number, log_index from payment order by block_number, log_index limit 1 offset %)'
+const where = (at: number) => `where (block_number, log_index) = ${one.replace('%', String(at))}`
+const faults = [
+  `delete from payment ${where(0)}`,
+  `update payment set gross = gross + 1, net = net + 1 ${where(0)}`,
+  `update payment set payee = payer ${where(2)}`,
+  `insert into payment
+   select 'base-surplus', chain, block_number, 9999, block_timestamp, 'permit2_exact', token, payer, payee, gross, net, facilitator,
+          tx_hash
+     from payment ${where(1)}`,
+]
+
+test('payments that are missing, too many or wrong are mended by an audit', { timeout }, async () => {
+  const { pool, url } = index.database
+  const head = Number(await chain.client.getBlockNumber())
+  const blocks = await readBlocks(chain.rpc, 0, head)
+  const portal = await startPortal({ datasets: { 'base-mainnet': memorySource({ blocks, chunkBlocks: 100 }) } })
+  const file = chainSettings(chain, { finality, portal: portal.url })
+  const { base } = readChains({ env: {}, file })
+  const source = sourceOf(base, undefined)
+  const auditor = new Auditor({
+    databaseUrl: url,
+    chain: base,
+    scope: 'all',
+    source: source.kind,
+    openHistory: (wanted) => openHistory(source, wanted),
+    pauseMs: timeout,
+    log: { info: () => {}, warn: () => {} } as never,
+  })
+  onTestFinished(async () => {
+    await auditor.close(1_000)
+    await portal.stop()
+  })
+  const expected = await index.tables()
+  for (const fault of faults) await pool.query(fault)
+  expect(describeDifference(await index.tables(), expected)).toMatch(/^payment: .* 3 too many \(\+\), 3 missing \(-\)/)
+  await pool.query('delete from head_range')
+  await pool.query(`insert into head_range (chain, from_block, to_block, next_block) values ('base', 0, $1, 0)`, [
+    head - finality,
+  ])
+  expect(await auditor.audit()).toBe(true)
+  expect(describeDifference(await index.tables(), expected)).toBe('')
+  expect(auditor.mended).toEqual({ missing: 1, surplus: 1, changed: 2, unpaid: 0, contracts: 0 })
+  const { rows } = await pool.query('select missing, surplus, changed from audit_certificate')
+  expect(rows).toEqual([{ missing: 1, surplus: 1, changed: 2 }])
 })
 
 test('a range is not asked for beside it', async () => {

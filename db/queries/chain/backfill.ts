@@ -23,6 +23,9 @@ export interface Shard {
   readonly settlements: number
   readonly amount: bigint
   readonly checksum: bigint
+  /** Null: blocks of it were loaded before payments were counted. */
+  readonly payments: number | null
+  readonly paymentChecksum: bigint | null
 }
 
 /** Until the transaction ends nobody reserves a range of the chain; a reservation that is being made is waited for. */
@@ -97,17 +100,24 @@ export async function noteSource(db: Queryable, id: number, source: string): Pro
 
 /** The shards of a backfill, ascending. */
 export async function readShards(db: Queryable, id: number): Promise<Shard[]> {
-  const { rows } = await db.query<Omit<Shard, 'amount' | 'checksum'> & { amount: string; checksum: string }>(
+  type Sums = Record<'amount' | 'checksum', string> & { readonly paymentChecksum: string | null }
+  const { rows } = await db.query<Omit<Shard, keyof Sums> & Sums>(
     `select first_block as "firstBlock", last_block as "lastBlock", next_block as "nextBlock",
             '0x' || encode(parent_hash, 'hex') as "parentHash", '0x' || encode(first_hash, 'hex') as "firstHash",
             '0x' || encode(last_hash, 'hex') as "lastHash", settlements::float8 as settlements,
-            amount::text as amount, checksum::text as checksum
+            amount::text as amount, checksum::text as checksum, payments::float8 as payments,
+            payment_checksum::text as "paymentChecksum"
        from backfill_shard
       where backfill_id = $1
       order by first_block`,
     [id],
   )
-  return rows.map((row) => ({ ...row, amount: BigInt(row.amount), checksum: BigInt(row.checksum) }))
+  return rows.map(({ amount, checksum, paymentChecksum, ...row }) => ({
+    ...row,
+    amount: BigInt(amount),
+    checksum: BigInt(checksum),
+    paymentChecksum: paymentChecksum === null ? null : BigInt(paymentChecksum),
+  }))
 }
 
 export interface ShardStep {
@@ -123,6 +133,8 @@ export interface ShardStep {
   readonly settlements: number
   readonly amount: bigint
   readonly checksum: bigint
+  readonly payments: number
+  readonly paymentChecksum: bigint
 }
 
 /** To be called in the transaction that adds the rows. False: the shard stands elsewhere, another process moves it. */
@@ -135,7 +147,9 @@ export async function moveShard(db: Queryable, step: ShardStep): Promise<boolean
             last_hash = decode(substr($7, 3), 'hex'),
             settlements = settlements + $8,
             amount = amount + $9::numeric,
-            checksum = (checksum + $10::numeric) % 18446744073709551616
+            checksum = (checksum + $10::numeric) % 18446744073709551616,
+            payments = payments + $11,
+            payment_checksum = (payment_checksum + $12::numeric) % 18446744073709551616
       where backfill_id = $1 and first_block = $2 and next_block = $3`,
     [
       step.backfillId,
@@ -148,6 +162,8 @@ export async function moveShard(db: Queryable, step: ShardStep): Promise<boolean
       step.settlements,
       String(step.amount),
       String(step.checksum),
+      step.payments,
+      String(step.paymentChecksum),
     ],
   )
   return rowCount === 1

@@ -24,6 +24,29 @@ export async function deletePaymentsWithin(
   await db.query('delete from payment where chain = $1 and block_number between $2 and $3', [chain, fromBlock, toBlock])
 }
 
+/** What the payments of a range come to: how many, and the sum modulo 2^64 of the first eight bytes of the SHA-256 of each. */
+export async function tallyPaymentsWithin(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
+  const { rows } = await db.query<{ payments: number; checksum: string }>({
+    name: 'tally-payments-within',
+    text: `
+select count(*)::float8 as payments,
+       mod(mod(coalesce(sum(('x' || left(encode(sha256(convert_to(line, 'UTF8')), 'hex'), 16))::bit(64)::bigint), 0), 18446744073709551616)
+         + 18446744073709551616, 18446744073709551616)::text as checksum -- a bigint has a sign, which the sum has not
+  from (
+    select concat_ws(' ', block_number, log_index, (extract(epoch from block_timestamp) * 1000)::bigint, kind,
+                     ${hexText('token')}, ${hexText('payer')}, ${hexText('payee')}, gross, net,
+                     ${hexText('facilitator')}, ${hexText('tx_hash')}, ${hexText('forwarder')}, origin_log_index, depth) as line
+      from payment
+     where chain = $1 and block_number between $2 and $3
+  ) payments`,
+    values: [chain, fromBlock, toBlock],
+  })
+  const { payments = 0, checksum = '0' } = rows[0] ?? {}
+  return { payments, paymentChecksum: BigInt(checksum) }
+}
+
+const hexText = (column: string) => `'0x' || encode(${column}, 'hex')`
+
 /** What the payments of a range should be. */
 interface ExpectedPayments {
   /** A JSON array of rows with the columns' names. */

@@ -80,15 +80,31 @@ export async function shortenBackfill(
   db: Queryable,
   id: number,
   { height, hash }: { height: number; hash: string },
-  tally: { readonly settlements: number; readonly amount: bigint; readonly checksum: bigint },
+  tally: {
+    readonly settlements: number
+    readonly amount: bigint
+    readonly checksum: bigint
+    readonly payments: number
+    readonly paymentChecksum: bigint
+  },
 ): Promise<void> {
   await db.query('delete from backfill_shard where backfill_id = $1 and first_block > $2', [id, height])
   await db.query(
     `update backfill_shard
         set last_block = $2, next_block = $2 + 1, last_hash = decode(substr($3, 3), 'hex'), settlements = $4,
-            amount = $5::numeric, checksum = $6::numeric
+            amount = $5::numeric, checksum = $6::numeric, payments = case when payments is not null then $7 end,
+            payment_checksum = case when payments is not null then $8::numeric end
       where backfill_id = $1 and last_block > $2`,
-    [id, height, hash, tally.settlements, String(tally.amount), String(tally.checksum)],
+    [
+      id,
+      height,
+      hash,
+      tally.settlements,
+      String(tally.amount),
+      String(tally.checksum),
+      tally.payments,
+      String(tally.paymentChecksum),
+    ],
   )
   await db.query('update backfill set to_block = $2 where id = $1', [id, height])
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type pg from 'pg'
 import { inTransaction } from '../../../db/pool.ts'
 import { readChainState } from '../../../db/queries/chain/chain-state.ts'
@@ -12,8 +11,9 @@ import { paymentContractsOf } from '../../mapping/payment-kinds.ts'
 import type { PaymentRow } from '../../mapping/payments.ts'
 import { Refusal } from '../../refusal.ts'
 import { ofReadRecipients } from '../../scope/recipients.ts'
-import { jsonPages, jsonRows } from '../../store/json-rows.ts'
+import { jsonPages } from '../../store/json-rows.ts'
 import { toPayment } from '../../store/payment-record.ts'
+import { tallyPayments } from '../../store/payment-tally.ts'
 import { BlockEncoder } from '../block-encoder.ts'
 import type { BackfillConfig } from '../config.ts'
 
@@ -75,7 +75,9 @@ async function finish(work: SecondPass, pass: PaymentPass, toBlock: number): Pro
         nextBlock: next,
         firstHash: slices.first?.hash ?? '',
         lastHash,
-        ...tallyOf(found),
+        payments: found.length,
+        amount: found.reduce((sum, { gross }) => sum + gross, 0n),
+        checksum: tallyPayments(found).paymentChecksum,
       })
       from = next
       print(`${chain.name} is read up to block ${next - 1} of ${toBlock}: ${found.length} payments more`)
@@ -100,17 +102,6 @@ function commit(
     if (await movePass(db, chain.name, step)) return
     throw new Refusal(`another process reads ${chain.name} for payments, or resets it; nothing of this step is kept`)
   })
-}
-
-/** What payments come to, whatever their order. */
-function tallyOf(payments: readonly PaymentRow[]) {
-  let amount = 0n
-  let checksum = 0n
-  for (const payment of payments) {
-    amount += payment.gross
-    checksum += hash('sha256', jsonRows([toPayment(payment)]), 'buffer').readBigUInt64BE(0)
-  }
-  return { payments: payments.length, amount, checksum: BigInt.asUintN(64, checksum) }
 }
 
 /** One line: two passes found the same when their lines are equal. */

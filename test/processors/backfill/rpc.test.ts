@@ -92,6 +92,19 @@ test('a node, an archive and the Portal certify the same, and installations that
     const again = await load(database, '--verify', '--rpc', node.url)
     expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' })
     expect(again.stdout).toMatch(/the RPC endpoint .* says the same\n$/)
+
+    const paid = stage.expected.payment.length
+    expect(paid).toBeGreaterThan(6)
+    expect(other.stdout).toContain(`, ${paid} payments beside them, checksum `)
+    await database.pool.query(
+      'update payment set payee = payer where id = (select id from payment order by id limit 1 offset 2)',
+    )
+    await database.pool.query('delete from payment where id = (select id from payment order by id limit 1)')
+    const wrong = await load(database, '--verify')
+    expect(wrong.code).toBe(1)
+    expect(wrong.stderr).toMatch(
+      new RegExp(`the table: payments is ${paid - 1}, certified ${paid}; the table: paymentChecksum is \\d+`),
+    )
   } finally {
     await portal.stop()
   }

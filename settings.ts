@@ -172,6 +172,13 @@ const api = {
     more: 'off: only withdrawals end claims.',
     readers: ['enrichment'],
   },
+  FACILITATOR_HOSTS: {
+    form: oneOf('on', 'off'),
+    default: 'on',
+    about: 'whether facilitators of the list are asked daily which accounts they send from',
+    more: 'off: only the published list names senders.',
+    readers: ['enrichment'],
+  },
   VERIFICATION_PROOF: {
     form: oneOf('signed', 'stated'),
     default: 'signed',

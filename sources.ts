@@ -57,8 +57,8 @@ export const proofNode = { requestsPerSecond: 10, perDay: null }
 /** 429 and Retry-After are obeyed there as well. */
 export const namedHost = { requestsPerSecond: 100, perDay: null }
 
-/** What a subject is: `fid:123`, `address:0x…` (a holder), `token:base:12`, `shard:1`, or the one subject `hub`. */
-type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub'
+/** What a subject is: `fid:123`, `address:0x…` (a holder), `token:base:12`, `shard:1`, `facilitator:PayAI`, or the one subject `hub`. */
+type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub' | 'facilitator'
 
 /** One kind of question put to the world, and when it is put. Who asks it is a folder of `enrichment/`. */
 export interface SourceRow {
@@ -276,6 +276,17 @@ export const sources = {
     cadenceMs: { all: day },
     retry: daily,
     batch: 8,
+    perRead: 1,
+    leaseMs: 2 * minute,
+  },
+  /** Which accounts facilitators say that they send from. */
+  facilitators: {
+    name: 'facilitator_signers',
+    subject: 'facilitator',
+    label: 'Accounts of facilitators',
+    cadenceMs: { all: day },
+    retry: daily,
+    batch: 4,
     perRead: 1,
     leaseMs: 2 * minute,
   },

@@ -1,6 +1,8 @@
 /** Who settles payments for others: its name, and the accounts it sends transactions from on every EVM chain. */
 interface Facilitator {
   readonly name: string
+  /** Where it says itself what it supports and which accounts it sends from, without a key. */
+  readonly api?: string
   /** Lowercase, in the order they were published in. */
   readonly senders: readonly string[]
 }
@@ -9,7 +11,7 @@ interface Facilitator {
  * Where the accounts below were published. A key sends on every chain from the same address, so a name holds on all.
  *
  * Source: x402scan of Merit Systems, packages/external/facilitators at e85e672 of 2026-06-30, MIT licence; Obol was added
- * there later. Addresses are facts; nothing else of it is here.
+ * there later. Addresses of accounts and of APIs are facts; nothing else of it is here.
  */
 export const facilitatorListSource = 'x402scan'
 
@@ -95,18 +97,22 @@ export const facilitators: readonly Facilitator[] = [
   },
   {
     name: 'Corbits',
+    api: 'https://facilitator.corbits.dev',
     senders: ['0x06f0bfd2c8f36674df5cde852c1eed8025c268c9'],
   },
   {
     name: 'Daydreams',
+    api: 'https://facilitator.daydreams.systems',
     senders: ['0x279e08f711182c79ba6d09669127a426228a4653', '0x1363c7ff51ccce10258a7f7bddd63baab6aaf678'],
   },
   {
     name: 'Dexter',
+    api: 'https://facilitator.dexter.cash',
     senders: ['0x402feee072d655b85e08f1751af9ddbcd249521f', '0x40272e2eac848ea70db07fd657d799bd309329c4'],
   },
   {
     name: 'FluxA',
+    api: 'https://facilitator.fluxapay.xyz',
     senders: [
       '0x7f72a02c682e908d46a5677fe937cdb612d94a3b',
       '0xc67b555b4a9d340ed7c5d87743163c31a75f2254',
@@ -118,6 +124,7 @@ export const facilitators: readonly Facilitator[] = [
   },
   {
     name: 'Heurist',
+    api: 'https://facilitator.heurist.xyz',
     senders: [
       '0xb578b7db22581507d62bdbeb85e06acd1be09e11',
       '0x021cc47adeca6673def958e324ca38023b80a5be',
@@ -144,6 +151,7 @@ export const facilitators: readonly Facilitator[] = [
   },
   {
     name: 'OpenFacilitator',
+    api: 'https://pay.openfacilitator.io',
     senders: ['0x7c766f5fd9ab3dc09acad5ecfacc99c4781efe29'],
   },
   {
@@ -152,10 +160,12 @@ export const facilitators: readonly Facilitator[] = [
   },
   {
     name: 'OpenX402',
+    api: 'https://open.x402.host',
     senders: ['0x97316fa4730bc7d3b295234f8e4d04a0a4c093e8', '0x97db9b5291a218fc77198c285cefdc943ef74917'],
   },
   {
     name: 'PayAI',
+    api: 'https://facilitator.payai.network',
     senders: [
       '0xc6699d2aada6c36dfea5c248dd70f9cb0235cb63',
       '0xb2bd29925cbbcea7628279c91945ca5b98bf371b',
@@ -222,6 +232,7 @@ export const facilitators: readonly Facilitator[] = [
   },
   {
     name: 'Ultravioleta DAO',
+    api: 'https://facilitator.ultravioletadao.xyz',
     senders: ['0x103040545ac5031a11e8c03dd11324c7333a13c7'],
   },
   {
@@ -234,6 +245,7 @@ export const facilitators: readonly Facilitator[] = [
   },
   {
     name: 'X402rs',
+    api: 'https://facilitator.x402.rs',
     senders: [
       '0xd8dfc729cbd05381647eb5540d756f4f8ad63eec',
       '0x76eee8f0acabd6b49f1cc4e9656a0c8892f3332e',
@@ -247,4 +259,13 @@ export const facilitators: readonly Facilitator[] = [
     name: 'xEcho',
     senders: ['0x3be45f576696a2fd5a93c1330cd19f1607ab311d'],
   },
+]
+
+/** A facilitator that can be asked. */
+export type AskedFacilitator = Required<Pick<Facilitator, 'name' | 'api'>>
+
+/** Those of the list, and Circle, whose accounts no list has; its API is from its own reference. */
+export const askedFacilitators: readonly AskedFacilitator[] = [
+  ...facilitators.flatMap(({ name, api }) => (api === undefined ? [] : { name, api })),
+  { name: 'Circle', api: 'https://api.circle.com/v1/facilitator/x402' },
 ]

@@ -156,6 +156,7 @@ function environment(
     CHAINS_FILE: chainsFile,
     HUB_URL: hub.url,
     HUB_POLL_SECONDS: String(hubPollSeconds),
+    FACILITATOR_HOSTS: 'off',
     ...(agentHosts && {
       IPFS_GATEWAYS: agentHosts.gateway.url,
       ARWEAVE_URL: agentHosts.gateway.url,

@@ -18,6 +18,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     witnesses: witnessUrls(vars.HUB_URL ?? []),
     /** Absent: only withdrawals end claims. */
     claims: vars.CLAIM_LAPSE === 'on' ? { serviceName: vars.SERVICE_NAME } : undefined,
+    /** Whether facilitators are asked for their accounts. */
+    asksFacilitators: vars.FACILITATOR_HOSTS === 'on',
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,
     neynar: vars.NEYNAR_API_KEY
       ? { url: vars.NEYNAR_URL, apiKey: vars.NEYNAR_API_KEY, requestsPerSecond: neynar.requestsPerSecond }

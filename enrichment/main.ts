@@ -8,7 +8,7 @@ import { refreshPayers } from '../db/queries/rollup/payers.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
-import { askForSubjects } from '../db/queries/sources/source-state.ts'
+import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.ts'
 import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import { runCommand } from '../ops/cli.ts'
@@ -18,6 +18,7 @@ import { untilStopSignal } from '../ops/stop.ts'
 import { hour, minute, second } from '../ops/time.ts'
 import { sources } from '../sources.ts'
 import { readConfig } from './config.ts'
+import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
 import { forgetOldChanges } from './join/changes.ts'
 import { runEdges } from './join/edges.ts'
@@ -115,6 +116,8 @@ await runCommand({ usage, options }, async ({ values }) => {
   }
 
   await askForSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: now() })
+  if (config.asksFacilitators)
+    await addSubjects(pool, sources.facilitators.name, facilitatorSubjects, { priority: 0, dueAt: now() })
   if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
   await askForAllDocuments(pool, now())
   await forgetOtherWitnesses(pool, [config.hub.url, ...config.witnesses])

@@ -14,6 +14,7 @@ import { agentUris } from './agent-uri/source.ts'
 import { createManifests } from './claims/manifest.ts'
 import { claimChecks } from './claims/source.ts'
 import type { Config } from './config.ts'
+import { facilitatorSigners } from './facilitators/source.ts'
 import { createFixedSources } from './fixed-sources.ts'
 import { socialProofs } from './proofs/source.ts'
 import { socialWitnesses } from './proofs/witnesses.ts'
@@ -114,6 +115,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       : [belief.guard(socialSweep({ ...options, social: spareHub }))]),
     agentUris({ pool, host: agentHosts.host, resolve, now }),
     specs({ pool, hosts: agentHosts, chains, now }),
+    ...(config.asksFacilitators ? [facilitatorSigners({ hosts: agentHosts })] : []),
     ...(checkWorld ? [claimChecks({ pool, world: checkWorld, host: claimHost, now })] : []),
     ...perAgent,
   ]
@@ -137,6 +139,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       describe(config, sweeps),
       `${sources.claims.name} ${config.claims ? 'on' : 'off: CLAIM_LAPSE is off'}`,
       `${sources.proofs.name} ${proofs.length > 0 ? 'on' : 'off: RPC_OPTIMISM is not set'}`,
+      `${sources.facilitators.name} ${config.asksFacilitators ? 'on' : 'off: FACILITATOR_HOSTS is off'}`,
       witnesses.length > 0
         ? `witnesses: ${witnesses.map(({ url }) => new URL(url).host).join(', ')}`
         : 'no second hub: HUB_URL names one operator, whose word nobody checks',

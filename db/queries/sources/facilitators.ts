@@ -8,8 +8,8 @@ interface NamedSender {
 }
 
 /**
- * Makes the senders that a source names these. One that another source named before keeps that name: a host that speaks
- * for itself does not rename what a list knows, nor what another host said first.
+ * Makes the senders that a source names these. One that another source named before keeps that name: `releaseSenders` takes
+ * it away.
  */
 export async function storeSenders(db: Queryable, source: string, senders: readonly NamedSender[]): Promise<void> {
   await db.query({
@@ -27,5 +27,71 @@ select address, name, $1 from given order by address
     on conflict (address) do update set name = excluded.name
  where s.source = $1 and s.name <> excluded.name`,
     values: [source, senders.map(({ address }) => address), senders.map(({ name }) => name)],
+  })
+}
+
+/** Takes the names of accounts away that another source than this one gave them. */
+export async function releaseSenders(db: Queryable, source: string, addresses: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'release-senders',
+    text: `
+delete from facilitator_sender s
+ using (select decode(substr(address, 3), 'hex') as address from unnest($2::text[]) address) given
+ where s.address = given.address and s.source <> $1`,
+    values: [source, addresses],
+  })
+}
+
+/** What a facilitator says of itself. */
+interface Signers {
+  readonly name: string
+  readonly host: string
+  /** Lowercase hex. */
+  readonly addresses: readonly string[]
+}
+
+/** Makes the accounts that a facilitator names these; who is believed is for `believeSigners`. */
+export async function storeSigners(db: Queryable, { name, host, addresses }: Signers): Promise<void> {
+  await db.query({
+    name: 'store-signers',
+    text: `
+with given as (select decode(substr(address, 3), 'hex') as address from unnest($3::text[]) address),
+lost as (
+  delete from facilitator_signer s
+   where s.name = $1 and not exists (select from given where given.address = s.address)
+)
+insert into facilitator_signer as s (name, address, host)
+select $1, address, $2 from given order by address
+    on conflict (name, address) do update set host = excluded.host where s.host <> excluded.host`,
+    values: [name, host, addresses],
+  })
+}
+
+/**
+ * Makes accounts that facilitators name themselves senders. A facilitator that lies gains nobody's name by it and takes
+ * none away: what a published list says of an account stands; what two of them call their own is nobody's; and neither is
+ * an account that a person verifies or verified, or that is the wallet of an agent.
+ */
+export async function believeSigners(db: Queryable, list: string): Promise<void> {
+  await db.query({
+    name: 'believe-signers',
+    text: `
+with believed as materialized (
+  select s.address, min(s.name) as name, min(s.host) as host
+    from facilitator_signer s
+   where not exists (select from verified_address v where v.address = s.address)
+     and not exists (select from income_owner o where o.address = s.address)
+   group by s.address
+  having count(*) = 1
+),
+lost as (
+  delete from facilitator_sender s
+   where s.source <> $1 and not exists (select from believed b where b.address = s.address)
+)
+insert into facilitator_sender as s (address, name, source)
+select address, name, host from believed order by address
+    on conflict (address) do update set name = excluded.name, source = excluded.source
+ where s.source <> $1 and (s.source, s.name) <> (excluded.source, excluded.name)`,
+    values: [list],
   })
 }

@@ -59,10 +59,11 @@ describe('the job', () => {
   test('shows within its poll what changes at the hub, and goes on after the hub was away', async () => {
     hub.state.addAccount({ fid: 7, custody: wallet(70), registeredAt: anHourAgo })
     await rows.transfer({ chain: 'base', id: 0 }, null, wallet(1), anHourAgo)
-    start()
+    const job = start()
     await until('the sweep was done', () => hub.requests.some((path) => path.startsWith('/v1/fids?shard_id=2')))
     hub.state.addVerification(7, wallet(1))
     await until('the agent was listed', async () => (await agents())[0]?.agent_status === 'active')
+    expect(job.output()).toContain('no second hub: HUB_URL names one operator')
     hub.faults.add({ kind: 'status', status: 503 }, { times: 3, path: '/v1/events' })
     hub.state.removeVerification(7, wallet(1), 'revoke')
     await until('the agent was historical', async () => (await agents())[0]?.agent_status === 'historical')

@@ -16,6 +16,14 @@ import { wallet } from '../../support/chain/rows.ts'
 setScenes()
 
 describe('an agent is listed', () => {
+  test('by what its addresses own, never by a wallet that a token names', async () => {
+    verify(7, first)
+    await mint(stranger)
+    await scene.database.pool.query('update registration set agent_wallet = $1', [Buffer.from(first.slice(2), 'hex')])
+    await scene.settle()
+    expect(await scene.agent(7)).toBeUndefined()
+  })
+
   test('at the later of both moments when its address verified first', async () => {
     verify(7, first)
     const block = await mint(first)

@@ -10,6 +10,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { samples } from '../../db/contract/samples.ts'
+import { createPool } from '../../db/pool.ts'
+import { readJoinProgress } from '../../db/queries/join/progress.ts'
 import { type Devnet, payByHand } from '../support/devnet.ts'
 import { startMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
@@ -77,9 +79,15 @@ interface Settlements {
 }
 
 let first: ReturnType<typeof start>
+/** Addresses whose payments before the start were not counted yet when it said ready. */
+let uncountedAtReady: number
 beforeAll(async () => {
+  const countedUntil = new Date()
   first = start()
   await untilReady(first)
+  const pool = createPool({ databaseUrl: devnet().database_url, name: 'test', max: 1 })
+  uncountedAtReady = (await readJoinProgress(pool, { fids: [], countedUntil })).uncounted
+  await pool.end()
 }, readyMs)
 
 describe('once it says ready', () => {
@@ -112,6 +120,8 @@ describe('once it says ready', () => {
       expect(app_keys).toHaveLength(1)
     }
   })
+
+  test('what was paid before the start is counted', () => expect(uncountedAtReady).toBe(0))
 
   test('agents on all seven chains answer, and their settlements carry all six chains with dollars', async () => {
     const holders = devnet().agents.filter((agent) => agent.chains.length > 0)

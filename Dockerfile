@@ -21,7 +21,7 @@ RUN npm uninstall postgraphile --omit=dev --omit=optional --ignore-scripts --off
 
 FROM node:24-bookworm-slim AS process
 WORKDIR /app
-LABEL org.opencontainers.image.licenses="MIT AND GPL-3.0-or-later AND Apache-2.0 AND ISC AND BSD-3-Clause"
+LABEL org.opencontainers.image.licenses="MIT AND GPL-3.0-or-later AND Apache-2.0 AND ISC AND BSD-3-Clause AND MPL-2.0 AND OFL-1.1"
 # Whoever publishes a container's port wants it reachable, and a load balancer takes a moment to notice its end.
 ENV NODE_ENV=production HOST=0.0.0.0 STOP_PAUSE_SECONDS=5
 COPY --from=build /app/package.json ./

@@ -19,6 +19,7 @@ const permissive = new Set([
   'ISC',
   'MIT',
   'MPL-2.0', // changes to its own files are published; it asks nothing of other files
+  'OFL-1.1', // fonts; asks for nothing but not to be sold alone
   'PSF-2.0',
 ])
 /** The indexing SDK: an image that holds it is conveyed under this licence, as the README says. */

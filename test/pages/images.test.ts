@@ -180,7 +180,7 @@ test('letters are drawn: a picture without them would be another', async () => {
   const paint = createPainter(Date.now)
   const drawn = (text: string) =>
     paint(
-      `<svg xmlns="http://www.w3.org/2000/svg" width="200" height="60"><text x="5" y="40" font-size="30" font-family="DejaVu Sans">${text}</text></svg>`,
+      `<svg xmlns="http://www.w3.org/2000/svg" width="200" height="60"><text x="5" y="40" font-size="30" font-family="Inter">${text}</text></svg>`,
     )
   const [empty, some, other] = await Promise.all([drawn(''), drawn('Tide'), drawn('Tidy')])
   expect(some.text.equals(empty.text)).toBe(false)

@@ -28,7 +28,7 @@ export function cardDrawing({ agent, volume, serviceName }: Told): string {
   const letter = drawable(initial(agent)) || String(fid).slice(0, 1)
   const facts =
     settled === 0 ? 'No settlement in 30 days' : `${counted(settled, 'settlement')}, ${dollars(volume)} in 30 days`
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="DejaVu Sans">
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="Inter">
 <rect width="${width}" height="${height}" fill="#fbfaf6"/>
 <rect width="16" height="${height}" fill="#0b6152"/>
 <circle cx="170" cy="215" r="90" fill="${colorOf(agent)}"/>
@@ -77,7 +77,7 @@ function fitted(text: string, size: number): { text: string; size: number } {
 }
 
 /** In units of the size of the letters, rather too much than too little. */
-const widthOf = (text: string) => [...text].reduce((sum, one) => sum + (/[MWmw@%…\p{Lu}]/u.test(one) ? 1 : 0.74), 0)
+const widthOf = (text: string) => [...text].reduce((sum, one) => sum + (/[MWmw@%…\p{Lu}]/u.test(one) ? 1 : 0.66), 0)
 
 /** What the bundled fonts have letters for; the rest would be boxes. */
 function drawable(text: string): string {

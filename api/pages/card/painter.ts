@@ -24,7 +24,7 @@ export function createPainter(now: () => number): Painter {
 
   async function paint(svg: string): Promise<Content> {
     const fonts = await readyFonts()
-    const drawing = new Resvg(svg, { font: { fontBuffers: [...fonts], defaultFontFamily: 'DejaVu Sans' } })
+    const drawing = new Resvg(svg, { font: { fontBuffers: [...fonts], defaultFontFamily: 'Inter' } })
     const image = drawing.render()
     const png = Buffer.from(image.asPng())
     image.free()
@@ -49,7 +49,8 @@ export function createPainter(now: () => number): Painter {
 }
 
 const require = createRequire(import.meta.url)
-const fontFiles = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf']
+/** As TTF, the one format that the library draws; of others it draws nothing and says nothing. */
+const fontFiles = ['400Regular/Inter_400Regular.ttf', '700Bold/Inter_700Bold.ttf']
 
 let ready: Promise<readonly Uint8Array[]> | undefined
 
@@ -64,7 +65,9 @@ function readyFonts(): Promise<readonly Uint8Array[]> {
 
 /** Text is drawn with fonts that are handed over and no others. */
 async function loadFonts(): Promise<readonly Uint8Array[]> {
-  const fonts = await Promise.all(fontFiles.map((name) => readFile(require.resolve(`dejavu-fonts-ttf/ttf/${name}`))))
+  const fonts = await Promise.all(
+    fontFiles.map((name) => readFile(require.resolve(`@expo-google-fonts/inter/${name}`))),
+  )
   await initWasm(await readFile(require.resolve('@resvg/resvg-wasm/index_bg.wasm')))
   return fonts
 }

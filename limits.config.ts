@@ -156,6 +156,8 @@ export const streamLimits = {
   replay: 10_000,
   /** Lines read at once. */
   pageLines: 50,
+  /** Settlements of one look that a stream of them tells of: the newest. */
+  seenAtOnce: 100,
   /** How often the log is asked for news, in milliseconds. */
   lookMs: 1_000,
   /** A client is told to wait so long before it connects again, in milliseconds; one that was refused, in seconds. */

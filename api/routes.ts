@@ -23,6 +23,7 @@ import { allSettlements } from './routes/find/all-settlements.ts'
 import { facets } from './routes/find/facets.ts'
 import { feedback } from './routes/find/feedback.ts'
 import { search } from './routes/find/search.ts'
+import { settlementStream } from './routes/find/settlement-stream.ts'
 import { facilitators } from './routes/income/facilitators.ts'
 import { allIncomeStats, income, incomeTimeseries } from './routes/income/income.ts'
 import { incomeCsv, incomeRows } from './routes/income/payments.ts'
@@ -85,4 +86,4 @@ export const routes: readonly Route[] = [
 export const actions: readonly Action<ClaimDeps>[] = [claim, challenge, withdraw, unlist, relist, refresh]
 
 /** What goes on once it was asked. */
-export const streams: readonly Stream[] = [logStream]
+export const streams: readonly Stream[] = [logStream, settlementStream]

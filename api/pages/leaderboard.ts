@@ -11,6 +11,7 @@ import type { Exact } from './parts/exact-json.ts'
 import { amount, counted, number } from './parts/figures.ts'
 import { layout } from './parts/layout.ts'
 import { askExact, page, type World } from './parts/page.ts'
+import { shortName } from './parts/text.ts'
 import { ago, day, minute } from './parts/times.ts'
 
 type Ranking = Exact<z.output<typeof leaderboardAnswer>>
@@ -114,7 +115,7 @@ function row(agent: Ranking['agents'][number], compared: string | null, now: num
 <span class="rank">${rank}${moved(agent, compared)}</span>
 ${avatar(agent)}
 <div class="who"><a class="name" href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(claimed)}
-<span class="sub">${handle !== null && html`<bdi>@${handle}</bdi> · `}FID ${fid}</span></div>
+<span class="sub">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}</span></div>
 <div class="where">${chainBadges(chains)}</div>
 <div class="paid"><span class="big">${number(settlement_count)}</span> <span class="sub">from ${counted(unique_payers, 'payer')}</span></div>
 <div class="seen"><span class="big">${amount(volume_usdc)}</span> <span class="sub">last ${ago(last_settlement_at, now)}</span></div>

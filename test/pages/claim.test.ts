@@ -102,7 +102,7 @@ test('each view has its own nonce, is not kept, and may run scripts of ours alon
   const page = await one.text()
   expect(page.match(/<script[^>]*>/g)).toEqual([
     '<script src="/assets/local.js" defer blocking="render">',
-    '<script src="/assets/claim.js" defer>',
+    '<script src="/assets/claim.js" defer blocking="render">',
   ])
   expect(await other.text()).not.toBe(page)
 })

@@ -2,6 +2,7 @@ import { chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { counted, dollars } from '../parts/figures.ts'
+import { shortName } from '../parts/text.ts'
 
 type Edge = Profile['agent_edges'][number]
 
@@ -41,5 +42,5 @@ function edge({ kind, direction, fid, handle, chain, weight, amount_usdc: amount
     ...(repeated.includes(kind) ? [counted(weight, 'time')] : []),
     ...(amount === null ? [] : [dollars(amount)]),
   ]
-  return html`<li>${phrases[kind][direction]} <a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${handle}`}</bdi></a> <span class="sub">${details.join(' · ')}</span></li>`
+  return html`<li>${phrases[kind][direction]} <a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${shortName(handle)}`}</bdi></a> <span class="sub">${details.join(' · ')}</span></li>`
 }

@@ -16,7 +16,7 @@ import { counted } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import { ownPayments, seriesInput, seriesParameters, seriesPath } from '../parts/series.ts'
-import { firstCodePoints } from '../parts/text.ts'
+import { firstCodePoints, shortName } from '../parts/text.ts'
 import { ago, day } from '../parts/times.ts'
 import { abilities } from './abilities.ts'
 import { accounts } from './accounts.ts'
@@ -82,7 +82,7 @@ function head(agent: Profile, path: string, siteUrl: string) {
   const where = chains.length > 0 ? `on ${chains.join(', ')}` : 'without a registration now'
   const image = `/agent/${fid}/card.png`
   return {
-    title: agent.handle !== null && agent.handle !== name ? `${name} (@${agent.handle})` : name,
+    title: agent.handle !== null && agent.handle !== name ? `${name} (@${shortName(agent.handle)})` : name,
     description: `${claimed ? 'A claimed' : 'An'} AI agent ${where}; ${counted(settled, 'settlement')} in the last 30 days. FID ${fid}.`,
     path,
     canonical: `/agent/${fid}`,
@@ -110,7 +110,7 @@ function about(agent: Profile, now: number): Html {
 ${avatar(agent, 'large')}
 <div>
 <h1><bdi>${nameOf(agent)}</bdi></h1>
-<p class="line">${handle !== null && html`<bdi>@${handle}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${oli}</bdi>`}</p>
+<p class="line">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${shortName(oli)}</bdi>`}</p>
 <p class="line">${statusBadge(agent_status)} ${claimedMark(claimed)} <span class="sub">registered ${day(agent.registered_at)}, seen ${ago(agent.last_seen_at, now)}</span></p>
 ${bio !== null && html`<p class="bio" dir="auto">${bio.length <= bioCharacters ? bio : `${firstCodePoints(bio, bioCharacters)}…`}</p>`}
 ${chainBadges(chains)}

@@ -5,7 +5,7 @@ import type { Profile } from '../parts/answers.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { figure } from '../parts/figures.ts'
 import { outsideLink, ownAddress } from '../parts/links.ts'
-import { oneLine } from '../parts/text.ts'
+import { shortName } from '../parts/text.ts'
 import { day } from '../parts/times.ts'
 
 export type Addresses = Exact<z.output<typeof addressList>>
@@ -40,7 +40,7 @@ export function standing(agent: Profile, addresses: Addresses | undefined): Html
 <div><dt>Account</dt><dd>${
     handle === null
       ? html`FID ${fid} of the Farcaster network`
-      : html`${outsideLink(`https://farcaster.xyz/${encodeURIComponent(handle)}`, `@${oneLine(handle)}`)} on Farcaster, FID ${fid}`
+      : html`${outsideLink(`https://farcaster.xyz/${encodeURIComponent(shortName(handle))}`, `@${shortName(handle)}`)} on Farcaster, FID ${fid}`
   } · <a href="/owner/${fid}">all it holds</a></dd></div>
 <div><dt>Addresses</dt><dd>${
     verified.length === 0

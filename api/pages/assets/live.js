@@ -1,30 +1,82 @@
-// Renews the newest settlements of a page that is looked at; everything on it works without this script as well.
+// Shows settlements as they come to be seen, while the page is looked at. Where there is no stream to be had, it renews the
+// list from time to time. Everything on the page is there without this script as well.
 
 const note = document.getElementById('live')
 const rows = document.getElementById('live-rows')
+const template = document.getElementById('live-row')
+const mostRows = 30
 
-/** As the service wrote them: another script may have written them anew. */
-let before = ''
-
-if (note && rows) {
-  note.textContent = 'Renewed while you look.'
-  setInterval(() => {
-    if (document.hidden) return
-    renew().catch(() => {
-      note.textContent = 'Not renewed just now; the next try follows.'
+if (note && rows && template) {
+  let stream
+  let timer
+  const follow = () => {
+    stream = new EventSource(note.dataset.stream)
+    stream.addEventListener('open', () => tell('New ones appear while you look.'))
+    stream.addEventListener('settlement', ({ data }) => add(data))
+    stream.addEventListener('error', () => {
+      if (stream.readyState !== EventSource.CLOSED) return
+      tell('Renewed while you look.')
+      timer ??= setInterval(() => document.hidden || renew(), Number(note.dataset.every) * 1_000)
     })
-  }, Number(note.dataset.every) * 1_000)
+  }
+  follow()
+  document.addEventListener('visibilitychange', () => {
+    if (timer !== undefined) return
+    stream.close()
+    if (!document.hidden) follow()
+  })
 }
 
+function add(data) {
+  const body = rows.querySelector('tbody')
+  // The amount as it was written: a number of a script may be too short for it.
+  const row = JSON.parse(data, (key, value, context) =>
+    key === 'amount_usdc' ? (context?.source ?? String(value)) : value,
+  )
+  const id = `settlement-${row.chain}-${row.block_number}-${row.log_index}`
+  if (document.getElementById(id)) return
+  const line = template.content.firstElementChild.cloneNode(true)
+  line.id = id
+  const time = line.querySelector('time')
+  time.dateTime = time.title = time.textContent = row.block_timestamp
+  const amount = line.querySelector('data')
+  amount.value = row.amount_usdc
+  amount.title = `${row.amount_usdc} USD`
+  amount.textContent = `$${row.amount_usdc}`
+  const chain = line.querySelector('.chain')
+  chain.classList.add(row.chain)
+  chain.textContent = JSON.parse(template.dataset.labels)[row.chain] ?? row.chain
+  const links = line.querySelectorAll('a')
+  lead(links[0], `/address/${row.payer_address}`, row.payer_address)
+  lead(links[1], `/address/${row.recipient_address}`, row.recipient_address)
+  lead(links[2], `/tx/${row.chain}/${row.tx_hash}`, row.tx_hash)
+  body.prepend(line)
+  rows.querySelector('.empty')?.remove()
+  body.closest('[hidden]')?.removeAttribute('hidden')
+  while (body.rows.length > mostRows) body.lastElementChild.remove()
+  line.dispatchEvent(new Event('renewed', { bubbles: true }))
+}
+
+function lead(link, target, hex) {
+  link.href = target
+  link.title = hex
+  link.textContent = `${hex.slice(0, 6)}…${hex.slice(-4)}`
+}
+
+/** The list of the page as the service writes it now. */
 async function renew() {
-  const response = await fetch(location.pathname + location.search)
-  if (!response.ok) throw new Error(`The page answered ${response.status}.`)
-  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live-rows')
-  if (!fresh) return
-  note.textContent = 'Renewed while you look.'
-  const shown = fresh.innerHTML
-  if (shown === before) return
-  before = shown
-  rows.replaceChildren(...fresh.childNodes)
-  rows.dispatchEvent(new Event('renewed', { bubbles: true }))
+  try {
+    const response = await fetch(location.pathname + location.search)
+    if (!response.ok) throw new Error(`The page answered ${response.status}.`)
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live-rows')
+    if (!fresh) return
+    rows.replaceChildren(...fresh.childNodes)
+    rows.dispatchEvent(new Event('renewed', { bubbles: true }))
+  } catch {
+    tell('Not renewed just now; the next try follows.')
+  }
+}
+
+function tell(words) {
+  note.textContent = words
 }

@@ -15,7 +15,7 @@ import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure, number } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
-import { firstCodePoints } from '../parts/text.ts'
+import { firstCodePoints, shortName } from '../parts/text.ts'
 import { ago } from '../parts/times.ts'
 import { directoryPath, directoryQuery, type Filters, filterBar, filterQuery, noFilters } from './filters.ts'
 import { jumps } from './jumps.ts'
@@ -142,7 +142,7 @@ function row(agent: Agent, now: number): Html {
   return html`<li class="agent">
 ${avatar(agent)}
 <div class="who"><a class="name" href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(claimed)}
-<span class="sub">${handle !== null && html`<bdi>@${handle}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${oli}</bdi>`}</span>${matches(agent)}</div>
+<span class="sub">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${shortName(oli)}</bdi>`}</span>${matches(agent)}</div>
 <div class="where">${chainBadges(chains)}</div>
 <div class="paid">${
     settlements_all === 0

@@ -17,8 +17,8 @@ import { minute } from '../parts/times.ts'
 
 type Subject = Exact<z.output<typeof addressSubjectAnswer>>
 
-/** A batch of a facilitator has some dozens. */
-const mostRows = 100
+/** A batch of a facilitator has some dozens; the JSON has more. */
+const mostRows = 50
 /** Recipients whose agents are named. */
 const mostNamed = 10
 
@@ -48,7 +48,7 @@ export function transactionPage(world: World): Route {
       return layout(world, head, [
         about(chain, hash, first, list.count),
         await recipients(world, list.settlements),
-        html`<section aria-labelledby="settlements"><h2 id="settlements">Settlements</h2>${settlementTable('Settlements', list.settlements)}</section>
+        html`<section aria-labelledby="settlements"><h2 id="settlements">Settlements</h2>${settlementTable('Settlements', list.settlements)}${list.count === mostRows && html`<p class="sub">The first ${mostRows} of them.</p>`}</section>
 <section aria-labelledby="data"><h2 id="data">Check it yourself</h2><p><a href="/api/settlements?tx_hash=${hash}">As JSON</a> · ${transactionLink(chain, hash)} on the chain’s explorer. Each settlement is one successful call of <code>transferWithAuthorization</code> or <code>receiveWithAuthorization</code> of USDC (EIP-3009), found by its <code>AuthorizationUsed</code> log.</p></section>`,
       ])
     },
@@ -62,7 +62,7 @@ function about(chain: ChainName, hash: string, settlement: Settlement, count: nu
 <dl class="facts"><div><dt>Chain</dt><dd><span class="chain ${chain}">${chainOf(chain).label}</span></dd></div>
 <div><dt>Block</dt><dd>${block_number}, ${minute(block_timestamp)} UTC, ${final ? 'final' : 'not final yet'}</dd></div>
 <div><dt>Sent by</dt><dd>${addressLink(chain, sender)} <span class="sub">the facilitator, who paid the gas</span></dd></div>
-<div><dt>Holds</dt><dd>${counted(count, 'settlement')}</dd></div></dl></section>`
+<div><dt>Holds</dt><dd>${count === mostRows && 'at least '}${counted(count, 'settlement')}</dd></div></dl></section>`
 }
 
 /** The agents among those who were paid. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainOf } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Route } from '../../http/route.ts'
 import { allSettlements } from '../../routes/find/all-settlements.ts'
@@ -35,7 +35,7 @@ const newest = 15
 /** How far back the newest settlements are looked for. */
 const newestMs = 7 * 86_400_000
 
-/** `/network`: how the directory and what is paid grow. Its script renews the newest settlements; the rest stands still. */
+/** `/network`: how the directory and what is paid grow. Its script adds settlements as they come; the rest stands still. */
 export function networkPage(world: World): Route {
   return page({
     path: '/network',
@@ -69,7 +69,7 @@ ${seriesChoice('/network', asked, 'paid')}
 ${seriesChart('volume', series)}</section>`,
         grown(growth),
         chains(stats),
-        latestOf(list),
+        latestOf(list, asked),
         asData(asked, series),
       ])
     },
@@ -121,14 +121,18 @@ function chains({ chains: all, erc8004_supply: supply }: Stats): Html {
   )}</tbody></table></div></section>`
 }
 
-function latestOf({ settlements }: List): Html {
+function latestOf({ settlements }: List, asked: Asked): Html {
+  const query = new URLSearchParams(
+    (asked.chain ?? []).map((name): [string, string] => ['chain', chainOf(name).label]),
+  ).toString()
+  const stream = `/data/settlements.sse${query === '' ? '' : `?${query}`}`
+  const labels = Object.fromEntries(chainNames.map((name) => [name, chainOf(name).label]))
   return html`<section aria-labelledby="newest"><h2 id="newest">Newest settlements</h2>
-<p class="sub" id="live" data-every="15">As of this page’s making; with scripts it renews itself.</p>
+<p class="sub" id="live" data-stream="${stream}" data-every="15">As of this page’s making; with scripts new ones appear.</p>
 <div id="live-rows">${
-    settlements.length === 0
-      ? html`<p class="empty">Nothing was paid in the last seven days.</p>`
-      : settlementTable('Newest settlements', settlements)
-  }</div></section>`
+    settlements.length === 0 && html`<p class="empty">Nothing was paid in the last seven days.</p>`
+  }<div${settlements.length === 0 && html` hidden`}>${settlementTable('Newest settlements', settlements)}</div></div>
+<template id="live-row" data-labels="${JSON.stringify(labels)}"><tr><td><time class="minute"></time></td><td class="number"><data class="usd"></data></td><td><span class="chain"></span></td><td><a class="hex"></a></td><td><a class="hex"></a></td><td><a class="hex"></a></td></tr></template></section>`
 }
 
 function asData(asked: Asked, series: Series): Html {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Face } from '../../../db/queries/read/profile.ts'
 import { type Html, html } from '../../http/html.ts'
-import { firstCodePoints } from './text.ts'
+import { shortName } from './text.ts'
 
 /** Classes `hue-0` and so on of the style sheet; neighbours in number are far apart in hue. */
 const hues = 24
@@ -38,11 +38,7 @@ export function initial({ display_name, handle, fid }: Face): string {
   return letter ? letter[0].toUpperCase() : String(fid).slice(0, 1)
 }
 
-/** Of a name; nobody is called by more. */
-const nameCharacters = 80
-
 /** What an agent is called: display name, else handle, else its number. */
 export function nameOf({ display_name, handle, fid }: Omit<Face, 'pfp_url'>): string {
-  const name = display_name?.trim() || handle?.trim() || `FID ${fid}`
-  return name.length <= nameCharacters ? name : `${firstCodePoints(name, nameCharacters)}…`
+  return shortName(display_name ?? '') || shortName(handle ?? '') || `FID ${fid}`
 }

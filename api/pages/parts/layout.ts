@@ -65,7 +65,7 @@ ${unlisted ? html`<meta name="robots" content="noindex">` : html`<link rel="cano
 ${allFeeds.map((feed) => html`<link rel="alternate" type="application/atom+xml" title="${oneLine(feed.title)}" href="${feed.path}">\n`)}${
   about && linkedData(about)
 }<script src="/assets/local.js" defer blocking="render"></script>
-${script && html`<script src="${script}" defer></script>`}
+${script && html`<script src="${script}" defer blocking="render"></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>

@@ -2,7 +2,7 @@ import { type ChainName, chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Sources } from '../../http/route.ts'
 import { shortened } from './figures.ts'
-import { oneLine } from './text.ts'
+import { shortName } from './text.ts'
 
 /** Links to the chain's explorer. */
 export function addressLink(chain: ChainName, address: string): Html {
@@ -30,7 +30,7 @@ export function ownTransaction(chain: ChainName, hash: string): Html {
 
 /** An agent by its handle or FID. */
 export function agentLink({ fid, handle }: { readonly fid: number; readonly handle: string | null }): Html {
-  return html`<a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${oneLine(handle)}`}</bdi></a>`
+  return html`<a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${shortName(handle)}`}</bdi></a>`
 }
 
 /** An identity at its registry. */

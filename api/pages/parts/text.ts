@@ -25,3 +25,12 @@ export function html(text: string): string {
 export function firstCodePoints(text: string, count: number): string {
   return text.length <= count ? text : [...text].slice(0, count).join('')
 }
+
+/** Of a name; nobody is called by more. */
+const nameCharacters = 80
+
+/** What a stranger is called, for one line of a page: whatever is too long for a name is cut. */
+export function shortName(text: string): string {
+  const name = oneLine(text)
+  return name.length <= nameCharacters ? name : `${firstCodePoints(name, nameCharacters)}…`
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { allSettlements } from '../../../db/queries/read/all-settlements.ts'
+import { streamLimits } from '../../../limits.config.ts'
+import { chainsParameter } from '../../http/parameters.ts'
+import type { Sources } from '../../http/route.ts'
+import type { Log, LogLine } from '../../stream/follower.ts'
+import { stream } from '../../stream/stream.ts'
+
+const { ofClient, heartbeatSeconds, seenAtOnce } = streamLimits
+
+/** GET /data/settlements.sse */
+export const settlementStream = stream({
+  path: '/data/settlements.sse',
+  operationId: 'followSettlements',
+  summary: 'Settlements of everybody as server-sent events, as they come to be seen.',
+  description:
+    'An event has the name `settlement` and a row of /api/settlements; one that is not final may vanish later. It begins ' +
+    `with what comes next and tells of the newest ${seenAtOnce} of a second at most: what has to be complete is read from ` +
+    '/api/settlements. Places are of one process: a client that meets another one gets one `reset` and begins anew. A ' +
+    `comment breaks a silence of ${heartbeatSeconds} seconds. A client has ${ofClient} streams; connecting counts as a request.`,
+  params: z.object({}),
+  query: z.object({ chain: chainsParameter }),
+  headers: z.object({ 'Last-Event-ID': z.string().optional().meta({ description: 'Where it was.' }) }),
+  answer: { type: 'text/event-stream', schema: z.string(), description: 'Events, without end.' },
+  errors: ['ERR_RATE_LIMITED'],
+  since: () => undefined,
+  wants: ({ chain }) => {
+    const wanted = chain?.map((name) => `"chain":"${name}"`)
+    return ({ text }) => wanted === undefined || wanted.some((member) => text.includes(member))
+  },
+  log: seenLog,
+})
+
+/** How far back a settlement counts as news, by its block's time. */
+const newsMs = 600_000
+
+const everything = {
+  fid: null,
+  recipient: null,
+  tx_hash: null,
+  chain: null,
+  payer: null,
+  facilitator: null,
+  selector: null,
+  min_amount: null,
+  max_amount: null,
+  until: null,
+  final: null,
+}
+
+/** Settlements numbered as this process came to see them, the last of them kept. It looks when it is asked for its head. */
+function seenLog({ database, settlementOverloads, now }: Sources): Log {
+  const epoch = randomUUID()
+  const lines: LogLine[] = []
+  let seen = new Set<string>()
+  let head = 0
+  let looking: Promise<void> | undefined
+
+  async function look(): Promise<void> {
+    const since = new Date(now() - newsMs).toISOString()
+    const page = { limit: seenAtOnce, order: 'desc', after: undefined, settlementOverloads } as const
+    const rows = rowsOf((await allSettlements(database, { ...page, filter: { ...everything, since } })).rows)
+    for (const { key, text } of rows.toReversed()) {
+      if (!seen.has(key)) lines.push({ seq: ++head, kind: 'settlement', fid: 0, text })
+    }
+    seen = new Set([...[...seen].slice(-seenAtOnce), ...rows.map(({ key }) => key)])
+    lines.splice(0, Math.max(0, lines.length - streamLimits.replay))
+  }
+
+  return {
+    async head() {
+      // One at a time, or a row would be seen twice.
+      looking ??= look().finally(() => {
+        looking = undefined
+      })
+      await looking
+      return { epoch, head }
+    },
+    async after(seq) {
+      const behind = lines.filter((line) => line.seq > seq).slice(0, streamLimits.pageLines)
+      return { lines: behind, reached: behind.at(-1)?.seq ?? head }
+    },
+  }
+}
+
+interface Seen {
+  readonly key: string
+  /** JSON, numbers as they were written. */
+  readonly text: string
+}
+
+function rowsOf(json: string): Seen[] {
+  const rows = JSON.parse(json, keepDigits as (key: string, value: unknown) => unknown) as Record<string, unknown>[]
+  return rows.map((row) => {
+    const text = JSON.stringify(row)
+    const { chain, block_number, log_index } = JSON.parse(text) as Record<string, unknown>
+    return { key: [chain, block_number, log_index].join(' '), text }
+  })
+}
+
+// The third argument, the number as it was written, and raw JSON are newer than the library's types.
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
+
+function keepDigits(_key: string, value: unknown, { source }: { source?: string }): unknown {
+  return typeof value === 'number' && source !== undefined ? rawJSON(source) : value
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { EventReader } from '../../support/api/event-reader.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { addressOf, seedSettlement } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
+
+let database: TestDatabase
+let api: TestApi
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+  await pay('base', 1)
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const pay = (chain: 'base' | 'celo', block: number, amount = 1_000_000n) =>
+  seedSettlement(database.pool, { chain, recipient: addressOf('paid'), block, amount, at: new Date() })
+const blocksOf = ({ events }: EventReader) =>
+  events.map(({ data }) => (JSON.parse(data) as { block_number: number }).block_number)
+
+/** Waits for a seat: the server may not have noticed yet that others were left. */
+async function followBehind(place: string): Promise<EventReader> {
+  let answer: Response | undefined
+  await until('a seat is free', async () => {
+    answer = await api.get('/data/settlements.sse', { headers: { 'Last-Event-ID': place } })
+    return answer.status !== 429
+  })
+  return new EventReader(answer as Response)
+}
+
+test('settlements are told once each as they come, as the list has them, of the chains asked for', async () => {
+  const all = new EventReader(await api.get('/data/settlements.sse'))
+  await all.until((text) => text.includes('retry: '))
+  const ofCelo = new EventReader(await api.get('/data/settlements.sse?chain=Celo'))
+  await ofCelo.until((text) => text.includes('retry: '))
+  await pay('base', 2, 9_007_199_254_740_993n)
+  await all.untilEvents(1)
+  await pay('celo', 3)
+  await pay('base', 4)
+  await all.untilEvents(3)
+  await ofCelo.untilEvents(1)
+  expect(blocksOf(all).toSorted()).toEqual([2, 3, 4])
+  expect(blocksOf(ofCelo)).toEqual([3])
+  expect(all.events.map(({ event }) => event)).toEqual(['settlement', 'settlement', 'settlement'])
+  const since = new Date(Date.now() - 600_000).toISOString()
+  const { settlements } = (await (await api.get(`/api/settlements?since=${since}`)).json()) as {
+    settlements: unknown[]
+  }
+  for (const { data } of all.events) expect(settlements).toContainEqual(JSON.parse(data))
+  expect(all.text).toContain('"amount_usdc":9007199254.740993,')
+
+  // Whoever comes again goes on where it was; a place of another process is none here.
+  const [first] = all.events
+  await ofCelo.close()
+  const again = await followBehind(first?.id ?? '')
+  await again.untilEvents(2)
+  expect(blocksOf(again)).toEqual(blocksOf(all).slice(1))
+  await all.close()
+  await again.close()
+})
+
+test('a place of another process is told so', async () => {
+  const reader = await followBehind('00000000-1')
+  await reader.ended()
+  expect(reader.events.map(({ event }) => event)).toEqual(['reset'])
+})

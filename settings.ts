@@ -42,6 +42,12 @@ const database = {
     about: 'password of the Postgres that docker-compose.yml starts: letters and digits',
     readers: ['docker-compose.yml'],
   },
+  POSTGRES_SETTINGS: {
+    form: oneOf('24gb', '64gb', '256gb'),
+    unset: 'by its memory',
+    about: 'settings of that Postgres, a file of deploy/postgres: for a host of so much memory',
+    readers: ['docker-compose.yml'],
+  },
   POSTGRES_PORT: {
     form: port,
     default: '5432',

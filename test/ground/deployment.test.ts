@@ -9,6 +9,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig as readApi } from '../../api/config.ts'
 import { chainNames, chainOf } from '../../chains.config.ts'
+import { findHome } from '../../postgres/home.ts'
 import type { Setting } from '../../settings.row.ts'
 import { settings } from '../../settings.ts'
 import { listFiles, root } from '../support/source-files.ts'
@@ -205,18 +206,39 @@ test('each process of docker-compose.yml that is told of a file of chains has it
   for (const name of told) expect(compose.services[name]?.volumes?.join(), name).toContain('chains.json:ro')
 })
 
-test('Postgres in docker-compose.yml gets a quarter of the memory of its host', async () => {
+/** What the command of Postgres in docker-compose.yml runs. */
+function postgresRun(env: Record<string, string> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'entrypoint-'))
   writeFileSync(join(folder, 'docker-entrypoint.sh'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 })
   const [program, ...args] = (compose.services.postgres?.command ?? []).map((part) => part.replaceAll('$$', '$'))
-  const run = execFileSync(program as string, args, {
-    env: { PATH: `${folder}:${process.env.PATH}` },
-    encoding: 'utf8',
-  })
+  const path = `${folder}:${process.env.PATH}`
+  const run = execFileSync(program as string, args, { env: { ...env, PATH: path }, encoding: 'utf8' })
   rmSync(folder, { recursive: true })
+  return run
+}
+
+test('Postgres in docker-compose.yml gets a quarter of the memory of its host', async () => {
+  const run = postgresRun()
   const megabytes = Number(/shared_buffers=(\d+)MB/.exec(run)?.[1])
   expect(megabytes / (totalmem() / 2 ** 20)).toBeCloseTo(0.25, 2)
   expect(run).toMatch(/^postgres( -c [a-z_]+=[\w.]+)+$/m)
+})
+
+test('or the settings of a file for hosts of that size, which Postgres takes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'settings-'))
+  const { binaries } = await findHome(join(folder, 'data'))
+  const gigabytes = { '24gb': 4, '64gb': 16, '256gb': 64 }
+  for (const [size, shared] of Object.entries(gigabytes)) {
+    const run = postgresRun({ POSTGRES_SETTINGS: size })
+    expect(run).toBe(`postgres -c config_file=/etc/agent-directory/${size}.conf -c wal_compression=lz4\n`)
+    const file = `--config-file=${join(root, `deploy/postgres/${size}.conf`)}`
+    // Refuses a file with a name that it does not know, or a value that the name cannot have.
+    const asked = ['-C', 'shared_buffers', file, '-D', folder]
+    const pages = execFileSync(join(binaries, 'postgres'), asked, { encoding: 'utf8', stdio: 'pipe' })
+    expect(Number(pages)).toBe((shared * 2 ** 30) / 8_192)
+  }
+  expect(compose.services.postgres?.volumes).toContain('./deploy/postgres:/etc/agent-directory:ro')
+  rmSync(folder, { recursive: true })
 })
 
 test('Redis in docker-compose.yml lets the counts go first that end first', () => {

@@ -18,6 +18,7 @@ import { facilitatorSigners } from './facilitators/source.ts'
 import { createFixedSources } from './fixed-sources.ts'
 import { socialProofs } from './proofs/source.ts'
 import { socialWitnesses } from './proofs/witnesses.ts'
+import type { ChainIdentities } from './registries.ts'
 import type { Source } from './schedule/source.ts'
 import { createSharedHost } from './shared-host.ts'
 import { type Belief, createBelief } from './socialindex/belief.ts'
@@ -27,7 +28,6 @@ import { socialFollows } from './socialindex/follows.ts'
 import { socialLookup } from './socialindex/lookup.ts'
 import { socialShards } from './socialindex/shards.ts'
 import { socialSweep } from './socialindex/sweep.ts'
-import type { ChainIdentities } from './specs/domain-proof.ts'
 import { specs } from './specs/source.ts'
 
 export interface Sources {
@@ -113,7 +113,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     ...(fidsByAddress && neynarHost
       ? [socialLookup({ fidsByAddress, host: neynarHost, now })]
       : [belief.guard(socialSweep({ ...options, social: spareHub }))]),
-    agentUris({ pool, host: agentHosts.host, resolve, now }),
+    agentUris({ pool, host: agentHosts.host, resolve, now, chains }),
     specs({ pool, hosts: agentHosts, chains, now }),
     ...(config.asksFacilitators ? [facilitatorSigners({ hosts: agentHosts })] : []),
     ...(checkWorld ? [claimChecks({ pool, world: checkWorld, host: claimHost, now })] : []),

@@ -85,6 +85,14 @@ const specDocument = z
     tools_changed_at: maybeTime.meta({
       description: 'When the definition of a tool was last seen changed while its name stayed.',
     }),
+    back_reference: z
+      .enum(['confirmed', 'missing', 'contradicted'])
+      .nullable()
+      .meta({
+        description:
+          'confirmed: its host lists a registration that the agent holds; missing: it lists none; contradicted: it, or ' +
+          'the registration file that names it, lists those of others only. Null: not known yet.',
+      }),
   })
   .meta({ id: 'SpecDocument' })
 

@@ -12,6 +12,15 @@ export interface RegistrationFile {
   readonly x402Support: boolean | null
   readonly services: readonly Service[]
   readonly supportedTrust: readonly string[]
+  /** What it says the agent is registered as; null: it has no such list. Only who holds them now tells whether it is. */
+  readonly registrations: readonly ListedRegistration[] | null
+}
+
+interface ListedRegistration {
+  /** CAIP-10 address of an identity registry, lowercase. */
+  readonly registry: string
+  /** In decimal. */
+  readonly agentId: string
 }
 
 export interface Service {
@@ -24,13 +33,14 @@ export interface Service {
 const longest = { name: 200, description: 4_096, url: 2_048, trust: 100 }
 const mostServices = 50
 const mostTrust = 20
+const mostRegistrations = 50
 
 /**
  * Reads a parsed JSON value as an ERC-8004 registration file, with the keys that older and mistaken files use: any
  * case, `endpoints`, `supportedTrusts`, entries keyed `url` or `serviceEndpoint`, lists written as objects or texts.
  *
  * Undefined: no such file, as its type does not say so and it has neither name nor description nor service. Never
- * throws. What the file says about tokens and wallets is left out: only the chain can.
+ * throws. What the file says about wallets is left out: only the chain can.
  *
  * Source: ERC-8004, "Agent URI and Agent Registration File".
  */
@@ -45,6 +55,7 @@ export function toRegistrationFile(value: unknown): RegistrationFile | undefined
     x402Support: x402Of(fields),
     services: [...servicesOf(fields.get('services')), ...servicesOf(fields.get('endpoints'))].slice(0, mostServices),
     supportedTrust: trustOf(fields.get('supportedtrust') ?? fields.get('supportedtrusts') ?? fields.get('trustmodels')),
+    registrations: registrationsOf(fields.get('registrations')),
   }
   const saysSo = /e(ip|rc)-?8004/i.test(textOf(fields.get('type'), longest.url) ?? '')
   return saysSo || file.name !== null || file.description !== null || file.services.length > 0 ? file : undefined
@@ -121,4 +132,14 @@ function trustOf(value: unknown): string[] {
   if (!Array.isArray(value)) return []
   const texts = value.map((entry) => textOf(fieldsOf(entry)?.get('type') ?? entry, longest.trust))
   return [...new Set(texts.filter((text) => text !== null))].slice(0, mostTrust)
+}
+
+function registrationsOf(value: unknown): ListedRegistration[] | null {
+  if (!Array.isArray(value)) return null
+  return value.slice(0, mostRegistrations).flatMap((entry) => {
+    const fields = fieldsOf(entry)
+    const registry = textOf(fields?.get('agentregistry'), longest.name)?.toLowerCase()
+    const agentId = textOf(fields?.get('agentid'), longest.name)
+    return registry && agentId && /^(0|[1-9][0-9]{0,77})$/.test(agentId) ? [{ registry, agentId }] : []
+  })
 }

@@ -9,6 +9,7 @@ import {
 import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
 import { sources } from '../../sources.ts'
+import { type ChainIdentities, registryOf } from '../registries.ts'
 import type { Reading, Source } from '../schedule/source.ts'
 import type { RegistrationFile } from './registration-file.ts'
 import type { Resolve } from './resolve.ts'
@@ -18,6 +19,7 @@ interface AgentUriOptions {
   readonly host: Host
   readonly resolve: Resolve
   readonly now: () => Date
+  readonly chains: ChainIdentities
 }
 
 const { cadenceMs } = sources.agentUri
@@ -26,7 +28,14 @@ const { cadenceMs } = sources.agentUri
  * Reads what the agentURIs of registrations lead to. A host's failure changes `uri_status` and keeps the content; what
  * stands in the URI itself, or is named by its hash, is never read again until the URI changes.
  */
-export function agentUris({ pool, host, resolve, now }: AgentUriOptions): Source {
+export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions): Source {
+  const chainByRegistry = new Map(Object.entries(chains).map(([chain, identity]) => [registryOf(identity), chain]))
+  /** Those of registries that are indexed: of others nobody knows who holds them. */
+  const tokensIn = ({ registrations }: RegistrationFile) =>
+    registrations?.flatMap(({ registry, agentId }) => {
+      const chain = chainByRegistry.get(registry)
+      return chain === undefined ? [] : [{ chain, agentId }]
+    }) ?? null
   return {
     ...sources.agentUri,
     host,
@@ -56,7 +65,14 @@ export function agentUris({ pool, host, resolve, now }: AgentUriOptions): Source
       return {
         outcome: resolved.status,
         async write(db) {
-          const document = { token, uriSha256, uriStatus: resolved.status, ...file, version: newVersion }
+          const document = {
+            token,
+            uriSha256,
+            uriStatus: resolved.status,
+            ...file,
+            registrations: tokensIn(file),
+            version: newVersion,
+          }
           await storeDocument(db, document, now())
           return resolved.settled ? undefined : nextMs
         },
@@ -73,6 +89,7 @@ const nothing: RegistrationFile = {
   x402Support: null,
   services: [],
   supportedTrust: [],
+  registrations: null,
 }
 
 /** The registration of a subject `token:base:12`. */

@@ -10,6 +10,8 @@ export interface Candidate {
   readonly declared: boolean
   /** Asked with `initialize`: an MCP endpoint that has no card. */
   readonly session: boolean
+  /** Every registration file that names it lists registrations, and none of this agent. */
+  readonly contradicted: boolean
 }
 
 interface Candidates {
@@ -19,8 +21,14 @@ interface Candidates {
   readonly origins: readonly URL[]
 }
 
+/** A service of a registration file. */
+interface NamedService extends Service {
+  /** The file lists registrations, and none that the agent holds. */
+  readonly contradicted: boolean
+}
+
 export interface CandidateInputs {
-  readonly services: readonly Service[]
+  readonly services: readonly NamedService[]
   /** Of the social network. */
   readonly profileUrl: string | null
   /** What an address is asked by: https, unless an operator made an exception. */
@@ -32,10 +40,11 @@ const mostDeclared = 12
 
 /** Where to look for an agent's documents: what it names first, then the usual places on its own hosts. */
 export function candidatesOf({ services, profileUrl, secured }: CandidateInputs): Candidates {
-  const endpoints = services.flatMap(({ name, endpoint }) => {
+  const endpoints = services.flatMap(({ name, endpoint, contradicted }) => {
     const url = toUrl(endpoint)
-    return url ? [{ name: name?.toLowerCase() ?? '', url: secured(url) }] : []
+    return url ? [{ name: name?.toLowerCase() ?? '', url: secured(url), contradicted }] : []
   })
+  const vouched = new Set(endpoints.flatMap(({ url, contradicted }) => (contradicted ? [] : [url.href])))
   const profile = toUrl(profileUrl)
   const pages = [...endpoints.map(({ url }) => url), ...(profile ? [secured(profile)] : [])]
   const hosts = [...new Set(pages.map(({ host }) => host))].slice(0, mostHosts)
@@ -44,7 +53,7 @@ export function candidatesOf({ services, profileUrl, secured }: CandidateInputs)
 
   const declared = endpoints
     .filter(({ url }) => hosts.includes(url.host))
-    .map(({ name, url }) => declaredAt(name, url))
+    .map(({ name, url }) => declaredAt(name, url, !vouched.has(url.href)))
     .filter((group) => group.length > 0)
     .slice(0, mostDeclared)
   const usual = origins.flatMap((origin) =>
@@ -61,13 +70,15 @@ const usualPlaces: readonly (readonly [SpecKind, readonly string[]])[] = [
 ]
 
 function at(kind: SpecKind, origin: URL, path: string): Candidate {
-  return { kind, url: new URL(path, origin), declared: false, session: false }
+  return { kind, url: new URL(path, origin), declared: false, session: false, contradicted: false }
 }
 
 /** What an endpoint promises by its name, or by its path when the name says nothing. */
-function declaredAt(name: string, url: URL): Candidate[] {
+function declaredAt(name: string, url: URL, contradicted: boolean): Candidate[] {
   const isJson = url.pathname.endsWith('.json')
-  const declared = (kind: SpecKind, at: URL, session = false) => ({ kind, url: at, declared: true, session })
+  const declared = (kind: SpecKind, at: URL, session = false) => {
+    return { kind, url: at, declared: true, session, contradicted }
+  }
   if (/openapi|swagger/.test(name) || /(openapi|swagger)\.json$/.test(url.pathname)) return [declared('openapi', url)]
   if (/\bmcp\b/.test(name)) return [declared('mcp', url, !isJson)]
   if (/x402/.test(name)) return [declared('x402', url)]

@@ -1,12 +1,13 @@
 import { HostClosed } from '../../hosts/host.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
+import type { BackReference, Holdings } from './back-reference.ts'
 import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
 import type { KnownDocument } from './document.ts'
-import { type HeldRegistration, proves } from './domain-proof.ts'
+import { askOrigin } from './domain-proof.ts'
 import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf, probe } from './probe.ts'
 
 interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
-  readonly registrations: readonly HeldRegistration[]
+  readonly holdings: Holdings
   readonly known: readonly KnownDocument[]
 }
 
@@ -25,7 +26,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   const ordered = [...groups].sort((a, b) => rank(a) - rank(b))
 
   const checks: Check[] = []
-  const proofs = new Map<string, boolean>()
+  const references = new Map<string, BackReference>()
   let closedUntil: Date | undefined
   let left = mostRequests
 
@@ -55,8 +56,8 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
 
   async function prove(origin: URL) {
     if (left-- <= 0) return
-    const proof = await proves(hosts, origin, inputs.registrations)
-    if (proof !== undefined) proofs.set(origin.host, proof)
+    const reference = await askOrigin(hosts, origin, inputs.holdings)
+    if (reference !== undefined) references.set(origin.host, reference)
   }
 
   async function visit(host: string) {
@@ -76,7 +77,9 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   }
 
   await Promise.all([...new Set(ordered.flatMap((group) => group.map(({ url }) => url.host)))].map(visit))
-  return { checks, places: new Set(ordered.flat().map(placeOf)), proofs, closedUntil }
+  const places = new Set(ordered.flat().map(placeOf))
+  const contradicted = new Set(ordered.flat().flatMap((one) => (one.contradicted ? [placeOf(one)] : [])))
+  return { checks, places, references, contradicted, closedUntil }
 }
 
 /** The rest of the host need not be tried. */

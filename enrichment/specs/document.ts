@@ -37,8 +37,11 @@ export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, n
   return [...checked, ...unasked]
     .filter((document) => document.declared || !isDead(document, now))
     .map((document) => {
-      const domainVerified = look.proofs.get(new URL(document.url).host) ?? document.domainVerified
-      return { ...document, domainVerified }
+      const reference = look.references.get(new URL(document.url).host)
+      const domainVerified = reference ? reference === 'confirmed' : document.domainVerified
+      const contradicted = look.contradicted.has(`${document.kind} ${document.url}`)
+      const backReference = contradicted ? 'contradicted' : (reference ?? document.backReference)
+      return { ...document, domainVerified, backReference }
     })
 }
 
@@ -53,6 +56,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     sha256: found?.sha256 ?? before?.sha256 ?? null,
     version: found?.version ?? before?.version,
     domainVerified: before?.domainVerified ?? false,
+    backReference: before?.backReference ?? null,
     toolsChangedAt: hasChangedTool(before?.content, found?.content) ? now : (before?.toolsChangedAt ?? null),
     cardSignature: found ? found.cardSignature : (before?.cardSignature ?? null),
     firstSeenAt: before?.firstSeenAt ?? now,

@@ -5,6 +5,7 @@ import { parseJson } from '../../net/json.ts'
 import { second } from '../../ops/time.ts'
 import type { CardSignature } from '../../trust/card-signature.ts'
 import { type AgentHosts, conditionsOf, type Version, versionOf } from '../agent-hosts.ts'
+import type { BackReference } from './back-reference.ts'
 import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
 import type { SpecContent } from './content.ts'
@@ -36,8 +37,10 @@ export interface CheckUp {
   readonly checks: readonly Check[]
   /** Keys of all places where a document of this agent may lie, asked or not. */
   readonly places: ReadonlySet<string>
-  /** By host: whether it says that the agent is its own; hosts nobody knows about are left out. */
-  readonly proofs: ReadonlyMap<string, boolean>
+  /** By host: whether it lists the agent as its own; hosts nobody knows about are left out. */
+  readonly references: ReadonlyMap<string, BackReference>
+  /** Keys of the places that are named by registration files of others alone. */
+  readonly contradicted: ReadonlySet<string>
   /** A host that was not to be asked, and may be asked again then. */
   readonly closedUntil: Date | undefined
 }

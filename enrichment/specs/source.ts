@@ -1,13 +1,13 @@
 import type pg from 'pg'
-import { noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
+import { mostTokens, noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
 import { keepProbes } from '../../db/queries/sources/uptime.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { sources } from '../../sources.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
+import { type ChainIdentities, registryOf } from '../registries.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { checkUp } from './check.ts'
 import { documentsAfter, type KnownDocument, standingOf, stands } from './document.ts'
-import { type ChainIdentities, registryOf } from './domain-proof.ts'
 import { isOutOfReach } from './probe.ts'
 
 interface SpecsOptions {
@@ -21,6 +21,7 @@ const { cadenceMs } = sources.specs
 
 /** Looks for the documents that agents publish on their own hosts, and whether they are alive. */
 export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
+  const registries = new Set(Object.values(chains).map(registryOf))
   return {
     ...sources.specs,
     host: hosts.host,
@@ -30,11 +31,12 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
       const inputs = await readSpecInputs(pool, fid)
       if (!inputs) return { outcome: 'gone', write: async () => undefined }
       const known = inputs.known as readonly KnownDocument[] // only this source writes them
-      const registrations = inputs.tokens.flatMap(({ chain, agentId }) => {
+      const held = inputs.tokens.flatMap(({ chain, agentId }) => {
         const identity = chains[chain]
         return identity ? [{ registry: registryOf(identity), agentId }] : []
       })
-      const look = await checkUp(hosts, { ...inputs, registrations, known })
+      const holdings = { held, isCut: inputs.tokens.length >= mostTokens, registries }
+      const look = await checkUp(hosts, { ...inputs, holdings, known })
       const { checks, closedUntil } = look
       if (checks.length === 0 && closedUntil)
         throw new HostClosed('its hosts asked to wait, or their circuits are open', closedUntil)

@@ -6,7 +6,8 @@ import { startWebHost } from '../../devnet/hosts/web-host.ts'
 import { planWorld, type World } from '../../devnet/world/plan.ts'
 import { parseCid } from '../../enrichment/agent-uri/cid.ts'
 import { toRegistrationFile } from '../../enrichment/agent-uri/registration-file.ts'
-import { names, registryOf } from '../../enrichment/specs/domain-proof.ts'
+import { registryOf } from '../../enrichment/registries.ts'
+import { referenceIn } from '../../enrichment/specs/back-reference.ts'
 import { readContent } from '../../enrichment/specs/kinds.ts'
 
 let hosts: AgentHosts
@@ -28,8 +29,10 @@ test('what an agent publishes is what the directory looks for, and its host list
   expect(readContent.x402(await json(`${host}/.well-known/x402`))?.pathCount).toBe(2)
   const registration = await json(`${host}/.well-known/agent-registration.json`)
   expect(toRegistrationFile(registration)?.services).toHaveLength(3)
-  expect(names(registration, [{ registry: registryOf(chains.celo), agentId: '0' }])).toBe(true)
-  expect(names(registration, [{ registry: registryOf(chains.celo), agentId: '999' }])).toBe(false)
+  const registry = registryOf(chains.celo)
+  const referenceTo = (agentId: string) =>
+    referenceIn(registration, { held: [{ registry, agentId }], isCut: false, registries: new Set([registry]) })
+  expect([referenceTo('0'), referenceTo('999')]).toEqual(['confirmed', 'contradicted'])
   expect((await fetch(`${host}/mcp`, { method: 'POST', body: '{"method":"initialize"}' })).status).toBe(401)
 })
 

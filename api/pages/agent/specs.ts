@@ -33,13 +33,15 @@ const none: Record<Profile['spec_check_status'], string> = {
 }
 
 function row(document: Document, strip: Html | null, now: number): Html {
-  const { kind, url, title, version, skills, tools, path_count, domain_verified, card_signature } = document
+  const { kind, url, title, version, skills, tools, path_count, domain_verified, card_signature, back_reference } =
+    document
   const alive = document.consecutive_failures === 0 && document.last_alive_at !== null
   const offers = [
     ...(skills.length > 0 ? [counted(skills.length, 'skill')] : []),
     ...(tools.length > 0 ? [counted(tools.length, 'tool')] : []),
     ...(path_count === null ? [] : [counted(path_count, 'path')]),
     ...(domain_verified ? ['host lists the agent as its own'] : []),
+    ...(back_reference === 'contradicted' ? ['what names it lists other agents, not this one'] : []),
     ...(card_signature === 'valid' ? ['signed by a key of its host'] : []),
     ...(card_signature === 'invalid' ? ['changed since it was signed'] : []),
   ]

@@ -13,6 +13,8 @@ export interface StoredSpec {
   readonly sha256: Buffer | null
   readonly version: { readonly etag: string | null; readonly lastModified: string | null } | undefined
   readonly domainVerified: boolean
+  /** confirmed, missing or contradicted; null: not known yet. */
+  readonly backReference: string | null
   /** When the definition of a tool was last seen changed behind the same name. */
   readonly toolsChangedAt: Date | null
   /** Of an A2A card: valid, invalid, untrusted or none. */
@@ -38,7 +40,13 @@ interface Content {
 }
 
 interface SpecInputs {
-  readonly services: readonly { name: string | null; endpoint: string | null; version: string | null }[]
+  /** `contradicted`: the registration file lists registrations, and none that the agent holds. */
+  readonly services: readonly {
+    name: string | null
+    endpoint: string | null
+    version: string | null
+    contradicted: boolean
+  }[]
   readonly tokens: readonly { chain: ChainName; agentId: string }[]
   readonly profileUrl: string | null
   readonly known: readonly StoredSpec[]
@@ -46,17 +54,18 @@ interface SpecInputs {
 
 const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
        domain_verified, card_signature, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
-       consecutive_failures, protocol_version, tool_hashes, tools_changed_at`
+       consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /** Registrations of one agent that are looked at; some holders have thousands. */
-const mostTokens = 100
+export const mostTokens = 100
 
 /**
  * Services of the registrations an agent holds now, one registration after the other, and the page its account names.
  */
 const inputsOf = (fid: string) => `
-select coalesce((select json_agg(service order by h.chain, h.agent_id, place)
+select coalesce((select json_agg(service::jsonb || jsonb_build_object('contradicted', ${namesOthersOnly(fid)})
+                                 order by h.chain, h.agent_id, place)
                    from (${tokensOf(fid)}) h
                    join registration_document d using (chain, agent_id),
                         json_array_elements(d.services) with ordinality as s (service, place)), '[]') as services,
@@ -98,11 +107,11 @@ with given as (
          g."latencyMs" as latency_ms, g."consecutiveFailures" as consecutive_failures,
          g.content->>'protocolVersion' as protocol_version,
          array(select json_array_elements_text(g.content->'toolHashes')) as tool_hashes,
-         g."toolsChangedAt" as tools_changed_at
+         g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference
     from json_to_recordset($2::json) as g (
            kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
            "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
-           "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz)
+           "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz, "backReference" text)
 ),
 lost as (
   delete from agent_spec s
@@ -129,6 +138,14 @@ insert into agent_spec_check (fid, spec_check_status, checked_at) values ($1, $2
     on conflict (fid) do update set spec_check_status = excluded.spec_check_status, checked_at = excluded.checked_at`,
     values: [fid, status, now],
   })
+}
+
+/** Whether the file `d` lists registrations, and none that the agent holds now. */
+function namesOthersOnly(fid: string): string {
+  return `coalesce(json_array_length(d.registrations) > 0 and not exists (
+           select from json_to_recordset(d.registrations) as listed (chain text, "agentId" numeric)
+             join agent_holding own on own.chain = listed.chain and own.agent_id = listed."agentId"
+            where own.fid = ${fid} and own.reason is null), false)`
 }
 
 function tokensOf(fid: string): string {
@@ -199,6 +216,7 @@ interface KnownRow extends Content {
   readonly protocol_version: string | null
   readonly tool_hashes: readonly string[]
   readonly tools_changed_at: string | null
+  readonly back_reference: string | null
 }
 
 function toDocument(row: KnownRow): StoredSpec {
@@ -212,6 +230,7 @@ function toDocument(row: KnownRow): StoredSpec {
     sha256: row.content_sha256 === null ? null : Buffer.from(row.content_sha256.slice(2), 'hex'), // `\x…`
     version: row.has_content ? { etag: row.etag, lastModified: row.last_modified } : undefined,
     domainVerified: row.domain_verified,
+    backReference: row.back_reference,
     toolsChangedAt: row.tools_changed_at === null ? null : new Date(row.tools_changed_at),
     cardSignature: row.card_signature,
     firstSeenAt: new Date(row.first_seen_at),

@@ -119,16 +119,20 @@ interface StoredDocument {
   readonly x402Support: boolean | null
   readonly services: readonly unknown[]
   readonly supportedTrust: readonly string[]
+  /** What the file lists, of known registries; null: it lists nothing. */
+  readonly registrations: readonly Token[] | null
   readonly version?: { readonly etag: string | null; readonly lastModified: string | null }
 }
 
 const columns = `uri_sha256, tried_uri_sha256, uri_status, name, description, image, active, x402_support, services,
-       supported_trust, etag, last_modified`
+       supported_trust, etag, last_modified, registrations`
 const of = (table: string) =>
   columns
     .split(/,\s*/)
     .map((column) =>
-      ['services', 'supported_trust'].includes(column) ? `${table}.${column}::text` : `${table}.${column}`,
+      ['services', 'supported_trust', 'registrations'].includes(column)
+        ? `${table}.${column}::text`
+        : `${table}.${column}`,
     )
     .join(', ')
 
@@ -139,7 +143,7 @@ export async function storeDocument(db: Queryable, document: StoredDocument, now
     name: 'store-document',
     text: `
 insert into registration_document as d (chain, agent_id, ${columns}, updated_at, read_at)
-values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, case when $4 = 'ok' then $14::timestamptz end)
+values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, case when $4 = 'ok' then $15::timestamptz end)
     on conflict (chain, agent_id) do update
    set (${columns}, updated_at, read_at)
        = row(${columns.replaceAll(/\w+/g, 'excluded.$&')}, excluded.updated_at, coalesce(excluded.read_at, d.read_at))
@@ -158,6 +162,7 @@ values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, case wh
       JSON.stringify(document.supportedTrust),
       version?.etag ?? null,
       version?.lastModified ?? null,
+      document.registrations && JSON.stringify(document.registrations),
       now,
     ],
   })

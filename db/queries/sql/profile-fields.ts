@@ -46,7 +46,8 @@ select ${list(
     'uptime_30d', u.uptime_30d,
     'protocol_version', s.protocol_version,
     'tool_hashes', to_json(s.tool_hashes),
-    'tools_changed_at', ${isoTime('s.tools_changed_at')}
+    'tools_changed_at', ${isoTime('s.tools_changed_at')},
+    'back_reference', s.back_reference
   )`,
   's.kind, s.url',
 )}

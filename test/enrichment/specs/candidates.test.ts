@@ -9,7 +9,7 @@ const placesOf = (
   profileUrl: string | null = null,
 ) =>
   candidatesOf({
-    services: services.map(([name, endpoint]) => ({ name, endpoint, version: null })),
+    services: services.map(([name, endpoint]) => ({ name, endpoint, version: null, contradicted: false })),
     profileUrl,
     secured,
   })
@@ -69,9 +69,23 @@ test('the services of all recorded registration files can be looked at', () => {
   const counts: Record<string, number> = {}
   for (const { registration } of documents) {
     const services = toRegistrationFile(registration)?.services ?? []
-    for (const [first] of candidatesOf({ services, profileUrl: null, secured }).groups) {
+    const named = services.map((service) => ({ ...service, contradicted: false }))
+    for (const [first] of candidatesOf({ services: named, profileUrl: null, secured }).groups) {
       if (first?.declared) counts[first.kind] = (counts[first.kind] ?? 0) + 1
     }
   }
   expect(counts).toEqual({ a2a: 66, mcp: 64, openapi: 1, x402: 16 })
+})
+
+test('a place is contradicted when every file that names it lists other agents', () => {
+  const url = 'https://a.shop.xyz/mcp'
+  const service = (contradicted: boolean) => ({ name: 'MCP', endpoint: url, version: null, contradicted })
+  const of = (...services: ReturnType<typeof service>[]) =>
+    candidatesOf({ services, profileUrl: null, secured })
+      .groups.flat()
+      .filter((one) => one.contradicted)
+      .map((one) => one.url.href)
+  expect(of(service(true))).toEqual([url])
+  expect(of(service(true), service(false))).toEqual([])
+  expect(of(service(false), service(true))).toEqual([])
 })

@@ -15,9 +15,9 @@ async function lookAt(hosts: readonly WebHost[], ...services: readonly (readonly
   const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness: impatient })
   onTestFinished(door.close)
   const look = await checkUp(createAgentHosts({ door, egressAllow, now: () => new Date() }), {
-    services: services.map(([name, endpoint]) => ({ name, endpoint, version: null })),
+    services: services.map(([name, endpoint]) => ({ name, endpoint, version: null, contradicted: false })),
     profileUrl: null,
-    registrations: [{ registry: 'eip155:8453:0x8004', agentId: '7' }],
+    holdings: { held: [], isCut: false, registries: new Set() },
     known: [],
   })
   const found = look.checks.map(({ candidate, status }) => `${candidate.kind} ${candidate.url.pathname} ${status}`)

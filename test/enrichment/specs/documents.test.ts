@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chains } from '../../../chains.config.ts'
-import { names, registryOf } from '../../../enrichment/specs/domain-proof.ts'
+import { registryOf } from '../../../enrichment/registries.ts'
+import { referenceIn } from '../../../enrichment/specs/back-reference.ts'
 import { readContent, type SpecKind } from '../../../enrichment/specs/kinds.ts'
 import { fixture } from '../../support/fixture.ts'
 
@@ -55,18 +56,29 @@ test('both drafts of an MCP server card are read, tools included', () => {
 
 test('a domain names a token by chain, registry and id, whatever type the id has; zero is an id', () => {
   const arca = recorded('erc8004_registration/agent-registration.arcabot.json')
+  const registries = new Set(['base', 'optimism', 'ethereum'].map((name) => registryOf(chains[name as 'base'])))
   const has = (chain: 'base' | 'optimism' | 'ethereum', agentId: string) =>
-    names(arca, [{ registry: registryOf(chains[chain]), agentId }])
+    referenceIn(arca, { held: [{ registry: registryOf(chains[chain]), agentId }], isCut: false, registries })
   const listed = (arca as { registrations: { agentId: number; agentRegistry: string }[] }).registrations
   const idOn = (chainId: number) =>
     String(listed.find(({ agentRegistry }) => agentRegistry.startsWith(`eip155:${chainId}:`))?.agentId)
-  expect([has('ethereum', idOn(1)), has('base', idOn(8453)), has('optimism', '0')]).toEqual([true, true, true])
-  expect([has('base', '999999'), has('ethereum', '0')]).toEqual([false, false])
+  const own = [has('ethereum', idOn(1)), has('base', idOn(8453)), has('optimism', '0')]
+  expect(own).toEqual(['confirmed', 'confirmed', 'confirmed'])
+  expect([has('base', '999999'), has('ethereum', '0')]).toEqual(['contradicted', 'contradicted'])
+
   const registry = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432'
-  const [zero, seven] = ['0', '7'].map((agentId) => ({ registry: registry.toLowerCase(), agentId }))
-  expect(names({ registrations: [{ agentId: '7', agentRegistry: registry }] }, [seven!])).toBe(true)
-  expect(names({ registrations: [{ agentId: '7', agentRegistry: `${registry.slice(0, -1)}1` }] }, [seven!])).toBe(false)
-  expect(names({ registrations: [null, 5, { agentId: null, agentRegistry: registry }] }, [zero!])).toBe(false)
+  const elsewhere = `${registry.slice(0, -1)}1`
+  const of = (registrations: unknown, agentId: string, isCut = false) => {
+    const held = [{ registry: registry.toLowerCase(), agentId }]
+    return referenceIn({ registrations }, { held, isCut, registries: new Set([registry.toLowerCase()]) })
+  }
+  expect(of([{ agentId: '7', agentRegistry: registry }], '7')).toBe('confirmed')
+  expect(of([{ agentId: '8', agentRegistry: registry }], '7')).toBe('contradicted')
+  // Of a holder of more than was looked at, and of registries that nobody here knows, there is nothing to say.
+  expect(of([{ agentId: '8', agentRegistry: registry }], '7', true)).toBe('missing')
+  expect(of([{ agentId: '7', agentRegistry: elsewhere }], '7')).toBe('missing')
+  expect(of([null, 5, { agentId: null, agentRegistry: registry }], '0')).toBe('missing')
+  expect(of('everything', '7')).toBeUndefined()
 })
 
 test('no JSON is too odd to be told from a document', () => {
@@ -97,7 +109,10 @@ test('no JSON is too odd to be told from a document', () => {
   const file = fc.oneof(any, card, server, fc.record({ openapi: fc.constant('3.1.0'), info, paths: entry }))
   fc.assert(
     fc.property(file, (value) => {
-      const read = JSON.stringify([...kinds.map((kind) => readContent[kind](value)), names(value, [])])
+      const read = JSON.stringify([
+        ...kinds.map((kind) => readContent[kind](value)),
+        referenceIn(value, { held: [], isCut: false, registries: new Set() }),
+      ])
       expect(read).not.toMatch(/(?<!\\)(\\\\)*\\u(0000|d[89a-f])/i)
     }),
     { numRuns: 500 },

@@ -6,7 +6,7 @@ import { canonicalJson, type Json } from '../../../trust/canonical-json.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf } from '../../support/seed.ts'
-import { mint, profileOf, publish, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
+import { mint, profileOf, publish, setUri, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const source = 'spec_discovery'
 const hour = 3_600_000
@@ -75,6 +75,7 @@ test('an agent’s documents are found where it says and where they usually lie,
     protocol_version: null,
     tool_hashes: [],
     tools_changed_at: null,
+    back_reference: 'confirmed',
   })
   expect(shown.documents[2]).toMatchObject({ title: `agent ${fid} API`, path_count: 2 })
   const { rows } = await database.pool.query('select has_spec from agent where fid = $1', [fid])
@@ -246,4 +247,47 @@ test('a card that is signed by a key of its own host is shown as such, and a cha
   signed({ ...card, name: 'somebody else' })
   clock.pass(7 * hour)
   expect(await shown()).toBe('invalid')
+})
+
+test('what a host and a registration file list is checked against who holds it now', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const owner = newFid()
+  const copycat = newFid()
+  await publish(pool, host, owner, { services: ['A2A'] })
+  const agentRegistry = `eip155:${chains.base.id}:${chains.base.registry.address}`
+  const listing = (...ids: unknown[]) => ids.map((agentId) => ({ agentId, agentRegistry }))
+  const services = [{ name: 'A2A', endpoint: `${host.url}/.well-known/agent-card.json` }]
+  const uriListing = (...ids: unknown[]) => JSON.stringify({ name: 'x', services, registrations: listing(...ids) })
+  await setUri(pool, owner, uriListing(owner))
+  // The file of somebody else, which says so itself.
+  await mint(pool, { id: copycat, fid: copycat, uri: uriListing(owner) })
+  const shown = async () => {
+    for (const _ of [1, 2]) {
+      clock.pass(7 * hour)
+      await job.join()
+      await job.read('agent_uri')
+      await job.read(source)
+    }
+    const [own, others] = await Promise.all([owner, copycat].map((fid) => specsOf(pool, fid)))
+    const { back_reference, domain_verified } = own.documents[0]
+    return [back_reference, domain_verified, others.documents[0].back_reference]
+  }
+  expect(await shown()).toEqual(['confirmed', true, 'contradicted'])
+
+  // The host lists both; the copycat's file still lists the other alone.
+  const path = '/.well-known/agent-registration.json'
+  host.pages.set(path, { body: { registrations: listing(owner, String(copycat)) } })
+  expect(await shown()).toEqual(['confirmed', true, 'contradicted'])
+  await setUri(pool, copycat, uriListing(owner, copycat))
+  expect(await shown()).toEqual(['confirmed', true, 'confirmed'])
+
+  // A host that lists another takes the proof away; one that fails says nothing, one without a list nothing for it.
+  host.pages.set(path, { body: { registrations: listing(copycat) } })
+  expect(await shown()).toEqual(['contradicted', false, 'confirmed'])
+  host.pages.set(path, { status: 500, body: '' })
+  expect(await shown()).toEqual(['contradicted', false, 'confirmed'])
+  host.pages.delete(path)
+  expect(await shown()).toEqual(['missing', false, 'missing'])
 })

@@ -19,6 +19,7 @@ function document(changes: Partial<KnownDocument> = {}): KnownDocument {
     domainVerified: true,
     cardSignature: null,
     toolsChangedAt: null,
+    backReference: null,
     firstSeenAt: ago(900),
     lastAliveAt: ago(6),
     lastCheckAt: ago(6),
@@ -31,7 +32,7 @@ function document(changes: Partial<KnownDocument> = {}): KnownDocument {
 }
 
 const check = (status: SpecStatus, { declared = false, at = url } = {}): Check => ({
-  candidate: { kind: 'a2a', url: new URL(at), declared, session: false },
+  candidate: { kind: 'a2a', url: new URL(at), declared, session: false, contradicted: false },
   status,
   httpStatus: null,
   latencyMs: null,
@@ -43,7 +44,8 @@ function look(known: readonly KnownDocument[], checks: readonly Check[], unasked
     ...checks.map(({ candidate }) => `a2a ${candidate.url.href}`),
     ...unasked.map((at) => `a2a ${at}`),
   ])
-  const result = { checks, places, proofs: new Map<string, boolean>(), closedUntil: undefined }
+  const references = new Map<string, 'confirmed'>()
+  const result = { checks, places, references, contradicted: new Set<string>(), closedUntil: undefined }
   const documents = documentsAfter(known, result, now)
   return { documents, standing: standingOf(documents, result, now) }
 }

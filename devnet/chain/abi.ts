@@ -74,6 +74,16 @@ export const collectorAbi = parseAbi([
   'function release(address token, address merchant)',
 ])
 
+const deposit =
+  'struct Deposit { address token; address from; uint256 value; uint256 validBefore; bytes32 nonce; bytes signature; }'
+export const depositCollectorAbi = parseAbi([deposit, 'function collect(Deposit one, address store, uint256 kept)'])
+export const channelsAbi = parseAbi([
+  deposit,
+  'function deposit(address collector, Deposit one, address receiver)',
+  'function claim(address token, address payer, address receiver, uint128 amount)',
+  'function settle(address receiver, address token)',
+])
+
 export const registrarAbi = parseAbi([
   'function registerMany(address registry, string[] uris, address to)',
   'function register(address registry, string uri, address heir)',

@@ -23,9 +23,14 @@ export interface ChainAddresses {
   readonly forwarder: Address
   readonly puller: Address
   readonly escrow: Address
-  /** What pays by Permit2, where the chain table has it; the other of its contracts has no code here. */
+  /** What pays by Permit2, where the chain table has it: a fixed amount, and up to one. */
   readonly permit2Proxy: Address | null
-  readonly codelessProxy: Address | null
+  readonly uptoProxy: Address | null
+  /** Nothing stands there. */
+  readonly codelessProxy: Address
+  /** Draws deposits for the channels, and for escrows. */
+  readonly depositCollector: Address
+  readonly channels: Address
   readonly batchRegistrar: Address
   readonly passingRegistrar: Address
   readonly walletFactory: Address
@@ -52,7 +57,10 @@ export function addressesOf(name: ChainName): ChainAddresses {
     puller: own(5),
     escrow: own(6),
     permit2Proxy: proxyOf('permit2_exact'),
-    codelessProxy: proxyOf('permit2_upto'),
+    uptoProxy: proxyOf('permit2_upto'),
+    codelessProxy: own(11),
+    depositCollector: own(12),
+    channels: own(13),
     batchRegistrar: own(7),
     passingRegistrar: own(8),
     walletFactory: own(9),
@@ -112,6 +120,9 @@ export async function genesisOf(name: ChainName, { timestamp, funded }: GenesisO
   place(at.batcher, runtime('Multicall'))
   place(at.secondBatcher, runtime('Multicall'))
   if (at.permit2Proxy) place(at.permit2Proxy, runtime('Permit2Proxy'))
+  if (at.uptoProxy) place(at.uptoProxy, runtime('UptoPermit2Proxy'))
+  place(at.depositCollector, runtime('DepositCollector'))
+  place(at.channels, runtime('PaymentChannels'))
   place(at.columnBatcher, runtime('ColumnBatcher'))
   place(at.puller, runtime('Puller'))
   place(at.escrow, runtime('Escrow'))

@@ -1,5 +1,13 @@
 import { type Address, concat, encodeFunctionData, type Hex, type LocalAccount, parseSignature } from 'viem'
-import { batcherAbi, bridgedDollarAbi, collectorAbi, columnBatcherAbi, dollarAbi } from './abi.ts'
+import {
+  batcherAbi,
+  bridgedDollarAbi,
+  channelsAbi,
+  collectorAbi,
+  columnBatcherAbi,
+  depositCollectorAbi,
+  dollarAbi,
+} from './abi.ts'
 import type { Call, DevChain } from './chain.ts'
 import { dollarName } from './genesis.ts'
 
@@ -129,6 +137,40 @@ export function depositInEscrow(chain: DevChain, authorization: Authorization, m
 export function releaseFromEscrow(chain: DevChain, merchant: Address): Call {
   const args = [nativeToken(chain), merchant] as const
   return { to: chain.addresses.escrow, data: encodeFunctionData({ abi: collectorAbi, functionName: 'release', args }) }
+}
+
+const depositOf = ({ token, from, value, nonce, signature }: Authorization) => ({
+  token,
+  from,
+  value,
+  validBefore,
+  nonce,
+  signature,
+})
+
+/** A channel of the payer and the receiver is filled. The authorization: kind `receive`, to the collector. */
+export function fillChannel(chain: DevChain, authorization: Authorization, receiver: Address): Call {
+  const args = [chain.addresses.depositCollector, depositOf(authorization), receiver] as const
+  return { to: chain.addresses.channels, data: encodeFunctionData({ abi: channelsAbi, functionName: 'deposit', args }) }
+}
+
+/** The receiver earns a part of a channel; no token moves. */
+export function claimFromChannel(chain: DevChain, payer: Address, receiver: Address, amount: bigint): Call {
+  const args = [nativeToken(chain), payer, receiver, amount] as const
+  return { to: chain.addresses.channels, data: encodeFunctionData({ abi: channelsAbi, functionName: 'claim', args }) }
+}
+
+/** The channels pay out what a receiver earned: a plain transfer. */
+export function settleChannels(chain: DevChain, receiver: Address): Call {
+  const args = [receiver, nativeToken(chain)] as const
+  return { to: chain.addresses.channels, data: encodeFunctionData({ abi: channelsAbi, functionName: 'settle', args }) }
+}
+
+/** An escrow has the most drawn that a payment may be: `kept` goes to its store, the rest back to the payer. */
+export function collectForEscrow(chain: DevChain, authorization: Authorization, store: Address, kept: bigint): Call {
+  const args = [depositOf(authorization), store, kept] as const
+  const data = encodeFunctionData({ abi: depositCollectorAbi, functionName: 'collect', args })
+  return { to: chain.addresses.depositCollector, data }
 }
 
 /** The token's call, sent to a contract that hands it to the native token. */

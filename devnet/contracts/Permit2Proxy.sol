@@ -24,10 +24,31 @@ contract Permit2Proxy {
         emit SettledWithPermit();
     }
 
-    function _pay(IERC20 token, address owner, address to, uint256 amount, uint256 nonce) private {
+    function _pay(IERC20 token, address owner, address to, uint256 amount, uint256 nonce) internal {
         require(amount > 0, InvalidAmount());
         require(!used[owner][nonce], InvalidNonce());
         used[owner][nonce] = true;
         token.transferFrom(owner, to, amount);
+    }
+}
+
+/// The same for a price that is known afterwards: the owner's word is the most, and who may settle; what was used is paid.
+contract UptoPermit2Proxy is Permit2Proxy {
+    error AmountExceedsPermitted();
+    error UnauthorizedFacilitator();
+
+    function settle(
+        IERC20 token,
+        uint256 most,
+        address owner,
+        address to,
+        uint256 amount,
+        address facilitator,
+        uint256 nonce
+    ) external {
+        require(msg.sender == facilitator, UnauthorizedFacilitator());
+        require(amount <= most, AmountExceedsPermitted());
+        _pay(token, owner, to, amount, nonce);
+        emit Settled();
     }
 }

@@ -166,7 +166,9 @@ async function expectedPayments({ hash, payments = [] }: CaseOutcome) {
   const { logs, from, blockNumber } = await chain.mined(hash)
   const { timestamp } = await chain.client.getBlock({ blockNumber })
   const transfers = parseEventLogs({ abi: dollarAbi, eventName: 'Transfer', logs })
-  const proofs = logs.filter(({ address }) => address === chain.addresses.permit2Proxy)
+  const proofs = logs.filter(({ address }) =>
+    [chain.addresses.permit2Proxy, chain.addresses.uptoProxy].some((one) => one === address),
+  )
   const authorizations = parseEventLogs({ abi: dollarAbi, eventName: 'AuthorizationUsed', logs })
   const origin = [...authorizations, ...proofs][0]?.logIndex
   let proven = 0

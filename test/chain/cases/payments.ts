@@ -1,9 +1,18 @@
 import type { Address } from 'viem'
 import type { Call, DevChain } from '../../../devnet/chain/chain.ts'
-import { aggregate, pay, transferDollars } from '../../../devnet/chain/payments.ts'
-import { allowProxy, dollarOf, payByProxy } from '../../support/chain/permit2.ts'
+import {
+  aggregate,
+  claimFromChannel,
+  collectForEscrow,
+  fillChannel,
+  pay,
+  settleChannels,
+  transferDollars,
+} from '../../../devnet/chain/payments.ts'
+import { allowProxy, dollarOf, payByProxy, payUpto } from '../../support/chain/permit2.ts'
 import { type ExpectedPayment, type SettlementCase, selectors } from './settlement-case.ts'
 
+const drawn = { selector: selectors.receiveBytes, source: 'trace', inferred: selectors.receive } as const
 const calldata = { selector: selectors.transfer, source: 'calldata' } as const
 
 /** Pays `to` from the second batch contract, which the first one calls. */
@@ -154,6 +163,60 @@ export const paymentCases: SettlementCase[] = [
     async act({ chain, payer, merchant, facilitator }) {
       const refused = payByProxy(chain, { owner: payer.address, to: merchant.address, amount: 0n })
       return { hash: await chain.send(facilitator, aggregate(chain, [refused])), settlements: [] }
+    },
+  },
+  {
+    name: 'a Permit2 proxy pays what was used of the most, and nothing above it or for anybody else',
+    async act({ chain, payer, merchant, facilitator }) {
+      await chain.execute(payer, allowProxy(chain, dollarOf(chain), chain.addresses.uptoProxy))
+      const payment = { owner: payer.address, to: merchant.address, amount: 41n, most: 100n }
+      const used = { ...payment, facilitator: facilitator.address }
+      const refused = [
+        payUpto(chain, used),
+        payUpto(chain, { ...used, amount: 101n, facilitator: chain.addresses.batcher }),
+      ]
+      await chain.execute(facilitator, aggregate(chain, refused))
+      const hash = await chain.send(facilitator, payUpto(chain, used))
+      const common = { token: dollarOf(chain), payer: payer.address, payee: merchant.address }
+      return { hash, settlements: [], payments: [{ ...common, kind: 'permit2_upto', gross: 41n }] }
+    },
+  },
+  {
+    name: 'a deposit in a channel is paid to its collector and passed on to the channels, not to the receiver',
+    async act({ chain, payer, merchant, facilitator, authorize }) {
+      const { depositCollector, channels } = chain.addresses
+      const authorization = await authorize(payer, { to: depositCollector, value: 90n, kind: 'receive' })
+      const hash = await chain.send(facilitator, fillChannel(chain, authorization, merchant.address))
+      const leg = { forwarder: depositCollector, depth: 1 }
+      const common = { token: dollarOf(chain), payer: payer.address }
+      return {
+        hash,
+        settlements: [{ authorization, ...drawn, inferred: selectors.transfer }],
+        payments: [{ ...common, kind: 'forwarded', payee: channels, gross: 90n, leg }],
+      }
+    },
+  },
+  {
+    name: 'a claim of a channel and what the channels pay out of it are no payments',
+    async act({ chain, payer, merchant, facilitator }) {
+      const claim = claimFromChannel(chain, payer.address, merchant.address, 60n)
+      const hash = await chain.send(facilitator, aggregate(chain, [claim, settleChannels(chain, merchant.address)]))
+      return { hash, settlements: [] }
+    },
+  },
+  {
+    name: 'what an escrow has drawn is passed on to its store, and the change is nobody’s',
+    async act({ chain, payer, facilitator, authorize }) {
+      const { depositCollector } = chain.addresses
+      const authorization = await authorize(payer, { to: depositCollector, value: 100n, kind: 'receive' })
+      const hash = await chain.send(facilitator, collectForEscrow(chain, authorization, other, 70n))
+      const leg = { forwarder: depositCollector, depth: 1 }
+      const common = { token: dollarOf(chain), payer: payer.address }
+      return {
+        hash,
+        settlements: [{ authorization, ...drawn }],
+        payments: [{ ...common, kind: 'forwarded', payee: other, gross: 70n, leg }],
+      }
     },
   },
 ]

@@ -7,6 +7,10 @@ const proxyAbi = parseAbi([
   'function settleWithPermit(address token, address owner, address to, uint256 amount, uint256 nonce)',
 ])
 
+const uptoAbi = parseAbi([
+  'function settle(address token, uint256 most, address owner, address to, uint256 amount, address facilitator, uint256 nonce)',
+])
+
 interface ProxyPayment {
   readonly owner: Address
   readonly to: Address
@@ -18,7 +22,7 @@ interface ProxyPayment {
   readonly nonce?: bigint
   /** Whether the call that brings a permit is made. */
   readonly permit?: boolean
-  readonly proxy?: Address | null
+  readonly proxy?: Address
 }
 
 let nonces = 0n
@@ -31,9 +35,19 @@ export function payByProxy(chain: DevChain, { owner, to, amount, ...given }: Pro
   return { to: proxy as Address, data }
 }
 
-/** Lets the proxy take the sender's dollars, as Permit2 may once it is approved. */
-export function allowProxy(chain: DevChain, token = dollarOf(chain)): Call {
-  const args = [chain.addresses.permit2Proxy as Address, 10n ** 12n] as const
+/** A call of the proxy for amounts up to `most`, which pays when the facilitator makes it. */
+export function payUpto(
+  chain: DevChain,
+  { owner, to, amount, most, facilitator }: ProxyPayment & { readonly most: bigint; readonly facilitator: Address },
+): Call {
+  const args = [dollarOf(chain), most, owner, to, amount, facilitator, ++nonces] as const
+  const data = encodeFunctionData({ abi: uptoAbi, functionName: 'settle', args })
+  return { to: chain.addresses.uptoProxy as Address, data }
+}
+
+/** Lets a proxy take the sender's dollars, as Permit2 may once it is approved; default: that of fixed amounts. */
+export function allowProxy(chain: DevChain, token = dollarOf(chain), proxy = chain.addresses.permit2Proxy): Call {
+  const args = [proxy as Address, 10n ** 12n] as const
   return { to: token, data: encodeFunctionData({ abi: dollarAbi, functionName: 'approve', args }) }
 }
 

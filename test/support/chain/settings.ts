@@ -25,7 +25,10 @@ export function chainSettings({ name, rpc, addresses }: DevChain, { finality = 3
     registry: { address: registry, fromBlock: 0 },
     reputation: { address: reputation, fromBlock: 0 },
     tokens: tokens.map((address) => ({ address, decimals: 6, fromBlock: 0 })),
-    paymentContracts: chainOf(name).paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock: 0 })),
+    paymentContracts: [
+      ...chainOf(name).paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock: 0 })),
+      ...(token ? [{ kind: 'permit2_exact', address: addresses.codelessProxy, fromBlock: 0 }] : []),
+    ],
     ...(idRegistry ? { idRegistry: { address: idRegistry } } : {}),
   }
   return { [name]: row }

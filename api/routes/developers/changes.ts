@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'settlement-stream',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Settlements as they come, and what is usually paid',
+    text:
+      'Everybody’s settlements as server-sent events, and the amount in the middle (median_usdc) in each point of the ' +
+      'series of settlements.',
+    operations: ['followSettlements'],
+  },
+  {
     id: 'exports',
     day: '2026-11-22',
     kind: 'added',

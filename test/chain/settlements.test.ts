@@ -1,14 +1,20 @@
 import { type Hash, type Hex, isAddressEqual, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chains } from '../../chains.config.ts'
+import { agentIncome, allIncome } from '../../db/queries/income/agent-income.ts'
 import { dollarAbi } from '../../devnet/chain/abi.ts'
-import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
+import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
+import { runIncome } from '../../enrichment/join/income.ts'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { memorySource } from '../doubles/portal/memory-source.ts'
 import { readBlocks } from '../doubles/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../doubles/portal/server.ts'
 import { type RpcProxy, startRpcProxy } from '../doubles/rpc-proxy.ts'
+import { incomeOfLogs } from '../support/chain/income-oracle.ts'
 import { type ChainIndex, indexChain } from '../support/chain/index-chain.ts'
 import { describeDifference } from '../support/chain/oracle.ts'
+import { insert, seedAgent } from '../support/seed.ts'
+import { until } from '../support/until.ts'
 import { batchCases } from './cases/batch.ts'
 import { contractCases } from './cases/contract.ts'
 import { directCases } from './cases/direct.ts'
@@ -112,6 +118,50 @@ describe('from a node without traces', () => {
     expect([...proxy.asked].filter((method) => /^(debug|trace)_/.test(method))).toEqual(['debug_traceTransaction'])
   })
 })
+
+test('income by kind is what the logs of the chain come to, of each agent and of all', async () => {
+  const { pool } = late.database
+  const { batcher, secondBatcher } = chain.addresses
+  const merchant = castAddresses.find((address) => isAddressEqual(address, accountOf('merchant of the cases').address))
+  const given = { 1: [merchant], 2: ['0x00000000000000000000000000000000000be0be', secondBatcher], 3: [batcher] }
+  const agents = Object.fromEntries(
+    Object.entries(given).map(([fid, addresses]) => [fid, addresses.map((address) => String(address).toLowerCase())]),
+  )
+  const mined = await Promise.all([...outcomes.values()].map((one) => chain.mined((one as CaseOutcome).hash)))
+  const last = Math.max(...mined.map(({ blockNumber }) => Number(blockNumber)))
+  await until(
+    'the cases are final',
+    async () => {
+      const { rows } = await pool.query('select from chain_state where finalized_block >= $1', [last])
+      return rows.length === 1
+    },
+    60_000,
+  )
+  for (const [fid, addresses] of Object.entries(agents)) {
+    await seedAgent(pool, { fid: Number(fid), addresses })
+    await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date() })
+  }
+  while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
+  const expected = await incomeOfLogs(chain, agents)
+  for (const fid of [1, 2, 3]) expect(told((await agentIncome(pool, fid)).members)).toEqual(expected[fid])
+  expect(told((await allIncome(pool)).members)).toEqual(expected.all)
+  expect(Object.keys(expected[1] ?? {}).sort()).toEqual(['forwarded', 'permit2_exact', 'settlement'])
+  // The batch contract is an agent here, and what it passes on to the two others is no new money.
+  expect(expected.all?.forwarded).not.toBe(expected[1]?.forwarded)
+})
+
+/** Sums of kinds that there are, settlements as one. */
+function told({ by_kind }: Record<string, string>): Record<string, string> {
+  const sums = new Map<string, [number, number]>()
+  type Kind = { kind: string; raw: { payments: number; amount_usdc: number } }
+  for (const { kind, raw } of JSON.parse(by_kind ?? '[]') as Kind[]) {
+    const name = kind.startsWith('eip3009') ? 'settlement' : kind
+    const [payments, amount] = sums.get(name) ?? [0, 0]
+    sums.set(name, [payments + raw.payments, amount + Math.round(raw.amount_usdc * 1e6)])
+  }
+  const paid = [...sums].filter(([, [payments]]) => payments > 0)
+  return Object.fromEntries(paid.map(([name, [payments, amount]]) => [name, `${payments}: ${amount}`]))
+}
 
 function outcomeOf(name: string): CaseOutcome {
   const outcome = outcomes.get(name)

@@ -1,0 +1,108 @@
+import { type Address, type Log, parseEventLogs } from 'viem'
+import { dollarAbi } from '../../../devnet/chain/abi.ts'
+import type { DevChain } from '../../../devnet/chain/chain.ts'
+
+/** Whose income is added up: lowercase addresses by the name of the agent. */
+type Agents = Readonly<Record<string, readonly string[]>>
+
+interface Move {
+  readonly token: string
+  readonly from: string
+  readonly to: string
+  readonly amount: bigint
+  readonly logIndex: number
+}
+interface Got extends Move {
+  readonly kind: 'settlement' | 'permit2_exact' | 'forwarded'
+  /** Who had the money before in the transaction, after whoever paid. */
+  readonly through: readonly string[]
+}
+
+/**
+ * Income by the rules, from nothing but the logs of a local chain: of each agent and of `all`, by kind, the number of
+ * payments and base units of listed dollars. Settlements are one kind, as logs do not tell their selectors apart.
+ */
+export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Record<string, Record<string, string>>> {
+  const { token, bridgedToken, permit2Proxy } = chain.addresses
+  const listed = [token, bridgedToken].map((address) => String(address).toLowerCase())
+  const logs = await chain.client.getLogs({ fromBlock: 0n, toBlock: 'latest' })
+  const byTransaction = new Map<unknown, Log[]>()
+  for (const log of logs) {
+    const { transactionHash } = log
+    byTransaction.set(transactionHash, [...(byTransaction.get(transactionHash) ?? []), log])
+  }
+  const got = [...byTransaction.values()].flatMap((one) => gotIn(one, listed, String(permit2Proxy).toLowerCase()))
+  const sums: Record<string, Record<string, [number, bigint]>> = {}
+  const add = (name: string, { kind, token: paidIn, amount }: Got) => {
+    const kinds = sums[name] ?? {}
+    sums[name] = kinds
+    const [count, sum] = kinds[kind] ?? [0, 0n]
+    kinds[kind] = [count + 1, sum + (listed.includes(paidIn) ? amount : 0n)]
+  }
+  const own = Object.entries(agents)
+  for (const one of got) {
+    for (const [name, addresses] of own) {
+      if (!addresses.includes(one.to) || one.through.some((hand) => addresses.includes(hand))) continue
+      add(name, one)
+      if (!one.through.some((hand) => own.some(([, others]) => others.includes(hand)))) add('all', one)
+    }
+  }
+  const told = (kinds: Record<string, [number, bigint]>) =>
+    Object.fromEntries(Object.entries(kinds).map(([kind, [count, sum]]) => [kind, `${count}: ${sum}`]))
+  return Object.fromEntries(Object.entries(sums).map(([name, kinds]) => [name, told(kinds)]))
+}
+
+const lower = (address: Address) => address.toLowerCase()
+
+/** What the logs of one transaction, in their order, say that was got. */
+function gotIn(logs: readonly Log[], listed: readonly string[], proxy: string): Got[] {
+  const moves: Move[] = parseEventLogs({ abi: dollarAbi, eventName: 'Transfer', logs: [...logs] }).map(
+    ({ address, args, logIndex }) => ({
+      token: lower(address),
+      from: lower(args.from),
+      to: lower(args.to),
+      amount: args.value,
+      logIndex: Number(logIndex),
+    }),
+  )
+  const taken = new Set<Move>()
+  const got: Got[] = []
+  // An authorization that paid is followed by its transfer at once.
+  for (const { address, args, logIndex } of parseEventLogs({
+    abi: dollarAbi,
+    eventName: 'AuthorizationUsed',
+    logs: [...logs],
+  })) {
+    const move = moves.find((one) => one.logIndex === Number(logIndex) + 1 && one.token === lower(address))
+    if (!listed.includes(lower(address)) || !move || move.from !== lower(args.authorizer)) continue
+    taken.add(move)
+    got.push({ ...move, kind: 'settlement', through: [] })
+  }
+  // A proxy logs nothing but that it paid, behind the transfer.
+  let behind = -1
+  for (const { address, logIndex } of logs) {
+    if (lower(address) !== proxy) continue
+    const move = moves.findLast((one) => one.logIndex < Number(logIndex) && one.logIndex > behind && !taken.has(one))
+    behind = Number(logIndex)
+    if (!move) continue
+    taken.add(move)
+    got.push({ ...move, kind: 'permit2_exact', through: [] })
+  }
+  const passOn = ({ to, token, amount, logIndex, through }: Got, payer: string) => {
+    const parts = moves.filter(
+      (one) => one.logIndex > logIndex && one.from === to && one.token === token && !taken.has(one),
+    )
+    const sum = parts.reduce((total, part) => total + part.amount, 0n)
+    if (sum > amount || sum * 2n < amount || sum === 0n) return
+    for (const part of parts) taken.add(part)
+    const hands = [...through, to]
+    const legs = parts.filter((part) => part.to !== payer && !hands.includes(part.to))
+    for (const leg of legs.toReversed()) {
+      const next: Got = { ...leg, kind: 'forwarded', through: hands }
+      got.push(next)
+      passOn(next, payer)
+    }
+  }
+  for (const paid of [...got].sort((a, b) => b.logIndex - a.logIndex)) passOn(paid, paid.from)
+  return got
+}

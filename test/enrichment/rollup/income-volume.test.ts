@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Queryable } from '../../../db/pool.ts'
+import { agentIncome, allIncome } from '../../../db/queries/income/agent-income.ts'
+import { sumDueHours } from '../../../db/queries/income/hours.ts'
+import { incomePayments } from '../../../db/queries/income/payments.ts'
+import { addToRollup, lockRollup, moveRollup } from '../../../db/queries/rollup/hourly.ts'
+import { runIncome } from '../../../enrichment/join/income.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
+import { addressOf, insert, seedAgent, seedChainState, seedPayment, seedSettlement } from '../../support/seed.ts'
+
+// How many rows a pass and a question read of an agent that was paid very often, as many times by settlements as by other
+// payments: what times show only where there are millions.
+
+const paid = rounds(5_000, 1_000_000)
+const days = 60
+/** A million of them, on a slow machine. */
+const loadingMs = 1_800_000
+const fid = 1
+const busy = addressOf('busy')
+const start = new Date('2026-03-01T00:00:00.000Z')
+const end = new Date(start.getTime() + (days + 1) * 86_400_000)
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { pool } = database
+  await seedAgent(pool, { fid, addresses: [busy] })
+  await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: start })
+  const values = [paid, Buffer.from(busy.slice(2), 'hex'), start, days]
+  const at = `$3::timestamptz + n * ($4::int * interval '1 day') / $1::int`
+  await pool.query(
+    `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                               payer, recipient, facilitator, payment_nonce, tx_hash)
+       select n, ${at}, n, 0, 'base', 'c', '\\xe3ee160e', '\\x01', int4send(n % 90), $2, '\\x02', int4send(n), int4send(n)
+         from generate_series(1, $1::int) n`,
+    values,
+  )
+  await pool.query(
+    `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net,
+                            facilitator, tx_hash, forwarder, origin_log_index, depth)
+       select 'base-' || n || '-1', 'base', n, 1, ${at}, case when n % 2 = 0 then 'forwarded' else 'permit2_exact' end, '\\x01',
+              int4send(n % 90), $2, n, n, '\\x02', int4send(n), case when n % 2 = 0 then '\\x03'::bytea end,
+              case when n % 2 = 0 then 0 end, case when n % 2 = 0 then 1 end
+         from generate_series(1, $1::int) n`,
+    values,
+  )
+  await seedChainState(pool, { chain: 'base', indexed: paid + 1, finalized: paid })
+  while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
+  await pool.query('vacuum (analyze)')
+  await seedSettlement(pool, { chain: 'base', recipient: busy, block: paid + 1, at: end })
+  const one = { payee: busy, payer: addressOf('payer'), block: paid + 1, at: end, amount: 1n }
+  await seedPayment(pool, { ...one, kind: 'permit2_upto', logIndex: 1 })
+}, loadingMs)
+afterAll(() => database.drop())
+
+async function rowsRead(statement: (db: Queryable) => Promise<unknown>): Promise<number> {
+  const client = await database.pool.connect()
+  // The server counts for the connection, what it did before included.
+  const count = async () => {
+    const { rows } = await client.query(`
+      select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+        from pg_stat_xact_user_tables
+       where relname like 'settlement%' or relname like 'income%' or relname = 'payment'`)
+    return rows[0].read as number
+  }
+  try {
+    await client.query('begin')
+    const before = await count()
+    await statement(client)
+    return (await count()) - before
+  } finally {
+    await client.query('rollback')
+    client.release(true)
+  }
+}
+
+test.each([
+  [
+    'a pass over one block more', // hours are few enough to be read whole, payments are not
+    2_000,
+    async (db: Queryable) => {
+      await lockRollup(db, 'base')
+      await addToRollup(db, 'base', { fromBlock: paid + 1, toBlock: paid + 1 })
+      await moveRollup(db, 'base', paid + 2)
+      expect(await sumDueHours(db, { hours: 500, payments: 50_000 })).toBe(1)
+    },
+  ],
+  [
+    'a page of payments',
+    1_000,
+    async (db: Queryable) => {
+      const filter = { chain: null, since: null, until: null }
+      expect((await incomePayments(db, { fid, limit: 20, order: 'desc', filter })).count).toBe(20)
+    },
+  ],
+  ['the sums over all agents', 100, (db: Queryable) => allIncome(db)],
+])('%s reads at most %i rows, however many there are', async (_, most, statement) => {
+  expect(await rowsRead(statement)).toBeLessThanOrEqual(most)
+})
+
+test('sums of an agent read its hours, and who paid while there are few enough', async () => {
+  const { members } = await agentIncome(database.pool, fid)
+  expect(JSON.parse(members.raw ?? '')).toMatchObject({ payments: 2 * paid })
+  const hours = days * 24 * 3
+  // Rows that are looked at to know that they are too many to be read are in it.
+  expect(await rowsRead((db) => agentIncome(db, fid))).toBeLessThanOrEqual(hours + 4 * 20_000)
+})

@@ -6,6 +6,7 @@ import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 import { startRedis } from '../test/support/redis.ts'
+import { benchForms } from './forms.ts'
 import { type BenchServer, type Load, load, startServer } from './load.ts'
 import { fillWorld, type WorldSize } from './world.ts'
 
@@ -17,10 +18,11 @@ interface ApiBenchOptions {
   readonly rounds: number
 }
 
+const connections = 32
 const profiles = 1_000 // different fids asked for in turn
 const searches = 1_000
 
-/** Compares the read API with a bare server and with two frameworks, and times search and bulk; prints a table. */
+/** Compares the read API with a bare server and with two frameworks, and times search and bulk; prints tables. */
 export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-api-'))
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
@@ -36,19 +38,23 @@ export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Prom
 
     const env = { DATABASE_URL: postgres.databaseUrl, REDIS_URL: redis.url }
     for (const kind of kinds) servers.set(kind, await startServer(kind, env))
-    const paths = Array.from({ length: profiles }, (_, n) => `/api/agent/${1 + ((n * 7_919) % size.agents)}`)
+    const asked = Array.from({ length: profiles }, (_, n) => ({
+      path: `/api/agent/${1 + ((n * 7_919) % size.agents)}`,
+    }))
+    const options = { connections, status: 200 }
     const best = new Map<string, Load>()
     for (let round = 0; round < rounds; round++) {
       for (const [kind, server] of servers) {
         // Connections, plans, caches and compiled code are warm before anything counts.
-        await load(server, paths, round === 0 ? seconds : 1)
-        best.set(kind, better(best.get(kind), await load(server, paths, seconds)))
+        await load(server, asked, { ...options, seconds: round === 0 ? seconds : 1 })
+        best.set(kind, better(best.get(kind), await load(server, asked, { ...options, seconds })))
       }
     }
     const uncached = servers.get('uncached') as BenchServer
     const search = await latencies(uncached, searchPaths())
     const bulk = await coldBulk(servers.get('full') as BenchServer)
-    report(best, search, bulk)
+    const forms = await benchForms({ env, seconds: Math.ceil(seconds / 10), rounds: 2 * rounds })
+    report(best, search, bulk, forms)
   } finally {
     for (const server of servers.values()) await server.stop()
     await redis.stop()
@@ -109,7 +115,12 @@ async function coldBulk(server: BenchServer): Promise<{ ms: number; agents: numb
   return { ms: performance.now() - start, agents: body.count }
 }
 
-function report(best: Map<string, Load>, search: readonly number[], bulk: { ms: number; agents: number }) {
+function report(
+  best: Map<string, Load>,
+  search: readonly number[],
+  bulk: { ms: number; agents: number },
+  forms: Record<string, number>,
+) {
   const of = (kind: string) => best.get(kind) as Load
   const bare = of('bare')
   const at = (share: number) => search[Math.floor(search.length * share)] as number
@@ -137,6 +148,7 @@ function report(best: Map<string, Load>, search: readonly number[], bulk: { ms: 
     uncached_over_best_framework: round(of('uncached').requestsPerSecond / framework),
     discovery_p99_ms: round(at(0.99)),
     bulk_cold_ms: Math.round(bulk.ms),
+    highest_over_bare_by_form: forms,
     failures: [...best.values()].reduce((sum, { failures }) => sum + failures, 0),
   }
   process.stdout.write(`${JSON.stringify(figures)}\n`)

@@ -5,17 +5,19 @@ declare module 'autocannon' {
     connections: number
     /** Seconds. */
     duration: number
-    requests: Request[]
-    setupClient: (client: { setRequests(requests: Request[]): void }) => void
+    requests: readonly Request[]
+    setupClient: (client: { setRequests(requests: readonly Request[]): void }) => void
   }
   interface Request {
     path: string
+    headers?: Record<string, string>
   }
   interface Result {
     requests: { average: number; total: number }
     /** Milliseconds. */
     latency: { p99: number }
-    non2xx: number
+    /** Answers by status. */
+    statusCodeStats: Record<string, { count: number }>
     errors: number
     timeouts: number
   }

@@ -38,38 +38,54 @@ export interface Load {
   readonly cpuPerRequest: number
   /** Milliseconds. */
   readonly p99: number
-  /** Answers that were not 200, and requests without one. */
+  /** Answers with another status than they should, and requests without one. */
   readonly failures: number
 }
 
-/** Connections of the generator, which is this process. */
-const connections = 32
+/** A request. */
+export interface Asked {
+  readonly path: string
+  readonly headers?: Record<string, string>
+}
 
-/** Asks for the paths in turn, for some seconds, as fast as they are answered. */
-export async function load(server: BenchServer, paths: readonly string[], seconds: number): Promise<Load> {
+interface LoadOptions {
+  readonly seconds: number
+  /** Of the generator, which is this process. */
+  readonly connections: number
+  /** That every answer has. */
+  readonly status: number
+}
+
+/** Asks the requests in turn, for some seconds, as fast as they are answered. */
+export async function load(
+  server: BenchServer,
+  requests: readonly Asked[],
+  { seconds, connections, status }: LoadOptions,
+): Promise<Load> {
   const before = await server.cpuMicros()
   const result = await autocannon({
     url: server.url,
     connections,
     duration: seconds,
-    requests: paths.slice(0, 1).map((path) => ({ path })),
+    requests: requests.slice(0, 1),
     // Every connection asks in an order of its own: in one order, they would all wait for the same answer.
-    setupClient: (client) => client.setRequests(shuffled(paths).map((path) => ({ path }))),
+    setupClient: (client) => client.setRequests(shuffled(requests)),
   })
   const cpu = (await server.cpuMicros()) - before
+  const answered = Object.values(result.statusCodeStats).reduce((sum, { count }) => sum + count, 0)
   return {
     requestsPerSecond: result.requests.average,
     cpuPerRequest: cpu / result.requests.total,
     p99: result.latency.p99,
-    failures: result.non2xx + result.errors + result.timeouts,
+    failures: answered - (result.statusCodeStats[status]?.count ?? 0) + result.errors + result.timeouts,
   }
 }
 
-function shuffled(paths: readonly string[]): string[] {
-  return paths
-    .map((path) => ({ path, place: Math.random() }))
+function shuffled<T>(all: readonly T[]): T[] {
+  return all
+    .map((one) => ({ one, place: Math.random() }))
     .sort((a, b) => a.place - b.place)
-    .map(({ path }) => path)
+    .map(({ one }) => one)
 }
 
 async function message<T>(child: ChildProcess, name: string): Promise<T> {

@@ -11,6 +11,7 @@ import { createHttpServer } from '../../api/http/server.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { FusedRedisStore } from '../../api/limits/redis.ts'
 import { connectRedis } from '../../api/limits/sender.ts'
+import type { Limits } from '../../api/limits/window.ts'
 import { readChains } from '../../chains.file.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 
@@ -23,15 +24,17 @@ const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 const log = pino({ level: 'error' })
 
 /** The service as it is; `cached`: no answer gets stale, else every answer is stale at once. */
-function ours({ cached, shared }: { cached: boolean; shared: boolean }): Server {
+function ours({ cached, shared, limits = unlimited }: { cached: boolean; shared: boolean; limits?: Limits }): Server {
   let time = Date.now()
+  const begun = time
+  const clock = limits === unlimited ? Date.now : () => begun // a minute that does not end, where one is used up
   const now = () => {
     if (!cached) time += 600_000
     return time
   }
   const store = shared
-    ? new FusedRedisStore(connectRedis(REDIS_URL, log).send, unlimited, Date.now)
-    : new MemoryStore(unlimited, Date.now)
+    ? new FusedRedisStore(connectRedis(REDIS_URL, log).send, limits, clock)
+    : new MemoryStore(limits, clock)
   if (!pool) throw new Error('DATABASE_URL is needed')
   const app = createApp({
     chains,
@@ -45,7 +48,7 @@ function ours({ cached, shared }: { cached: boolean; shared: boolean }): Server 
     siteUrl: 'http://127.0.0.1',
     notReady: () => undefined,
     database: boundedDatabase(pool),
-    limiter: { limits: unlimited, store, now: Date.now },
+    limiter: { limits, store, now: clock },
   })
   return createHttpServer(app)
 }
@@ -61,8 +64,23 @@ async function profile(fid: string): Promise<string> {
 /** As long as the profile of an agent on one chain. */
 const constant = JSON.stringify({ fid: 1, text: 'x'.repeat(2_400) })
 
+/** As many bytes as the path names, made once; any other path: the profile. */
+const constants = new Map<string, string>()
+function constantOf(path = ''): string {
+  const known = constants.get(path)
+  if (known !== undefined) return known
+  const made = /^\/[0-9]+$/.test(path) ? 'x'.repeat(Number(path.slice(1))) : constant
+  constants.set(path, made)
+  return made
+}
+
 const kinds: Record<string, () => Server | Promise<Server>> = {
-  bare: () => createServer((_req, res) => res.setHeader('content-type', 'application/json').end(constant)),
+  bare: () =>
+    createServer((req, res) => {
+      res.statusCode = Number(req.headers['x-status'] ?? 200)
+      res.setHeader('content-type', 'application/json').end(res.statusCode === 304 ? undefined : constantOf(req.url))
+    }),
+  refusing: () => ours({ cached: true, shared: false, limits: { ...unlimited, perMinute: 1 } }),
   full: () => ours({ cached: true, shared: true }),
   'full-memory': () => ours({ cached: true, shared: false }),
   uncached: () => ours({ cached: false, shared: false }),

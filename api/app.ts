@@ -4,6 +4,7 @@ import type { Queryable } from '../db/pool.ts'
 import type { Standby } from '../db/standby.ts'
 import { streamLimits } from '../limits.config.ts'
 import type { ClaimDeps } from './claim/claim.ts'
+import { Dispatch } from './dispatch.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { answer } from './http/answer.ts'
@@ -87,6 +88,8 @@ export function createApp(deps: ApiDeps): Express {
   app.use(waitInLane('api'))
   app.use(mcpPath, hearRefused)
   app.use(mcpRoutes({ sources, cache, onRead: metrics.countRead, log: deps.log }))
+  const dispatch = new Dispatch()
+  const refuse = answerErrors(deps.log, jsonOrProblem(deps.baseUrl))
   const { claims } = deps
   if (claims) {
     const accepted = async (fid: number, addresses: readonly string[]) => {
@@ -97,20 +100,28 @@ export function createApp(deps: ApiDeps): Express {
       sources.totals.evict(isTouched)
     }
     const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted }
-    for (const action of actions) giveDeprecation(app, action, deps.baseUrl)
-    for (const action of actions) app[action.method](expressPath(action), ...action.serve(needs))
+    for (const action of actions) {
+      const path = expressPath(action)
+      giveDeprecation(dispatch.at(path), action, deps.baseUrl)
+      dispatch.at(path)[action.method](path, ...action.serve(needs), refuse)
+    }
   }
-  for (const route of routes) giveDeprecation(app, route, deps.baseUrl)
-  for (const route of routes) app.get(expressPath(route), answer(route, sources, cache, metrics.countRead))
+  for (const route of routes) {
+    const path = expressPath(route)
+    giveDeprecation(dispatch.at(path), route, deps.baseUrl)
+    dispatch.at(path).get(path, answer(route, sources, cache, metrics.countRead), refuse)
+  }
   const seats = new Seats({ ...streamLimits, windowSeconds: streamLimits.lastSeconds.most, what: 'streams' })
   const isStopping = () => deps.notReady() !== undefined
   const onFailure = (err: unknown) => deps.log.warn({ err }, 'streams wait: the log cannot be read')
   for (const stream of streams) {
-    app.get(expressPath(stream), serveStream(stream, { sources, seats, isStopping, onFailure }))
+    const path = expressPath(stream)
+    dispatch.at(path).get(path, serveStream(stream, { sources, seats, isStopping, onFailure }), refuse)
   }
   for (const [path, methods] of methodsByPath([...routes, ...streams, ...(claims ? actions : [])])) {
-    app.all(path, refuseMethod(methods))
+    dispatch.at(path).all(path, refuseMethod(methods), refuse)
   }
+  app.use(dispatch.handle)
   app.use(docsRoutes(deps))
   if (deps.exportDir !== undefined) app.use(exportRoutes(deps.exportDir))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
@@ -118,6 +129,6 @@ export function createApp(deps: ApiDeps): Express {
   const { pictures, log, now } = deps
   app.use(pageRoutes({ sources, cache, budget, pictureBudget, pictures, onRead: metrics.countRead, log, now }))
   app.use(refusePath)
-  app.use(answerErrors(deps.log, jsonOrProblem(deps.baseUrl)))
+  app.use(refuse)
   return app
 }

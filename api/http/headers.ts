@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { Express, RequestHandler } from 'express'
+import type { RequestHandler } from 'express'
 import { expressPath, type Operation } from './route.ts'
 
 export const requestIdHeader = 'X-Request-Id'
@@ -28,7 +28,7 @@ const changelogPath = '/docs/changelog'
  * is registered.
  */
 export function giveDeprecation(
-  app: Pick<Express, 'get' | 'post' | 'delete'>,
+  app: Record<'get' | 'post' | 'delete', (path: string, handler: RequestHandler) => unknown>,
   operation: Operation & { readonly method?: 'get' | 'post' | 'delete' },
   baseUrl: string,
 ): void {

@@ -39,6 +39,7 @@ export async function startBenchHosts(pool: pg.Pool): Promise<BenchHosts> {
       OLI_URL: everything.url,
       WEB3BIO_URL: everything.url,
       GITHUB_URL: everything.url,
+      FACILITATOR_HOSTS: 'off',
       EGRESS_ALLOW: urls.map((url) => new URL(url).host).join(),
     },
     async stop() {

@@ -79,7 +79,12 @@ function words(text: string): string[] {
 async function start({ main, args, env, amid }: Case): Promise<ChildProcess> {
   if (amid === 'lock') await lockTables()
   const before = asked
-  const settings = { DATABASE_URL: database.url, CHAINS_FILE: join(folder, 'chains.json'), HUB_URL: silentUrl }
+  const settings = {
+    DATABASE_URL: database.url,
+    CHAINS_FILE: join(folder, 'chains.json'),
+    HUB_URL: silentUrl,
+    FACILITATOR_HOSTS: 'off',
+  }
   const ports = { PORT: '0', GRAPHQL_PORT: '0', METRICS_PORT: '0' }
   const child = startMain(main, args, { env: { ...settings, ...ports, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -29,6 +29,7 @@ describe('a range that two processes have loaded', () => {
     expect(stdout).toMatch(
       new RegExp(
         `in all: base 1000 to 1599: ${settlements} settlements, amount ${amount}, checksum [0-9a-f]{16}, ` +
+          '0 payments beside them, checksum 0{16}, ' +
           `first block ${hashes[0]}, last block ${hashes[1]}\n` +
           'they are counted row by row until the processor of base has passed block 1599: npm run processor -- base\n$',
       ),

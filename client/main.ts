@@ -9,6 +9,7 @@ agent-directory agents       [--q TEXT] [--chain C]... [--claimed true|false] [-
 agent-directory agent FID
 agent-directory settlements  --fid N | --payer A | --recipient A | --facilitator A | --tx-hash H   [--since T] [--chain C]...
 agent-directory mirror       --file F [--follow]   brings a file with all profiles up to date, and keeps it so
+                             [--from log|snapshot] what a new file begins with (log); a snapshot is made once a day
 
   --api URL         address of the service (https://…; also AGENT_DIRECTORY_URL)
   --format F        ${formats.join(', ')} (json)
@@ -35,6 +36,7 @@ const options = {
   since: text,
   file: text,
   follow: { type: 'boolean' },
+  from: text,
 } as const
 type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>['values']
 
@@ -86,10 +88,11 @@ async function run(values: Values, [command, ...rest]: string[]): Promise<void> 
     await write(rows(directory.settlements(settlementFilters(values) as never), values))
   } else if (command === 'mirror') {
     if (!values.file) throw new UsageError('mirror takes --file')
-    const { file } = values
+    const { file, from = 'log' } = values
+    if (from !== 'log' && from !== 'snapshot') throw new UsageError('--from must be log or snapshot')
     const tell = (agents: number) => void process.stderr.write(`${file}: ${agents} agents\n`)
-    if (values.follow) await followFile(directory, file, tell)
-    else tell(await mirrorFile(directory, file))
+    if (values.follow) await followFile(directory, file, from, tell)
+    else tell(await mirrorFile(directory, file, from))
   } else throw new UsageError('the command is one of agents, agent, settlements, mirror (--help shows what is there)')
 }
 

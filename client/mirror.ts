@@ -32,19 +32,23 @@ function take(mirrored: Mirrored, line: LogLine): void {
 
 const isOfAnotherLog = (error: unknown) => error instanceof DirectoryError && error.code === 'ERR_NOT_FOUND'
 
+/** What a mirror begins with that has nothing yet. */
+type Beginning = 'log' | 'snapshot'
+
 /** Brings a file up to date, whole or not at all. Returns the number of its agents. */
-export async function mirrorFile(directory: AgentDirectory, path: string): Promise<number> {
-  return write(path, await catchUp(directory, await readMirror(path)))
+export async function mirrorFile(directory: AgentDirectory, path: string, beginning: Beginning): Promise<number> {
+  return write(path, await catchUp(directory, await readMirror(directory, path, beginning)))
 }
 
 /** Brings a file up to date and keeps it so, without end. `onWritten` is told the number of its agents. */
 export async function followFile(
   directory: AgentDirectory,
   path: string,
+  beginning: Beginning,
   onWritten: (agents: number) => void,
 ): Promise<never> {
   for (;;) {
-    const mirrored = await catchUp(directory, await readMirror(path))
+    const mirrored = await catchUp(directory, await readMirror(directory, path, beginning))
     const save = async () => onWritten(await write(path, mirrored))
     await save()
     try {
@@ -78,11 +82,19 @@ async function write(path: string, mirrored: Mirrored): Promise<number> {
   return Object.keys(mirrored.agents).length
 }
 
-async function readMirror(path: string): Promise<Mirrored> {
+/** What the newest snapshot holds. */
+async function snapshotOf(directory: AgentDirectory): Promise<Mirrored> {
+  const { place, lines } = await directory.snapshot()
+  const mirrored: Mirrored = { place, agents: {} }
+  for await (const line of lines) take(mirrored, { ...line, place })
+  return mirrored
+}
+
+async function readMirror(directory: AgentDirectory, path: string, beginning: Beginning): Promise<Mirrored> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { place: '', agents: {} }
-    throw error
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return beginning === 'snapshot' ? snapshotOf(directory) : { place: '', agents: {} }
   }
 }

@@ -87,13 +87,18 @@ export class Transport {
     }
   }
 
+  /** The text of a file that is compressed with gzip, as it comes. Throws when it ends before its end. */
+  file(path: string): AsyncGenerator<string> {
+    return this.#texts(path, {}, true)
+  }
+
   /** Waits, as the options say. */
   pause(ms: number): Promise<void> {
     return (this.#options.wait ?? pause)(ms)
   }
 
   /** An answer that goes on, as its text comes. Ends with an error when nothing comes for too long. */
-  async *#texts(path: string, headers: Record<string, string>): AsyncGenerator<string> {
+  async *#texts(path: string, headers: Record<string, string>, isGzip = false): AsyncGenerator<string> {
     const { timeoutMs = defaultTimeoutMs } = this.#options
     let cut = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -109,7 +114,8 @@ export class Transport {
     try {
       const response = await this.#fetch(path, headers, attempt)
       if (!response.ok || !response.body) throw DirectoryError.of(response.status, await response.text())
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+      const plain = isGzip ? response.body.pipeThrough(new DecompressionStream('gzip')) : response.body
+      const reader = plain.pipeThrough(new TextDecoderStream()).getReader()
       for (;;) {
         cutAfter(silenceMs)
         const { done, value } = await reader.read()

@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { installationOf } from '../../api/http/route.ts'
+import { readChains } from '../../chains.file.ts'
 import { AgentDirectory, DirectoryError, type LogLine } from '../../client/client.ts'
+import { serveRound } from '../../export/served/round.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { runMain, startMain } from '../support/mains.ts'
@@ -40,8 +43,9 @@ beforeAll(async () => {
     })
   }
   await countSettlements(pool)
-  api = await startApi(database, { now: () => Date.now() + ahead, notReady: () => stopping })
   folder = await mkdtemp(join(tmpdir(), 'client-'))
+  const exportDir = join(folder, 'exports')
+  api = await startApi(database, { now: () => Date.now() + ahead, notReady: () => stopping, exportDir })
 })
 afterAll(async () => {
   await api.stop()
@@ -199,6 +203,37 @@ test('a mirror is brought up to date from where it was, and begins anew with ano
   await note(7, 'delist')
   ahead += 60_000
   expect((await run('mirror', '--file', file)).stderr).toBe(`${file}: ${agents - 2} agents\n`)
+})
+
+test('a mirror that begins with the snapshot and follows the log is one that read the log from its beginning', async () => {
+  const [file, fresh] = ['from-snapshot.json', 'from-log.json'].map((name) => join(folder, name)) as [string, string]
+  const fromSnapshot = () => run('mirror', '--file', file, '--from', 'snapshot')
+  const mirrored = async (path: string) => JSON.parse(await readFile(path, 'utf8'))
+  expect(await fromSnapshot()).toMatchObject({ code: 1, stderr: expect.stringMatching(/^404 ERR_NOT_FOUND: /) })
+  const { pool } = database
+  await serveRound({
+    pool,
+    folder: join(folder, 'exports'),
+    pace: async () => {},
+    installation: installationOf({ chains: readChains({ env: {} }), baseUrl: 'https://api.agents.example' }),
+    now: () => new Date(),
+    tell: () => {},
+  })
+  await pool.query(`update agent set handle = 'since' where fid = 15`)
+  await note(15, 'upsert')
+  await pool.query('delete from agent where fid = 16')
+  await note(16, 'delist')
+  await seedAgent(pool, { fid: 500 })
+  await note(500, 'upsert')
+  ahead += 60_000
+  expect(await fromSnapshot()).toMatchObject({ code: 0 })
+  await run('mirror', '--file', fresh)
+  expect(await mirrored(file)).toEqual(await mirrored(fresh))
+  const { agents: kept } = await mirrored(file)
+  expect([kept[15].handle, kept[16], kept[500].fid]).toEqual(['since', undefined, 500])
+  await pool.query('update change_epoch set epoch = gen_random_uuid()')
+  ahead += 60_000
+  expect(await fromSnapshot()).toMatchObject({ code: 0 })
 })
 
 test('a mirror that follows writes what changes while it runs', async () => {

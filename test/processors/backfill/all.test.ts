@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AllDisplay } from '../../../processors/backfill/all/display.ts'
-import { runBackfill } from '../../support/chain/backfill.ts'
+import { runBackfill, startBackfill } from '../../support/chain/backfill.ts'
 import type { TestDatabase } from '../../support/database.ts'
-import { chain, type LoadRun, startLoadRun } from './load-run.ts'
+import { descendantsOf, stillRunning } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
+import { chain, estimateRequests, type LoadRun, startLoadRun } from './load-run.ts'
 
 let run: LoadRun
 beforeAll(async () => {
@@ -68,6 +70,29 @@ test('one command loads the history of every chain, goes on where it stood, and 
   expect(stored.rows).toEqual([{ settlements: expected.length }])
   const done = await startedWith(database, ['--all'])
   expect(done).toMatchObject({ code: 0, stdout: 'nothing is missing\n' })
+})
+
+test('killed while it loads, it goes on with whatever is missing', async () => {
+  const database = await run.database()
+  run.portal.faults.add({ kind: 'silence', lines: 10 }, { skip: estimateRequests, times: 2 })
+  const { child, ended } = await startBackfill(everyChain(database, ['--all', '--workers', '2']))
+  await until('both workers wait for the Portal', () => run.portal.faults.pending === 0)
+  const family = descendantsOf(child.pid as number)
+  child.kill('SIGKILL')
+  await ended
+  await until('its workers have ended with it', () => stillRunning(family).length === 0)
+  const reservations = async () => {
+    const text = 'select from_block, to_block, completed_at is not null as whole from backfill order by from_block'
+    return (await database.pool.query(text)).rows
+  }
+  const whole = { from_block: chain.firstBlock, to_block: wholeEnd }
+  expect(await reservations()).toEqual([{ ...whole, whole: false }])
+  const again = await startedWith(database, ['--all', '--workers', '2'])
+  expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' })
+  expect(await reservations()).toEqual([{ ...whole, whole: true }])
+  const stored = await database.pool.query('select count(*)::int as settlements from settlement')
+  const expected = run.expected.settlement.filter((row) => JSON.parse(row).block_number <= wholeEnd)
+  expect(stored.rows).toEqual([{ settlements: expected.length }])
 })
 
 test('where the processors load what verified addresses were paid, there is nothing to do', async () => {

@@ -1,0 +1,88 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { migrate } from '../db/migrate.ts'
+import { createPool } from '../db/pool.ts'
+import type { ServedManifest } from '../export/served/manifest.ts'
+import { startPostgres } from '../postgres/embedded.ts'
+import { startApi } from '../test/support/api/api.ts'
+import { measure } from './measured-run.ts'
+import { fillWorld, type WorldSize } from './world.ts'
+
+const settings = { shared_buffers: '1GB', max_wal_size: '8GB', checkpoint_timeout: '30min' }
+
+/** Writes all served files of a world, then reads the log of all its profiles; prints a table and one JSON object. */
+export async function benchExports(size: WorldSize): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-exports-'))
+  await chmod(folder, 0o755) // the server is another user when this is root
+  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
+  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', max: 4, statementTimeoutMs: 0 })
+  try {
+    process.stdout.write(`filling ${size.settlements} settlements of ${size.agents} agents\n`)
+    await migrate(postgres.databaseUrl)
+    await fillWorld(pool, size)
+    await countHours(pool)
+    const served = join(folder, 'served')
+    const env = { DATABASE_URL: postgres.databaseUrl, EXPORT_DIR: served }
+    const args = ['run', '--silent', 'export', '--', '--served', '--rows-per-second', '10000000']
+    const { seconds, peakBytes } = await measure('npm', args, env)
+    const rate = rateOf(JSON.parse(await readFile(join(served, 'manifest.json'), 'utf8')))
+    const logSeconds = await readLog(pool, size.agents)
+    const rows: [string, string][] = [
+      ['settlements written a second', Math.round(rate).toString()],
+      ['everything, start of the command included', `${seconds.toFixed(1)} s`],
+      ['memory of the command at most', `${Math.round(peakBytes / 1024 ** 2)} MB`],
+      [`the log of ${size.agents} profiles, read whole`, `${logSeconds.toFixed(1)} s`],
+    ]
+    process.stdout.write(`${cpus().length} cores, the database among them\n`)
+    for (const [what, figure] of rows) process.stdout.write(`${what.padEnd(60)} ${figure}\n`)
+    const figures = { ...size, rows_per_second: Math.round(rate), peak_mb: Math.round(peakBytes / 1024 ** 2) }
+    process.stdout.write(`${JSON.stringify({ bench: 'exports', ...figures, seconds, log_seconds: logSeconds })}\n`)
+  } finally {
+    await pool.end()
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** What the roll-up would have made of the settlements, as far as exports ask for it. */
+async function countHours(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    `insert into settlement_hour_total (chain, hour, overload, n, amount)
+     select chain, date_trunc('hour', block_timestamp, 'UTC'), selector not in ('\\xe3ee160e', '\\xef55bec6'), count(*), sum(amount)
+       from settlement group by 1, 2, 3`,
+  )
+  await pool.query('alter table settlement_rollup disable trigger user')
+  await pool.query('update settlement_rollup set next_block = (select max(finalized_block) + 1 from chain_state)')
+  await pool.query(
+    `insert into agent_change (fid, kind, changed_at) select fid, 'upsert', now() from agent order by fid`,
+  )
+  await pool.query('vacuum (analyze)')
+}
+
+/** Settlements a second, from the end of the first file of them to the end of the last. */
+function rateOf({ files }: ServedManifest): number {
+  const written = files
+    .filter(({ dataset }) => dataset === 'settlements')
+    .map(({ rows, written_at }) => ({ rows, at: Date.parse(written_at) }))
+    .sort((a, b) => a.at - b.at)
+  const took = (written.at(-1)?.at ?? 0) - (written[0]?.at ?? 0)
+  return (written.slice(1).reduce((sum, { rows }) => sum + rows, 0) / took) * 1_000
+}
+
+/** Seconds of reading the log over HTTP, page after page. Throws when a profile is missing. */
+async function readLog(pool: pg.Pool, agents: number): Promise<number> {
+  const api = await startApi({ pool, url: '', drop: async () => {} })
+  const began = performance.now()
+  let lines = 0
+  for (let next = '/data/log.ndjson?limit=1000'; next !== ''; ) {
+    const answer = await api.get(next)
+    for await (const piece of answer.body ?? []) for (const byte of piece) if (byte === 10) lines++
+    const url = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
+    next = url === undefined ? '' : new URL(url).pathname + new URL(url).search
+  }
+  await api.stop()
+  if (lines !== agents) throw new Error(`the log has ${lines} lines instead of ${agents}`)
+  return (performance.now() - began) / 1_000
+}

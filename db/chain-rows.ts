@@ -51,6 +51,14 @@ async function ensureFunctions(db: Queryable): Promise<void> {
       gives: 'int',
       body: perChain('int', (_, position) => String(position)),
     },
+    {
+      name: 'chain_first_block_of',
+      takes: 'text',
+      gives: 'int',
+      body: perChain('int', ({ tokens }) =>
+        tokens.length === 0 ? 'null' : String(Math.min(...tokens.map(({ fromBlock }) => fromBlock))),
+      ),
+    },
     { name: 'chain_names', takes: '', gives: 'text[]', body: `select ${quoted(chainNames)}` },
     { name: 'settlement_chain_names', takes: '', gives: 'text[]', body: `select ${quoted(settlementChains())}` },
   ]

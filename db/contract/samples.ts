@@ -80,10 +80,10 @@ having count(*) > 1
  limit 20`,
   },
   {
-    question: 'How old is what each chain shows?',
-    sql: `select chain, indexed_block, head_block - indexed_block as blocks_behind, now() - indexed_at as age
-  from directory.chains
- order by chain`,
+    question: 'What is indexed of each chain, by whom, and what is missing?',
+    sql: `select chain, from_block, to_block, state, missing_blocks, command
+  from directory.coverage
+ order by chain, from_block`,
   },
   {
     question: 'Who was paid over the last ten thousand blocks of Base, as addresses were verified then, and by whom?',
@@ -157,14 +157,13 @@ having count(*) > 1
  limit 20`,
   },
   {
-    question: 'Which agents got most feedback, whoever gave it?',
-    sql: `select h.fid, sum(t.standing) as standing, sum(t.revoked) as revoked
-  from directory.feedback_totals t
-  join directory.holdings h using (chain, erc8004_id)
- where h.released_at is null
- group by h.fid
- order by standing desc, h.fid
- limit 20`,
+    question: 'What did all agents earn month by month, raw and without what they paid themselves?',
+    sql: `select date_trunc('month', day, 'UTC') as month, kind, sum(amount_usdc) as amount_usdc,
+       sum(filtered_amount_usdc) as filtered_amount_usdc
+  from directory.income_daily
+ group by month, kind
+ order by month desc, kind
+ limit 50`,
   },
   {
     question: 'Which services do documents name?',

@@ -61,6 +61,41 @@ test('what is indexed, reserved, audited and missing, with the command that clos
     { from_block: 501, to_block: 699, command: 'npm run processor -- base' },
     { from_block: 700, to_block: 799, command: 'npm run backfill -- --chain base --from 700 --to 799' },
   ])
+  await pool.query(
+    `create or replace function chain_first_block_of(text) returns int language sql immutable as 'select 10'`,
+  )
+  const { rows: view } = await pool.query(
+    `select from_block, to_block, by, state, missing_blocks, command from directory.coverage where chain = 'base' order by from_block`,
+  )
+  const load = (from: number, to: number) => `npm run backfill -- --chain base --from ${from} --to ${to}`
+  const whole = { missing_blocks: 0, command: null }
+  const open = { by: 'backfill', state: 'loading' }
+  expect(view).toEqual([
+    { from_block: 10, to_block: 99, by: 'processor', state: 'indexed', ...whole },
+    { from_block: 100, to_block: 199, ...open, missing_blocks: 40, command: load(100, 199) },
+    { from_block: 200, to_block: 500, by: 'processor', state: 'indexed', ...whole },
+    {
+      from_block: 501,
+      to_block: 699,
+      by: null,
+      state: 'missing',
+      missing_blocks: 199,
+      command: 'npm run processor -- base',
+    },
+    { from_block: 700, to_block: 799, ...open, missing_blocks: 100, command: load(700, 799) },
+  ])
+  const { rows: unfollowed } = await pool.query(`select * from directory.coverage where chain = 'celo'`)
+  expect(unfollowed).toEqual([
+    {
+      chain: 'celo',
+      from_block: 10,
+      to_block: null,
+      by: null,
+      state: 'missing',
+      missing_blocks: null,
+      command: 'npm run processor -- celo',
+    },
+  ])
   expect([chain.audited_blocks, chain.unaudited_blocks]).toEqual([50, 51])
   expect(
     chain.certificates.map(({ checksum, mended, amount, sources }) => [checksum, mended, amount, sources]),

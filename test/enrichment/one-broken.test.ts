@@ -96,10 +96,12 @@ async function state(source: string) {
   return rows[0]
 }
 
-/** What readers see, without the times of reading. */
+/** What readers see, without the times of reading and what a share of these is. */
 async function shown() {
   const text = JSON.stringify(await profileOf(database.pool, fid), (key, value) =>
-    /^(fetched_at|last_check_at|last_alive_at|latency_ms|last_seen_at|last_\w+_at)$/.test(key) ? undefined : value,
+    /^(fetched_at|last_check_at|last_alive_at|latency_ms|last_seen_at|last_\w+_at|uptime_\d+d)$/.test(key)
+      ? undefined
+      : value,
   )
   return JSON.parse(text)
 }

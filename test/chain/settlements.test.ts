@@ -145,7 +145,7 @@ test('income by kind is what the logs of the chain come to, of each agent and of
   const expected = await incomeOfLogs(chain, agents)
   for (const fid of [1, 2, 3]) expect(told((await agentIncome(pool, fid)).members)).toEqual(expected[fid])
   expect(told((await allIncome(pool)).members)).toEqual(expected.all)
-  expect(Object.keys(expected[1] ?? {}).sort()).toEqual(['forwarded', 'permit2_exact', 'settlement'])
+  expect(Object.keys(expected[1] ?? {}).sort()).toEqual(['forwarded', 'permit2_exact', 'permit2_upto', 'settlement'])
   // The batch contract is an agent here, and what it passes on to the two others is no new money.
   expect(expected.all?.forwarded).not.toBe(expected[1]?.forwarded)
 })

@@ -13,7 +13,7 @@ interface Move {
   readonly logIndex: number
 }
 interface Got extends Move {
-  readonly kind: 'settlement' | 'permit2_exact' | 'forwarded'
+  readonly kind: 'settlement' | 'permit2_exact' | 'permit2_upto' | 'forwarded'
   /** Who had the money before in the transaction, after whoever paid. */
   readonly through: readonly string[]
 }
@@ -23,15 +23,19 @@ interface Got extends Move {
  * payments and base units of listed dollars. Settlements are one kind, as logs do not tell their selectors apart.
  */
 export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Record<string, Record<string, string>>> {
-  const { token, bridgedToken, permit2Proxy } = chain.addresses
+  const { token, bridgedToken, permit2Proxy, uptoProxy } = chain.addresses
   const listed = [token, bridgedToken].map((address) => String(address).toLowerCase())
+  const proxies = new Map([
+    [String(permit2Proxy).toLowerCase(), 'permit2_exact' as const],
+    [String(uptoProxy).toLowerCase(), 'permit2_upto' as const],
+  ])
   const logs = await chain.client.getLogs({ fromBlock: 0n, toBlock: 'latest' })
   const byTransaction = new Map<unknown, Log[]>()
   for (const log of logs) {
     const { transactionHash } = log
     byTransaction.set(transactionHash, [...(byTransaction.get(transactionHash) ?? []), log])
   }
-  const got = [...byTransaction.values()].flatMap((one) => gotIn(one, listed, String(permit2Proxy).toLowerCase()))
+  const got = [...byTransaction.values()].flatMap((one) => gotIn(one, listed, proxies))
   const sums: Record<string, Record<string, [number, bigint]>> = {}
   const add = (name: string, { kind, token: paidIn, amount }: Got) => {
     const kinds = sums[name] ?? {}
@@ -55,7 +59,7 @@ export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Rec
 const lower = (address: Address) => address.toLowerCase()
 
 /** What the logs of one transaction, in their order, say that was got. */
-function gotIn(logs: readonly Log[], listed: readonly string[], proxy: string): Got[] {
+function gotIn(logs: readonly Log[], listed: readonly string[], proxies: ReadonlyMap<string, Got['kind']>): Got[] {
   const moves: Move[] = parseEventLogs({ abi: dollarAbi, eventName: 'Transfer', logs: [...logs] }).map(
     ({ address, args, logIndex }) => ({
       token: lower(address),
@@ -81,12 +85,13 @@ function gotIn(logs: readonly Log[], listed: readonly string[], proxy: string): 
   // A proxy logs nothing but that it paid, behind the transfer.
   let behind = -1
   for (const { address, logIndex } of logs) {
-    if (lower(address) !== proxy) continue
+    const kind = proxies.get(lower(address))
+    if (!kind) continue
     const move = moves.findLast((one) => one.logIndex < Number(logIndex) && one.logIndex > behind && !taken.has(one))
     behind = Number(logIndex)
     if (!move) continue
     taken.add(move)
-    got.push({ ...move, kind: 'permit2_exact', through: [] })
+    got.push({ ...move, kind, through: [] })
   }
   const passOn = ({ to, token, amount, logIndex, through }: Got, payer: string) => {
     const parts = moves.filter(

@@ -1,32 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { createMetrics as metricsOfApi } from '../../api/http/metrics.ts'
-import { chainOf } from '../../chains.config.ts'
-import { createMetrics as metricsOfEnrichment } from '../../enrichment/metrics.ts'
-import { createHealth } from '../../processors/health.ts'
-import { Progress } from '../../processors/progress.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
+import { seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
+import { readRules, rulesFile } from './rules.ts'
 
-const rulesFile = join(root, 'deploy/monitoring/rules/directory.yaml')
 const scenariosFile = join(root, 'deploy/monitoring/tests/directory.yaml')
 const runbooks = join(root, 'docs/runbooks')
 
-interface Rule {
-  readonly alert?: string
-  readonly record?: string
-  readonly expr: string
-  readonly labels?: { readonly severity: string }
-  readonly annotations?: { readonly runbook_url: string }
-}
 interface Scenario {
   readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[]
 }
-const rules = (parse(readFileSync(rulesFile, 'utf8')).groups as { rules: Rule[] }[]).flatMap((group) => group.rules)
+const rules = readRules()
 const scenarios = parse(readFileSync(scenariosFile, 'utf8')).tests as Scenario[]
 const alerts = rules.flatMap(({ alert }) => alert ?? [])
 
@@ -56,37 +44,14 @@ test('each alert has a scenario in which it fires, one in which it does not, and
   }
 })
 
-test('the processes tell every metric that a rule asks for', async () => {
-  const told = await Promise.all([textOfProcessor(), textOfApi(), textOfEnrichment()])
-  const names = new Set([...told.join('\n').matchAll(/^# TYPE (\S+) /gm)].map((match) => match[1]))
-  const recorded = rules.flatMap(({ record }) => record ?? [])
-  const asked = rules.flatMap(
-    ({ expr }) =>
-      recorded.reduce((text, name) => text.replaceAll(name, ''), expr).match(/\b[a-z]\w*_\w+\b(?!\()/g) ?? [],
-  )
-  expect(asked.length).toBeGreaterThan(alerts.length - 2)
-  expect(asked.filter((name) => !names.has(name.replace(/_(count|bucket)$/, '')))).toEqual([])
+test('the processes tell every series and label that a rule asks for', () => {
+  const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [[record, []] as const]))
+  const known = new Map([...seriesOfProcesses(), ...recorded])
+  for (const { expr } of rules) expect(seriesRead(expr), expr).not.toEqual([])
+  expect(rules.flatMap(({ expr }) => unknownTo(known, expr))).toEqual([])
 })
 
 test.each(readdirSync(runbooks))('the statements of %s can be run', async (page) => {
   const statements = [...readFileSync(join(runbooks, page), 'utf8').matchAll(/^```sql\n([\s\S]*?)^```$/gm)]
   for (const [, statement] of statements) await database.pool.query(statement as string)
 })
-
-async function textOfProcessor() {
-  const mended = { missing: 0, surplus: 0, changed: 0, contracts: 0, unpaid: 0 }
-  return createHealth({ name: 'base', ...chainOf('base') }, new Progress(), new Registry(), undefined, {
-    mended,
-    blocksToGo: 0,
-  }).metrics()
-}
-
-function textOfApi() {
-  const { pool } = database
-  return metricsOfApi({ cache: { bytes: 0, size: 0 }, database: pool, pool }).registry.metrics()
-}
-
-function textOfEnrichment() {
-  const { pool } = database
-  return metricsOfEnrichment({ pool, hosts: [], hubDoubt: async () => undefined, now: () => new Date() }).text()
-}

@@ -1,0 +1,73 @@
+import type pg from 'pg'
+import { Histogram, type Metric, Registry } from 'prom-client'
+import { vi } from 'vitest'
+import { createMetrics as metricsOfApi } from '../../api/http/metrics.ts'
+import { chainOf } from '../../chains.config.ts'
+import { createMetrics as metricsOfEnrichment } from '../../enrichment/metrics.ts'
+import { createHealth } from '../../processors/health.ts'
+import { Progress } from '../../processors/progress.ts'
+import { SdkProcessor } from '../../processors/source/sdk.ts'
+
+/** Labels by the name of a series. */
+type Series = ReadonlyMap<string, readonly string[]>
+
+/** Prometheus adds them to whatever it scrapes. */
+const labelsOfTargets = ['job', 'instance']
+
+/** Every series that our processes tell at /metrics, those of optional parts too. Nothing is asked of a database. */
+export function seriesOfProcesses(): Series {
+  const registered = vi.spyOn(Registry.prototype, 'registerMetric')
+  try {
+    registerAll()
+    return new Map(registered.mock.calls.flatMap(([metric]) => seriesOf(metric)))
+  } finally {
+    registered.mockRestore()
+  }
+}
+
+function seriesOf(metric: Metric<string>): [name: string, labels: string[]][] {
+  // The types leave out what every metric has.
+  const { name, labelNames } = metric as unknown as { name: string; labelNames: readonly string[] }
+  const labels = [...labelNames, ...labelsOfTargets]
+  if (!(metric instanceof Histogram)) return [[name, labels]]
+  return [
+    [`${name}_bucket`, [...labels, 'le']],
+    [`${name}_count`, labels],
+    [`${name}_sum`, labels],
+  ]
+}
+
+function registerAll() {
+  const page = new SdkProcessor().getPrometheusServer()
+  page.addRunnerMetrics({})
+  page.addChainRpcMetrics(() => ({ url: '', requestsServed: 0, connectionErrors: 0 }))
+  const mended = { missing: 0, surplus: 0, changed: 0, contracts: 0, unpaid: 0 }
+  const loader = { backlog: { recipients: 0, blocks: 0 }, turnedAt: 0 }
+  createHealth({ name: 'base', ...chainOf('base') }, new Progress(), page.registry, loader, { mended, blocksToGo: 0 })
+  const pool = {} as pg.Pool
+  const standby = { counts: { answered: 0, behind: 0, away: 0, foreign: 0, cancelled: 0 }, ageMs: 0 }
+  metricsOfApi({ cache: { bytes: 0, size: 0 }, database: pool, pool, standby })
+  metricsOfEnrichment({ pool, hosts: [], hubDoubt: async () => undefined, now: () => new Date() })
+}
+
+const groupings = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g
+const words = new Set(['and', 'or', 'unless', 'bool'])
+
+/** The series that an expression of PromQL reads, each with the labels it is selected, grouped or joined by. */
+export function seriesRead(expression: string): [name: string, labels: string[]][] {
+  const bare = expression.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\[[^\]]*\]/g, '')
+  const shared = [...bare.matchAll(groupings)].flatMap(([, list]) => list!.match(/\w+/g) ?? [])
+  const selectors = bare.replace(groupings, '').matchAll(/(?<![\w:.])([a-zA-Z_:][\w:]*)(?![\w:]|\s*\()\s*(\{[^}]*\})?/g)
+  return [...selectors]
+    .filter(([, name]) => !words.has(name!))
+    .map(([, name, matchers = '']) => [name!, [...shared, ...(matchers.match(/\w+/g) ?? [])]])
+}
+
+/** What an expression reads and `known` lacks: a line for each series, and for each label of one. */
+export function unknownTo(known: Series, expression: string): string[] {
+  return seriesRead(expression).flatMap(([name, labels]) => {
+    const has = known.get(name)
+    if (!has) return [`${name}, in ${expression}`]
+    return labels.filter((label) => !has.includes(label)).map((label) => `${name}{${label}}, in ${expression}`)
+  })
+}

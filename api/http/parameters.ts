@@ -95,7 +95,8 @@ export const chainsParameter = z
     return chainNames.filter((name) => wanted.includes(name))
   })
   .meta({
-    description: 'Chains the agent has a current record on; several combine with OR.',
+    description:
+      'Chains, several combine with OR. Of agents those with a current record on one of them, of other rows those of them.',
     override: ({ jsonSchema }) => {
       const labels = chainNames.map((name) => chainOf(name).label)
       Object.assign(jsonSchema, { type: 'array', items: { type: 'string', enum: labels } })

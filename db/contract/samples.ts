@@ -80,10 +80,10 @@ having count(*) > 1
  limit 20`,
   },
   {
-    question: 'What is indexed of each chain, by whom, and what is missing?',
-    sql: `select chain, from_block, to_block, state, missing_blocks, command
-  from directory.coverage
- order by chain, from_block`,
+    question: 'How old is what each chain shows?',
+    sql: `select chain, indexed_block, head_block - indexed_block as blocks_behind, now() - indexed_at as age
+  from directory.chains
+ order by chain`,
   },
   {
     question: 'Who was paid over the last ten thousand blocks of Base, as addresses were verified then, and by whom?',

@@ -2,6 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 /** What reads the sources alone: nothing of one file can change another's. */
 const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
+/** What waits for deadlines, outages and kills, minutes in all; docs/testing.md lists it. */
+const enduring = 'test/**/*.endurance.test.ts'
+const endurance = process.env.ENDURANCE === '1'
 
 export default defineConfig({
   test: {
@@ -19,9 +22,9 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: house,
+          exclude: endurance ? house : [...house, enduring],
           globalSetup: ['test/support/compile.ts', 'test/support/database-server.ts'],
-          provide: { endurance: process.env.ENDURANCE === '1' },
+          provide: { endurance },
           // Each file starts real processes and waits for them: three at a time keep two cores busy.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },

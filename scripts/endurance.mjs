@@ -1,5 +1,5 @@
 // @ts-check
-// npm run test:endurance: the tests that repeat themselves, with all of their rounds.
+// npm run test:endurance: the tests that take long, and those that repeat themselves with all of their rounds.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,21 +9,21 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const usage = `
 npm run test:endurance [-- --report <file>]
 
-Runs what npm test repeats a few times as often as docs/testing.md says: kills, random histories, generated requests.
+Runs what waits for deadlines, outages and kills, and what npm test repeats a few times as often as docs/testing.md
+says: random histories, generated requests.
 With --report the results are also written to the file, as JSON.
 `
 const values = readArguments(usage, { report: { type: 'string' } })
 if (values) {
   process.env.ENDURANCE = '1'
   const report = values.report ? ['--reporter=default', '--reporter=json', `--outputFile.json=${values.report}`] : []
-  process.argv.splice(2, Number.POSITIVE_INFINITY, ...repeating(), ...report)
+  process.argv.splice(2, Number.POSITIVE_INFINITY, ...enduring(), ...report)
   await import('./test.mjs')
 }
 
-/** Tests that have rounds. */
-function repeating() {
+/** Tests that run here alone, and those that have rounds. */
+function enduring() {
   const files = readdirSync(join(root, 'test'), { recursive: true }).map((file) => `test/${file}`)
-  return files.filter(
-    (file) => file.endsWith('.test.ts') && /\brounds\(\d/.test(readFileSync(join(root, file), 'utf8')),
-  )
+  const hasRounds = (/** @type {string} */ file) => /\brounds\(\d/.test(readFileSync(join(root, file), 'utf8'))
+  return files.filter((file) => file.endsWith('.test.ts') && (file.endsWith('.endurance.test.ts') || hasRounds(file)))
 }

@@ -4,8 +4,16 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { readSources, root, type SourceFile } from '../support/source-files.ts'
 
+const document = readFileSync(join(root, 'docs/testing.md'), 'utf8')
+
+test('docs/testing.md lists every test that endurance runs alone', async () => {
+  const listed = [...document.matchAll(/^\| `(test\/\S+)` \| [^|]+ \|$/gm)].map(([, path]) => path)
+  const found = (await readSources()).map(({ path }) => path).filter((path) => path.endsWith('.endurance.test.ts'))
+  expect(found.length).toBeGreaterThan(0)
+  expect(listed.sort()).toEqual(found.sort())
+})
+
 test('docs/testing.md lists every test that repeats itself, with how often', async () => {
-  const document = readFileSync(join(root, 'docs/testing.md'), 'utf8')
   const listed = [...document.matchAll(/^\| `(test\/\S+)` \| [^|]+ \| (\d+) \| (\d+) \|$/gm)].map((row) =>
     row.slice(1, 4),
   )

@@ -4,11 +4,10 @@ import { type Hub, startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { type EnrichmentProcess, spawnEnrichment, until } from '../../support/enrichment-process.ts'
-import { rounds } from '../../support/rounds.ts'
 import { expectExactTables } from './world.ts'
 
 const chains = ['base', 'celo', 'polygon']
-const kills = rounds(4, 10)
+const kills = 10
 const rowsPerRound = 20_000 // of all chains
 const blocksPerRound = 1_000
 const lookMs = 1

@@ -7,12 +7,11 @@ import { spawnProcessor, type TestProcessor } from '../../support/chain/processo
 import { cleanSettlementsTo, untilSettled, unverify, verifiedScope, verify } from '../../support/chain/scope.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { rounds } from '../../support/rounds.ts'
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const finality = 6 // blocks
 const recipients = [1, 2, 3, 4, 5, 6, 7].map((number) => accountOf(`recipient ${number} of the storm`).address)
-const kills = rounds(3, 8)
+const kills = 8
 /** Milliseconds a processor lives at most. */
 const longestLife = 6_000
 const timeout = 300_000

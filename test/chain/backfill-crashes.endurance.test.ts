@@ -5,14 +5,13 @@ import { startCrashingServer } from '../doubles/crashing-server.ts'
 import { all, type LoadRun, startLoadRun } from '../processors/backfill/load-run.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
-import { rounds } from '../support/rounds.ts'
 import { until } from '../support/until.ts'
 
 const shards = 4
 const args = [...all, '--workers', shards]
 /** Kills in each of the two tests, and stops of Postgres. */
-const kills = rounds(4, 25)
-const stops = rounds(2, 5)
+const kills = 25
+const stops = 5
 /** How long after a load has begun it is killed at the latest, in milliseconds: a load takes about as long. */
 const latestMs = 700
 /** Each kill takes the start of five processes. */

@@ -6,12 +6,11 @@ import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { type Fork, forkHere } from '../support/chain/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { rounds } from '../support/rounds.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 10 // blocks
 /** Kills in each of the two tests. */
-const kills = rounds(6, 25)
+const kills = 25
 /** In turn: on its way to the head, on the head, and when that is about to grow or to be replaced. */
 const moments = ['behind the head', 'on the head', 'when the head moves'] as const
 /** How many blocks a processor on its way may write at most before it is killed. */

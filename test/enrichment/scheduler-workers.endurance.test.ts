@@ -6,12 +6,11 @@ import { type Explorer, startExplorer } from '../../devnet/upstreams/explorer.ts
 import { type IdentityService, startIdentityService } from '../../devnet/upstreams/identity.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type EnrichmentProcess, spawnEnrichment, until } from '../support/enrichment-process.ts'
-import { rounds } from '../support/rounds.ts'
 import { addressOf } from '../support/seed.ts'
 import { mintTo } from './upstreams/job.ts'
 
-const agentCount = rounds(80, 300)
-const kills = rounds(6, 50)
+const agentCount = 300
+const kills = 50
 /** Accounts that one worker asks for at once. */
 const inFlight = 4
 const fids = Array.from({ length: agentCount }, (_, index) => 100 + index)

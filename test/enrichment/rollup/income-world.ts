@@ -8,7 +8,8 @@ import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../../db/que
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { addressOf, birth, hashOf, insert, seedAgent, seedChainState } from '../../support/seed.ts'
+import { addressOf, hashOf, insert, seedAgent, seedChainState } from '../../support/seed.ts'
+import { payerFlags } from './flag-oracle.ts'
 import { ringPayers } from './ring-oracle.ts'
 
 export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
@@ -16,9 +17,11 @@ export const people = ['one', 'two', 'three', 'four', 'five', 'six'].map(address
 const senders = ['known', 'other', 'unknown'].map((name) => addressOf(`sender ${name}`))
 const selectors = [...Object.values(listedSelectors), '0xcf092995']
 const dollar = addressOf('dollar')
-const fids = [1, 2]
+export const fids = [1, 2]
 const lastBlock = 600
-const timeOf = (block: number) => new Date(birth.getTime() + block * 11 * 60_000)
+const begin = Date.UTC(2023, 0, 1)
+/** Half a month passes every twenty blocks, so that there is money that comes back too late. */
+const timeOf = (block: number) => new Date(begin + block * 11 * 60_000 + Math.floor(block / 20) * 15 * 86_400_000)
 
 interface Paid {
   readonly block: number
@@ -66,7 +69,7 @@ export const paid = fc.record({
   selector: fc.integer({ min: 0, max: selectors.length - 1 }),
   amount: fc.oneof(fc.constantFrom(0, 999, 1_000), fc.integer({ min: 0, max: 2 ** 31 })),
 })
-const passed: fc.Arbitrary<Passed> = fc.record({
+export const passed: fc.Arbitrary<Passed> = fc.record({
   block: fc.integer({ min: 0, max: lastBlock }),
   origin: fc.constantFrom('settlement', 'permit2_exact', 'permit2_upto'),
   isDollar: fc.boolean(),
@@ -257,8 +260,8 @@ export class World {
     return people.map((_, one) => ringPayers(`${one}`, edges))
   }
 
-  income(): string[] {
-    const rings = this.#rings()
+  /** What an agent was paid, one by one. */
+  #paid(fid: number) {
     const settled = [...this.payments.values()].map((row) => ({
       ...row,
       kind: row.selector < 2 ? 'eip3009_vrs' : 'eip3009_bytes',
@@ -266,12 +269,34 @@ export class World {
       isDollar: true,
       through: [] as readonly number[],
     }))
+    const isIts = (one: number) => this.verified.get(fid)?.includes(one) === true
+    return [...settled, ...this.others].filter(
+      ({ block, recipient, through }) => block <= this.final && isIts(recipient) && !through.some(isIts),
+    )
+  }
+
+  /** What is flagged of an agent's payers. */
+  flags(fid: number) {
+    const paid = this.#paid(fid).map(({ payer, block, isDollar, amount }) => ({
+      other: payer,
+      at: timeOf(block).getTime(),
+      amount: isDollar ? BigInt(amount) : 0n,
+    }))
+    const settled = [...this.payments.values()]
+      .filter(({ block, payer }) => block <= this.final && this.verified.get(fid)?.includes(payer))
+      .map(({ block, recipient, amount }) => ({
+        other: recipient,
+        at: timeOf(block).getTime(),
+        amount: BigInt(amount),
+      }))
+    return payerFlags(paid, settled, (payer) => this.ever.get(fid)?.has(payer) === true)
+  }
+
+  income(): string[] {
+    const rings = this.#rings()
     const sums = new Map<string, [number, bigint, number, bigint, number]>()
-    for (const payment of [...settled, ...this.others]) {
-      if (payment.block > this.final) continue
-      for (const fid of fids) {
-        const isIts = (one: number) => this.verified.get(fid)?.includes(one) === true
-        if (!isIts(payment.recipient) || payment.through.some(isIts)) continue
+    for (const fid of fids) {
+      for (const payment of this.#paid(fid)) {
         const isOwn = this.ever.get(fid)?.has(payment.payer) === true
         const other = rings[payment.recipient]?.includes(`${payment.payer}`) ? 'ring' : 'none'
         const flag = payment.payer === payment.recipient ? 'self' : isOwn ? 'same_owner' : other

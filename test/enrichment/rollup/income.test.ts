@@ -7,7 +7,7 @@ import { runIncome } from '../../../enrichment/join/income.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { insert } from '../../support/seed.ts'
-import { bytes, empty, first, paid, people, person, step, store, World } from './income-world.ts'
+import { bytes, empty, fids, first, paid, passed, people, person, step, store, World } from './income-world.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -27,6 +27,17 @@ select kind, flag, x402, sum(n)::text as n, sum(amount)::text as amount, sum(dus
        sum(dust_amount)::text as dust_amount, sum(other_n)::text as other_n
   from income_hour where not passed_on group by 1, 2, 3 order by 1, 2, 3`
 
+/** What is stored and told is what the payments say one by one. */
+async function expectIncome(world: World): Promise<void> {
+  const { rows } = await database.pool.query<{ line: string }>(stored)
+  expect(rows.map(({ line }) => line).sort()).toEqual(world.income())
+  for (const fid of fids) {
+    const { reciprocal, single_payer } = (await agentIncome(database.pool, fid)).members
+    const told = { reciprocal: JSON.parse(reciprocal ?? ''), single_payer: JSON.parse(single_payer ?? '') }
+    expect(told).toEqual(world.flags(fid))
+  }
+}
+
 test('income is what the payments say one by one, whatever moves them, the addresses or the names of senders', async () => {
   await fc.assert(
     fc.asyncProperty(first, fc.array(step, { minLength: 4, maxLength: 20 }), async (begin, steps) => {
@@ -36,8 +47,7 @@ test('income is what the payments say one by one, whatever moves them, the addre
       for (const one of steps) await world.take(one)
       await world.take({ kind: 'roll up', blocks: 40 })
       while ((await runIncome({ pool: database.pool, steps: { changes: 2, rings: 1, hours: 3, payments: 5 } })) > 0);
-      const { rows } = await database.pool.query<{ line: string }>(stored)
-      expect(rows.map(({ line }) => line).sort()).toEqual(world.income())
+      await expectIncome(world)
       expect((await database.pool.query(totals)).rows).toEqual((await database.pool.query(summed)).rows)
     }),
     { numRuns: rounds(4, 40), endOnFailure: true },
@@ -100,10 +110,63 @@ test('rings are those of the payments that stand, whatever closes or opens one l
       }
       await world.take({ kind: 'roll up', blocks: 20 })
       while ((await runIncome({ pool: database.pool })) > 0);
-      const { rows } = await database.pool.query<{ line: string }>(stored)
-      expect(rows.map(({ line }) => line).sort()).toEqual(world.income())
+      await expectIncome(world)
     }),
     { numRuns: 4, endOnFailure: true },
+  )
+})
+
+/** A customer who pays one of the two agents twenty times or nearly, somebody who pays once, and what is returned to the customer. */
+const custom = fc
+  .record({
+    agent: fc.constantFrom(0, 1),
+    customer: fc.integer({ min: 1, max: 3 }),
+    other: person,
+    times: fc.constantFrom(18, 19, 19, 20),
+    beside: fc.constantFrom(900, 1_000, 1_100),
+    back: fc.constantFrom(9_000, 9_500, 10_000, 20_000),
+    block: fc.integer({ min: 0, max: 15 }),
+  })
+  .map(({ agent, customer, other, times, beside, back, block }) => {
+    const row = { logIndex: 0, sender: 0, selector: 0, payer: customer, recipient: agent, amount: 1_000 }
+    const often = Array.from({ length: times }, (_, at) => ({ ...row, block: block + at }))
+    const once = { ...row, block: block + times, payer: other, amount: beside }
+    return {
+      sale: { kind: 'pay' as const, rows: [...often, once] },
+      refund: {
+        kind: 'pay' as const,
+        rows: [{ ...row, block, logIndex: 1, payer: agent, recipient: customer, amount: back }],
+      },
+    }
+  })
+const passing = fc.record({ kind: fc.constant('roll up' as const), blocks: fc.integer({ min: 20, max: 60 }) })
+/** Sales to a customer, and a refund before or after them, at once or later. */
+const trade = fc
+  .tuple(custom, fc.array(passing, { maxLength: 2 }), fc.boolean())
+  .map(([{ sale, refund }, between, isAfter]) => (isAfter ? [sale, ...between, refund] : [refund, ...between, sale]))
+const amid = fc.oneof(
+  passing,
+  fc.record({ kind: fc.constant('pass on' as const), rows: fc.array(passed, { minLength: 1, maxLength: 2 }) }),
+  fc.record({ kind: fc.constant('take back' as const), blocks: fc.integer({ min: 0, max: 30 }) }),
+)
+
+test('who is paid back, and who pays alone, is what the payments say one by one', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      trade,
+      fc.array(amid, { maxLength: 2 }),
+      fc.array(trade, { maxLength: 1 }),
+      async (one, two, three) => {
+        await empty(database.pool)
+        const world = new World(database.pool)
+        for (const fid of fids) await world.take({ kind: 'verify', fid, now: [fid - 1] })
+        for (const step of [...one, ...two, ...three.flat()]) await world.take(step)
+        await world.take({ kind: 'roll up', blocks: 40 })
+        while ((await runIncome({ pool: database.pool })) > 0);
+        await expectIncome(world)
+      },
+    ),
+    { numRuns: 12, endOnFailure: true },
   )
 })
 

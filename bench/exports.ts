@@ -56,7 +56,8 @@ async function countHours(pool: pg.Pool): Promise<void> {
   await pool.query('alter table settlement_rollup disable trigger user')
   await pool.query('update settlement_rollup set next_block = (select max(finalized_block) + 1 from chain_state)')
   await pool.query(
-    `insert into agent_change (fid, kind, changed_at) select fid, 'upsert', now() from agent order by fid`,
+    `insert into agent_change (fid, kind, changed_at)
+     select fid, 'upsert', now() from agent where fid not in (select fid from agent_activity) order by fid`,
   )
   await pool.query('vacuum (analyze)')
 }

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { feedbackList } from '../../api/schemas/feedback/feedback.ts'
 import { profile } from '../../api/schemas/profile.ts'
 import type { ChainName } from '../../chains.config.ts'
-import type { Queryable } from '../../db/pool.ts'
 import { refreshFeedback } from '../../db/queries/feedback/large.ts'
 import { agentFeedback } from '../../db/queries/feedback/page.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { rowsRead } from '../support/rows-read.ts'
 import {
   addressOf,
   birth,
@@ -346,26 +346,6 @@ test('a flood of strangers hides nobody: the filter leads past it in pages, and 
   expect((await pool.query('select from agent_feedback')).rowCount).toBe(0)
 })
 
-/** Rows of tables that a statement fetches, the first time it is prepared. */
-async function rowsRead(statement: (db: Queryable) => Promise<unknown>): Promise<number> {
-  const client = await database.pool.connect()
-  const count = async () => {
-    const { rows } = await client.query(
-      'select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables',
-    )
-    return rows[0].read as number
-  }
-  try {
-    await client.query('begin')
-    const before = await count()
-    await statement(client)
-    return (await count()) - before
-  } finally {
-    await client.query('rollback')
-    client.release(true)
-  }
-}
-
 test('with very much feedback a profile and a page read no more than they show or may look at', async () => {
   await flood(30_000)
   await database.pool.query('vacuum (analyze) feedback')
@@ -376,10 +356,10 @@ test('with very much feedback a profile and a page read no more than they show o
     settlementOverloads: 'spec',
     installation: { registries: {} as never, baseUrl: '' },
   } as const
-  expect(await rowsRead((db) => agentProfile(db, settings))).toBeLessThan(500)
-  expect(await rowsRead((db) => agentFeedback(db, page))).toBeLessThan(1_000)
+  expect(await rowsRead(database.pool, (db) => agentProfile(db, settings))).toBeLessThan(500)
+  expect(await rowsRead(database.pool, (db) => agentFeedback(db, page))).toBeLessThan(1_000)
   const deep = [String(minute(1_000).getTime() * 1_000 + 9_000_000_000), 'base', '10000', '0']
-  expect(await rowsRead((db) => agentFeedback(db, { ...page, after: deep }))).toBeLessThan(1_000)
+  expect(await rowsRead(database.pool, (db) => agentFeedback(db, { ...page, after: deep }))).toBeLessThan(1_000)
   const known = { ...filter, by: ['agent'] }
-  expect(await rowsRead((db) => agentFeedback(db, { ...page, filter: known }))).toBeLessThan(5_000)
+  expect(await rowsRead(database.pool, (db) => agentFeedback(db, { ...page, filter: known }))).toBeLessThan(5_000)
 })

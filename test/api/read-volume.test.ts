@@ -10,6 +10,7 @@ import { keptRanking } from '../../db/queries/time/rankings.ts'
 import { settlementSeries } from '../../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { rowsRead } from '../support/rows-read.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState } from '../support/seed.ts'
 
 // How many settlements and hours a statement reads of an agent that was paid ten thousand times, among others who were
@@ -42,27 +43,6 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 /** Rows of settlements and of sums that a statement fetches, the first time it is prepared. */
-async function rowsRead(statement: (db: Queryable) => Promise<unknown>): Promise<number> {
-  const client = await database.pool.connect()
-  // The server counts for the connection, what it did before included.
-  const count = async () => {
-    const { rows } = await client.query(`
-      select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
-        from pg_stat_xact_user_tables
-       where relname like 'settlement%'`)
-    return rows[0].read as number
-  }
-  try {
-    await client.query('begin')
-    const before = await count()
-    await statement(client)
-    return (await count()) - before
-  } finally {
-    await client.query('rollback')
-    client.release(true)
-  }
-}
-
 const leftOut = () => {}
 const ofAll = { chain: null, settlementOverloads, payersUpTo: 2_000 } as const
 const lastDays = (days: number) => {
@@ -110,5 +90,5 @@ test.each([
   ['its portfolio', 300, (db: Queryable) => addressPortfolio(db, { address: addressOf('busy'), settlementOverloads })],
   ['the totals', 0, (db: Queryable) => directoryStats(db)],
 ])('for %s at most %i rows are read', async (_, most, statement) => {
-  expect(await rowsRead(statement)).toBeLessThanOrEqual(most)
+  expect(await rowsRead(database.pool, statement, ['settlement%'])).toBeLessThanOrEqual(most)
 })

@@ -8,6 +8,7 @@ import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
+import { rowsRead } from '../../support/rows-read.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedPayment, seedSettlement } from '../../support/seed.ts'
 
 // How many rows a pass and a question read of an agent that was paid very often, as many times by settlements as by other
@@ -55,26 +56,8 @@ beforeAll(async () => {
 }, loadingMs)
 afterAll(() => database.drop())
 
-async function rowsRead(statement: (db: Queryable) => Promise<unknown>): Promise<number> {
-  const client = await database.pool.connect()
-  // The server counts for the connection, what it did before included.
-  const count = async () => {
-    const { rows } = await client.query(`
-      select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
-        from pg_stat_xact_user_tables
-       where relname like 'settlement%' or relname like 'income%' or relname = 'payment'`)
-    return rows[0].read as number
-  }
-  try {
-    await client.query('begin')
-    const before = await count()
-    await statement(client)
-    return (await count()) - before
-  } finally {
-    await client.query('rollback')
-    client.release(true)
-  }
-}
+/** Of payments and what is made of them. */
+const tables = ['settlement%', 'income%', 'payment']
 
 test.each([
   [
@@ -97,7 +80,7 @@ test.each([
   ],
   ['the sums over all agents', 100, (db: Queryable) => allIncome(db)],
 ])('%s reads at most %i rows, however many there are', async (_, most, statement) => {
-  expect(await rowsRead(statement)).toBeLessThanOrEqual(most)
+  expect(await rowsRead(database.pool, statement, tables)).toBeLessThanOrEqual(most)
 })
 
 test('sums of an agent read its hours, and who paid while there are few enough', async () => {
@@ -105,5 +88,5 @@ test('sums of an agent read its hours, and who paid while there are few enough',
   expect(JSON.parse(members.raw ?? '')).toMatchObject({ payments: 2 * paid })
   const hours = days * 24 * 3
   // Rows that are looked at to know that they are too many to be read are in it.
-  expect(await rowsRead((db) => agentIncome(db, fid))).toBeLessThanOrEqual(hours + 4 * 20_000)
+  expect(await rowsRead(database.pool, (db) => agentIncome(db, fid), tables)).toBeLessThanOrEqual(hours + 4 * 20_000)
 })

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { samples } from '../../db/contract/samples.ts'
 import { createPool } from '../../db/pool.ts'
@@ -180,6 +180,7 @@ describe('once it says ready', () => {
       const url = /psql '(.+)'/.exec(first.output())?.[1]
       const reader = new pg.Client({ connectionString: url })
       await reader.connect()
+      onTestFinished(() => reader.end())
       const { body } = await get<{ agents: { fid: number }[] }>('/api/leaderboard')
       const fid = body.agents[0]?.fid
       const unanswered = async () => {
@@ -191,7 +192,6 @@ describe('once it says ready', () => {
         return questions.filter((question) => !mayHaveNone.test(question))
       }
       await expect.poll(unanswered, { timeout: blocksMs, interval: 2_000 }).toEqual([])
-      await reader.end()
     },
     2 * blocksMs,
   )

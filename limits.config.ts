@@ -174,6 +174,15 @@ export const exportLimits = {
   retrySeconds: 5,
 } as const
 
+/** Of cards, the pictures that link previews show: one is painted at a time. */
+export const cardLimits = {
+  /** Asked for at once: by one client, and by all of a process. */
+  ofClient: 8,
+  ofProcess: 20,
+  /** A client that was refused is told to wait so long, in seconds. */
+  retrySeconds: 5,
+} as const
+
 /** Of what is said of one chain. */
 export const coverageLimits = {
   /** Ranges, gaps, certificates: those of the newest blocks. */

@@ -8,6 +8,7 @@ import { meteredPrefixes } from '../../api/limits/limiter.ts'
 import { routes } from '../../api/routes.ts'
 import { errorFields } from '../../api/schemas/error.ts'
 import {
+  cardLimits,
   claimLimits,
   documentLimits,
   graphqlLimits,
@@ -100,6 +101,7 @@ function limitRows(): string[] {
     ['pages, feeds of agents, sitemaps, a client', `${requestLimits.pagesPerMinute} a minute`],
     ['pictures of agents on pages, a client', `${grouped(requestLimits.picturesPerMinute)} a minute`],
     ['a picture of an agent', `${pictureLimits.bytes / 1024} KiB; PNG, JPEG, WebP or GIF`],
+    ['cards for link previews at once, a client; a process', `${cardLimits.ofClient}; ${cardLimits.ofProcess}`],
     ['attempts to claim that pass the cheap checks, a client', `${attempts.client} in ${minutes} minutes`],
     [
       'manifests fetched',

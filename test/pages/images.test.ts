@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPictureDoor } from '../../api/pages/pictures/gallery.ts'
 import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
-import { pictureLimits } from '../../limits.config.ts'
+import { cardLimits, pictureLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import { parseEgressAllow } from '../../net/egress.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
@@ -173,6 +173,17 @@ test('an agent has a picture for previews, whatever it is called', async () => {
   expect((await api.get('/agent/999/card.png')).status).toBe(404)
   const icon = await api.get('/favicon.ico', { redirect: 'manual' })
   expect([icon.status, icon.headers.get('location')]).toEqual([301, '/assets/icon.svg'])
+})
+
+test('a client that asks for many cards at once is told to wait, and the others are answered', async () => {
+  const fids = Array.from({ length: 2 * cardLimits.ofClient }, (_, n) => 300 + n)
+  for (const fid of fids) await seedAgent(database.pool, { fid, addresses: [addressOf(`of ${fid}`)] })
+  const answers = await Promise.all(fids.map((fid) => api.get(`/agent/${fid}/card.png`)))
+  const statuses = answers.map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(cardLimits.ofClient)
+  expect(new Set(statuses)).toEqual(new Set([200, 429]))
+  const refused = answers.find(({ status }) => status === 429)
+  expect(refused?.headers.get('retry-after')).toBe(String(cardLimits.retrySeconds))
 })
 
 test('letters are drawn: a picture without them would be another', async () => {

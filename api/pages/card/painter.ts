@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { initWasm, Resvg } from '@resvg/resvg-wasm'
 import { Cache } from '../../http/cache.ts'
 import { Content } from '../../http/content.ts'
-import { ApiError } from '../../http/errors.ts'
 
 /** PNG of an SVG. */
 export type Painter = (svg: string) => Promise<Content>
@@ -14,13 +13,11 @@ const keptBytes = 16 * 1024 * 1024
 const keptMs = 86_400_000
 /** Painting takes some hundredths of a second, in which nothing else is done: others have their turn in between. */
 const pauseMs = 200
-const mostWaiting = 20
 
-/** Paints one drawing at a time and keeps the pictures by their drawing. Too many waiting: ERR_INTERNAL. */
+/** Paints one drawing at a time and keeps the pictures by their drawing. Whoever asks bounds how many wait. */
 export function createPainter(now: () => number): Painter {
   const kept = new Cache<Content>({ maxBytes: keptBytes, now })
   let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
 
   async function paint(svg: string): Promise<Content> {
     const fonts = await readyFonts()
@@ -32,14 +29,10 @@ export function createPainter(now: () => number): Painter {
     return new Content('image/png', png)
   }
 
-  async function inTurn(svg: string): Promise<Content> {
-    if (waiting >= mostWaiting) throw new ApiError('ERR_INTERNAL', 'too many pictures are being painted')
-    waiting += 1
+  function inTurn(svg: string): Promise<Content> {
     const painted = last.then(() => paint(svg))
     last = painted.catch(() => {}).then(() => pause(pauseMs, undefined, { ref: false }))
-    return painted.finally(() => {
-      waiting -= 1
-    })
+    return painted
   }
 
   return async (svg) => {

@@ -1,24 +1,31 @@
 import { type RequestHandler, Router } from 'express'
 import type { z } from 'zod'
+import { cardLimits } from '../../../limits.config.ts'
 import { answerAlways } from '../../http/answer.ts'
+import { clientOf } from '../../http/client.ts'
 import { ApiError } from '../../http/errors.ts'
 import { refuseMethod } from '../../http/method.ts'
 import { fidParameter, refusals } from '../../http/parameters.ts'
 import { agent as agentRoute } from '../../routes/agent.ts'
 import type { profile } from '../../schemas/profile.ts'
+import { Seats } from '../../stream/seats.ts'
 import { monthMs, paidSince } from '../agent/paid.ts'
 import { askExact, type World } from '../parts/page.ts'
 import { cardDrawing } from './drawing.ts'
 import type { Painter } from './painter.ts'
 
 const maxAgeSeconds = 3_600
+/** What a refused client is told that its requests are counted over. */
+const windowSeconds = 60
 
 /** `/agent/{fid}/card.png`: an agent as a picture, for those who preview links to its page. */
 export function cardRoutes(world: World, paint: Painter, budget: readonly RequestHandler[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
+  const seats = new Seats({ ...cardLimits, windowSeconds, what: 'cards' })
   router.get('/agent/:fid/card.png', ...budget, async (req, res, next) => {
     const fid = fidParameter.safeParse(req.params.fid)
     if (!fid.success) throw refusals.fid()
+    res.once('close', seats.take(clientOf(req.ip)))
     const [agent, month] = await Promise.all([
       askExact<z.output<typeof profile>>(world, agentRoute, { fid: fid.data }),
       paidSince(world, fid.data, world.now() - monthMs),

@@ -98,7 +98,9 @@ test('workers that are killed again and again do everything, and nothing twice',
   expect(await count('oli_tag')).toBe(agentCount)
   expect(await count('agent_identity')).toBe(2 * agentCount)
   expect(await count(`agent where oli = 'A ' || fid`)).toBe(agentCount)
-  for (const queue of ['agent_event', 'holder_event', 'token_event']) expect(await count(queue)).toBe(0)
+  for (const queue of ['agent_event', 'holder_event', 'token_event']) {
+    await until(`every ${queue} was taken in`, async () => (await count(queue)) === 0)
+  }
   // Asked for once, and again only when an answer was on its way as the leases ended: of the dead and of the living.
   expect(codehost.faults.hits).toBeGreaterThanOrEqual(2 * agentCount)
   expect(codehost.faults.hits).toBeLessThanOrEqual(2 * (agentCount + 2 * inFlight * kills))

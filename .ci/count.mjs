@@ -1,5 +1,8 @@
-// node .ci/count.mjs <other failures> (<vitest's JSON> <vitest's exit code>)...: prints "N passed, N failed".
+// node .ci/count.mjs <other failures> (<vitest's JSON> <vitest's exit code>)...: prints each failed test with the
+// start of its message, then "N passed, N failed".
 import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 const [others, ...runs] = process.argv.slice(2)
 let passed = 0
@@ -24,5 +27,16 @@ function count(path) {
   // A file that does not load, or whose set-up fails, has no failed test.
   const isBroken = ({ status, assertionResults }) =>
     status === 'failed' && !assertionResults.some((test) => test.status === 'failed')
+  for (const { name, message, assertionResults, ...file } of report.testResults) {
+    if (isBroken({ ...file, assertionResults })) say(name, '(the file)', message)
+    for (const test of assertionResults)
+      if (test.status === 'failed') say(name, test.fullName, test.failureMessages.join('\n'))
+  }
   return { passed: report.numPassedTests, failed: report.numFailedTests + report.testResults.filter(isBroken).length }
+}
+
+/** The first lines of a failure: the message and where it was thrown. */
+function say(file, test, message) {
+  const lines = stripVTControlCharacters(message).split('\n').slice(0, 12)
+  console.log(`!! ${relative('.', file)}: ${test}\n${lines.map((line) => `   ${line}`).join('\n')}`)
 }

@@ -11,7 +11,9 @@ const aptLockSeconds = 300
 
 const args = process.argv.slice(2)
 if (args.includes('--help')) {
-  console.log('npm test -- [files] [vitest options]\n\nRuns the tests, or those whose path contains one of the words; npm run test:endurance has those that take long.')
+  console.log(
+    'npm test -- [files] [vitest options]\n\nRuns the tests, or those whose path contains one of the words; npm run test:endurance has those that take long.',
+  )
 } else {
   try {
     // Of the limiter's tests a real Redis, of the pages' a real browser, of the alerts' the checker of Prometheus; npm

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeAudit } from '../../db/queries/chain/audit.ts'
+import { writeContracts } from '../../db/queries/chain/contracts.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
-import { hashOf, insert, seedChainState } from '../support/seed.ts'
+import { addressOf, hashOf, insert, seedChainState } from '../support/seed.ts'
 import { publishedCoverage } from './backfill/published-coverage.ts'
 
 let database: TestDatabase
@@ -61,9 +62,7 @@ test('what is indexed, reserved, audited and missing, with the command that clos
     { from_block: 501, to_block: 699, command: 'npm run processor -- base' },
     { from_block: 700, to_block: 799, command: 'npm run backfill -- --chain base --from 700 --to 799' },
   ])
-  await pool.query(
-    `create or replace function chain_first_block_of(text) returns int language sql immutable as 'select 10'`,
-  )
+  await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 10 }])
   const { rows: view } = await pool.query(
     `select from_block, to_block, by, state, missing_blocks, command from directory.coverage where chain = 'base' order by from_block`,
   )
@@ -88,7 +87,7 @@ test('what is indexed, reserved, audited and missing, with the command that clos
   expect(unfollowed).toEqual([
     {
       chain: 'celo',
-      from_block: 10,
+      from_block: 23_000_000,
       to_block: null,
       by: null,
       state: 'missing',

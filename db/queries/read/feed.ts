@@ -59,11 +59,12 @@ export async function delistedAgents(
 ): Promise<{ fid: number; delisted_at: Date }[]> {
   const { rows } = await db.query<{ fid: number; delisted_at: Date }>({
     name: 'delisted-agents',
-    text: `select c.fid, max(c.changed_at) as delisted_at
+    // Walks the index on delisted agents from the newest on, and ends with the limit.
+    text: `select c.fid, c.changed_at as delisted_at
              from agent_change c
             where c.kind = 'delist' and c.changed_at >= $1 and not exists (select from agent a where a.fid = c.fid)
-            group by c.fid
-            order by delisted_at desc, c.fid
+              and not exists (select from agent_change l where l.fid = c.fid and l.seq > c.seq)
+            order by c.changed_at desc, c.fid
             limit $2`,
     values: [since, limit],
   })

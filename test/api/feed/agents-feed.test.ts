@@ -1,5 +1,7 @@
 import { parseAtomFeed } from 'feedsmith'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../../db/pool.ts'
+import { delistedAgents } from '../../../db/queries/read/feed.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -104,4 +106,24 @@ test('a page behind the last one is not there; one that is no number is the firs
   expect((await api.get('/feed/agents.atom?page=4')).status).toBe(404)
   expect((await read('/feed/agents.atom?page=zero')).fids[0]).toBe(agents)
   expect((await read('/feed/agents.atom?chain=nowhere')).fids).toEqual([])
+})
+
+test('who left is found among many changes without reading them', async () => {
+  const { pool } = database
+  await pool.query(
+    `insert into agent_change (fid, kind, changed_at)
+     select case when n % 100 = 0 then 10000 + n else 1 end, case when n % 100 = 0 then 'delist' else 'upsert' end,
+            $1::timestamptz + n * interval '1 second'
+       from generate_series(1, 40000) n`,
+    [daysAgo(20)],
+  )
+  await pool.query('analyze agent_change')
+  await inTransaction(pool, async (client) => {
+    const gone = await delistedAgents(client, { since: daysAgo(30), limit: 100 })
+    expect([gone.length, gone[0]?.fid, gone[1]?.fid]).toEqual([100, 503, 50_000])
+    const { rows } = await client.query(
+      `select (idx_tup_fetch + seq_tup_read)::int as n from pg_stat_xact_user_tables where relname = 'agent_change'`,
+    )
+    expect(rows[0].n).toBeLessThan(2_000)
+  })
 })

@@ -75,8 +75,13 @@ export async function readLog(db: Queryable, options: LogOptions): Promise<LogPa
   let reached = options.since
   let lines = ''
   while (lines === '') {
-    const entries = await nextEntries(db, { since: reached, limit })
-    if (entries.length === 0) break
+    let entries = await nextEntries(db, { since: reached, limit })
+    if (entries.length === 0) {
+      const next = await nextNewest(db, reached)
+      if (next === null) break
+      entries = await nextEntries(db, { since: next - 1, limit })
+      reached = next - 1
+    }
     for (let at = 0; at < entries.length && lines.length < maxBytes; at += profilesAtOnce) {
       const part = entries.slice(at, at + profilesAtOnce)
       lines += await linesOf(db, part, options)
@@ -86,10 +91,7 @@ export async function readLog(db: Queryable, options: LogOptions): Promise<LogPa
   return { lines, reached }
 }
 
-/**
- * The next numbers that no newer one of the same agent follows. When a newer one follows each of those looked at, it is
- * the last of them, so that no request has to look at more; none: there is no further number.
- */
+/** The next numbers that no newer one of the same agent follows; none: each of those looked at is followed by one. */
 async function nextEntries(
   db: Queryable,
   { since, limit }: { since: number; limit: number },
@@ -111,16 +113,29 @@ newest as (
    order by seq
    limit $2
 )
-select seq, fid, kind, ${isoTime('changed_at')} as "changedAt" from newest
- union all
-(select seq, fid, 'upsert', ${isoTime('changed_at')} from entry
-  where not exists (select from newest)
-  order by seq desc
-  limit 1)
- order by seq`,
+select seq, fid, kind, ${isoTime('changed_at')} as "changedAt" from newest order by seq`,
     values: [since, limit, entriesAtOnce],
   })
   return rows
+}
+
+/**
+ * The first number behind another that is the newest of its agent, however many old ones stand between: it reads each of
+ * them once, where `nextEntries` asks for every one whether another follows. Null: nothing is behind it.
+ */
+async function nextNewest(db: Queryable, since: number): Promise<number | null> {
+  const { rows } = await db.query<{ seq: number | null }>({
+    name: 'log-next-newest',
+    text: `
+select min(newest) as seq
+  from (select max(seq) as newest
+          from (select seq, fid from agent_change where seq > $1
+                 union all
+                select seq, fid from agent_activity where seq > $1) entry
+         group by fid) agent`,
+    values: [since],
+  })
+  return rows[0]?.seq ?? null
 }
 
 async function linesOf(db: Queryable, entries: readonly LogEntry[], options: LogOptions): Promise<string> {

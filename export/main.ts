@@ -14,6 +14,7 @@ import { options, readRequest, readServedRequest } from './request.ts'
 import { runExport } from './run.ts'
 import { paceOf } from './served/pace.ts'
 import { serveRound } from './served/round.ts'
+import { startThreads } from './served/threads.ts'
 
 const usage = `
 npm run export -- --what <what> --format <format> --out <folder> [--chain <chain>] [--since <time>] [--part-rows <n>]
@@ -65,14 +66,16 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
       for (;;) {
         await inTransaction(pool, async (lock) => {
           if (!(await tryLockExport(lock, folder))) throw new UsageError(`another process writes to ${folder}`)
+          const writers = startThreads(databaseUrl)
           const files = await serveRound({
             pool,
+            writers,
             folder,
             pace: paceOf(rowsPerSecond),
             installation: { registries, baseUrl: vars.BASE_URL },
             now: () => new Date(),
             tell: console.log,
-          })
+          }).finally(() => writers.close())
           console.log(`${folder}: ${files} new files`)
         })
         if (everyMinutes === undefined) return pool.end()

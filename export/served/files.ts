@@ -24,7 +24,7 @@ export interface Place {
   readonly pace: Pace
 }
 
-type Part = Pick<ServedFile, 'path' | 'format' | 'rows' | 'bytes' | 'sha256'>
+export type Part = Pick<ServedFile, 'path' | 'format' | 'rows' | 'bytes' | 'sha256'>
 
 /** Rows in memory at a time, and of a row group: enough for readers to skip by, few enough to hold. */
 const groupRows = 50_000
@@ -99,9 +99,9 @@ export async function writeProfiles(
   return count === 0 ? [] : [await name(temporary, place, 0, 'ndjson.gz', count)]
 }
 
-async function temporaryPath({ folder }: Place): Promise<string> {
+async function temporaryPath({ folder, partition }: Place): Promise<string> {
   await mkdir(join(folder, writingFolder), { recursive: true })
-  return join(folder, writingFolder, 'part')
+  return join(folder, writingFolder, partition.replaceAll('/', ' '))
 }
 
 /** The same rows have the same name: a file that is written again is not another one. */

@@ -3,17 +3,19 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { inTransaction } from '../../db/pool.ts'
 import { logHead } from '../../db/queries/mirror/log.ts'
-import { auditedSince, type FactDay, factSets } from '../../db/queries/mirror/served-days.ts'
+import { auditedSince, type BlockRange, type FactDay, factSets } from '../../db/queries/mirror/served-days.ts'
 import { beginSnapshot, snapshotTime } from '../../db/queries/read/exports.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
 import { type DescribedColumn, exportColumns } from '../columns.ts'
 import { type Dataset, datasets } from './datasets.ts'
+import type { DayWriters } from './day.ts'
 import { type Place, writeProfiles, writeRows, writingFolder } from './files.ts'
 import { emptyManifest, readServed, type ServedFile, type ServedManifest, writeServed } from './manifest.ts'
 import type { Pace } from './pace.ts'
 
 interface RoundOptions {
   readonly pool: pg.Pool
+  readonly writers: DayWriters
   /** Of everything that is served. */
   readonly folder: string
   readonly pace: Pace
@@ -49,10 +51,15 @@ export async function serveRound(options: RoundOptions): Promise<number> {
   let manifest: ServedManifest = { ...emptyManifest, ...(await readServed(folder)), datasets: described }
   let listedAt = performance.now()
   let written = 0
-  const list = async () => {
-    manifest = { ...manifest, written_at: now().toISOString() }
-    await writeServed(folder, manifest)
+  let listing = Promise.resolve()
+  /** One after the other: days are written at the same time. */
+  const list = () => {
     listedAt = performance.now()
+    listing = listing.then(() => {
+      manifest = { ...manifest, written_at: now().toISOString() }
+      return writeServed(folder, manifest)
+    })
+    return listing
   }
   /** In place of what the dataset had of the partition, or of every snapshot before. */
   const put = async (isOld: (file: ServedFile) => boolean, files: readonly ServedFile[]) => {
@@ -63,10 +70,11 @@ export async function serveRound(options: RoundOptions): Promise<number> {
   for (const name of Object.keys(factSets) as FactName[]) {
     const days = await factSets[name].days(pool)
     await put(goneDays(manifest, name, days), [])
-    for (const day of await daysToWrite(options, manifest, name, days, columns)) {
+    const waiting = await daysToWrite(options, manifest, name, days, columns)
+    await atOnce(options.writers.atOnce, waiting, async (day) => {
       const files = await writeDay(options, name, day, columns)
       if (files) await put(({ dataset, partition }) => dataset === name && isSameDay(partition, day), files)
-    }
+    })
   }
   const today = now().toISOString().slice(0, 10)
   if (!manifest.files.some(({ partition }) => partition.snapshot === today)) {
@@ -79,6 +87,19 @@ export async function serveRound(options: RoundOptions): Promise<number> {
   await list()
   await sweep(folder, manifest)
   return written
+}
+
+/** Works on so many of the members at a time, in their order; after an error on no further one. */
+async function atOnce<T>(count: number, members: readonly T[], work: (member: T) => Promise<void>): Promise<void> {
+  const waiting = [...members]
+  const works = Array.from({ length: count }, async () => {
+    try {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await work(next)
+    } finally {
+      waiting.length = 0
+    }
+  })
+  for (const outcome of await Promise.allSettled(works)) if (outcome.status === 'rejected') throw outcome.reason
 }
 
 const isSameDay = (one: ServedFile['partition'], { chain, day }: Pick<FactDay, 'chain' | 'day'>) =>
@@ -95,17 +116,22 @@ function goneDays({ files }: ServedManifest, name: FactName, days: readonly Fact
   return ({ path }: ServedFile) => gone.has(path)
 }
 
+interface DayToWrite extends FactDay {
+  readonly range: BlockRange
+}
+
 /** Rows, sums and columns: when one of them is another, so is the file. */
 const stateOf = ({ rows, state }: Pick<FactDay, 'rows' | 'state'>, columns: readonly DescribedColumn[]) =>
   `${rows} ${state} ${columns.map(({ name }) => name).join(',')}`
 
+/** Without those of which not all is counted: a later round has them. */
 async function daysToWrite(
   { pool }: RoundOptions,
   { files }: ServedManifest,
   name: FactName,
   days: readonly FactDay[],
   columns: Columns,
-): Promise<FactDay[]> {
+): Promise<DayToWrite[]> {
   const own = files.filter(({ dataset }) => dataset === name)
   const audited = await auditedSince(
     pool,
@@ -123,43 +149,42 @@ async function daysToWrite(
       .map(({ partition, state }) => [`${partition.chain} ${partition.day}`, state] as const),
   )
   const present = columns.get(name) ?? []
-  return days.filter((day) => asWritten.get(`${day.chain} ${day.day}`) !== stateOf(day, present))
+  const waiting = days.filter((day) => asWritten.get(`${day.chain} ${day.day}`) !== stateOf(day, present))
+  const ranges = await factSets[name].ranges(pool, waiting)
+  return waiting.flatMap((day, at) => {
+    const range = ranges[at]
+    return range ? [{ ...day, range }] : []
+  })
 }
 
-/** Undefined: the day moved under the round, or not all of it is counted; a later round has it. */
+/** Undefined: the day moved under the round; a later one has it. */
 async function writeDay(
-  { pool, folder, pace, now, tell }: RoundOptions,
+  { writers, folder, pace, now, tell }: RoundOptions,
   name: FactName,
-  day: FactDay,
+  { range, ...day }: DayToWrite,
   columns: Columns,
 ): Promise<ServedFile[] | undefined> {
   const { from, order } = datasets.find((one) => one.name === name) as Dataset
   const partition = `${name}/chain=${day.chain}/day=${day.day}`
-  const place: Place = { folder, partition, pace }
   const ofDay = columns.get(name) ?? []
-  return inTransaction(pool, async (client) => {
-    await beginSnapshot(client)
-    const snapshotAt = await snapshotTime(client)
-    const range = await factSets[name].range(client, day)
-    if (!range) return undefined
-    const parts = await writeRows(client, { view: from, order, of: { chain: day.chain, ...range } }, ofDay, place)
-    const rows = parts.reduce((sum, part) => sum + part.rows, 0)
-    if (rows !== day.rows) {
-      tell(`${partition}: ${rows} rows instead of ${day.rows}; it is left for the next round`)
-      return undefined
-    }
-    tell(`${partition}: ${rows} rows`)
-    return parts.map((part) => ({
-      dataset: name,
-      ...part,
-      partition: { chain: day.chain, day: day.day },
-      min_block: range.fromBlock,
-      max_block: range.toBlock,
-      snapshot_at: snapshotAt,
-      written_at: now().toISOString(),
-      state: stateOf(day, ofDay),
-    }))
-  })
+  const task = { view: from, order, columns: ofDay, of: { chain: day.chain, ...range }, folder, partition }
+  const { snapshotAt, parts } = await writers.write(task, pace)
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+  if (rows !== day.rows) {
+    tell(`${partition}: ${rows} rows instead of ${day.rows}; it is left for the next round`)
+    return undefined
+  }
+  tell(`${partition}: ${rows} rows`)
+  return parts.map((part) => ({
+    dataset: name,
+    ...part,
+    partition: { chain: day.chain, day: day.day },
+    min_block: range.fromBlock,
+    max_block: range.toBlock,
+    snapshot_at: snapshotAt,
+    written_at: now().toISOString(),
+    state: stateOf(day, ofDay),
+  }))
 }
 
 /** All of one moment, with the log's place of it. */

@@ -11,6 +11,7 @@ import { AgentDirectory, DirectoryError, type LogLine } from '../../client/clien
 import { serveRound } from '../../export/served/round.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { writersOf } from '../support/exports.ts'
 import { runMain, startMain } from '../support/mains.ts'
 import { addressOf, countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
 import { root } from '../support/source-files.ts'
@@ -213,6 +214,7 @@ test('a mirror that begins with the snapshot and follows the log is one that rea
   const { pool } = database
   await serveRound({
     pool,
+    writers: writersOf(database),
     folder: join(folder, 'exports'),
     pace: async () => {},
     installation: installationOf({ chains: readChains({ env: {} }), baseUrl: 'https://api.agents.example' }),

@@ -13,7 +13,7 @@ import { paceOf } from '../../export/served/pace.ts'
 import { serveRound } from '../../export/served/round.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { exportFolder } from '../support/exports.ts'
+import { exportFolder, writersOf } from '../support/exports.ts'
 import { runMain } from '../support/mains.ts'
 import {
   addressOf,
@@ -103,6 +103,7 @@ const registries = { base: addressOf('registry') } as never
 const round = (at = folder) =>
   serveRound({
     pool: database.pool,
+    writers: writersOf(database),
     folder: at,
     pace: paceOf(10_000_000),
     installation: { registries, baseUrl: 'https://api.agents.example' },

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { type ParquetParsers, parquetReadObjects } from 'hyparquet'
 import { onTestFinished } from 'vitest'
 import type { Manifest } from '../../export/manifest.ts'
+import { type DayWriters, writeDay } from '../../export/served/day.ts'
+import type { TestDatabase } from './database.ts'
 
 /** A folder that goes with the test. */
 export async function exportFolder(): Promise<string> {
@@ -13,6 +15,13 @@ export async function exportFolder(): Promise<string> {
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
+
+/** Writes days here and now, where the command has threads. */
+export const writersOf = ({ pool }: Pick<TestDatabase, 'pool'>): DayWriters => ({
+  atOnce: 2,
+  write: (task, pace) => writeDay(pool, task, pace),
+  close: async () => {},
+})
 
 export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { settlementStarts } from '../read/settlement-starts.ts'
+import { type ChainStart, startsAt } from '../read/settlement-starts.ts'
 
 /** The facts of a chain of one UTC day, all of them final. */
 export interface FactDay {
@@ -17,11 +17,13 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
+type Day = Pick<FactDay, 'chain' | 'day'>
+
 interface FactSet {
   /** Days that are over and have rows, by chain and day. */
   readonly days: (db: Queryable) => Promise<FactDay[]>
-  /** Blocks of a day's rows; undefined: some of them are not counted yet. */
-  readonly range: (db: Queryable, day: Pick<FactDay, 'chain' | 'day'>) => Promise<BlockRange | undefined>
+  /** Blocks of the rows of each day, in the days' order; undefined: some of them are not counted yet. */
+  readonly ranges: (db: Queryable, days: readonly Day[]) => Promise<(BlockRange | undefined)[]>
   /** Column of a certificate that counts such rows. */
   readonly mended: 'changed' | 'events'
 }
@@ -32,8 +34,8 @@ const dayText = (time: string) => `to_char(${time} at time zone 'UTC', 'YYYY-MM-
 
 /** Datasets of facts, which are written by chain and day. */
 export const factSets = {
-  settlements: { days: settlementDays, range: settlementRange, mended: 'changed' },
-  feedback: { days: feedbackDays, range: feedbackRange, mended: 'events' },
+  settlements: { days: settlementDays, ranges: settlementRanges, mended: 'changed' },
+  feedback: { days: feedbackDays, ranges: feedbackRanges, mended: 'events' },
 } as const satisfies Record<string, FactSet>
 
 /** The sums of rolled up hours, which are of final blocks, tell whether a backfill or an audit reached into a day. */
@@ -57,21 +59,40 @@ select chain, ${dayText('day')} as day, n as rows, amount::text as state
   return rows
 }
 
-async function settlementRange(
-  db: Queryable,
-  { chain, day }: Pick<FactDay, 'chain' | 'day'>,
-): Promise<BlockRange | undefined> {
-  const next = new Date(Date.parse(day) + 86_400_000).toISOString()
-  const [first] = await settlementStarts(db, { chains: [chain], since: day })
-  const [beyond] = await settlementStarts(db, { chains: [chain], since: next })
-  if (!first || !beyond) return undefined
-  const range = { fromBlock: first.block, toBlock: beyond.block - 1 }
-  const { rowCount } = await db.query({
+const dayMs = 86_400_000
+const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
+const nameOf = ({ chain, day }: Day) => `${chain} ${day}`
+
+/** The end of a day is where the next one begins, so that neighbours share a search. */
+async function settlementRanges(db: Queryable, days: readonly Day[]): Promise<(BlockRange | undefined)[]> {
+  const borders = new Map<string, Day>()
+  for (const { chain, day } of days) {
+    for (const one of [day, dayAfter(day)]) borders.set(nameOf({ chain, day: one }), { chain, day: one })
+  }
+  const starts = await startsAt(
+    db,
+    [...borders.values()].map(({ chain, day }) => ({ chain, since: `${day}T00:00:00Z` })),
+  )
+  const blocks = new Map([...borders.keys()].map((name, at) => [name, (starts[at] as ChainStart).block]))
+  const ranges = days.map(({ chain, day }) => ({
+    chain,
+    fromBlock: blocks.get(nameOf({ chain, day })) as number,
+    toBlock: (blocks.get(nameOf({ chain, day: dayAfter(day) })) as number) - 1,
+  }))
+  const { rows } = await db.query<{ counted: boolean }>({
     name: 'served-unrolled',
-    text: 'select from settlement_unrolled where chain = $1 and from_block <= $3 and to_block >= $2 limit 1',
-    values: [chain, range.fromBlock, range.toBlock],
+    text: `
+select not exists (select from settlement_unrolled u
+                    where u.chain = r.chain and u.from_block <= r.to_block and u.to_block >= r.from_block) as counted
+  from unnest($1::text[], $2::int[], $3::int[]) with ordinality as r (chain, from_block, to_block, place)
+ order by r.place`,
+    values: [
+      ranges.map(({ chain }) => chain),
+      ranges.map(({ fromBlock }) => fromBlock),
+      ranges.map(({ toBlock }) => toBlock),
+    ],
   })
-  return rowCount ? undefined : range
+  return ranges.map(({ fromBlock, toBlock }, at) => (rows[at]?.counted ? { fromBlock, toBlock } : undefined))
 }
 
 async function feedbackDays(db: Queryable): Promise<FactDay[]> {
@@ -90,21 +111,19 @@ select chain, ${dayText('day')} as day, n as rows, revoked::text as state
   return rows
 }
 
-async function feedbackRange(
-  db: Queryable,
-  { chain, day }: Pick<FactDay, 'chain' | 'day'>,
-): Promise<BlockRange | undefined> {
-  const { rows } = await db.query<{ fromBlock: number | null; toBlock: number | null }>({
-    name: 'served-feedback-range',
+async function feedbackRanges(db: Queryable, days: readonly Day[]): Promise<(BlockRange | undefined)[]> {
+  const { rows } = await db.query<Day & BlockRange>({
+    name: 'served-feedback-ranges',
     text: `
-select min(f.block_number) as "fromBlock", max(f.block_number) as "toBlock"
+select chain, ${dayText("date_trunc('day', f.block_timestamp, 'UTC')")} as day, min(f.block_number) as "fromBlock",
+       max(f.block_number) as "toBlock"
   from feedback f
-  join chain_state c on c.chain = f.chain and f.block_number <= c.finalized_block
- where f.chain = $1 and date_trunc('day', f.block_timestamp, 'UTC') = $2::timestamptz`,
-    values: [chain, `${day}T00:00:00Z`],
+  join chain_state c using (chain)
+ where f.block_number <= c.finalized_block
+ group by 1, 2`,
   })
-  const { fromBlock = null, toBlock = null } = rows[0] ?? {}
-  return fromBlock === null || toBlock === null ? undefined : { fromBlock, toBlock }
+  const ranges = new Map(rows.map(({ fromBlock, toBlock, ...day }) => [nameOf(day), { fromBlock, toBlock }]))
+  return days.map((day) => ranges.get(nameOf(day)))
 }
 
 /** Whether an audit mended rows of these blocks after a time, which their number and sums need not show. */

@@ -7,27 +7,46 @@ export interface ChainStart {
   readonly block: number
 }
 
-/**
- * The start of each chain, in the order of their names. Time has no index: it is searched by halving, as blocks get
- * newer and never older.
- */
-export async function settlementStarts(
+/** A chain, and a time as ISO text. */
+interface Border {
+  readonly chain: string
+  readonly since: string
+}
+
+/** The start of each chain, in the order of their names. */
+export function settlementStarts(
   db: Queryable,
   { chains, since }: { chains: readonly string[]; since: string },
 ): Promise<ChainStart[]> {
+  return startsAt(
+    db,
+    chains.toSorted().map((chain) => ({ chain, since })),
+  )
+}
+
+/**
+ * The start at each border, in their order. Time has no index: it is searched by halving, as blocks get newer and never
+ * older; all borders in one statement, which costs far more to begin than to look once more.
+ */
+export async function startsAt(db: Queryable, borders: readonly Border[]): Promise<ChainStart[]> {
   const { rows } = await db.query<ChainStart>({
     name: 'settlement-starts',
     text: `
-with recursive search as (
-  select chain.name as chain, 0 as low,
-         coalesce((select max(block_number) from settlement s where s.chain = chain.name), -1) + 1 as high
-    from unnest($1::text[]) as chain (name)
+with recursive border as (
+  select place, chain, since from unnest($1::text[], $2::timestamptz[]) with ordinality as given (chain, since, place)
+),
+newest as materialized (
+  select one.chain, coalesce((select max(block_number) from settlement s where s.chain = one.chain), -1) as block
+    from (select distinct chain from border) one
+),
+search as (
+  select b.place, b.chain, b.since, 0 as low, n.block + 1 as high from border b join newest n using (chain)
    union all
-  select s.chain, case when probe.early then probe.block + 1 else s.low end,
+  select s.place, s.chain, s.since, case when probe.early then probe.block + 1 else s.low end,
          case when probe.early then s.high else (s.low + s.high) / 2 end
     from search s
    cross join lateral (
-     select block_number as block, block_timestamp < $2 as early
+     select block_number as block, block_timestamp < s.since as early
        from settlement
       where chain = s.chain and block_number >= (s.low + s.high) / 2
       order by block_number
@@ -35,8 +54,8 @@ with recursive search as (
    ) probe
    where s.low < s.high
 )
-select chain, low as block from search where low >= high order by chain`,
-    values: [chains, since],
+select chain, low as block from search where low >= high order by place`,
+    values: [borders.map(({ chain }) => chain), borders.map(({ since }) => since)],
   })
   return rows
 }

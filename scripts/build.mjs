@@ -26,7 +26,7 @@ if (values) build(resolve(root, values.out ?? 'dist'), values.without === 'verif
  */
 function build(dist, withoutVerifier) {
   rmSync(dist, { recursive: true, force: true }) // what has left the sources must leave here too
-  const compiler = ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.build.json', '--outDir', dist]
+  const compiler = ['node_modules/typescript/bin/tsc', '--project', 'scripts/tsconfig.build.json', '--outDir', dist]
   if (spawnSync(process.execPath, compiler, { cwd: root, stdio: 'inherit' }).status !== 0) {
     process.exitCode = 1
     return

@@ -1,0 +1,46 @@
+// @ts-check
+// npm run release: the version, the changelog and the list of what is shipped, if nothing breaks.
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readArguments } from '../arguments.mjs'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const usage = `
+npm run release -- --version <version>
+
+Makes the working tree that of a release: package.json, client/package.json, package-lock.json, docs/releases.json and
+CHANGELOG.md, and a list of what its images hold (CycloneDX) in dist/release/. It commits and publishes nothing.
+
+Refuses, before anything is written, a tree with changes, a version that is not above the last, a release without a
+change in the changelog, and an openapi.json that breaks programs written for the last release.
+`
+
+const values = readArguments(usage, { version: { type: 'string' } })
+if (values) {
+  const { version } = values
+  if (version === undefined) {
+    console.error('--version <version> is missing (--help shows what is there)')
+    process.exitCode = 2
+  } else await release(version)
+}
+
+/** @param {string} version */
+async function release(version) {
+  // Later than the arguments: what is wrong with them is said at once.
+  const { apiChanges } = await import('../../api/routes/developers/changes.ts')
+  const { settings } = await import('../../settings.ts')
+  const { prepareRelease } = await import('./prepare.mjs')
+  const names = Object.values(settings).flatMap((group) => Object.keys(group))
+  const day = new Date().toISOString().slice(0, 10)
+  try {
+    const bill = prepareRelease(root, version, { changes: apiChanges, settings: names, day })
+    console.log(`The tree is that of ${version}; attach ${relative(root, bill)} to its images. Now:
+
+  git commit --all --message "release: ${version}"
+  git tag --sign v${version} --message ${version}
+  git push --follow-tags`)
+  } catch (error) {
+    console.error(/** @type {Error} */ (error).message)
+    process.exitCode = 1
+  }
+}

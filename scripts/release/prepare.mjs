@@ -1,0 +1,97 @@
+// @ts-check
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { breaksOf } from './breaks.mjs'
+import { changelogOf, unreleased } from './changelog.mjs'
+import { commitOf, git, migrationsOf, readReleases, releasesFile } from './record.mjs'
+
+/**
+ * Makes the working tree that of a release: the version in each manifest, the release in `docs/releases.json` and
+ * CHANGELOG.md, a list of what it ships (CycloneDX) in `dist/release/`, whose path it returns. Commits nothing.
+ *
+ * Throws before anything is written when files are not committed, when the version is not above that of the last
+ * release, when no change was told since, and when openapi.json would break what was written for the last release.
+ *
+ * @param {string} root
+ * @param {string} version
+ * @param {{ changes: readonly import('./changelog.mjs').Change[], settings: string[], day: string }} current
+ */
+export function prepareRelease(root, version, { changes, settings, day }) {
+  const releases = readReleases(root)
+  const [last] = releases
+  if (!last) throw new Error(`${releasesFile} lists no release`)
+  if (git(root, 'status', '--porcelain') !== '') throw new Error('commit or take away what has changed, then again')
+  if (compared(version, last.version) <= 0) throw new Error(`${version} is not above ${last.version}, the last release`)
+  const open = unreleased(changes, releases)
+  if (open.length === 0)
+    throw new Error(`no change was told since ${last.version}: see api/routes/developers/changes.ts`)
+  const before = JSON.parse(git(root, 'show', `${commitOf(root, last.version)}:openapi.json`))
+  const breaks = breaksOf(before, JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')))
+  if (breaks.length > 0) {
+    const shown = breaks.map((line) => `  ${line}`).join('\n')
+    throw new Error(`this would break programs that were written for ${last.version}:\n${shown}`)
+  }
+
+  const ids = open.map(({ id }) => id)
+  const release = { version, day, changes: ids, migrations: migrationsOf(root), settings }
+  writeJson(root, releasesFile, [release, ...releases])
+  writeFileSync(join(root, 'CHANGELOG.md'), changelogOf(changes, [release, ...releases]))
+  for (const file of ['package.json', 'client/package.json']) {
+    const text = readFileSync(join(root, file), 'utf8')
+    writeFileSync(join(root, file), text.replace(/"version": "[^"]*"/, `"version": "${version}"`))
+  }
+  const lock = readJson(root, 'package-lock.json')
+  lock.version = version
+  for (const name of ['', 'client']) lock.packages[name].version = version
+  writeJson(root, 'package-lock.json', lock)
+  return writeBill(root, version)
+}
+
+/**
+ * What the images of a release hold, beside its own code. Read from package-lock.json; no registry is asked.
+ * @param {string} root
+ * @param {string} version
+ */
+function writeBill(root, version) {
+  const args = [
+    'sbom',
+    '--prefix',
+    root,
+    '--package-lock-only',
+    '--omit',
+    'dev',
+    '--omit',
+    'optional',
+    '--sbom-format',
+    'cyclonedx',
+  ]
+  const bill = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }))
+  bill.metadata.component.name = readJson(root, 'package.json').name // npm tells the folder's
+  const folder = join(root, 'dist/release')
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, `${bill.metadata.component.name}-${version}.cdx.json`)
+  writeFileSync(path, `${JSON.stringify(bill, null, 2)}\n`)
+  return path
+}
+
+/** Below zero when a version is lower than another. @param {string} one @param {string} other */
+function compared(one, other) {
+  const [left, right] = [one, other].map((version) => {
+    const parts = /^(\d+)\.(\d+)\.(\d+)$/.exec(version)
+    if (!parts) throw new Error(`${version} is no version: three numbers, as 1.2.0`)
+    return parts.slice(1).map(Number)
+  })
+  const differences = (left ?? []).map((number, place) => number - (right?.[place] ?? 0))
+  return differences.find((difference) => difference !== 0) ?? 0
+}
+
+/** @param {string} root @param {string} file */
+function readJson(root, file) {
+  return JSON.parse(readFileSync(join(root, file), 'utf8'))
+}
+
+/** @param {string} root @param {string} file @param {unknown} value */
+function writeJson(root, file, value) {
+  writeFileSync(join(root, file), `${JSON.stringify(value, null, 2)}\n`)
+}

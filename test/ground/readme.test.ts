@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { root } from '../support/source-files.ts'
 
-const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md']
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/indexing.md']
 const readme = read('README.md')
 const { scripts } = JSON.parse(read('package.json'))
 const { paths } = JSON.parse(read('openapi.json'))
@@ -26,7 +26,9 @@ test.for(commands)('$file: $command', ({ command }) => {
 })
 
 test.for(documents)('%s: links and named files lead somewhere', (file) => {
-  const links = [...read(file).matchAll(/\]\((?!http)([^)]+)\)/g)].map((match) => match[1] as string)
+  const links = [...read(file).matchAll(/\]\((?!http)([^)]+)\)/g)].map((match) =>
+    join(dirname(file), match[1] as string),
+  )
   const folders = [...read(file).matchAll(/`([a-z]+\/|[\w/.-]+\.(?:ts|mjs|yml|yaml|graphql))`/g)].map(
     (match) => match[1] as string,
   )

@@ -64,10 +64,11 @@ async function writeRegistrations(store: Store, chain: ChainSettings, blocks: re
   if (events.length === 0) return
   const ids = [...new Set(events.map(({ agentId }) => registrationId(chain.name, agentId)))]
   const existing = await store.findBy(Registration, { id: Any(ids) })
-  const { registrations, transfers, metadata } = applyRegistrationEvents(chain.name, existing, events)
+  const { registrations, transfers, metadata, wallets } = applyRegistrationEvents(chain.name, existing, events)
   await store.upsert(registrations)
   await store.insert(transfers)
   await store.upsert(metadata)
+  await store.insert(wallets)
 }
 
 async function writeFeedback(store: Store, chain: ChainSettings, blocks: readonly ChainBlock[]) {

@@ -2,6 +2,7 @@
 export * from "./registration.model.ts"
 export * from "./registrationTransfer.model.ts"
 export * from "./registrationMetadata.model.ts"
+export * from "./registrationWallet.model.ts"
 export * from "./feedback.model.ts"
 export * from "./feedbackResponse.model.ts"
 export * from "./settlement.model.ts"

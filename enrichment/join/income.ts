@@ -8,10 +8,11 @@ import {
   nextChangedAgents,
 } from '../../db/queries/income/addresses.ts'
 import { sumDueHours } from '../../db/queries/income/hours.ts'
+import { takeChangedWallets } from '../../db/queries/income/wallets.ts'
 import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 import { runRings } from './rings.ts'
 
-/** Changes of agents that are followed in one transaction: the roll-up waits for it. */
+/** Changes of agents, and of wallets, that are followed in one transaction: the roll-up waits for it. */
 const changesPerStep = 100
 /** Addresses whose rings are looked for in one transaction: the roll-up waits for it as well. */
 const ringsPerStep = 50
@@ -31,7 +32,7 @@ interface IncomeOptions {
 }
 
 /**
- * One bounded pass: follows agents whose addresses changed, then looks for rings, then sums up hours that are due. Returns
+ * One bounded pass: follows agents whose addresses or wallets changed, then looks for rings, then sums up hours that are due. Returns
  * how much was done; zero: income is what the rolled up settlements say.
  */
 export async function runIncome({
@@ -40,12 +41,15 @@ export async function runIncome({
 }: IncomeOptions): Promise<number> {
   const followed = await inTransaction(pool, async (db) => {
     const changed = await nextChangedAgents(db, steps.changes)
-    if (!changed) return 0
-    await holdRollup(db)
-    await followAddresses(db, changed.fids)
-    await followOwners(db, changed.fids)
-    await moveIncomeProgress(db, changed.change)
-    return changed.fids.length
+    const wallets = await takeChangedWallets(db, steps.changes)
+    const fids = [...new Set([...(changed?.fids ?? []), ...wallets.fids])]
+    if (fids.length > 0) {
+      await holdRollup(db)
+      await followAddresses(db, fids)
+      await followOwners(db, fids)
+    }
+    if (changed) await moveIncomeProgress(db, changed.change)
+    return fids.length + wallets.events
   })
   const looked = await runRings(pool, steps.rings)
   const summed = await inTransaction(pool, async (db) => {

@@ -41,6 +41,7 @@ export function noteAgents(
   const rows: EventRows = {
     transfers: jsonRows(made.transfers),
     metadata: jsonRows(made.metadata),
+    wallets: jsonRows(made.wallets),
     registrations: jsonRows(
       made.registrations.map(({ id, agentId, updatedBlock, agentUri, agentUriLength, agentUriSha256 }) => ({
         agentId,
@@ -102,6 +103,7 @@ async function mendAgent(
     ['registration', made.registrations],
     ['registration_metadata', made.metadata],
     ['registration_transfer', made.transfers],
+    ['registration_wallet', made.wallets],
     ['feedback', applyFeedbackEvents([], given)],
     ['feedback_response', responses.filter(mine)],
   ]

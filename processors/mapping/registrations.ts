@@ -3,6 +3,7 @@ import type { ChainName } from '../../chains.config.ts'
 import { Registration } from '../../db/model/registration.model.ts'
 import { RegistrationMetadata } from '../../db/model/registrationMetadata.model.ts'
 import { RegistrationTransfer } from '../../db/model/registrationTransfer.model.ts'
+import { RegistrationWallet } from '../../db/model/registrationWallet.model.ts'
 import { storableText } from '../../db/text.ts'
 import type { EventPlace, RegistrationEvent } from './registration-events.ts'
 import { toWallet, walletKey } from './wallet.ts'
@@ -20,6 +21,8 @@ interface RegistrationChanges {
   readonly transfers: RegistrationTransfer[]
   /** Present values, whole rows. */
   readonly metadata: RegistrationMetadata[]
+  /** To be added. */
+  readonly wallets: RegistrationWallet[]
 }
 
 /**
@@ -35,6 +38,7 @@ export function applyRegistrationEvents(
   const before = new Map(existing.map((row) => [row.id, row]))
   const metadata = new Map<string, RegistrationMetadata>()
   const transfers: RegistrationTransfer[] = []
+  const wallets: RegistrationWallet[] = []
   const minting = new Minting()
   for (const event of events) {
     const id = registrationId(chain, event.agentId)
@@ -51,10 +55,12 @@ export function applyRegistrationEvents(
     } else if (!isOverridden) {
       const entry = toMetadata(chain, event)
       metadata.set(entry.id, entry)
-      if (isWallet(event)) row.agentWallet = toWallet(event.value)
+      if (!isWallet(event)) continue
+      row.agentWallet = toWallet(event.value)
+      wallets.push(toWalletChange(chain, event))
     }
   }
-  return { registrations: [...registrations.values()], transfers, metadata: [...metadata.values()] }
+  return { registrations: [...registrations.values()], transfers, metadata: [...metadata.values()], wallets }
 }
 
 export function registrationId(chain: ChainName, agentId: bigint): string {
@@ -146,6 +152,21 @@ function toTransfer(chain: ChainName, event: RegistrationEvent & { kind: 'transf
   const { agentId, from, to, blockNumber, logIndex, blockTimestamp, txHash } = event
   const id = `${chain}-${blockNumber}-${logIndex}`
   return new RegistrationTransfer({ id, chain, agentId, from, to, blockNumber, logIndex, blockTimestamp, txHash })
+}
+
+function toWalletChange(chain: ChainName, event: RegistrationEvent & { kind: 'metadata' }) {
+  const { agentId, value, blockNumber, logIndex, blockTimestamp, txHash } = event
+  const id = `${chain}-${blockNumber}-${logIndex}`
+  return new RegistrationWallet({
+    id,
+    chain,
+    agentId,
+    wallet: toWallet(value),
+    blockNumber,
+    logIndex,
+    blockTimestamp,
+    txHash,
+  })
 }
 
 function toMetadata(chain: ChainName, event: RegistrationEvent & { kind: 'metadata' }) {

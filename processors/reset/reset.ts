@@ -26,6 +26,7 @@ import {
   deleteTokensChangedAbove,
   deleteTransfersAbove,
   deleteUnpaidAbove,
+  deleteWalletsAbove,
   dropSchema,
   insertMetadata,
   insertRegistrations,
@@ -86,6 +87,7 @@ export function resetTo(
     await deleteUnpaidAbove(db, name, block.height)
     await deleteAuditsAbove(db, name, block.height)
     await deleteTransfersAbove(db, name, block.height)
+    await deleteWalletsAbove(db, name, block.height)
     await deleteFeedbackAbove(db, name, block.height)
     await deleteCustodyAbove(db, name, block.height)
     await restoreFeedbackRevokedAbove(db, name, block.height)
@@ -117,6 +119,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     await deleteUnpaidAbove(db, name, -1)
     await deleteAuditsAbove(db, name, -1)
     await deleteTransfersAbove(db, name, -1)
+    await deleteWalletsAbove(db, name, -1)
     await deleteFeedbackAbove(db, name, -1)
     await deleteCustodyAbove(db, name, -1)
     await deleteTokensChangedAbove(db, name, -1)

@@ -61,8 +61,14 @@ describe.concurrent('an identity', () => {
     const agreed = await stage.indexed(chain.execute(owner, await identity.setAgentWallet(chain, request)))
     expect(await rowOf(agentId)).toMatchObject({ agent_wallet: lower(buyer.address) })
     expect(await stage.query(named, [agentId])).toEqual([{ tx_hash: agreed.transactionHash }])
-    await stage.indexed(chain.execute(owner, identity.unsetAgentWallet(agentId)))
+    const unset = await stage.indexed(chain.execute(owner, identity.unsetAgentWallet(agentId)))
     expect(await rowOf(agentId)).toMatchObject({ agent_wallet: null })
+    const all = 'select wallet, tx_hash from registration_wallet where agent_id = $1 order by block_number, log_index'
+    expect(await stage.query(all, [agentId])).toEqual([
+      { wallet: lower(owner.address), tx_hash: receipt.transactionHash },
+      { wallet: lower(buyer.address), tx_hash: agreed.transactionHash },
+      { wallet: null, tx_hash: unset.transactionHash },
+    ])
   })
 
   test('has a contract for its wallet', async () => {

@@ -113,6 +113,29 @@ export async function seedRegistration(pool: pg.Pool, registration: SeedRegistra
   })
 }
 
+interface SeedWallet {
+  chain?: ChainName
+  id: number | bigint
+  /** Null: unset. */
+  wallet: string | null
+  block: number
+  logIndex?: number
+  at: Date
+}
+
+export async function seedWallet(pool: pg.Pool, named: SeedWallet): Promise<void> {
+  const { chain = 'base', id, wallet, block, logIndex = 0, at } = named
+  await insert(pool, 'registration_wallet', {
+    id: `${chain}-${block}-${logIndex}`,
+    chain,
+    agent_id: String(id),
+    wallet: wallet && bytes(wallet),
+    block_number: block,
+    log_index: logIndex,
+    block_timestamp: at,
+  })
+}
+
 interface SeedHolding {
   fid: number
   chain: ChainName

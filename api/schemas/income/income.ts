@@ -84,6 +84,9 @@ export const agentIncome = z
           source: z.enum(['verified', 'agent_wallet']),
           chain: chainName.nullable().meta({ description: 'Null: every chain.' }),
           since: time.nullable().meta({ description: 'Payments before it are not counted. Null: all are.' }),
+          until: time
+            .nullable()
+            .meta({ description: 'Payments from then on are not counted: another wallet was named. Null: all are.' }),
         }),
       )
       .meta({ description: 'Whose payments are counted.' }),

@@ -9,6 +9,8 @@ export interface EventRows {
   readonly transfers: string
   /** Of `registration_metadata`: the last values in the range. */
   readonly metadata: string
+  /** Of `registration_wallet`. */
+  readonly wallets: string
   /** agent_id, updated_block; uri: what the range made of it, or null. */
   readonly registrations: string
   /** Of `feedback`, without what was revoked. */
@@ -23,6 +25,11 @@ const differing = `
 select e.agent_id, t.agent_id as stored
   from (select * from json_populate_recordset(null::registration_transfer, $4::json)) e
   full join (select * from registration_transfer where chain = $1 and block_number between $2 and $3) t using (id)
+ where to_jsonb(e) is distinct from to_jsonb(t)
+ union all
+select e.agent_id, t.agent_id
+  from (select * from json_populate_recordset(null::registration_wallet, $10::json)) e
+  full join (select * from registration_wallet where chain = $1 and block_number between $2 and $3) t using (id)
  where to_jsonb(e) is distinct from to_jsonb(t)
  union all
 select e.agent_id, t.agent_id
@@ -95,6 +102,7 @@ select count(*)::int as agents from differing`,
       rows.feedback,
       rows.revocations,
       rows.responses,
+      rows.wallets,
     ],
   })
   return noted[0]?.agents ?? 0

@@ -15,6 +15,7 @@ const agentTables = {
   registration: 'updated_block',
   registration_metadata: 'block_number',
   registration_transfer: 'block_number',
+  registration_wallet: 'block_number',
   feedback: 'block_number',
   feedback_response: 'block_number',
 } as const

@@ -41,6 +41,10 @@ export async function deleteTransfersAbove(db: Queryable, chain: string, block: 
   await db.query('delete from registration_transfer where chain = $1 and block_number > $2', [chain, block])
 }
 
+export async function deleteWalletsAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query('delete from registration_wallet where chain = $1 and block_number > $2', [chain, block])
+}
+
 export async function deleteFeedbackAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from feedback where chain = $1 and block_number > $2', [chain, block])
   await db.query('delete from feedback_response where chain = $1 and block_number > $2', [chain, block])

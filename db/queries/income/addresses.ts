@@ -1,8 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, noteHours } from '../sql/income.ts'
+import { holdings, walletIntervals } from './wallets.ts'
 
-/** Registrations of an agent whose wallets and earlier holders are looked at, those acquired last. */
-const mostHoldings = 1_000
 /** Earlier holders of a registration that are looked at, the last ones. */
 const mostHolders = 100
 
@@ -40,22 +39,6 @@ export async function holdRollup(db: Queryable): Promise<void> {
   await db.query({ name: 'hold-rollup', text: 'select chain from settlement_rollup order by chain for update' })
 }
 
-/** The address in a value of the key agentWallet: twenty bytes, or the same in a 32-byte word. */
-const walletOf = (value: string) => `case when octet_length(${value}) = 20 then ${value}
-      when octet_length(${value}) = 32 and substr(${value}, 1, 12) = '\\x000000000000000000000000' then substr(${value}, 13) end`
-
-const held = `(select * from agent_holding h where h.fid = a.fid order by h.acquired_at desc, h.chain, h.agent_id limit ${mostHoldings})`
-
-/** Wallets that the registrations held now name: of the FIDs $1. */
-const wallets = `
-  select a.fid, w.wallet as address, h.chain, greatest(m.block_timestamp, h.acquired_at) as from_at
-    from agent a
-   cross join lateral ${held} h
-    join registration_metadata m on m.chain = h.chain and m.agent_id = h.agent_id and m.key = 'agentWallet'
-   cross join lateral (select ${walletOf('m.value')} as wallet) w
-   where a.fid = any ($1::bigint[]) and h.reason is null and w.wallet is not null
-     and w.wallet <> all (a.verified_addresses)`
-
 /**
  * Brings the addresses whose payments are the income of some agents to what is known of them, and has the hours of those
  * that came or went summed up anew, and of whom these passed money on to. To be called under `holdRollup`. Returns how many came or went.
@@ -65,11 +48,15 @@ export async function followAddresses(db: Queryable, fids: readonly number[]): P
     name: 'follow-income-addresses',
     text: `
 with wanted as materialized (
-  select fid, unnest(verified_addresses) as address, '' as chain, '-infinity'::timestamptz as from_at,
-         'infinity'::timestamptz as to_at
-    from agent where fid = any ($1::bigint[])
-   union
-  select fid, address, chain, from_at, 'infinity' from (${wallets}) wallet
+  select fid, address, chain, from_at, max(to_at) as to_at
+    from (
+      select fid, unnest(verified_addresses) as address, '' as chain, '-infinity'::timestamptz as from_at,
+             'infinity'::timestamptz as to_at
+        from agent where fid = any ($1::bigint[])
+       union all
+      select fid, address, chain, from_at, to_at from (${walletIntervals}) wallet
+    ) whose
+   group by fid, address, chain, from_at
 ),
 lost as (
   delete from income_address i
@@ -79,9 +66,9 @@ lost as (
   returning i.address
 ),
 added as (
-  insert into income_address (fid, address, chain, from_at, to_at)
+  insert into income_address as i (fid, address, chain, from_at, to_at)
   select fid, address, chain, from_at, to_at from wanted order by fid, address, chain, from_at
-      on conflict do nothing
+      on conflict (fid, address, chain, from_at) do update set to_at = excluded.to_at where i.to_at <> excluded.to_at
   returning address
 ),
 moved as (select address from lost union select address from added),
@@ -108,7 +95,7 @@ select count(*)::int as n from moved`,
 
 /**
  * Brings the addresses that are or were the agents' own to what is known of them: every address that was ever verified
- * for one, wallets its registrations name, and who held these before. Has the hours summed up anew in which one that came
+ * for one, wallets its registrations named, and who held these before. Has the hours summed up anew in which one that came
  * or went paid the agent. To be called under `holdRollup`, after `followAddresses`.
  */
 export async function followOwners(db: Queryable, fids: readonly number[]): Promise<void> {
@@ -118,11 +105,11 @@ export async function followOwners(db: Queryable, fids: readonly number[]): Prom
 with wanted as materialized (
   select fid, address from verified_address where fid = any ($1::bigint[])
    union
-  select fid, address from (${wallets}) wallet
+  select fid, address from (${walletIntervals}) wallet
    union
   select a.fid, t."to"
     from agent a
-   cross join lateral ${held} h
+   cross join lateral ${holdings} h
    cross join lateral (
      select t."to" from registration_transfer t
       where t.chain = h.chain and t.agent_id = h.agent_id and t."to" is not null

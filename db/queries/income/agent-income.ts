@@ -152,7 +152,8 @@ ${text(
             'address', ${hex('address')},
             'source', case chain when '' then 'verified' else 'agent_wallet' end,
             'chain', nullif(chain, ''),
-            'since', case when from_at > '-infinity' then ${isoTime('from_at')} end
+            'since', case when from_at > '-infinity' then ${isoTime('from_at')} end,
+            'until', case when to_at < 'infinity' then ${isoTime('to_at')} end
           ) order by chain, address, from_at), '[]') from whose) as addresses,
   (select ${isoTime('min(d.hour)')} from whose join income_due d on d.recipient = whose.address) as due`,
   [...common, 'payers', 'reciprocal', 'single_payer', 'first_paid_at', 'last_paid_at', 'addresses'],

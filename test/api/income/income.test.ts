@@ -20,6 +20,7 @@ import {
   seedRegistration,
   seedSettlement,
   seedVerification,
+  seedWallet,
 } from '../../support/seed.ts'
 
 let database: TestDatabase
@@ -32,7 +33,7 @@ const [own, before, wallet, customer, other] = ['own', 'before', 'wallet', 'cust
   string,
   string,
 ]
-const [forwarder, partner] = ['forwarder', 'partner'].map(addressOf) as [string, string]
+const [forwarder, partner, replaced] = ['forwarder', 'partner', 'replaced'].map(addressOf) as [string, string, string]
 const sender = facilitators[0]?.senders[0] as string
 const quoted = addressOf('sender with a formula for a name')
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
@@ -48,16 +49,8 @@ beforeAll(async () => {
   await seedVerification(pool, { fid: 7, address: before, endedAt: at(1) })
   await seedRegistration(pool, { chain: 'base', id: 1, owner: own, wallet })
   await seedHolding(pool, { fid: 7, chain: 'base', id: 1, by: own })
-  await insert(pool, 'registration_metadata', {
-    id: 'base-1-wallet',
-    chain: 'base',
-    agent_id: '1',
-    key: 'agentWallet',
-    value: bytes(wallet),
-    block_number: 300,
-    log_index: 0,
-    block_timestamp: at(30),
-  })
+  await seedWallet(pool, { id: 1, wallet: replaced, block: 260, at: at(26) })
+  await seedWallet(pool, { id: 1, wallet, block: 300, at: at(30) })
   await insert(pool, 'agent_change', { fid: 7, kind: 'upsert', changed_at: birth })
   await seedAgent(pool, { fid: 9, addresses: [partner] })
   await insert(pool, 'agent_change', { fid: 9, kind: 'upsert', changed_at: birth })
@@ -76,6 +69,7 @@ beforeAll(async () => {
   await pay({ amount: 999n, selector: '0xcf092995', at: at(2) })
   await pay({ payer: own, amount: 7_000_000n, at: at(3) })
   await pay({ payer: before, amount: 5_000_000n, at: at(4) })
+  await pay({ recipient: replaced, at: at(31), block: 301 }) // after it named another
   await pay({ recipient: wallet, at: at(29), block: 299 }) // before the registration named it
   await pay({ recipient: wallet, payer: other, amount: 2_000_000n, facilitator: quoted, at: at(30), block: 300 })
   await pay({ recipient: customer, payer: own, amount: 600_000n, at: at(20) })
@@ -170,8 +164,17 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
       single_payer: false,
     },
     addresses: [
-      { address: own, source: 'verified', chain: null, since: null },
-      { address: wallet, source: 'agent_wallet', chain: 'base', since: at(30).toISOString() },
+      { address: own, source: 'verified', chain: null, since: null, until: null },
+      ...[
+        { address: replaced, source: 'agent_wallet', chain: 'base', since: at(26), until: at(30) },
+        { address: wallet, source: 'agent_wallet', chain: 'base', since: at(30), until: null },
+      ]
+        .sort((a, b) => (a.address < b.address ? -1 : 1))
+        .map(({ since, until, ...one }) => ({
+          ...one,
+          since: since.toISOString(),
+          until: until?.toISOString() ?? null,
+        })),
     ],
   })
 })

@@ -370,7 +370,7 @@ export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
     truncate settlement, payment, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
              agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, income_ring, income_reach,
-             income_ring_due, chain_contract cascade;
+             income_ring_due, income_wallet_event, registration_wallet, registration_transfer, agent_holding, chain_contract cascade;
     select set_config('directory.sums', 'hours, totals, payers, senders', true);
     update settlement_rollup set next_block = 0;
     update income_progress set change = 0`)

@@ -17,6 +17,7 @@ export interface ExpectedRows {
   readonly registration: Row[]
   readonly registration_transfer: Row[]
   readonly registration_metadata: Row[]
+  readonly registration_wallet: Row[]
   readonly settlement: Row[]
 }
 
@@ -62,6 +63,7 @@ function registrationRows(chain: RecordedChain, blocks: readonly Block[]) {
   const registrations = new Map<number, Row>()
   const transfers: Row[] = []
   const metadata = new Map<string, Row>()
+  const wallets: Row[] = []
   for (const log of blocks.flatMap((block) => block.logs.map((entry) => ({ ...entry, number: block.header.number })))) {
     const event = decodeRegistryLog(log)
     if (!event) continue
@@ -88,13 +90,22 @@ function registrationRows(chain: RecordedChain, blocks: readonly Block[]) {
       const { key, value } = event
       const id = `${chain}-${agentId}-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
       metadata.set(id, { id, ...place, key, value, tx_hash: bytea(log.transactionHash) })
-      if (key === 'agentWallet') row.agent_wallet = value
+      if (key !== 'agentWallet') continue
+      row.agent_wallet = value
+      const wallet = value === '\\x' ? null : value
+      wallets.push({
+        id: `${chain}-${log.number}-${log.logIndex}`,
+        ...place,
+        wallet,
+        tx_hash: bytea(log.transactionHash),
+      })
     }
   }
   return {
     registration: [...registrations.values()].sort(by('agent_id')),
     registration_transfer: transfers.sort(by('block_number', 'log_index')),
     registration_metadata: [...metadata.values()].sort(by('agent_id', 'key')),
+    registration_wallet: wallets.sort(by('block_number', 'log_index')),
   }
 }
 

@@ -31,6 +31,7 @@ export async function indexRecordings(chain: RecordedChain, from: 'portal' | 'ga
       registration: read('registration'),
       registration_transfer: read('registration_transfer'),
       registration_metadata: read('registration_metadata'),
+      registration_wallet: read('registration_wallet'),
       settlement: read('settlement'),
       feedback: read('feedback'),
       unpaid_authorization: read('unpaid_authorization'),

@@ -1,0 +1,165 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runIncome } from '../../../enrichment/join/income.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
+import {
+  addressOf,
+  hashOf,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedHolding,
+  seedSettlement,
+  seedWallet,
+} from '../../support/seed.ts'
+import { bytes, empty } from './income-world.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+const holders = [addressOf('holder'), addressOf('stranger')] as const
+const wallets = [0, 1, 2].map((one) => addressOf(`wallet ${one}`))
+const fid = 10
+const timeOf = (block: number) => new Date(Date.UTC(2026, 0, 1) + block * 17 * 60_000)
+
+/** What the registry does in a block, or a payment to a wallet. */
+const deed = fc.oneof(
+  fc.record({ kind: fc.constant('name' as const), wallet: fc.integer({ min: 0, max: 2 }) }),
+  fc.record({ kind: fc.constant('unset' as const) }),
+  fc.record({ kind: fc.constant('transfer' as const), to: fc.integer({ min: 0, max: 1 }) }),
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('pay' as const), wallet: fc.integer({ min: 0, max: 2 }) }) },
+)
+type Deed = typeof deed extends fc.Arbitrary<infer T> ? T : never
+/** A transfer of the registry's clears the wallet with a word of its own in front of it. */
+const isLogged = fc.boolean()
+
+/** Blocks of the payments that are the agent's, by walking through what happened: block 0 is the mint, to the agent. */
+function earned(deeds: readonly Deed[]): number[] {
+  let holder = 0
+  let wallet: number | null = null
+  return deeds.flatMap((one, at) => {
+    if (one.kind === 'name') wallet = one.wallet
+    else if (one.kind === 'unset') wallet = null
+    else if (one.kind === 'transfer') {
+      holder = one.to
+      wallet = null
+    } else if (holder === 0 && wallet === one.wallet) return [at + 1]
+    return []
+  })
+}
+
+async function write(deeds: readonly Deed[], clears: boolean): Promise<void> {
+  const { pool } = database
+  const transfer = (block: number, from: string | null, to: string) =>
+    insert(pool, 'registration_transfer', {
+      id: `base-${block}-1`,
+      chain: 'base',
+      agent_id: '1',
+      from: from && bytes(from),
+      to: bytes(to),
+      block_number: block,
+      log_index: 1,
+      block_timestamp: timeOf(block),
+      tx_hash: bytes(hashOf(`${block}`)),
+    })
+  let holder = 0
+  await transfer(0, null, holders[0])
+  await seedWallet(pool, { id: 1, wallet: holders[0], block: 0, logIndex: 3, at: timeOf(0) })
+  for (const [at, one] of deeds.entries()) {
+    const block = at + 1
+    const named = (wallet: string | null) => seedWallet(pool, { id: 1, wallet, block, at: timeOf(block) })
+    if (one.kind === 'name') await named(wallets[one.wallet] as string)
+    else if (one.kind === 'unset') await named(null)
+    else if (one.kind === 'pay') {
+      const recipient = wallets[one.wallet] as string
+      await seedSettlement(pool, { chain: 'base', recipient, block, at: timeOf(block), amount: 1n })
+    } else {
+      if (clears) await named(null)
+      await transfer(block, holders[holder] as string, holders[one.to] as string)
+      holder = one.to
+    }
+  }
+}
+
+/** As the join makes them of the transfers. */
+async function hold(): Promise<void> {
+  const { pool } = database
+  await pool.query('delete from agent_holding')
+  await pool.query(
+    `insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at, released_block,
+                                released_at, transferred_to, reason)
+     select $1, chain, agent_id, holder, acquired_block, acquired_log_index, acquired_at, released_block, released_at,
+            transferred_to, case when released_block is not null then 'transfer' end
+       from holding where holder = $2`,
+    [fid, bytes(holders[0])],
+  )
+  await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date() })
+}
+
+const settle = async () => {
+  const { pool } = database
+  while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
+}
+const blocksOf = async () => {
+  const { rows } = await database.pool.query<{ n: number }>(
+    `select coalesce(sum(n), 0)::int as n from income_hour where fid = $1`,
+    [fid],
+  )
+  return rows[0]?.n
+}
+
+test('a wallet earns for whom its registration named it, from the word to the next one or the next transfer', async () => {
+  const { pool } = database
+  await fc.assert(
+    fc.asyncProperty(fc.array(deed, { minLength: 5, maxLength: 25 }), isLogged, async (deeds, clears) => {
+      await empty(pool)
+      await seedAgent(pool, { fid, addresses: [holders[0]] })
+      await write(deeds, clears)
+      await pool.query('update chain_state set finalized_block = 100')
+      await hold()
+      await settle()
+      expect(await blocksOf()).toBe(earned(deeds).length)
+      // Blocks that are undone, their wallets with them, and what is found of them later, without a word of the join.
+      const gone = await pool.query('delete from registration_wallet where block_number > 3 returning *')
+      await settle()
+      await insertAll(gone.rows)
+      await settle()
+      expect(await blocksOf()).toBe(earned(deeds).length)
+    }),
+    { numRuns: rounds(5, 100), endOnFailure: true },
+  )
+})
+
+test('what a wallet earned is gone with its word, and comes back with it', async () => {
+  const { pool } = database
+  await empty(pool)
+  await seedAgent(pool, { fid, addresses: [holders[0]] })
+  await seedHolding(pool, { fid, chain: 'base', id: 1, by: holders[0], block: 0 })
+  await seedChainState(pool, { chain: 'celo', indexed: 100, finalized: 100 })
+  const [first, second] = wallets as [string, string]
+  await seedWallet(pool, { id: 1, wallet: first, block: 2, at: timeOf(2) })
+  await seedWallet(pool, { id: 1, wallet: second, block: 4, at: timeOf(4) })
+  for (const chain of ['base', 'celo'] as const) {
+    await seedSettlement(pool, { chain, recipient: first, block: 3, at: timeOf(3) })
+    await seedSettlement(pool, { chain, recipient: first, block: 5, at: timeOf(5) })
+  }
+  await pool.query('update chain_state set finalized_block = 100')
+  await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date() })
+  await settle()
+  expect(await blocksOf()).toBe(1) // the one between, on the registration's chain
+  const gone = await pool.query('delete from registration_wallet where block_number = 4 returning *')
+  await settle()
+  expect(await blocksOf()).toBe(2)
+  await insertAll(gone.rows)
+  await settle()
+  expect(await blocksOf()).toBe(1)
+})
+
+async function insertAll(rows: readonly Record<string, unknown>[]): Promise<void> {
+  for (const row of rows) await insert(database.pool, 'registration_wallet', row)
+}

@@ -22,6 +22,7 @@ import { waitInLane } from './http/turns.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { pageLimiter, pictureLimiter } from './limits/page-limiter.ts'
 import { hearRefused, mcpPath, mcpRoutes } from './mcp/routes.ts'
+import type { Painter } from './pages/card/painter.ts'
 import { pageRoutes } from './pages/pages.ts'
 import type { PictureDoor } from './pages/pictures/gallery.ts'
 import { actions, routes, streams } from './routes.ts'
@@ -49,6 +50,8 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
   }
   /** Where pictures of profiles are fetched from; absent: pages show letters in their place. */
   readonly pictures?: PictureDoor
+  /** Of pictures of agents for previews of links; absent: there are none. */
+  readonly painter?: Painter
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Why this process should get no more requests; undefined while it should. */
@@ -126,8 +129,9 @@ export function createApp(deps: ApiDeps): Express {
   if (deps.exportDir !== undefined) app.use(exportRoutes(deps.exportDir))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
   const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]
-  const { pictures, log, now } = deps
-  app.use(pageRoutes({ sources, cache, budget, pictureBudget, pictures, onRead: metrics.countRead, log, now }))
+  const { pictures, painter, log, now } = deps
+  const onRead = metrics.countRead
+  app.use(pageRoutes({ sources, cache, budget, pictureBudget, pictures, painter, onRead, log, now }))
   app.use(refusePath)
   app.use(refuse)
   return app

@@ -10,6 +10,7 @@ import { readConfig } from './config.ts'
 import { readsThrough } from './http/database.ts'
 import { pageLimits } from './limits/page-limiter.ts'
 import { FusedRedisStore } from './limits/redis.ts'
+import { createPainter } from './pages/card/painter.ts'
 import { createPictureDoor } from './pages/pictures/gallery.ts'
 import { runHttp } from './process.ts'
 
@@ -29,6 +30,7 @@ await runCommand({ usage }, async () => {
     for (const missing of claimsWithoutWitness(config.chains)) log.warn(missing)
     const witnesses = createWitnesses({ ...config, now: Date.now })
     const pictures = createPictureDoor(config, config.egressAllow)
+    const painter = createPainter(Date.now)
     const pageStore = redis && new FusedRedisStore(redis.send, pageLimits, Date.now, 'pages:')
     const app = createApp({
       ...config,
@@ -39,6 +41,7 @@ await runCommand({ usage }, async () => {
       limiter: { ...parts.limiter, pageStore },
       now: Date.now,
       pictures,
+      painter,
       claims: {
         ...config.claims,
         ...witnesses,
@@ -49,9 +52,9 @@ await runCommand({ usage }, async () => {
         derive: (fid) => deriveClaimed({ ...config, pool, fid, now: () => new Date() }),
       },
     })
-    const release = () => {
+    const release = async () => {
       pictures.close()
-      return witnesses.close()
+      await Promise.all([painter.close(), witnesses.close()])
     }
     return { app, release }
   })

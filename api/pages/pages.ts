@@ -10,7 +10,7 @@ import { agentFeed } from './agent/feed.ts'
 import { agentPage } from './agent/page.ts'
 import { settlementsCsv } from './agent/settlements.ts'
 import { assets } from './assets.ts'
-import { createPainter } from './card/painter.ts'
+import type { Painter } from './card/painter.ts'
 import { cardRoutes } from './card/routes.ts'
 import { claimPage } from './claim/page.ts'
 import { directoryPage } from './directory/page.ts'
@@ -38,6 +38,7 @@ interface PagesDeps {
   readonly pictureBudget: readonly RequestHandler[]
   /** Where pictures of others are fetched from; absent: letters stand for all. */
   readonly pictures: PictureDoor | undefined
+  readonly painter: Painter | undefined
   readonly onRead: CacheObserver
   readonly log: Logger
   /** Milliseconds since the epoch. */
@@ -46,7 +47,7 @@ interface PagesDeps {
 
 /** The pages for people. */
 export function pageRoutes(deps: PagesDeps): Router {
-  const { sources, cache, budget, pictureBudget, pictures, onRead, log, now } = deps
+  const { sources, cache, budget, pictureBudget, pictures, painter, onRead, log, now } = deps
   const world: World = {
     ...sources,
     now,
@@ -78,7 +79,7 @@ export function pageRoutes(deps: PagesDeps): Router {
   router.get('/claim', ...budget, giveClaimPolicy, claimPage(world))
   router.all('/claim', refuseMethod(['GET', 'HEAD']))
   router.use(pictureRoutes(sources, pictures && createGallery(pictures, now), pictureBudget))
-  router.use(cardRoutes(world, createPainter(now), budget))
+  if (painter) router.use(cardRoutes(world, painter, budget))
   router.get('/favicon.ico', toIcon)
   router.use(missPage)
   router.use(forReaders(answerErrors(log, answerProblem(sources))))

@@ -46,6 +46,20 @@ test('the build carries along what the pages load', () => {
   expect(readdirSync(join(dist, 'api/pages/assets'))).toEqual(readdirSync(join(root, 'api/pages/assets')))
 })
 
+test('the build paints pictures, in a thread of its own', () => {
+  const script = `
+    const { createPainter } = await import('./api/pages/card/painter.js')
+    const painter = createPainter(Date.now)
+    const { type } = await painter.paint('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
+    await painter.close()
+    console.log(type)`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: dist,
+    encoding: 'utf8',
+  })
+  expect([stdout, stderr]).toEqual(['image/png\n', ''])
+})
+
 test('the local world and the tests stay out of the build', () => {
   const folders = readdirSync(dist)
   expect(folders.filter((name) => ['devnet', 'test', 'bench'].includes(name))).toEqual([])

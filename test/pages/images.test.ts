@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPainter, type Painter } from '../../api/pages/card/painter.ts'
 import { createPictureDoor } from '../../api/pages/pictures/gallery.ts'
 import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
 import { cardLimits, pictureLimits } from '../../limits.config.ts'
@@ -14,6 +15,7 @@ let database: TestDatabase
 let api: TestApi
 let host: WebHost
 let door: Door
+let painter: Painter
 const clock = { now: Date.now() }
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n and the rest', 'latin1')
@@ -42,7 +44,8 @@ beforeAll(async () => {
   for (const [path, page] of Object.entries(broken)) host.pages.set(path, page)
   const names = { serviceName: 'agent-directory', siteUrl: 'https://agents.example' }
   door = createPictureDoor(names, parseEgressAllow(host.name))
-  api = await startApi(database, { pictures: door, now: () => clock.now })
+  painter = createPainter(() => clock.now)
+  api = await startApi(database, { pictures: door, painter, now: () => clock.now })
   for (const path of paths) {
     await seedAgent(database.pool, { fid: fidOf(path), displayName: 'Ada', pfpUrl: host.url + path })
   }
@@ -51,6 +54,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await api?.stop()
+  await painter?.close()
   door?.close()
   await host?.stop()
   await database?.drop()
@@ -186,14 +190,23 @@ test('a client that asks for many cards at once is told to wait, and the others 
   expect(refused?.headers.get('retry-after')).toBe(String(cardLimits.retrySeconds))
 })
 
+const drawingOf = (text: string) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="200" height="60"><text x="5" y="40" font-size="30" font-family="Inter">${text}</text></svg>`
+
 test('letters are drawn: a picture without them would be another', async () => {
-  const { createPainter } = await import('../../api/pages/card/painter.ts')
-  const paint = createPainter(Date.now)
-  const drawn = (text: string) =>
-    paint(
-      `<svg xmlns="http://www.w3.org/2000/svg" width="200" height="60"><text x="5" y="40" font-size="30" font-family="Inter">${text}</text></svg>`,
-    )
-  const [empty, some, other] = await Promise.all([drawn(''), drawn('Tide'), drawn('Tidy')])
-  expect(some.text.equals(empty.text)).toBe(false)
-  expect(some.text.equals(other.text)).toBe(false)
+  const [empty, some, other] = await Promise.all(['', 'Tide', 'Tidy'].map((text) => painter.paint(drawingOf(text))))
+  expect(some?.text.equals(empty?.text as Buffer)).toBe(false)
+  expect(some?.text.equals(other?.text as Buffer)).toBe(false)
+})
+
+test('what cannot be painted fails alone, and a closed painter fails what waits and leaves no thread', async () => {
+  const one = createPainter(Date.now)
+  const [bad, good] = await Promise.allSettled([one.paint('no drawing'), one.paint(drawingOf('well'))])
+  expect([bad.status, good.status]).toEqual(['rejected', 'fulfilled'])
+  const late = one.paint(drawingOf('late'))
+  const refused = expect(late).rejects.toThrow('closed')
+  await one.close()
+  await refused
+  await expect(one.paint(drawingOf('later'))).rejects.toThrow('closed')
+  await one.close()
 })

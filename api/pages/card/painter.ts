@@ -1,66 +1,94 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { setTimeout as pause } from 'node:timers/promises'
-import { initWasm, Resvg } from '@resvg/resvg-wasm'
+import { Worker } from 'node:worker_threads'
 import { Cache } from '../../http/cache.ts'
 import { Content } from '../../http/content.ts'
 
-/** PNG of an SVG. */
-export type Painter = (svg: string) => Promise<Content>
+/** Paints SVGs as PNGs and keeps the pictures by their drawing. Whoever asks bounds how many wait. */
+export interface Painter {
+  paint(svg: string): Promise<Content>
+  /** Fails what waits, and paints no more. */
+  close(): Promise<void>
+}
 
 const keptBytes = 16 * 1024 * 1024
 const keptMs = 86_400_000
-/** Painting takes some hundredths of a second, in which nothing else is done: others have their turn in between. */
-const pauseMs = 200
+/** A picture takes some hundredths of a second, the first one a start as well; a thread that takes longer is given up. */
+const paintMs = 30_000
 
-/** Paints one drawing at a time and keeps the pictures by their drawing. Whoever asks bounds how many wait. */
+interface Waiting {
+  readonly done: (png: Uint8Array) => void
+  readonly failed: (error: Error) => void
+}
+
+type Told = { readonly id: number } & ({ readonly png: Uint8Array } | { readonly error: string })
+
+/** One thread, started for the first picture, so that nobody waits for a picture but who asked for it. */
 export function createPainter(now: () => number): Painter {
   const kept = new Cache<Content>({ maxBytes: keptBytes, now })
-  let last: Promise<unknown> = Promise.resolve()
+  const waiting = new Map<number, Waiting>()
+  let worker: Worker | undefined
+  let timer: NodeJS.Timeout | undefined
+  let lastId = 0
+  let isClosed = false
 
-  async function paint(svg: string): Promise<Content> {
-    const fonts = await readyFonts()
-    const drawing = new Resvg(svg, { font: { fontBuffers: [...fonts], defaultFontFamily: 'Inter' } })
-    const image = drawing.render()
-    const png = Buffer.from(image.asPng())
-    image.free()
-    drawing.free()
-    return new Content('image/png', png)
+  function start(): Worker {
+    // Without the loader of this process, which the thread does not need.
+    const started = new Worker(new URL('worker.mjs', import.meta.url), { execArgv: [], stdin: false })
+    started.unref()
+    started.on('message', settle)
+    // A thread that has ended answers nobody any more: the next picture starts another.
+    started.once('error', (error) => giveUp(started, error))
+    started.once('exit', (code) => giveUp(started, new Error(`the painting thread ended with ${code}`)))
+    return started
   }
 
-  function inTurn(svg: string): Promise<Content> {
-    const painted = last.then(() => paint(svg))
-    last = painted.catch(() => {}).then(() => pause(pauseMs, undefined, { ref: false }))
-    return painted
+  function settle(told: Told): void {
+    const one = waiting.get(told.id)
+    waiting.delete(told.id)
+    watch()
+    if ('png' in told) one?.done(told.png)
+    else one?.failed(new Error(told.error))
   }
 
-  return async (svg) => {
-    const key = createHash('sha256').update(svg).digest('base64url')
-    return (await kept.get(key, keptMs, () => inTurn(svg))).value as Content
+  /** Each picture has the whole time, from the end of the one before. */
+  function watch(): void {
+    clearTimeout(timer)
+    const watched = worker
+    if (waiting.size === 0 || !watched) return
+    timer = setTimeout(() => giveUp(watched, new Error(`no picture within ${paintMs} ms`)), paintMs)
+    timer.unref()
   }
-}
 
-const require = createRequire(import.meta.url)
-/** As TTF, the one format that the library draws; of others it draws nothing and says nothing. */
-const fontFiles = ['400Regular/Inter_400Regular.ttf', '700Bold/Inter_700Bold.ttf']
+  function giveUp(given: Worker, error: Error): void {
+    if (given !== worker) return
+    worker = undefined
+    clearTimeout(timer)
+    for (const { failed } of waiting.values()) failed(error)
+    waiting.clear()
+    void given.terminate()
+  }
 
-let ready: Promise<readonly Uint8Array[]> | undefined
+  function paint(svg: string): Promise<Content> {
+    if (isClosed) throw new Error('the painter is closed')
+    worker ??= start()
+    const id = ++lastId
+    const painted = new Promise<Uint8Array>((done, failed) => waiting.set(id, { done, failed }))
+    worker.postMessage({ id, svg })
+    if (waiting.size === 1) watch()
+    return painted.then((png) => new Content('image/png', Buffer.from(png.buffer)))
+  }
 
-/** The library's program is started once a process: a second start is an error. */
-function readyFonts(): Promise<readonly Uint8Array[]> {
-  ready ??= loadFonts().catch((error) => {
-    ready = undefined
-    throw error
-  })
-  return ready
-}
-
-/** Text is drawn with fonts that are handed over and no others. */
-async function loadFonts(): Promise<readonly Uint8Array[]> {
-  const fonts = await Promise.all(
-    fontFiles.map((name) => readFile(require.resolve(`@expo-google-fonts/inter/${name}`))),
-  )
-  await initWasm(await readFile(require.resolve('@resvg/resvg-wasm/index_bg.wasm')))
-  return fonts
+  return {
+    async paint(svg) {
+      const key = createHash('sha256').update(svg).digest('base64url')
+      return (await kept.get(key, keptMs, async () => paint(svg))).value as Content
+    },
+    async close() {
+      isClosed = true
+      const ending = worker
+      if (!ending) return
+      giveUp(ending, new Error('the painter is closed'))
+      await ending.terminate()
+    },
+  }
 }

@@ -19,7 +19,7 @@ const maxAgeSeconds = 3_600
 const windowSeconds = 60
 
 /** `/agent/{fid}/card.png`: an agent as a picture, for those who preview links to its page. */
-export function cardRoutes(world: World, paint: Painter, budget: readonly RequestHandler[]): Router {
+export function cardRoutes(world: World, painter: Painter, budget: readonly RequestHandler[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
   const seats = new Seats({ ...cardLimits, windowSeconds, what: 'cards' })
   router.get('/agent/:fid/card.png', ...budget, async (req, res, next) => {
@@ -32,7 +32,7 @@ export function cardRoutes(world: World, paint: Painter, budget: readonly Reques
     ])
     if (!agent) throw new ApiError('ERR_NOT_FOUND', 'no agent with this fid')
     const { serviceName } = world
-    const picture = await paint(cardDrawing({ agent, volume: month.amount_usdc, serviceName }))
+    const picture = await painter.paint(cardDrawing({ agent, volume: month.amount_usdc, serviceName }))
     await answerAlways(picture, maxAgeSeconds)(req, res, next)
   })
   router.all('/agent/:fid/card.png', refuseMethod(['GET', 'HEAD']))

@@ -114,6 +114,14 @@ test('an address, a transaction, a registration and a FID lead on to what is kno
   for (const q of ['base 321', 'Base #321', '8453:321']) {
     expect(await found(q)).toEqual([[100], expect.stringContaining(`href="/address/${owner}"`)])
   }
+  // What only a search finds is counted beside the filters, and is said to be found by the best match alone.
+  for (const q of ['base 321', hash]) {
+    const query = `/?q=${encodeURIComponent(q)}`
+    expect(await read(query)).toContain('<bdi>Unclaimed</bdi> <span class="n">1</span>')
+    const newest = await read(`${query}&sort=newest`)
+    expect(newest).toContain('<bdi>Unclaimed</bdi> <span class="n">0</span>')
+    expect(newest).toContain(`<a href="${query.replaceAll('%20', '+')}">The best match</a>`)
+  }
   expect(await found('celo 321')).toEqual([[], expect.stringContaining('is not known')])
   expect(await found('FID 77777')).toEqual([[], expect.stringContaining('href="/explain?q=77777"')])
   const api = await read(`/api/search?q=base%20321`)

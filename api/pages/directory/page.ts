@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readingLimits } from '../../../limits.config.ts'
 import { feedPath } from '../../feed/selection.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Route } from '../../http/route.ts'
@@ -48,7 +49,10 @@ export function directoryPage(world: World): Route {
       const [list, stats, facets, jump] = await Promise.all([
         listOf(world, filters),
         askExact<Stats>(world, statsRoute, {}),
-        askExact<z.output<typeof facetsAnswer>>(world, facetsRoute, asked),
+        askExact<z.output<typeof facetsAnswer>>(world, facetsRoute, {
+          ...asked,
+          of: isRanked(filters) ? 'search' : 'discovery',
+        }),
         filters.q === null ? html`` : jumps(world, filters.q),
       ])
       if (!list || !stats) return undefined
@@ -119,13 +123,13 @@ function results(filters: Filters, { agents, total, page, limit }: Shown, now: n
   const path = directoryPath(filters)
   const pages = Math.max(1, Math.ceil(total / limit))
   return html`<section aria-label="Agents">
-<p class="count" role="status"><span>${counted(total, 'agent')}${pages > 1 && html`, page ${figure(page)} of ${figure(pages)}`}</span>${
+<p class="count" role="status"><span>${isRanked(filters) && total === readingLimits.hits && 'the best '}${counted(total, 'agent')}${pages > 1 && html`, page ${figure(page)} of ${figure(pages)}`}</span>${
     path !== directoryPath(noFilters, { sort: filters.sort, limit: filters.limit }) &&
     html` <a href="${directoryPath(noFilters, { sort: filters.sort, limit: filters.limit })}">Clear filters</a>`
   } <a href="${jsonPath(filters, page)}">JSON</a> <a href="${feedOf(filters)}">Atom</a></p>
 ${
   agents.length === 0
-    ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.</p>`
+    ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.${filters.q !== null && !isRanked(filters) && html` <a href="${directoryPath(filters, { sort: 'best' })}">The best match</a> is looked for with slips, and by transactions and registrations.`}</p>`
     : html`<ol class="agents">${agents.map((agent) => row(agent, now))}</ol>`
 }
 ${pages > 1 && pager(filters, page, pages)}

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { DiscoveryFilter } from '../../../db/queries/find/discovery-filter.ts'
 import { discoveryFacets } from '../../../db/queries/find/facets.ts'
 import { askable } from '../../http/filter-parameters.ts'
-import { textParameter } from '../../http/parameters.ts'
+import { textParameter, wordParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { facetsAnswer } from '../../schemas/search.ts'
 import { claimedFlags, facetFilters } from '../discovery.ts'
@@ -15,7 +15,11 @@ export const facets = route({
   operationId: 'countFacets',
   summary: 'How many agents each value of a filter of the list would leave.',
   params: z.object({}),
-  query: z.object({ q: textParameter, ...facetFilters }),
+  query: z.object({
+    q: textParameter,
+    ...facetFilters,
+    of: wordParameter(['discovery', 'search'], 'discovery', 'Whether `q` finds what it finds there or in a search.'),
+  }),
   answer: {
     type: json,
     schema: facetsAnswer,
@@ -24,8 +28,8 @@ export const facets = route({
   errors: [],
   maxAgeSeconds: 60,
   freshSeconds: 30,
-  async read({ claimed, ...given }, { database }) {
+  async read({ claimed, of, ...given }, { database }) {
     const asked = askable({ ...given, claimed: claimedFlags[claimed] })
-    return asked ? discoveryFacets(database, asked as DiscoveryFilter) : JSON.stringify(nothing)
+    return asked ? discoveryFacets(database, asked as DiscoveryFilter, of === 'search') : JSON.stringify(nothing)
   },
 })

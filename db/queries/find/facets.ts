@@ -3,6 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, list } from '../sql/json-text.ts'
 import { type DiscoveryFilter, filterConditions, isAlive } from './discovery-filter.ts'
 import { namedBy } from './question.ts'
+import { foundBy } from './search.ts'
 
 /** Filters that agents are counted by. */
 const facets = ['chain', 'claimed', 'protocol', 'skill', 'alive', 'paid_30d'] as const
@@ -14,12 +15,13 @@ const skillCharacters = 60
 
 /**
  * JSON of `GET /api/discovery/facets`: how many agents each value of a filter would leave, given all other filters. Of
- * more agents than are counted those listed last are, so that the answer takes as long for any question.
+ * more agents than are counted those listed last are, so that the answer takes as long for any question. `isSearch`: of the
+ * agents that a search for `q` finds instead of those of the list.
  */
-export async function discoveryFacets(db: Queryable, filter: DiscoveryFilter): Promise<string> {
+export async function discoveryFacets(db: Queryable, filter: DiscoveryFilter, isSearch: boolean): Promise<string> {
   const { chain, claimed, protocol, skill, alive, paid_30d, ...others } = filter
   const own = { chain, claimed, protocol, skill, alive, paid_30d }
-  const named = filter.q === null ? null : (await namedBy(db, filter.q)).fids
+  const named = filter.q === null ? null : isSearch ? await foundBy(db, filter.q) : (await namedBy(db, filter.q)).fids
   const base = filterConditions({ chain: null, claimed: null, ...others }, named)
   let { values } = base
   const fits = facets.map((name) => {

@@ -42,10 +42,25 @@ interface Hits {
  * words; at equal rank the claimed, then the lowest FID.
  */
 export async function searchAgents(db: Queryable, { q, parts, filter, limit, offset }: Search): Promise<Hits> {
+  const { conditions, values } = filterConditions({ ...filter, q: null }, null, [...valuesOf(q, parts), limit, offset])
+  // Unnamed: planned with its words, as common and rare ones want other plans.
+  const { rows } = await db.query<Hits>({ text: textOf(conditions), values })
+  return rows[0] ?? { rows: '[]', count: 0, total: 0 }
+}
+
+/** FIDs of all agents that the words find, in no order. */
+export async function foundBy(db: Queryable, q: string): Promise<string[]> {
+  const text = `${hits} select array(select distinct fid from hit) as fids`
+  const { rows } = await db.query<{ fids: string[] }>({ text, values: valuesOf(q, null) })
+  return rows[0]?.fids ?? []
+}
+
+/** What `hits` takes, from $1 on. */
+function valuesOf(q: string, parts: Search['parts']): unknown[] {
   const { words, fid, handle, address, transaction, registration } = understood(q)
   const isName = parts === null || parts.includes('name')
   const isOne = address !== null || transaction !== null
-  const { conditions, values } = filterConditions({ ...filter, q: null }, null, [
+  return [
     words,
     isName ? fid : null,
     isName ? handle : null,
@@ -53,28 +68,22 @@ export async function searchAgents(db: Queryable, { q, parts, filter, limit, off
     isName && !isOne ? partOf(words) : null,
     isName && !isOne && tolerated.test(words) ? words : null,
     parts === null ? null : parts.map((part) => searchParts[part]),
-    limit,
-    offset,
     isName ? transaction : null,
     isName ? (registration?.chain ?? null) : null,
     isName ? (registration?.id ?? null) : null,
-  ])
-  // Unnamed: planned with its words, as common and rare ones want other plans.
-  const { rows } = await db.query<Hits>({ text: textOf(conditions), values })
-  return rows[0] ?? { rows: '[]', count: 0, total: 0 }
+  ]
 }
 
-const isRegistration = `h.chain = $11::text and h.agent_id = $12::numeric and h.reason is null`
+const isRegistration = `h.chain = $9::text and h.agent_id = $10::numeric and h.reason is null`
 
-// `offset 0` has each hit looked up: the planner takes them for more than they are, and would read all agents.
-const textOf = (conditions: readonly string[]) => `
+const hits = `
 with asked as (select websearch_to_tsquery('simple', $1::text) as query),
 exact as (
   select fid from agent where fid = $2::bigint
    union select fid from agent where lower(handle) = lower($3::text)
    union select fid from verified_address where address = $4::bytea and ended_at is null
    union select v.fid from settlement s join verified_address v on v.address = s.recipient and v.ended_at is null
-          where s.tx_hash = $10::bytea
+          where s.tx_hash = $8::bytea
    union select h.fid from agent_holding h where ${isRegistration}
 ),
 found as (
@@ -93,7 +102,10 @@ hit as (
   (select s.fid, 0.8 * word_similarity(lower($6::text), lower(s.names))
      from agent_words s where lower($6::text) <% lower(s.names)
       and (select count(*) from found) < ${fewHits} limit ${mostRanked})
-),
+)`
+
+// `offset 0` has each hit looked up: the planner takes them for more than they are, and would read all agents.
+const textOf = (conditions: readonly string[]) => `${hits},
 ranked as (
   select best.fid, best.rank, a.claimed
     from (select fid, max(rank) as rank from hit group by fid) best
@@ -103,7 +115,7 @@ ranked as (
 ),
 page as (
   select ranked.*, row_number() over (order by rank desc, claimed desc, fid) as place from ranked
-   order by rank desc, claimed desc, fid limit $8::int offset $9::int
+   order by rank desc, claimed desc, fid limit $11::int offset $12::int
 ),
 shown as (
   select page.place, a.*, coalesce((
@@ -116,9 +128,9 @@ shown as (
                            select 'address', '0x' || encode($4::bytea, 'hex'), 0
                             where $4::bytea = any (a.verified_addresses)
                             union all
-                           select 'transaction', '0x' || encode($10::bytea, 'hex'), 0
+                           select 'transaction', '0x' || encode($8::bytea, 'hex'), 0
                             where a.verified_addresses && array(
-                                    select s.recipient from settlement s where s.tx_hash = $10::bytea)
+                                    select s.recipient from settlement s where s.tx_hash = $8::bytea)
                             union all
                            select 'registration', ${chainLabel('h.chain')} || ' #' || h.agent_id, 0
                              from agent_holding h where h.fid = a.fid and ${isRegistration}

@@ -1,4 +1,5 @@
 import { chains, type DefaultChain } from '../../chains.config.ts'
+import { pictureOf } from './picture.ts'
 import type { Page, Pages } from './web-host.ts'
 
 interface PublishedAgent {
@@ -17,7 +18,7 @@ interface PublishedAgent {
 export function pagesOf(agent: PublishedAgent): Pages {
   const pages: Pages = new Map()
   pages.set('/', { body: `<!doctype html><title>${escaped(agent.name)}</title><p>${escaped(agent.description)}` })
-  pages.set('/avatar.png', { headers: { 'content-type': 'image/png' }, body: Buffer.from(avatar, 'base64') })
+  pages.set('/avatar.png', { headers: { 'content-type': 'image/png' }, body: pictureOf(agent.name) })
   pages.set('/.well-known/agent-registration.json', { body: { ...agent.registration, registrations: tokensOf(agent) } })
   pages.set('/.well-known/agent-card.json', { body: cardOf(agent) })
   pages.set('/openapi.json', { body: openApiOf(agent) })
@@ -25,9 +26,6 @@ export function pagesOf(agent: PublishedAgent): Pages {
   if (agent.x402) pages.set('/.well-known/x402', { body: manifestOf(agent) })
   return pages
 }
-
-/** One pixel. */
-const avatar = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 function tokensOf({ tokens }: PublishedAgent) {
   return tokens.map(({ chain, agentId }) => ({

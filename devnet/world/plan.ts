@@ -3,7 +3,7 @@ import { planPastFeedback } from './feedback.ts'
 import { type PastDeed, type PlannedToken, planIdentities } from './identities.ts'
 import { type Wallet, walletOf } from './keys.ts'
 import { createNonces, type Payers, planPastPayments, walletsOf } from './payments.ts'
-import { type People, planPeople } from './people.ts'
+import { type People, type Person, planPeople } from './people.ts'
 import { createRandom } from './random.ts'
 
 /** Everybody and everything of the local world at its start. The same for the same seed. */
@@ -26,7 +26,11 @@ const facilitatorCount = 4
 
 /** `agentHost` gives the address of an agent's own web host, for its agentURI and its services. */
 export function planWorld(seed: string, agentHost: AgentHost = exampleHost): World {
-  const people = planPeople(seed)
+  const planned = planPeople(seed)
+  const people = {
+    ...planned,
+    agents: planned.agents.map((person, index) => pictured(person, agentHost(person, index))),
+  }
   const many = (label: string, count: number) =>
     Array.from({ length: count }, (_, index) => walletOf(seed, `${label}/${index}`))
   const strangers = many('stranger', strangerCount)
@@ -48,6 +52,14 @@ export function planWorld(seed: string, agentHost: AgentHost = exampleHost): Wor
     past: [...past, ...payments, ...feedback].sort((a, b) => b.daysAgo - a.daysAgo),
     tokens,
   }
+}
+
+/** Who has a host shows the picture that is there. */
+function pictured(person: Person, host: string | null): Person {
+  const { profile } = person
+  return host === null || profile.pfp === undefined
+    ? person
+    : { ...person, profile: { ...profile, pfp: `${host}/avatar.png` } }
 }
 
 /** Everybody who holds a key, so that everybody can pay gas. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { createGallery, createPictureDoor } from '../../api/pages/pictures/gallery.ts'
 import { chains } from '../../chains.config.ts'
 import { type AgentHosts, startAgentHosts } from '../../devnet/hosts/agent-hosts.ts'
 import { startWebHost } from '../../devnet/hosts/web-host.ts'
@@ -9,6 +10,7 @@ import { toRegistrationFile } from '../../enrichment/agent-uri/registration-file
 import { registryOf } from '../../enrichment/registries.ts'
 import { referenceIn } from '../../enrichment/specs/back-reference.ts'
 import { readContent } from '../../enrichment/specs/kinds.ts'
+import { parseEgressAllow } from '../../net/egress.ts'
 
 let hosts: AgentHosts
 let world: World
@@ -53,6 +55,20 @@ test('every agentURI on IPFS names content that the gateway has and that hashes 
     expect(createHash('sha256').update(body).digest()).toEqual(Buffer.from(parseCid(cid)!.multihash.digest))
     expect(toRegistrationFile(JSON.parse(body.toString()))).toBeDefined()
   }
+})
+
+test('pictures of profiles that a host has come through the guarded door', async () => {
+  const names = { serviceName: 'agent-directory', siteUrl: 'https://agents.example' }
+  const door = createPictureDoor(names, parseEgressAllow(hosts.names.join(',')))
+  onTestFinished(() => door.close())
+  const gallery = createGallery(door, Date.now)
+  const shown = world.people.agents.flatMap(({ profile }) => profile.pfp ?? [])
+  const pictures = []
+  for (const url of shown) pictures.push(await gallery(url))
+  const types = pictures.map((picture) => picture?.type)
+  expect(types.filter((type) => type === 'image/png').length).toBeGreaterThan(shown.length / 2)
+  const distinct = new Set(pictures.flatMap((picture) => picture?.text.toString('base64') ?? []))
+  expect(distinct.size).toBe(types.filter((type) => type !== undefined).length)
 })
 
 test('a host names the version of a page and spares who has it', async () => {

@@ -61,7 +61,8 @@ test('what works is said before anything is signed, and why the rest does not', 
   await seedAgent(pool, { fid: 9, addresses: [wallet, addressOf('nine')] })
   const page = await read('/claim?fid=9')
   const works = page.slice(page.indexOf('id="works"'), page.indexOf('</section>', page.indexOf('id="works"')))
-  expect(works.match(/<li class="done">/g)).toHaveLength(2)
+  expect(works.match(/<li class="done">/g)).toHaveLength(1)
+  expect(works).toContain('No key of the account is known here from the KeyRegistry.')
   expect(works.match(/title="0x[0-9a-f]{40}"/g)).toHaveLength(2)
   expect(works).toContain('No registration of it names a host.')
   expect(await read('/claim?fid=8')).toContain('No verified address is known here.')
@@ -76,7 +77,17 @@ test('what works is said before anything is signed, and why the rest does not', 
     { address: wallet, problem: undefined, chainId: 8453 },
     { address: hers, problem: expect.stringContaining('changed hands'), chainId: null },
   ])
-  expect(whatWorks(signers, undefined).text).toContain('works: contract wallet on Base')
+  const key = `0x${'5e'.repeat(32)}`
+  const signed = { key, checked_at: '2026-05-30T00:00:00.000Z', before_custody: false }
+  const keys = [
+    { ...signed, key_source: 'chain' },
+    signed,
+    { ...signed, key: `0x${'99'.repeat(32)}`, before_custody: true },
+  ]
+  const works9 = whatWorks(signers, { fid: 9, addresses: keys } as never, undefined).text
+  expect(works9).toContain('works: contract wallet on Base')
+  expect(works9.match(/title="0x5e/g)).toHaveLength(1)
+  expect(works9).not.toContain('0x9999')
 })
 
 test('a withdrawal has words of its own, and the page of a claim lets windows of wallets speak to it', async () => {

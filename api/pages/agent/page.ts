@@ -64,7 +64,7 @@ export function agentPage(world: World): Route {
         about(agent, now),
         standing(agent, addresses),
         specs(agent, uptime, now),
-        abilities(agent),
+        abilities(agent, month),
         money(agent, { month, ever, series, settlements, next, asked, after, income, incomeSeries, self }),
         registrations(agent, held),
         accounts(agent),

@@ -7,16 +7,23 @@ const template = document.getElementById('live-row')
 const mostRows = 30
 
 if (note && rows && template) {
+  const everyMs = Number(note.dataset.every) * 1_000
   let stream
   let timer
   const follow = () => {
     stream = new EventSource(note.dataset.stream)
     stream.addEventListener('open', () => tell('New ones appear while you look.'))
     stream.addEventListener('settlement', ({ data }) => add(data))
+    // Another process answers, which does not know what this page has seen: the list as it is now, and once more when a
+    // list that was made before is made anew.
+    stream.addEventListener('reset', () => {
+      renew()
+      setTimeout(renew, everyMs)
+    })
     stream.addEventListener('error', () => {
       if (stream.readyState !== EventSource.CLOSED) return
       tell('Renewed while you look.')
-      timer ??= setInterval(() => document.hidden || renew(), Number(note.dataset.every) * 1_000)
+      timer ??= setInterval(() => document.hidden || renew(), everyMs)
     })
   }
   follow()
@@ -66,7 +73,7 @@ function lead(link, target, hex) {
 /** The list of the page as the service writes it now. */
 async function renew() {
   try {
-    const response = await fetch(location.pathname + location.search)
+    const response = await fetch(location.pathname + location.search, { cache: 'no-cache' })
     if (!response.ok) throw new Error(`The page answered ${response.status}.`)
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live-rows')
     if (!fresh) return

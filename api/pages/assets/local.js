@@ -1,5 +1,6 @@
 // Writes numbers, amounts and times as their reader is used to; the exact value stays on pointing at them. Times stay UTC,
-// as they are called on the page. Everything is there without this script as well.
+// as they are called on the page. Shortened addresses and hashes are copied whole. Everything is there without this script
+// as well.
 
 const languages = navigator.languages?.length ? [...navigator.languages] : undefined
 const plain = new Intl.NumberFormat(languages)
@@ -26,4 +27,40 @@ function localize(root) {
   for (const one of root.querySelectorAll('time.day, time.minute')) {
     one.textContent = times[one.className].format(new Date(one.dateTime))
   }
+}
+
+document.addEventListener('copy', (event) => {
+  const selection = document.getSelection()
+  if (!selection || selection.isCollapsed) return
+  const text = wholeIn(selection)
+  if (text === undefined) return
+  event.clipboardData.setData('text/plain', text)
+  event.preventDefault()
+})
+
+/** What is selected, shortened addresses and hashes written out. Undefined: there are none in it. */
+function wholeIn(selection) {
+  const { commonAncestorContainer: around } = selection.getRangeAt(0)
+  const inside = (around.nodeType === Node.ELEMENT_NODE ? around : around.parentElement)?.closest('a.hex')
+  if (inside) return wholeOf(inside)
+  let text = selection.toString()
+  let from = 0
+  let isAny = false
+  for (const link of document.querySelectorAll('a.hex')) {
+    if (!selection.containsNode(link, true)) continue
+    const at = text.indexOf(link.textContent, from)
+    const whole = wholeOf(link)
+    if (at < 0 || whole === undefined) continue
+    text = text.slice(0, at) + whole + text.slice(at + link.textContent.length)
+    from = at + whole.length
+    isAny = true
+  }
+  return isAny ? text : undefined
+}
+
+/** Its title has it, or what it leads to. */
+function wholeOf(link) {
+  const [start, end] = link.textContent.split('…')
+  const found = `${link.title} ${link.href}`.match(/0x[0-9a-f]{40,64}/g) ?? []
+  return end === undefined ? undefined : found.find((hex) => hex.startsWith(start) && hex.endsWith(end))
 }

@@ -60,7 +60,7 @@ export function claimPage(world: World): RequestHandler {
       ...(claimant
         ? [
             subject(agent, claimant),
-            whatWorks(claimant.signers, agent),
+            whatWorks(claimant.signers, known, agent),
             claimMethods(world, claimant),
             proof(world, claimant.fid, agent?.claimed ?? false),
           ]

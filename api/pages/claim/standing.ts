@@ -2,7 +2,9 @@ import { chainNames, chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Addresses } from '../agent/standing.ts'
 import type { Profile } from '../parts/answers.ts'
+import { shortened } from '../parts/figures.ts'
 import { hostOf, ownAddress } from '../parts/links.ts'
+import { day } from '../parts/times.ts'
 
 /** A verified address as a claim may use it. */
 export interface Signer {
@@ -34,9 +36,10 @@ export function signersOf(live: readonly string[], known: Addresses | undefined)
 }
 
 /** What works for the account now and why the rest does not: before anything is signed. */
-export function whatWorks(signers: readonly Signer[], agent: Profile | undefined): Html {
+export function whatWorks(signers: readonly Signer[], known: Addresses | undefined, agent: Profile | undefined): Html {
   const usable = signers.filter(({ problem }) => problem === undefined)
   const hosts = hostsOf(agent)
+  const keys = appKeysOf(known)
   return html`<section aria-labelledby="works"><h2 id="works">What works for this account now</h2>
 <ol class="steps">
 <li class="${usable.length > 0 ? 'done' : 'open'}"><p><strong>A signature of a verified address</strong></p>
@@ -45,7 +48,15 @@ ${
     ? html`<p class="sub">No verified address is known here. If the account verified one just now, this works all the same: the claim asks the network.</p>`
     : html`<ul class="plain">${signers.slice(0, mostShown).map(signer)}</ul>`
 }</li>
-<li class="done"><p><strong>A key of an app</strong></p><p class="sub">Any key that the account let in and that the KeyRegistry lists as active; custody and auth keys are no app keys.</p></li>
+<li class="${keys.length > 0 ? 'done' : 'open'}"><p><strong>A key of an app</strong></p>
+${
+  keys.length > 0
+    ? html`<ul class="plain">${keys.map(
+        ({ key, checked_at }) =>
+          html`<li><span class="hex" title="${key}">${shortened(key)}</span> <span class="sub">in the KeyRegistry when it was asked on ${day(checked_at)}</span></li>`,
+      )}</ul>`
+    : html`<p class="sub">No key of the account is known here from the KeyRegistry. If an app has one, this works all the same: the claim asks the chain.</p>`
+}<p class="sub">Any key that the account let in and that the KeyRegistry lists as active will do; custody and auth keys are no app keys.</p></li>
 <li class="${hosts.length > 0 ? 'done' : 'open'}"><p><strong>A file on a host</strong></p><p class="sub">${
     hosts.length > 0
       ? html`Hosts that its registrations name: ${hosts.map((host, index) => html`${index > 0 && ', '}<bdi>${host}</bdi>`)}. `
@@ -54,6 +65,14 @@ ${
     usable.length === 0 && ' The file has to name verified addresses.'
   }</p></li>
 </ol></section>`
+}
+
+/** Keys that signed about an address and stand in the KeyRegistry, since the account last changed hands. */
+function appKeysOf(known: Addresses | undefined): { key: string; checked_at: string | null }[] {
+  const found = (known?.addresses ?? []).flatMap(({ key, key_source, before_custody, checked_at }) =>
+    key !== null && key_source === 'chain' && !before_custody ? [[key, { key, checked_at }] as const] : [],
+  )
+  return [...new Map(found).values()].slice(0, mostShown)
 }
 
 function signer({ address, problem, chainId }: Signer): Html {

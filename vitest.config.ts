@@ -8,8 +8,10 @@ const endurance = process.env.ENDURANCE === '1'
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Generous: a slow machine fails no test, and what hangs fails all the same.
+    testTimeout: 240_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     passWithNoTests: false,
     projects: [
       {

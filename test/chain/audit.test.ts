@@ -35,7 +35,7 @@ const [holder, heir, client, stranger] = ['holder', 'heir', 'client', 'stranger'
   ReturnType<typeof accountOf>,
 ]
 const finality = 3 // blocks
-const timeout = 120_000
+const timeout = 400_000
 
 let chain: DevChain
 /** Blocks that the Portal has from the beginning, and those whose logs the node does not tell. */

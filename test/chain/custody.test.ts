@@ -48,7 +48,7 @@ test('a FID that is given away, and one that is recovered, each change their cus
   ])
 })
 
-test('a change of custody is undone with its block', { timeout: 120_000 }, async () => {
+test('a change of custody is undone with its block', { timeout: 300_000 }, async () => {
   const before = await custody()
   const fork = await forkHere(chain)
   await fork.mine([[{ from: funder, call: transferFid(8n, first!.address) }]])
@@ -60,7 +60,7 @@ test('a change of custody is undone with its block', { timeout: 120_000 }, async
 })
 
 test('a claim that a change of custody suspends comes back with the block that is undone, and ends with one that is final', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const fid = 9
   const { publicKey } = appKeyOf('custody', 'app')

@@ -12,7 +12,7 @@ const finality = 5 // blocks
 const blocks = 40
 /** Processors that try in vain. */
 const tries = 2
-const timeout = 180_000
+const timeout = 400_000
 /** So that the server's log does not fill the disk by itself. */
 const settings = { max_wal_size: '48MB', min_wal_size: '32MB', shared_buffers: '16MB' }
 

@@ -22,7 +22,7 @@ const label = eighthRow.label
 const holder = accountOf('holder on the eighth chain')
 const payer = accountOf('payer on the eighth chain')
 const amounts = [250_000n, 500_000n, 1_000_000n]
-const withinMs = 60_000
+const withinMs = 120_000
 
 let chain: DevChain
 let hub: Hub

@@ -15,7 +15,7 @@ const finality = 10 // blocks
 /** Blocks there are before a processor starts: some of them final, in more than one of its questions. */
 const historyBlocks = 26
 const growthBlocks = 2
-const timeout = 120_000
+const timeout = 400_000
 /** A node without receipts by block, as many are: the logs are read by eth_getLogs. */
 const withoutReceipts: RpcProxyOptions = { refuses: (method) => method === 'eth_getBlockReceipts' }
 

@@ -9,7 +9,7 @@ import { preparation, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const genesisTime = 1_770_000_000
 const finality = 6 // blocks
-const timeout = 180_000
+const timeout = 400_000
 /** Two of three requests have to be lucky, several times in a row. */
 const sameSeconds = 60
 

@@ -22,7 +22,7 @@ const writtenTo = [
 ]
 const blocksPerRound = 3
 /** Ten servers recover and eleven processors start, one after the other. */
-const timeout = 300_000
+const timeout = 400_000
 
 let chain: DevChain
 let server: CrashingServer

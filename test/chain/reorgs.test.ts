@@ -10,7 +10,7 @@ const finality = 32
 /** Of a long branch one block in so many has traffic. */
 const busyEvery = 3
 /** Several processors start one after the other. */
-const timeout = 180_000
+const timeout = 400_000
 
 let chain: DevChain
 let index: ChainIndex

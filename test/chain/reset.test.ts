@@ -14,7 +14,7 @@ import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 const genesisTime = 1_770_000_000
 const finality = 2 // blocks
 /** Several processors start one after the other. */
-const timeout = 180_000
+const timeout = 400_000
 
 let chain: DevChain
 let folder: string

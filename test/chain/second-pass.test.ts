@@ -16,7 +16,7 @@ import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 2
 /** The whole file is a few commands one after the other. */
-const timeout = 180_000
+const timeout = 400_000
 
 let chain: DevChain
 let index: ChainIndex

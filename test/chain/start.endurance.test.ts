@@ -19,7 +19,7 @@ const attempts = 2
 const blocksPerAttempt = 4
 /** Longer than a processor waits for the chain's lock. */
 const lockWaitMs = 75_000
-const timeout = 180_000
+const timeout = 400_000
 
 let chain: DevChain
 beforeAll(async () => {

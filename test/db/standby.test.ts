@@ -159,7 +159,7 @@ test('a server that is no standby of the database is not read at', async () => {
 
 // The primary is gone behind this one: it is the last.
 test('a failover loses nothing that was acknowledged as safe, and the log has another epoch', {
-  timeout: 90_000,
+  timeout: 300_000,
 }, async () => {
   await primary.query(`alter system set synchronous_standby_names = 'ANY 1 (*)'`)
   await primary.query('select pg_reload_conf()')

@@ -53,9 +53,9 @@ test('a lock file that asks for other packages is followed', async () => {
 })
 
 test('an install that was killed ends with its process and is repeated', async () => {
-  const killed = bootstrapWith({ ...shell, TOY_HANGS: 'yes' })
+  const killed = bootstrapWith({ ...shell, TOY_HANGS: join(toy, 'never') })
   const hanging = join(toy, 'node_modules/toy/hanging')
-  await vi.waitUntil(() => existsSync(hanging), { timeout: 20_000 })
+  await vi.waitUntil(() => existsSync(hanging), { timeout: 60_000 })
   killed.child.kill('SIGKILL')
   await killed.ended // once npm and its installers are gone too: they share its output
   const { code, stderr } = await bootstrap().ended
@@ -64,7 +64,13 @@ test('an install that was killed ends with its process and is repeated', async (
 })
 
 test('of two that start at once one installs and the other waits for it', async () => {
-  const both = await Promise.all([bootstrap('first').ended, bootstrap('second').ended])
+  const env = { ...shell, TOY_HANGS: join(toy, 'go') }
+  const started = [bootstrapWith(env, 'first'), bootstrapWith(env, 'second')]
+  await vi.waitUntil(() => started.some(({ said }) => said().includes('waiting for another install')), {
+    timeout: 60_000,
+  })
+  await writeFile(env.TOY_HANGS, '')
+  const both = await Promise.all(started.map(({ ended }) => ended))
   expect(both.map(({ code }) => code)).toEqual([0, 0])
   const said = both.map(({ stderr }) => stderr)
   expect(said.filter((stderr) => stderr.includes('installing packages'))).toHaveLength(1)
@@ -152,14 +158,14 @@ test('when the bootstrap is killed the entry stops in order', async () => {
   const { child } = bootstrap('wait')
   await untilWaiting()
   child.kill('SIGKILL')
-  await vi.waitUntil(() => existsSync(join(toy, 'stopped')), { timeout: 10_000 })
+  await vi.waitUntil(() => existsSync(join(toy, 'stopped')), { timeout: 60_000 })
 })
 
 test('when npm is killed the entry stops in order', async () => {
   const { child } = runToy(toy, 'npm', ['run', '--silent', 'entry', '--', 'wait'])
   await untilWaiting()
   child.kill('SIGKILL')
-  await vi.waitUntil(() => existsSync(join(toy, 'stopped')), { timeout: 10_000 })
+  await vi.waitUntil(() => existsSync(join(toy, 'stopped')), { timeout: 60_000 })
 })
 
 function bootstrap(...args: string[]) {
@@ -171,10 +177,10 @@ function bootstrapWith(env: NodeJS.ProcessEnv, ...args: string[]) {
 }
 
 async function untilWaiting() {
-  await vi.waitUntil(() => existsSync(join(toy, 'waiting')), { timeout: 30_000 })
+  await vi.waitUntil(() => existsSync(join(toy, 'waiting')), { timeout: 60_000 })
 }
 
 async function untilInterrupted(times: number) {
   const file = join(toy, 'interrupts')
-  await vi.waitUntil(() => existsSync(file) && readFileSync(file, 'utf8').length >= times, { timeout: 10_000 })
+  await vi.waitUntil(() => existsSync(file) && readFileSync(file, 'utf8').length >= times, { timeout: 60_000 })
 }

@@ -14,7 +14,7 @@ let canary: Canary
 let options: FetchOptions
 beforeAll(async () => {
   canary = await startCanary()
-  options = { maxBytes: 1_000, timeoutMs: 5_000, redirects: 3, ports: [canary.port] }
+  options = { maxBytes: 1_000, timeoutMs: 60_000, redirects: 3, ports: [canary.port] }
 })
 afterAll(() => canary.stop())
 

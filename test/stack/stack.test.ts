@@ -9,7 +9,7 @@ import { createStack, type Stack, type Task } from '../../stack/stack.ts'
 import { Interrupted, Teardown, together } from '../../stack/teardown.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
-const deadline = { timeout: 20_000 }
+const deadline = { timeout: 60_000 }
 
 let folder: string
 let said: string[]

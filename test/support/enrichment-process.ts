@@ -15,7 +15,7 @@ export interface EnrichmentProcess {
 
 /** Where the public services would be asked: nobody listens there. */
 const nowhere = { WEB3BIO_URL: 'http://127.0.0.1:9', GITHUB_URL: 'http://127.0.0.1:9', FACILITATOR_HOSTS: 'off' }
-const deadlineMs = 60_000
+const deadlineMs = 120_000
 const pollMs = 20
 
 /** Runs `enrichment/main.ts` with these variables alone; its metrics port is a free one. */
@@ -46,7 +46,7 @@ export function spawnEnrichment(env: Record<string, string>, args: readonly stri
   }
 }
 
-/** Waits for a condition, a minute at most. */
+/** Waits for a condition, two minutes at most. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; await delay(pollMs)) {
     if (await holds()) return

@@ -59,7 +59,7 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
 }
 
 /** A main that takes longer did not end by itself. */
-const timeoutMs = 40_000
+const timeoutMs = 120_000
 
 /** Runs one of the project's mains to its end. */
 export function runMain(main: string, args: readonly string[] = [], options: MainOptions = {}): Promise<Ended> {

@@ -18,7 +18,7 @@ export interface TestRedis {
   stop(): Promise<void>
 }
 
-const startTimeoutMs = 10_000
+const startTimeoutMs = 60_000
 
 /** `start: false`: the port is chosen, and nobody listens there until `restart`. */
 export async function startRedis({ start = true, settings = {} as Record<string, string> } = {}): Promise<TestRedis> {

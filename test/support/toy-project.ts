@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -20,7 +19,7 @@ export const shell: NodeJS.ProcessEnv = {
 /**
  * A project with this project's bootstrap, one package and one entry, as a fresh clone: nothing is installed.
  *
- * The package's install script hangs while TOY_HANGS is set. The entry prints what it got and does what its first
+ * The package's install script hangs until there is the file that TOY_HANGS names. The entry prints what it got and does what its first
  * argument says: `exit <code>`, `die`, or `wait` until SIGTERM, telling each signal.
  */
 export async function createToy(): Promise<string> {
@@ -55,24 +54,27 @@ export async function packToy(folder: string, version: string) {
   await rm(work, { recursive: true })
 }
 
-/** Starts a command in the toy; `ended` gives everything once it is over. */
+/** Starts a command in the toy; `ended` gives everything once it is over, `said` its errors so far. */
 export function runToy(folder: string, command: string, args: string[], env: NodeJS.ProcessEnv = shell) {
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
-    ([[code, signal], stdout, stderr]) => ({
-      code: code as number | null,
-      signal: signal as string | null,
-      stdout,
-      stderr,
-    }),
-  )
-  return { child, ended }
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+  const ended = once(child, 'close').then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as string | null,
+    stdout,
+    stderr,
+  }))
+  return { child, ended, said: () => stderr }
 }
 
 const hangingInstaller = `
 if (process.env.TOY_HANGS) {
-  require('node:fs').writeFileSync('hanging', '')
-  setInterval(() => {}, 1000)
+  const { existsSync, writeFileSync } = require('node:fs')
+  writeFileSync('hanging', '')
+  setInterval(() => existsSync(process.env.TOY_HANGS) && process.exit(), 20)
 }
 `
 

@@ -90,11 +90,10 @@ test('the day’s window ends at UTC midnight by the clock of the API', async ()
 
 test('a minute refuses without using up the day, and lets its window end', async () => {
   const redis = await startRedis()
-  const { api } = await limited(redis, { perMinute: 2, perDay: 100 })
+  const { api } = await limited(redis, { perMinute: 2, perDay: 100 }, () => Date.parse('2026-11-20T12:00:00Z'))
   await untilServed(api)
   for (let n = 0; n < 30; n++) await from(api, '192.0.2.1')
-  const day = new Date().toISOString().slice(0, 10)
-  expect(await redis.command(`GET limit:{192.0.2.1}:${day}`)).toBe('$1\r\n2\r\n')
+  expect(await redis.command(`GET limit:{192.0.2.1}:2026-11-20`)).toBe('$1\r\n2\r\n')
   const left = Number((await redis.command('PTTL limit:{192.0.2.1}:minute')).slice(1))
   expect(left).toBeGreaterThan(0)
   expect(left).toBeLessThanOrEqual(60_000)
@@ -104,11 +103,12 @@ test('a client over its limit is refused without asking Redis again', async () =
   const redis = await startRedis()
   const { api } = await limited(redis, { perMinute: 2, perDay: 100 })
   await untilServed(api)
-  for (let n = 0; n < 2; n++) await from(api, '192.0.2.1')
+  await until('it is over', async () => (await from(api, '192.0.2.1')).status === 429)
   redis.freeze()
   const { answer } = await timed(api)
   redis.thaw()
-  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60'])
+  expect(answer.status).toBe(429)
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 })
 
 test('Redis that was never there gives 503 at once, and 200 once it comes', async () => {
@@ -153,7 +153,7 @@ test('a process that was busy itself does not take the wait for a frozen Redis',
   const asleep = redis.command('DEBUG SLEEP 0.4')
   await new Promise((resolve) => setTimeout(resolve, 30))
   const reply = sender.send('PING')
-  const busyUntil = performance.now() + 260
+  const busyUntil = performance.now() + 1_000 // longer than it sleeps, and than a reply may take
   while (performance.now() < busyUntil);
   expect(await reply).toBe('PONG')
   await asleep

@@ -14,7 +14,7 @@ const recipients = [1, 2, 3, 4, 5, 6, 7].map((number) => accountOf(`recipient ${
 const kills = 8
 /** Milliseconds a processor lives at most. */
 const longestLife = 6_000
-const timeout = 300_000
+const timeout = 400_000
 
 let chain: DevChain
 let database: TestDatabase

@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const finality = 3 // blocks
-const timeout = 120_000
+const timeout = 400_000
 const [early, late] = ['early', 'late'].map((name) => accountOf(`${name} recipient of both`).address) as [
   `0x${string}`,
   `0x${string}`,

@@ -27,7 +27,7 @@ const stranger = recipient('other')
 const killed = [1, 2, 3, 4, 5, 6].map((number) => recipient(`killed ${number}`))
 
 const finality = 4 // blocks
-const timeout = 180_000
+const timeout = 400_000
 /** Blocks that make everything before them final. */
 const untilFinal = finality + 1
 /** Of a step of the roll-up. */

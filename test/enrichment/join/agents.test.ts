@@ -45,7 +45,7 @@ const step = fc.record({
   ),
 })
 
-test('whatever happened in whatever order, the index is what the rules make of it', { timeout: 180_000 }, async () => {
+test('whatever happened in whatever order, the index is what the rules make of it', { timeout: 300_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, steps), fc.subarray(fids), async (steps, large) => {
       await empty()

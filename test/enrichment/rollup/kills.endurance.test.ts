@@ -13,7 +13,7 @@ const blocksPerRound = 1_000
 const lookMs = 1
 const seenSeconds = 60
 /** Eleven processes start one after the other. */
-const timeout = 240_000
+const timeout = 400_000
 
 let database: TestDatabase
 let hub: Hub

@@ -12,7 +12,7 @@ afterAll(() => run?.end())
 
 const shards = 3
 /** Five runs of the command, of four processes each. */
-const timeoutMs = 180_000
+const timeoutMs = 400_000
 /** Moments of the kills, in milliseconds after the first shard was reserved: from before the first row to the exchange. */
 const moments = [0, 200, 400]
 

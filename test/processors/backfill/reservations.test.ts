@@ -66,7 +66,11 @@ test('beside a processor that has begun a backfill loads the rest, and the proce
   onTestFinished(() => processor.stop())
   const { indexedBlock } = await processor.untilIndexed(1_000)
   expect(indexedBlock).toBeLessThan(1_500)
+  // Frozen while it waits: however long the load takes, it does not ask again before.
+  await until('it waits', () => run.portal.requests.some(({ status }) => status === 529))
+  process.kill(processor.pid, 'SIGSTOP')
   const { code, stdout, stderr } = await run.load(database, range(1_000, 1_599))
+  process.kill(processor.pid, 'SIGCONT')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(`blocks 1000 to ${indexedBlock} are the processor's`)
   const before = run.portal.requests.length

@@ -11,7 +11,7 @@ import type { TestDatabase } from '../../support/database.ts'
 import { runMain } from '../../support/mains.ts'
 import { firstBlock, paidBlocks, recipientsOf, type ScopeStage, startStage } from './stage.ts'
 
-const timeout = 120_000
+const timeout = 400_000
 const lastBlock = firstBlock + 299
 /** What is final when the first processor starts: it loads these by recipient, and reads the others itself. */
 const historyEnd = firstBlock + 99

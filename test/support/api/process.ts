@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { freePort } from '../../../ops/ports.ts'
 import { startMain } from '../mains.ts'
 import { until } from '../until.ts'
@@ -29,20 +30,13 @@ async function startHttpProcess(main: string, portName: string, env: Record<stri
   })
   const exit = once(child, 'exit')
   const lines: { msg?: string }[] = []
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    lines.push(
-      ...chunk
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    )
-  })
+  createInterface({ input: child.stdout! }).on('line', (line) => lines.push(JSON.parse(line)))
   const url = `http://127.0.0.1:${port}`
   const answers = () =>
     fetch(`${url}/readyz`)
       .then(({ ok }) => ok)
       .catch(() => false)
-  await until(`${main} is ready`, answers, 60_000)
+  await until(`${main} is ready`, answers, 120_000)
   return {
     url,
     lines,

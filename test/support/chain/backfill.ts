@@ -20,7 +20,7 @@ interface TestBackfill {
 }
 
 /** A command that takes longer is killed, and its code is null. */
-const timeoutMs = 60_000
+const timeoutMs = 120_000
 
 /** Starts the backfill command. */
 export async function startBackfill({

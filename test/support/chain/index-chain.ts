@@ -15,7 +15,7 @@ export interface ChainIndex {
   close(): Promise<void>
 }
 
-const sameSeconds = 30
+const sameSeconds = 90
 const pollMs = 100
 
 /** Starts with an empty database. */

@@ -34,8 +34,8 @@ export interface TestProcessor {
   stop(): Promise<void>
 }
 
-const defaultDeadlineMs = 60_000
-const stopDeadlineMs = 15_000
+const defaultDeadlineMs = 120_000
+const stopDeadlineMs = 60_000
 const pollMs = 50
 
 /** Runs `processors/main.ts <chain>` against a migrated database. Its metrics port is a free one. */

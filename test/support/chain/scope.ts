@@ -91,8 +91,8 @@ export async function untilSettled(
   )
 }
 
-const deadlineMs = 60_000
-const pollMs = 100
+const deadlineMs = 120_000
+const pollMs = 250
 
 async function untilTrue(what: string, holds: () => Promise<boolean>, explain = () => '') {
   for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; await delay(pollMs)) if (await holds()) return

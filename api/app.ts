@@ -44,7 +44,7 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
   /** Folder of the files under /exports; undefined: there are none. */
   readonly exportDir?: string | undefined
   /** Absent: the service takes no claims; for those who measure its reads. */
-  readonly claims?: Omit<ClaimDeps, keyof Sources | 'now' | 'accepted'> & {
+  readonly claims?: Omit<ClaimDeps, keyof Sources | 'now' | 'accepted' | 'judged'> & {
     /** Brings an agent up to date after its claim; the claim itself is stored already. */
     readonly derive: (fid: number) => Promise<void>
   }
@@ -102,7 +102,7 @@ export function createApp(deps: ApiDeps): Express {
       cache.evict(isTouched)
       sources.totals.evict(isTouched)
     }
-    const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted }
+    const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted, judged: metrics.countClaim }
     for (const action of actions) {
       const path = expressPath(action)
       giveDeprecation(dispatch.at(path), action, deps.baseUrl)

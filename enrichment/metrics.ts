@@ -2,8 +2,10 @@ import type pg from 'pg'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { countDueEdges } from '../db/queries/join/edge-events.ts'
 import { countEvents } from '../db/queries/join/events.ts'
+import { rollupLags } from '../db/queries/rollup/lag.ts'
 import { countDue } from '../db/queries/sources/source-state.ts'
 import type { Host } from '../hosts/host.ts'
+import { tellBuild } from '../ops/build.ts'
 
 interface Metrics {
   /** A read of a source ended. */
@@ -23,6 +25,7 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
   collectDefaultMetrics({ register: registry })
+  tellBuild(registry)
   const reads = new Counter({
     name: 'enrichment_reads_total',
     help: 'Reads of sources by how they ended',
@@ -53,6 +56,12 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     labelNames: ['queue'],
     registers,
   })
+  const lag = new Gauge({
+    name: 'rollup_lag_seconds',
+    help: 'Age of the oldest indexed settlement that counts do not have; 0: they have all',
+    labelNames: ['chain'],
+    registers,
+  })
   const host = new Gauge({
     name: 'enrichment_host_closed',
     help: '1: no request goes out to this host now',
@@ -72,6 +81,7 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
         known.set({ source: row.source }, row.known)
         late.set({ source: row.source }, row.late_seconds)
       }
+      for (const { chain, seconds } of await rollupLags(pool, now())) lag.set({ chain }, seconds)
       const queues = { ...(await countEvents(pool)), edges: await countDueEdges(pool) }
       for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
       doubted.set((await hubDoubt()) === undefined ? 0 : 1)

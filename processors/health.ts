@@ -1,5 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { ChainSettings } from '../chains.file.ts'
+import { tellBuild } from '../ops/build.ts'
 import type { Health } from '../ops/health.ts'
 import type { Auditor } from './audit/auditor.ts'
 import type { Progress } from './progress.ts'
@@ -9,6 +10,8 @@ import type { ScopeLoader } from './scope/loader.ts'
 const lateMs = 2 * 60_000
 /** Milliseconds without progress after which a processor counts as hung. */
 const stuckMs = 10 * 60_000
+/** Seconds; from a block of the tip to the largest batch of history. */
+const commitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 /**
  * What a processor tells operators. `registry` is the SDK's, ours are added to it: one page shows both. `loader`: of the
@@ -34,6 +37,15 @@ export function createHealth(
         if (now !== undefined) this.set(labels, now)
       },
     })
+  tellBuild(registry)
+  const commits = new Histogram({
+    name: 'processor_commit_seconds',
+    help: 'Time of a transaction, from its begin to its commit',
+    labelNames: ['chain'],
+    buckets: commitBuckets,
+    registers,
+  })
+  progress.onCommit = (seconds) => commits.observe(labels, seconds)
   gauge('processor_indexed_block', 'Last block whose rows are committed', () => progress.indexedBlock)
   gauge('processor_head_block', 'Head of the source as last seen', () => progress.headBlock)
   gauge(

@@ -17,6 +17,8 @@ export class Progress {
   indexedBlock: number | undefined
   /** When the last transaction was committed, at first when the process started; milliseconds since 1970. */
   committedAt = Date.now()
+  /** Called with the seconds of each transaction, from its begin to its commit. */
+  onCommit: (seconds: number) => void = () => {}
   /** When the source last told its head; milliseconds since 1970. */
   headSeenAt = Date.now()
   /** Since when blocks are there to be indexed, on a chain that was idle; undefined: none are. */
@@ -26,6 +28,7 @@ export class Progress {
   readonly reorgs = { count: 0, lastDepth: 0 }
 
   #counts: Counts = { settlements: 0, unpaid: 0 }
+  #beganAt = performance.now()
   #timestamps = new Map<number, number>()
 
   /** What an earlier process committed; undefined: nothing. */
@@ -56,6 +59,7 @@ export class Progress {
 
   /** A transaction begins, perhaps once more for the same blocks. */
   begin(): void {
+    this.#beganAt = performance.now()
     this.#counts = { settlements: 0, unpaid: 0 }
     this.#timestamps.clear()
   }
@@ -80,5 +84,6 @@ export class Progress {
     this.behindSince = undefined
     this.totals.settlements += this.#counts.settlements
     this.totals.unpaid += this.#counts.unpaid
+    this.onCommit((performance.now() - this.#beganAt) / 1_000)
   }
 }

@@ -27,6 +27,8 @@ export interface ClaimDeps extends ClaimWorld {
   readonly askAgain: (fid: number) => Promise<void>
   /** Told of every claim that was stored, with the verified set, before its claimant is; must not throw. */
   readonly accepted: (fid: number, verifiedAddresses: readonly string[]) => Promise<void>
+  /** Told what became of each claim that is no dry run: `accepted`, the code of its refusal, or `unanswered`. */
+  readonly judged: (method: ClaimMethod, outcome: string) => void
 }
 
 export interface ClaimAttempt {
@@ -71,9 +73,8 @@ interface Attempt {
 export function createClaims(deps: ClaimDeps): (attempt: ClaimAttempt) => Promise<ClaimAnswer> {
   const underWay = new Map<string, Promise<unknown>>()
 
-  return async ({ body, fidHeader, dryRun, client }) => {
+  const judgeOnce = async (request: ReturnType<typeof readRequest>, { dryRun, client }: ClaimAttempt) => {
     const receivedAt = new Date(deps.now())
-    const request = readRequest(body, fidHeader)
     const proof = methods[request.method](request.body, request.fid, deps, 'claim')
     const proofSha256 = createHash('sha256').update(proof.identity).digest()
     const attempt: Attempt = { fid: request.fid, method: request.method, proof, proofSha256 }
@@ -89,6 +90,18 @@ export function createClaims(deps: ClaimDeps): (attempt: ClaimAttempt) => Promis
     const decided = decide()
     underWay.set(copyOf, decided)
     return decided.finally(() => underWay.delete(copyOf))
+  }
+  return async (attempt) => {
+    const request = readRequest(attempt.body, attempt.fidHeader)
+    const count = (outcome: string) => attempt.dryRun || deps.judged(request.method, outcome)
+    try {
+      const answered = await judgeOnce(request, attempt)
+      count('accepted')
+      return answered
+    } catch (error) {
+      count(error instanceof ApiError ? error.code : 'unanswered')
+      throw error
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Queryable } from '../../db/pool.ts'
 import { chainLags } from '../../db/queries/read/readiness.ts'
 import type { Standby } from '../../db/standby.ts'
+import { tellBuild } from '../../ops/build.ts'
 
 export interface Watched {
   readonly cache: { readonly bytes: number; readonly size: number }
@@ -22,6 +23,7 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 export function createMetrics({ cache, database, limiter, pool, standby, registry = new Registry() }: Watched) {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  tellBuild(registry)
   const seconds = new Histogram({
     name: 'http_request_seconds',
     help: 'Time from the request to the end of its answer.',
@@ -45,6 +47,12 @@ export function createMetrics({ cache, database, limiter, pool, standby, registr
     name: 'agents_left_out_total',
     help: 'Agents that a file, a feed or a list went without, as they could not be shown.',
     labelNames: ['place'],
+    registers,
+  })
+  const claims = new Counter({
+    name: 'claim_total',
+    help: 'Claims that could be read, by what became of them: accepted, the code of the refusal, or unanswered.',
+    labelNames: ['method', 'outcome'],
     registers,
   })
   new Gauge({ name: 'cache_bytes', help: 'Bytes in the cache.', registers, collect: setTo(() => cache.bytes) })
@@ -79,6 +87,7 @@ export function createMetrics({ cache, database, limiter, pool, standby, registr
   })
   return {
     registry,
+    countClaim: (method: string, outcome: string) => claims.inc({ method, outcome }),
     countLeftOut: (place: string) => leftOut.inc({ place }),
     countRead: (route: string, hit: boolean) => reads.inc({ route, outcome: hit ? 'hit' : 'miss' }),
     timeRequests: timeRequests(seconds, errors),

@@ -37,9 +37,9 @@ export function prepareRelease(root, version, { changes, settings, day }) {
   const release = { version, day, changes: ids, migrations: migrationsOf(root), settings }
   writeJson(root, releasesFile, [release, ...releases])
   writeFileSync(join(root, 'CHANGELOG.md'), changelogOf(changes, [release, ...releases]))
-  for (const file of ['package.json', 'client/package.json']) {
+  for (const file of ['package.json', 'client/package.json', 'ops/build.ts']) {
     const text = readFileSync(join(root, file), 'utf8')
-    writeFileSync(join(root, file), text.replace(/"version": "[^"]*"/, `"version": "${version}"`))
+    writeFileSync(join(root, file), text.replace(/(\bversion(?:": "| = '))[^"']*/, `$1${version}`))
   }
   const lock = readJson(root, 'package-lock.json')
   lock.version = version

@@ -61,6 +61,25 @@ test('a signature of a verified address claims its fid, and the answer says what
   expect(JSON.stringify(rows)).not.toMatch(/2001:db8|127\.0\.0\.1/) // never an IP
 })
 
+test('what became of claims is counted, by method; of dry runs it is not', async () => {
+  const counts = async () => {
+    const text = await (await stage.api.get('/metrics')).text()
+    return (outcome: string) =>
+      Number(new RegExp(`^claim_total\\{method="eip191",outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
+  }
+  const before = await counts()
+  const body = await eip191Claim(stage, await stage.claimant())
+  expect((await post(stage.api, body, { query: '?dry_run=true' })).status).toBe(200)
+  expect((await post(stage.api, body)).status).toBe(200)
+  expect(
+    (await post(stage.api, { ...(await eip191Claim(stage, await stage.claimant())), signature: body.signature }))
+      .status,
+  ).toBeGreaterThanOrEqual(400)
+  const after = await counts()
+  expect(after('accepted') - before('accepted')).toBe(1)
+  expect(after('ERR_SIG_INVALID') - before('ERR_SIG_INVALID')).toBe(1)
+})
+
 test('a token of an active app key claims its fid, in both of its forms', async () => {
   const claimant = await stage.claimant()
   const first = await post(stage.api, jfsClaim(stage, claimant))

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { apiChanges } from '../../api/routes/developers/changes.ts'
 import { changelogOf } from '../../scripts/release/changelog.mjs'
@@ -6,6 +8,13 @@ import { root } from '../support/source-files.ts'
 
 test('CHANGELOG.md tells what the API and the releases tell; `npx vitest run test/house/changelog.test.ts -u` writes it', async () => {
   await expect(changelogOf(apiChanges, readReleases(root))).toMatchFileSnapshot('../../CHANGELOG.md')
+})
+
+test('the program, the client and the last release are of one version', () => {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8')
+  const versions = ['package.json', 'client/package.json'].map((path) => JSON.parse(read(path)).version)
+  const [last] = readReleases(root)
+  expect([...versions, /version = '(.*)'/.exec(read('ops/build.ts'))?.[1]]).toEqual(Array(3).fill(last?.version))
 })
 
 test('a release names changes that there are, each in one release', () => {

@@ -85,4 +85,6 @@ test('rows are counted when they are committed, once, however often the handler 
   expect(text).toMatch(/^processor_settlements_total\{chain="base"\} 3$/m)
   expect(text).toMatch(/^processor_unpaid_authorizations_total\{chain="base"\} 2$/m)
   expect(text).toMatch(/^processor_indexed_block\{chain="base"\} 9$/m)
+  expect(text).toMatch(/^processor_commit_seconds_count\{chain="base"\} 1$/m)
+  expect(text).toMatch(/^build_info\{version="\d+\.\d+\.\d+",node="v[\d.]+"\} 1$/m)
 })

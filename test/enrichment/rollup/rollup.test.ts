@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../db/pool.ts'
+import { rollupLags } from '../../../db/queries/rollup/lag.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { insert } from '../../support/seed.ts'
@@ -38,6 +39,22 @@ test('a settlement is added once when the process ends between its hour and the 
   expect(await hours()).toEqual(once)
   await rollUp(database, 100)
   expect(await hours()).toEqual(once)
+})
+
+test('counts are behind by the age of the oldest settlement they lack', async () => {
+  const lag = async () => {
+    const lags = await rollupLags(database.pool, new Date(timeOf(10).getTime() + 60_000))
+    return lags.find(({ chain }) => chain === one.chain)?.seconds
+  }
+  await store(database.pool, [one, { ...one, block: 11 }])
+  await rollUp(database, 100) // nothing is final, but there is a mark now
+  expect(await lag()).toBe(60)
+  await finalize(database, 'base', 10)
+  await rollUp(database, 100)
+  expect(await lag()).toBe(Math.max(0, 60 - (timeOf(11).getTime() - timeOf(10).getTime()) / 1_000))
+  await finalize(database, 'base', 11)
+  await rollUp(database, 100)
+  expect(await lag()).toBe(0)
 })
 
 test('two jobs that roll up at once add every settlement once', async () => {

@@ -8,7 +8,7 @@ export interface Candidate {
   readonly url: URL
   /** Named by the agent's registration; else it is where such documents usually lie. */
   readonly declared: boolean
-  /** Asked with `initialize`: an MCP endpoint that has no card. */
+  /** An MCP endpoint, asked in the protocol itself. */
   readonly session: boolean
   /** Every registration file that names it lists registrations, and none of this agent. */
   readonly contradicted: boolean
@@ -66,7 +66,8 @@ const usualPlaces: readonly (readonly [SpecKind, readonly string[]])[] = [
   ['a2a', ['/.well-known/agent-card.json', '/.well-known/agent.json']], // the second before A2A 0.3
   ['openapi', ['/openapi.json', '/.well-known/openapi.json']],
   ['x402', ['/.well-known/x402', '/.well-known/x402.json']],
-  ['mcp', ['/.well-known/mcp/server-card.json', '/.well-known/mcp.json']],
+  // Two drafts of where a card lies, then the catalog that leads to it.
+  ['mcp', ['/.well-known/mcp/server-card.json', '/.well-known/mcp.json', '/.well-known/ai-catalog.json']],
 ]
 
 function at(kind: SpecKind, origin: URL, path: string): Candidate {
@@ -80,14 +81,21 @@ function declaredAt(name: string, url: URL, contradicted: boolean): Candidate[] 
     return { kind, url: at, declared: true, session, contradicted }
   }
   if (/openapi|swagger/.test(name) || /(openapi|swagger)\.json$/.test(url.pathname)) return [declared('openapi', url)]
-  if (/\bmcp\b/.test(name)) return [declared('mcp', url, !isJson)]
+  if (/\bmcp\b/.test(name) && isJson) return [declared('mcp', url)]
+  // Beside an endpoint that does not answer its card may lie; nobody said that it does.
+  if (/\bmcp\b/.test(name))
+    return [declared('mcp', url, true), { ...declared('mcp', below(url, '/server-card')), declared: false }]
   if (/x402/.test(name)) return [declared('x402', url)]
   if (isJson && (/a2a|card/.test(name) || /\/agent(-card)?\.json$/.test(url.pathname))) return [declared('a2a', url)]
   if (!/a2a/.test(name)) return []
-  const card = new URL(url)
-  card.pathname = `${url.pathname.replace(/\/$/, '')}/.well-known/agent-card.json`
-  card.search = ''
-  return [declared('a2a', card), declared('a2a', url)]
+  return [declared('a2a', below(url, '/.well-known/agent-card.json')), declared('a2a', url)]
+}
+
+function below(url: URL, path: string): URL {
+  const place = new URL(url)
+  place.pathname = url.pathname.replace(/\/$/, '') + path
+  place.search = ''
+  return place
 }
 
 /** Templates that nobody filled in are no addresses. */

@@ -32,3 +32,16 @@ export function toMcpCard(value: unknown): SpecContent | undefined {
     pathCount: null,
   }
 }
+
+const entry = z.object({ type: z.literal('application/mcp-server-card+json'), url: text })
+const catalog = z.object({ entries: z.array(z.unknown()) })
+
+/**
+ * Where a host's catalog says that the card of its MCP server lies, the first of several. Undefined: it is no catalog, or
+ * names none. Source: Model Context Protocol, experimental-ext-server-card (docs/discovery.md, July 2026).
+ */
+export function cardInCatalog(value: unknown, catalogUrl: URL): URL | undefined {
+  const { entries = [] } = catalog.safeParse(value).data ?? {}
+  const named = entries.map((one) => entry.safeParse(one).data).find((one) => one !== undefined)
+  return (named && URL.parse(named.url, catalogUrl.href)) ?? undefined
+}

@@ -10,6 +10,7 @@ import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
 import type { SpecContent } from './content.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
+import { cardInCatalog } from './mcp.ts'
 import { askServer } from './mcp-session.ts'
 import { isSameSite } from './site.ts'
 import { type SpecStatus, statusOf } from './status.ts'
@@ -82,11 +83,19 @@ async function askSession(hosts: AgentHosts, candidate: Candidate): Promise<Chec
 async function askDocument(hosts: AgentHosts, candidate: Candidate, known: Version | undefined): Promise<Check> {
   const { kind, url } = candidate
   const options = { maxBytes: maxSpecBytes[kind], timeoutMs, redirects, mayRedirect: isSameSite, ports }
-  const fetched = await hosts.fetch(url, { ...options, headers: conditionsOf(known) })
+  const first = await hosts.fetch(url, { ...options, headers: conditionsOf(known) })
+  const cardUrl = kind === 'mcp' ? cardInCatalog(parsed(first.body), url) : undefined
+  // A catalog of one site says nothing about another. The card has no version here: the catalog would be asked by it.
+  const isLed = cardUrl !== undefined && isSameSite(url, cardUrl)
+  const fetched = isLed
+    ? await hosts.fetch(hosts.secured(cardUrl), { ...options, headers: conditionsOf(undefined) })
+    : first
   const { status: httpStatus, elapsedMs } = fetched
-  const { status, value, found } = judge(kind, fetched)
+  const judged = judge(kind, fetched)
+  const { status, value } = judged
   const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status }
-  if (!found) return check
+  if (!judged.found) return check
+  const found = isLed ? { ...judged.found, version: { etag: null, lastModified: null } } : judged.found
   const cardSignature = kind === 'a2a' ? await signatureOf(hosts, value, url) : null
   return { ...check, found: { ...found, cardSignature } }
 }

@@ -34,6 +34,14 @@ test('an endpoint is looked at for what its name, or its path, says it is', () =
   expect(declaredOf(['web', 'https://a.shop.xyz/'], ['email', 'mailto:a@shop.xyz'], ['ENS', 'ada.eth'])).toEqual([])
 })
 
+test('where an MCP endpoint does not answer, the card beside it is looked at, which nobody has promised', () => {
+  const [group = []] = placesOf([['MCP', 'https://a.shop.xyz/mcp/?key=1']]).groups
+  expect(group.map(({ url, session, declared }) => [url.href, session, declared])).toEqual([
+    ['https://a.shop.xyz/mcp/?key=1', true, true],
+    ['https://a.shop.xyz/mcp/server-card', false, false],
+  ])
+})
+
 test('the usual places are looked at on the agent’s own hosts, each address once', () => {
   const { groups, origins } = placesOf(
     [['A2A', 'https://a.shop.xyz/.well-known/agent-card.json']],
@@ -48,6 +56,7 @@ test('the usual places are looked at on the agent’s own hosts, each address on
       'openapi https://ada.blog/openapi.json',
       'x402 https://ada.blog/.well-known/x402.json',
       'mcp https://a.shop.xyz/.well-known/mcp/server-card.json',
+      'mcp https://a.shop.xyz/.well-known/ai-catalog.json',
     ]),
   )
 })
@@ -85,7 +94,7 @@ test('a place is contradicted when every file that names it lists other agents',
       .groups.flat()
       .filter((one) => one.contradicted)
       .map((one) => one.url.href)
-  expect(of(service(true))).toEqual([url])
+  expect(of(service(true))).toEqual([url, `${url}/server-card`])
   expect(of(service(true), service(false))).toEqual([])
   expect(of(service(false), service(true))).toEqual([])
 })

@@ -77,3 +77,33 @@ test('the newer place of a card is enough; the older one is looked at when there
   expect(await places(newer)).toEqual(['a2a /.well-known/agent-card.json ok'])
   expect(await places(older)).toEqual(['a2a /.well-known/agent-card.json not_found', 'a2a /.well-known/agent.json ok'])
 })
+
+const serverCard = { name: 'xyz.shop/ada', title: 'Ada', version: '3', remotes: [] }
+const mcpOf = (found: readonly string[]) => found.filter((one) => one.startsWith('mcp'))
+
+test('the card beside an endpoint tells of a server that does not answer', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  host.pages.set('/mcp/server-card', { body: serverCard })
+  const { found, checks } = await lookAt([host], ['MCP', `${host.url}/mcp`])
+  expect(mcpOf(found)).toEqual(['mcp /mcp not_found', 'mcp /mcp/server-card ok'])
+  expect(checks.find(({ status }) => status === 'ok')?.found?.content).toMatchObject({ title: 'Ada', version: '3' })
+})
+
+test('a host’s catalog leads to a card on its own site and nowhere else', async () => {
+  const [host, other] = (await startHosts(2)) as [WebHost, WebHost]
+  const entry = (url: string) => ({ identifier: 'urn:air:shop.xyz:ada', type: 'application/mcp-server-card+json', url })
+  const catalog = (...entries: object[]) => ({ body: { specVersion: '1.0', entries } })
+  const another = { type: 'application/a2a-agent-card+json', url: '/agent.json' }
+  host.pages.set('/.well-known/ai-catalog.json', catalog(another, entry('/somewhere/card')))
+  host.pages.set('/somewhere/card', { body: serverCard })
+  other.pages.set('/.well-known/ai-catalog.json', catalog(entry('https://a.shop.xyz/card')))
+  const { found, checks } = await lookAt([host], ['web', host.url])
+  expect(mcpOf(found).at(-1)).toBe('mcp /.well-known/ai-catalog.json ok')
+  expect(checks.find(({ candidate, status }) => candidate.kind === 'mcp' && status === 'ok')?.found).toMatchObject({
+    content: { title: 'Ada', version: '3' },
+    version: { etag: null, lastModified: null }, // that of the card is none of the catalog, which is asked again
+  })
+  expect(mcpOf((await lookAt([other], ['web', other.url])).found).at(-1)).toBe(
+    'mcp /.well-known/ai-catalog.json schema_mismatch',
+  )
+})

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTools } from '../../../api/mcp/tools.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { root } from '../../support/source-files.ts'
 
-// The protocol's own conformance scenarios, those that are for any server and not for the fixtures of a library.
+// The protocol's own conformance scenarios, those that are for any server and not for the fixtures of a library, and its
+// inspector, by the command line.
 
 let database: TestDatabase
 let api: TestApi
@@ -52,6 +54,27 @@ test.each(scenarios.slice(0, rounds(3, 10)))('%s: %s', async (revision, scenario
   const failed = checks.filter(({ status }) => status !== 'SUCCESS' && status !== 'SKIPPED' && status !== 'INFO')
   expect(failed.map(({ id }) => id).sort()).toEqual(misses)
 })
+
+test('the inspector lists every tool, as it is defined', async () => {
+  const { tools } = JSON.parse(await inspected('tools/list')) as { tools: { name: string; inputSchema: object }[] }
+  const schemaOf = { target: 'draft-2020-12' } as const
+  expect(tools.map(({ name, inputSchema }) => [name, inputSchema])).toMatchObject(
+    createTools().map(({ name, input }) => [name, input['~standard'].jsonSchema.input(schemaOf)]),
+  )
+})
+
+/** What the inspector prints of a method. */
+function inspected(method: string): Promise<string> {
+  const folder = join(root, 'node_modules', '@modelcontextprotocol', 'inspector-cli', 'build')
+  const args = [join(folder, 'index.js'), `${api.url}/mcp`, '--transport', 'http', '--method', method]
+  return new Promise((resolve, reject) => {
+    // It finds its own version by the folder that it runs in.
+    execFile(process.execPath, args, { cwd: folder }, (failed, stdout, stderr) => {
+      if (failed) reject(new Error(`${method}: ${stdout}\n${stderr}`))
+      else resolve(stdout)
+    })
+  })
+}
 
 /** What the scenario found. */
 function checksOf(revision: string, scenario: string): Promise<{ id: string; status: string }[]> {

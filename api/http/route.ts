@@ -58,6 +58,8 @@ export interface Sources {
 
 export interface Total {
   readonly total: number
+  /** The parts that it is made of, where totals of several questions are sums of them: JSON. */
+  readonly groups?: string
   /** Number of the newest change of an agent when it was counted, where that matters. */
   readonly change?: number
   readonly bytes: number

@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { type DiscoveryTotal, discoveryPage, discoverySorts, discoveryTotal } from '../../db/queries/find/discovery.ts'
+import {
+  type DiscoveryTotal,
+  discoveryGroups,
+  discoveryPage,
+  discoverySorts,
+  discoveryTotal,
+  groupTotal,
+  isGrouped,
+} from '../../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../../db/queries/find/discovery-filter.ts'
 import { queryLimits, rowLimits } from '../../limits.config.ts'
 import { cursorParameter, objectText, pagedBody, readCursor } from '../http/cursor.ts'
@@ -13,7 +21,7 @@ import {
   wordsFilter,
 } from '../http/filter-parameters.ts'
 import { chainsParameter, flagParameter, integerParameter, textParameter, wordParameter } from '../http/parameters.ts'
-import { json, route, type Sources } from '../http/route.ts'
+import { json, route, type Sources, type Total } from '../http/route.ts'
 import { discoveryList, discoverySelection } from '../schemas/discovery.ts'
 import { leanFields } from '../schemas/lean-row.ts'
 
@@ -128,19 +136,26 @@ export const discovery = route({
   },
 })
 
-/** The total of a filter is the same for all its pages and sorts, and until an agent changes: counting is the more expensive half. */
-async function countOnce(
-  filter: DiscoveryFilter,
-  change: number,
-  { database, totals }: Sources,
-): Promise<DiscoveryTotal> {
-  const { value } = await totals.get(
-    `discovery ${change} ${JSON.stringify(filter)}`,
-    totalFreshSeconds * 1_000,
-    async () => ({
-      ...(await discoveryTotal(database, filter)),
-      bytes: 0,
-    }),
-  )
-  return { total: value?.total ?? 0, change: value?.change ?? 0 }
+/**
+ * The total of a filter is the same for all its pages and sorts, and until an agent changes: counting is the more expensive
+ * half. Of what most filters are made of, agents are counted once for all of them.
+ */
+async function countOnce(filter: DiscoveryFilter, change: number, sources: Sources): Promise<DiscoveryTotal> {
+  const { database } = sources
+  if (!isGrouped(filter)) {
+    return kept(`discovery ${change} ${JSON.stringify(filter)}`, sources, () => discoveryTotal(database, filter))
+  }
+  const { q } = filter
+  const counted = await kept(`groups ${change} ${JSON.stringify(q)}`, sources, async () => {
+    return { total: 0, ...(await discoveryGroups(database, q)) }
+  })
+  return { change: counted.change, total: await groupTotal(database, counted.groups ?? '[]', filter) }
+}
+
+async function kept(key: string, { totals }: Sources, count: () => Promise<Omit<Total, 'bytes'>>) {
+  const { value } = await totals.get(key, totalFreshSeconds * 1_000, async () => {
+    const counted = await count()
+    return { ...counted, bytes: counted.groups?.length ?? 0 }
+  })
+  return { total: 0, change: 0, ...value }
 }

@@ -44,7 +44,12 @@ const read = async (query: string): Promise<z.infer<typeof discoveryList>> => {
   expect(response.status).toBe(200)
   return discoveryList.parse(await response.json())
 }
-const fids = async (query: string) => (await read(`${query}&limit=100`)).agents.map((agent) => agent.fid).sort()
+/** Of all that match: the total says how many. */
+const fids = async (query: string) => {
+  const { agents, total } = await read(`${query}&limit=100`)
+  expect(total).toBe(agents.length)
+  return agents.map((agent) => agent.fid).sort()
+}
 const expected = (keep: (agent: SeedAgent, index: number) => boolean) => world.filter(keep).map((agent) => agent.fid)
 
 test('a lean row carries the fields of the contract, in its order', async () => {

@@ -63,20 +63,25 @@ const conditionOf: {
   paid_30d: (value) => `(a.settlements_30d > 0) = ${value}::boolean`,
 }
 
-/**
- * Conditions over the agent `a`, and the values they name as parameters, behind those that are there already. `named` are the FIDs
- * of all agents that `q` finds, as far as they can be named.
- */
+interface Reading {
+  /** FIDs of all agents that `q` finds, as far as they can be named. */
+  readonly named: readonly string[] | null
+  /** Values of parameters that are there already. */
+  readonly before?: readonly unknown[]
+  /** Few agents are looked at, those that stand first in an order: the words of each are then sooner read by its FID. */
+  readonly isNear?: boolean
+}
+
+/** Conditions over the agent `a`, and the values they name as parameters. */
 export function filterConditions(
   filter: DiscoveryFilter,
-  named: readonly string[] | null,
-  before: readonly unknown[] = [],
+  { named, before = [], isNear = false }: Reading,
 ): { conditions: string[]; values: unknown[] } {
   const values = [...before]
   const parameter = (value: unknown) => `$${values.push(value)}`
   const { q, has_settlements: paid = null, ...rest } = filter
   const conditions = [
-    ...(q === null ? [] : [named ? `a.fid = any (${parameter(named)}::bigint[])` : matches(q, parameter)]),
+    ...(q === null ? [] : [named ? `a.fid = any (${parameter(named)}::bigint[])` : matches(q, parameter, isNear)]),
     ...Object.entries(conditionOf).flatMap(([name, condition]) => {
       const value = rest[name as keyof typeof rest] ?? null
       return value === null ? [] : [condition(parameter(value))]
@@ -86,8 +91,11 @@ export function filterConditions(
   return { conditions, values }
 }
 
-/** What `q` finds, where it is not named: `namedBy` finds the same. */
-function matches(q: string, parameter: (value: unknown) => string): string {
+/**
+ * What `q` finds, where it is not named: `namedBy` finds the same. `offset 0` keeps the planner from reading the words of
+ * all agents first.
+ */
+function matches(q: string, parameter: (value: unknown) => string, isNear: boolean): string {
   const { words, handle, fid, address } = understood(q)
   if (address !== null) {
     return `a.fid in (select fid from verified_address where address = ${parameter(address)} and ended_at is null)`
@@ -95,7 +103,8 @@ function matches(q: string, parameter: (value: unknown) => string): string {
   // Lowercased as the column is: JavaScript has other rules for a few letters.
   return `(a.search like lower(${parameter(partOf(q))}::text)
     or exists (select from agent_words w
-                where w.fid = a.fid and w.document @@ websearch_to_tsquery('simple', ${parameter(words)}::text))
+                where w.fid = a.fid and w.document @@ websearch_to_tsquery('simple', ${parameter(words)}::text)
+                ${isNear ? 'offset 0' : ''})
     or lower(a.handle) = lower(${parameter(handle)}::text)
     or a.fid = ${parameter(fid)}::bigint)`
 }

@@ -62,12 +62,58 @@ const whereOf = (conditions: readonly string[]) => (conditions.length === 0 ? ''
 
 export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Promise<DiscoveryTotal> {
   return atOneMoment(db, filter, async (named) => {
-    const { conditions, values } = filterConditions(filter, named)
+    const { conditions, values } = filterConditions(filter, { named })
     // Unnamed, like the page: a plan made for every pattern at once is the wrong one for common or for rare words.
     const text = `select count(*) as total, ${newestChange} as change from agent a ${whereOf(conditions)}`
     const { rows } = await db.query<DiscoveryTotal>({ text, values })
     return rows[0] ?? { total: 0, change: 0 }
   })
+}
+
+/** Filters over few combinations of values, with the columns they are over. */
+const groupColumns = {
+  chain: 'chains text[]',
+  claimed: 'claimed boolean',
+  spec: 'has_spec boolean',
+  codehost: 'has_codehost boolean',
+} as const
+
+/** How many agents of each combination of these columns there are. */
+export interface DiscoveryGroups {
+  /** JSON array. */
+  readonly groups: string
+  readonly change: number
+}
+
+/** Whether `groupTotal` knows the total of a filter. */
+export const isGrouped = (filter: DiscoveryFilter): boolean =>
+  Object.entries(filter).every(([name, value]) => (value ?? null) === null || name === 'q' || name in groupColumns)
+
+/** Of the agents that `q` finds; counting them apart takes no longer than counting them together. */
+export async function discoveryGroups(db: Queryable, q: string | null): Promise<DiscoveryGroups> {
+  const filter = { q, chain: null, claimed: null, spec: null, codehost: null }
+  return atOneMoment(db, filter, async (named) => {
+    const { conditions, values } = filterConditions(filter, { named })
+    const columns = Object.values(groupColumns).map((column) => `a.${column.split(' ')[0]}`)
+    const text = `
+select coalesce(json_agg(one), '[]')::text as groups, ${newestChange} as change
+  from (select ${columns.join(', ')}, count(*) as n from agent a ${whereOf(conditions)} group by ${columns.join(', ')}) one`
+    const { rows } = await db.query<DiscoveryGroups>({ text, values })
+    return rows[0] ?? { groups: '[]', change: 0 }
+  })
+}
+
+/** What a filter matches of the agents that are grouped, its `q` left aside. */
+export async function groupTotal(db: Queryable, groups: string, filter: DiscoveryFilter): Promise<number> {
+  const { conditions, values } = filterConditions({ ...filter, q: null }, { named: null, before: [groups] })
+  const columns = Object.values(groupColumns).join(', ')
+  const { rows } = await db.query<{ total: number }>({
+    text: `
+select coalesce(sum(a.n), 0)::bigint as total
+  from json_to_recordset($1) as a (${columns}, n bigint) ${whereOf(conditions)}`,
+    values,
+  })
+  return rows[0]?.total ?? 0
 }
 
 /**
@@ -89,7 +135,7 @@ export async function discoveryPage(
   const shown = await atOneMoment(db, filter, (named) => read(named, 'null::bigint'))
   const known = await totalAt(shown.change)
   if (known.change === shown.change) return { ...shown, total: known.total }
-  return read(null, `(select count(*) from agent a ${whereOf(filterConditions(filter, null).conditions)})`)
+  return read(null, `(select count(*) from agent a ${whereOf(filterConditions(filter, { named: null }).conditions)})`)
 }
 
 /**
@@ -146,9 +192,13 @@ async function fidsOf(db: Queryable, wanted: Wanted): Promise<number[]> {
   return rows.map(({ fid }) => fid)
 }
 
+/** Rows up to which a page is near the beginning of its order. */
+const nearRows = 500
+
 /** The rows of a page; in a walk one more, which tells whether there is a next page. */
 function found({ filter, named, page: { sort, limit: rows, from } }: Wanted) {
-  const { conditions, values } = filterConditions(filter, named)
+  const isNear = 'after' in from || from.offset + rows <= nearRows
+  const { conditions, values } = filterConditions(filter, { named, isNear })
   const parameter = (value: unknown) => `$${values.push(value)}::bigint`
   if ('after' in from && from.after) conditions.push(behind[sort](...from.after.map(parameter)))
   const limit = parameter(rows)

@@ -22,10 +22,10 @@ export async function discoveryFacets(db: Queryable, filter: DiscoveryFilter, is
   const { chain, claimed, protocol, skill, alive, paid_30d, ...others } = filter
   const own = { chain, claimed, protocol, skill, alive, paid_30d }
   const named = filter.q === null ? null : isSearch ? await foundBy(db, filter.q) : (await namedBy(db, filter.q)).fids
-  const base = filterConditions({ chain: null, claimed: null, ...others }, named)
+  const base = filterConditions({ chain: null, claimed: null, ...others }, { named })
   let { values } = base
   const fits = facets.map((name) => {
-    const of = filterConditions({ ...none, [name]: own[name] ?? null }, null, values)
+    const of = filterConditions({ ...none, [name]: own[name] ?? null }, { named: null, before: values })
     values = of.values
     return `(${of.conditions[0] ?? 'true'}) as fits_${name}`
   })

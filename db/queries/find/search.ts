@@ -42,7 +42,8 @@ interface Hits {
  * words; at equal rank the claimed, then the lowest FID.
  */
 export async function searchAgents(db: Queryable, { q, parts, filter, limit, offset }: Search): Promise<Hits> {
-  const { conditions, values } = filterConditions({ ...filter, q: null }, null, [...valuesOf(q, parts), limit, offset])
+  const before = [...valuesOf(q, parts), limit, offset]
+  const { conditions, values } = filterConditions({ ...filter, q: null }, { named: null, before })
   // Unnamed: planned with its words, as common and rare ones want other plans.
   const { rows } = await db.query<Hits>({ text: textOf(conditions), values })
   return rows[0] ?? { rows: '[]', count: 0, total: 0 }

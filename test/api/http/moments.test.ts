@@ -59,9 +59,14 @@ test('a total is not counted again while nothing changes', async () => {
   const watched = await startApi(database, { now: () => now, database: { query } as never })
   for (let page = 1; page <= 5; page++) {
     now += 6_000
-    await watched.get(`/api/discovery?q=ag&page=${page}`)
+    for (const more of ['', '&chain=Base', '&claimed=claimed', '&spec=true&codehost=false&chain=OP']) {
+      await watched.get(`/api/discovery?q=ag&page=${page}${more}`)
+    }
+    await watched.get(`/api/discovery?q=ag&page=${page}&status=active`)
   }
-  expect(texts.filter((text) => text.startsWith('select count(*) as total'))).toHaveLength(1)
+  const counts = (beginning: RegExp) => texts.filter((text) => beginning.test(text))
+  expect(counts(/count\(\*\) as n from agent/)).toHaveLength(1)
+  expect(counts(/count\(\*\) as total/)).toHaveLength(1)
   await watched.stop()
 })
 

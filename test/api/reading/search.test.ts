@@ -206,8 +206,8 @@ test('pages follow each other without an overlap, two hundred hits at most', asy
 
 test('discovery finds the same by q besides parts of names, in its own order, few and many', async () => {
   const { pool } = database
-  const listed = async (q: string) => {
-    const response = await api.get(`/api/discovery?sort=oldest&limit=100&q=${encodeURIComponent(q)}`)
+  const listed = async (q: string, more = '') => {
+    const response = await api.get(`/api/discovery?sort=oldest&limit=100&q=${encodeURIComponent(q)}${more}`)
     const { agents, total } = (await response.json()) as { agents: { fid: number }[]; total: number }
     return { fids: agents.map(({ fid }) => fid).sort((a, b) => a - b), total }
   }
@@ -219,7 +219,7 @@ test('discovery finds the same by q besides parts of names, in its own order, fe
     expect([q, (await listed(q)).total]).toEqual([q, 1])
   await pool.query(
     `insert into agent (fid, handle, chains, verified_addresses, claimed, agent_status, registered_at, listed_at, search, changed_at)
-     select n, 'beacon' || n, '{}', '{}', false, 'active', now(), now(), 'beacon' || n, now()
+     select n, 'beacon' || n, case when n % 3 = 0 then '{base}' else '{}' end::text[], '{}', false, 'active', now(), now(), 'beacon' || n, now()
        from generate_series(20001, 21200) n`,
   )
   now += 120_000
@@ -232,6 +232,9 @@ test('discovery finds the same by q besides parts of names, in its own order, fe
   await pool.query(`update agent_words set descriptions = 'shines over rocks' where fid > 20000`)
   now += 120_000
   expect((await listed('rocks')).total).toBe(1_200)
+  expect((await listed('rocks', '&chain=Base')).total).toBe(400)
+  const pages = await Promise.all(Array.from({ length: 12 }, (_, n) => listed('rocks', `&page=${n + 1}`)))
+  expect(new Set(pages.flatMap(({ fids }) => fids)).size).toBe(1_200)
 })
 
 test('what an agent is found by follows what happens to it', async () => {

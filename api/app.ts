@@ -21,7 +21,7 @@ import { expressPath, methodsByPath, type Sources, type Total } from './http/rou
 import { waitInLane } from './http/turns.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { pageLimiter, pictureLimiter } from './limits/page-limiter.ts'
-import { hearRefused, mcpPath, mcpRoutes } from './mcp/routes.ts'
+import { hearRefused, mcpPath, mcpPlaces, mcpRoutes } from './mcp/routes.ts'
 import type { Painter } from './pages/card/painter.ts'
 import { pageRoutes } from './pages/pages.ts'
 import type { PictureDoor } from './pages/pictures/gallery.ts'
@@ -85,13 +85,17 @@ export function createApp(deps: ApiDeps): Express {
   app.use(giveHeaders)
   app.use(metrics.timeRequests)
   app.use(cors(deps.siteUrl))
-  app.use(healthRoutes(deps, metrics.registry))
+  const unmetered = new Dispatch()
+  const health = healthRoutes(deps, metrics.registry)
+  for (const path of ['/healthz', '/readyz', '/metrics']) unmetered.at(path).use(health)
+  app.use(unmetered.handle)
   app.use(requireHost)
   app.use(limiter(deps.limiter))
   app.use(waitInLane('api'))
   app.use(mcpPath, hearRefused)
-  app.use(mcpRoutes({ sources, cache, onRead: metrics.countRead, log: deps.log }))
   const dispatch = new Dispatch()
+  const mcp = mcpRoutes({ sources, cache, onRead: metrics.countRead, log: deps.log })
+  for (const path of mcpPlaces) dispatch.at(path).use(mcp)
   const refuse = answerErrors(deps.log, jsonOrProblem(deps.baseUrl))
   const { claims } = deps
   if (claims) {

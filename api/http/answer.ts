@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { LRUCache } from 'lru-cache'
 import type { Cache, CacheAnswer } from './cache.ts'
 import { Content, chooseEncoding } from './content.ts'
 import { ApiError } from './errors.ts'
@@ -13,7 +14,7 @@ export function answer(route: Route, sources: Sources, cache: Cache<Content>, on
   const { maxAgeSeconds, missing = 'there is nothing at this path' } = route
   const headers = Object.entries(route.headers ?? {})
   return async (req, res) => {
-    const { key, value, hit, ageSeconds } = await readThrough(route, parseRequest(route, req), sources, cache)
+    const { key, value, hit, ageSeconds } = await readThrough(route, inputOf(route, req), sources, cache)
     onRead(route.path, hit)
     if (!value) throw new ApiError('ERR_NOT_FOUND', missing)
     if (hit) res.setHeader('Age', String(ageSeconds))
@@ -77,6 +78,21 @@ export function holds(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   return header.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
 }
+
+/** What a request asks for: the same address means the same, and reading it costs more than finding the answer. */
+function inputOf(route: Route, req: Request): Record<string, unknown> {
+  const { url } = req
+  const known = understood.get(url)
+  if (known?.route === route) return known.input
+  const input = parseRequest(route, req)
+  if (url.length <= longestRemembered) understood.set(url, { route, input })
+  return input
+}
+
+const longestRemembered = 512
+const understood = new LRUCache<string, { readonly route: Route; readonly input: Record<string, unknown> }>({
+  max: 4_096,
+})
 
 /** Path parameters refuse what they cannot be; query parameters take everything. */
 export function parseRequest(

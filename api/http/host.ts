@@ -6,12 +6,24 @@ const form = /^(\[[0-9a-f:.]+\]|([a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})*)(:[0-9]{
 
 /** Refuses HTTP/1.1 without Host, with two, or with one that is none (RFC 9112, 3.2): proxies would differ on whose it is. */
 export const requireHost: RequestHandler = (req, _res, next) => {
-  const hosts = req.rawHeaders.filter(
-    (_text, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === 'host',
-  )
-  if (hosts.length > 1) throw invalidRequest('header Host', 'must be there once')
-  const [host] = hosts
+  const { rawHeaders } = req
+  let host: string | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (host !== undefined) throw invalidRequest('header Host', 'must be there once')
+    host = rawHeaders[index + 1]
+  }
   if (host === undefined && req.httpVersion === '1.1') throw invalidRequest('header Host', 'must be there')
-  if (host !== undefined && !form.test(host)) throw invalidRequest('header Host', 'must be a host, and maybe a port')
+  if (host !== undefined && !isHost(host)) throw invalidRequest('header Host', 'must be a host, and maybe a port')
   next()
+}
+
+/** Clients ask by the same few names again and again: the last that was one need not be read again. */
+let lastHost: string | undefined
+function isHost(host: string): boolean {
+  if (host === lastHost) return true
+  if (!form.test(host)) return false
+  lastHost = host
+  return true
 }

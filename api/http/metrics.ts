@@ -85,11 +85,15 @@ export function createMetrics({ cache, database, limiter, pool, standby, registr
       for (const { chain, lag_seconds } of await chainLags(database).catch(() => [])) this.set({ chain }, lag_seconds)
     },
   })
+  const readSeries = seriesOf(reads)
   return {
     registry,
     countClaim: (method: string, outcome: string) => claims.inc({ method, outcome }),
     countLeftOut: (place: string) => leftOut.inc({ place }),
-    countRead: (route: string, hit: boolean) => reads.inc({ route, outcome: hit ? 'hit' : 'miss' }),
+    countRead(route: string, hit: boolean) {
+      const outcome = hit ? 'hit' : 'miss'
+      readSeries(`${outcome} ${route}`, { route, outcome }).inc()
+    },
     timeRequests: timeRequests(seconds, errors),
   }
 }
@@ -116,13 +120,25 @@ function watchStandby(standby: Pick<Standby, 'counts' | 'ageMs'>, registers: Reg
   })
 }
 
+/** The series of its labels, found by a name: finding them by the labels costs more than counting. */
+function seriesOf<T>(metric: { labels(labels: Record<string, string | number>): T }) {
+  const known = new Map<string, T>()
+  return (name: string, labels: Record<string, string | number>): T => {
+    const found = known.get(name) ?? metric.labels(labels)
+    known.set(name, found)
+    return found
+  }
+}
+
 function timeRequests(seconds: Histogram, errors: Counter): RequestHandler {
+  const series = seriesOf(seconds)
   return (req, res, next) => {
     const start = performance.now()
     res.once('close', () => {
       const route = (req.route?.path as string | undefined) ?? 'none'
-      const labels = { route, method: known.has(req.method) ? req.method : 'other', status: res.statusCode }
-      seconds.observe(labels, (performance.now() - start) / 1_000)
+      const method = known.has(req.method) ? req.method : 'other'
+      const status = res.statusCode
+      series(`${method} ${status} ${route}`, { route, method, status }).observe((performance.now() - start) / 1_000)
       if (res.locals.errorCode !== undefined) errors.inc({ code: res.locals.errorCode })
     })
     next()

@@ -24,6 +24,8 @@ interface McpDeps {
 }
 
 export const mcpPath = '/mcp'
+/** How the paths of everything about it begin. */
+export const mcpPlaces = [mcpPath, '/.well-known'] as const
 
 /**
  * The MCP server (Model Context Protocol, streamable HTTP): revision 2026-07-28 and, on the same path, those before.

@@ -38,7 +38,7 @@ const catalog = z.object({ entries: z.array(z.unknown()) })
 
 /**
  * Where a host's catalog says that the card of its MCP server lies, the first of several. Undefined: it is no catalog, or
- * names none. Source: Model Context Protocol, experimental-ext-server-card (docs/discovery.md, July 2026).
+ * names none. Source: Model Context Protocol, experimental-ext-server-card, discovery (July 2026).
  */
 export function cardInCatalog(value: unknown, catalogUrl: URL): URL | undefined {
   const { entries = [] } = catalog.safeParse(value).data ?? {}

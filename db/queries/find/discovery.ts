@@ -79,7 +79,7 @@ const groupColumns = {
 } as const
 
 /** How many agents of each combination of these columns there are. */
-export interface DiscoveryGroups {
+interface DiscoveryGroups {
   /** JSON array. */
   readonly groups: string
   readonly change: number

@@ -100,14 +100,14 @@ const api = {
     more:
       "Requests to agents' hosts name it too. Where the API serves the pages it has no path: they link from the root. " +
       'docker-compose.yml takes BASE_URL when it is unset.',
-    readers: ['enrichment', 'api'],
+    readers: ['enrichment', 'api', 'export'],
   },
   SERVICE_NAME: {
     form: serviceName,
     default: 'agent-directory',
     about: "name in texts, in the path of the claim manifest and in requests to agents' hosts",
     more: 'Lowercase letters, digits, hyphens.',
-    readers: ['enrichment', 'api'],
+    readers: ['enrichment', 'api', 'export'],
   },
   TRUST_PROXY_HOPS: {
     form: whole(0, 16),

@@ -26,7 +26,8 @@ them: the columns with their types, and the rows, bytes and SHA-256 of each file
 May be killed at any time: the same command goes on behind the last whole file, with the state of the database then;
 the manifest says of which moment each file is. A folder holds one export.
 
---what       agents, settlements, registrations or claims
+--what       agents, settlements, registrations or claims; these with whole_proof, which verify-proof checks, on the claim
+             that an account's proof is of
 --format     ndjson, csv or parquet
 --out        folder: empty, missing, or that of the same export
 --chain      rows of this chain alone, as base; agents: those that hold an identity on it now
@@ -86,11 +87,12 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   }
   if (values.every ?? values['rows-per-second']) throw new UsageError('--every and --rows-per-second go with --served')
   const { request, folder } = readRequest(values)
+  const terms = { serviceName: vars.SERVICE_NAME, siteUrl: vars.SITE_URL, baseUrl: vars.BASE_URL }
   endOn(stopping, 'the same command goes on behind the last whole file')
   const print = (begun: Parameters<Parameters<typeof runExport>[3]>[0]) =>
     openDisplay(request.what, begun, process.stdout)
   const exportFrom = (pool: Parameters<typeof inTransaction>[0]) =>
-    inTransaction(pool, (client) => runExport(client, request, folder, print))
+    inTransaction(pool, (client) => runExport(client, request, { folder, terms }, print))
   await withDatabase(async (databaseUrl) => {
     const primary = poolTo(databaseUrl, 1)
     const { DATABASE_READ_URL: readUrl } = vars

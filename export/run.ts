@@ -13,15 +13,18 @@ import {
 } from '../db/queries/read/exports.ts'
 import { settlementStarts } from '../db/queries/read/settlement-starts.ts'
 import { UsageError } from '../ops/cli.ts'
+import type { Terms } from '../trust/claim-text.ts'
 import { exportColumns } from './columns.ts'
 import type { Display } from './display.ts'
 import { openPart } from './formats.ts'
 import { type Manifest, type Part, partial, readManifest, writeManifest } from './manifest.ts'
 import { seal } from './part-file.ts'
 import type { ExportRequest } from './request.ts'
+import { furtherColumns, type ProofsOf, withProofs } from './whole-proofs.ts'
 
-/** Rows in memory at a time, and of a row group in Parquet. */
+/** Rows in memory at a time, and of a row group in Parquet. Whole proofs are some kilobytes each. */
 const pageRows = 10_000
+const proofPageRows = 500
 
 /**
  * Writes what is missing of the export, and gives back what the folder then holds. `db` is in a transaction of which
@@ -31,13 +34,14 @@ const pageRows = 10_000
 export async function runExport(
   db: Queryable,
   request: ExportRequest,
-  folder: string,
+  { folder, terms }: { readonly folder: string; readonly terms: Terms },
   openDisplay: (begun: { rows: number; expected: number }) => Display,
 ): Promise<Manifest> {
   await beginSnapshot(db)
   if (!(await tryLockExport(db, folder))) throw new UsageError(`another process exports to ${folder}`)
   const snapshotAt = await snapshotTime(db)
-  const columns = (await exportColumns(db, request.what)).map(({ name, type }) => ({ name, type }))
+  const ofView = (await exportColumns(db, request.what)).map(({ name, type }) => ({ name, type }))
+  const columns = [...ofView, ...furtherColumns(request.what)]
   let manifest: Manifest = (await readManifest(folder, request, columns)) ?? {
     version: 1,
     request,
@@ -53,7 +57,8 @@ export async function runExport(
   const display = openDisplay({ rows: manifest.rows, expected: await estimateExport(db, filter) })
   try {
     while (!manifest.complete) {
-      const part = await writePart(db, manifest, { filter, folder, snapshotAt, display })
+      const proofs = { terms, at: new Date(snapshotAt) }
+      const part = await writePart(db, manifest, { filter, folder, snapshotAt, display, proofs })
       manifest = {
         ...manifest,
         complete: (part?.rows ?? 0) < request.partRows,
@@ -84,14 +89,18 @@ async function writePart(
     folder,
     snapshotAt,
     display,
-  }: { filter: ExportFilter; folder: string; snapshotAt: string; display: Display },
+    proofs,
+  }: { filter: ExportFilter; folder: string; snapshotAt: string; display: Display; proofs: ProofsOf },
 ): Promise<Part | undefined> {
+  const further = furtherColumns(request.what).length
+  const ofView = columns.slice(0, columns.length - further)
   const keyAt = exportedViews[request.what].key.map((name) => columns.findIndex((column) => column.name === name))
   let lastKey = parts.at(-1)?.last_key
   let rows = 0
   const nextPage = async () => {
-    const limit = Math.min(pageRows, request.partRows - rows)
-    const page = limit > 0 ? await exportPage(db, filter, columns, { after: lastKey, limit }) : []
+    const limit = Math.min(further > 0 ? proofPageRows : pageRows, request.partRows - rows)
+    const found = limit > 0 ? await exportPage(db, filter, ofView, { after: lastKey, limit }) : []
+    const page = further > 0 ? await withProofs(db, ofView, found, proofs) : found
     const last = page.at(-1)
     if (last) lastKey = keyAt.map((at) => last[at] as string)
     rows += page.length

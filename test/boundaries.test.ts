@@ -41,12 +41,12 @@ const mayImport: Record<string, string[]> = {
   hosts: ['ops'],
   trust: [], // what can be checked offline: it knows of no host, no database and no setting
   net: ['ops'],
-  db: ['abi', ...tables, 'postgres', 'ops'],
+  db: ['abi', 'trust', ...tables, 'postgres', 'ops'],
   social: ['abi', 'hosts', 'trust', 'ops'],
   processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
   enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
   api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
-  export: ['db', 'chains.config.ts', 'chains.file.ts', 'settings.read.ts', 'settings.ts', 'ops'],
+  export: ['db', 'trust', 'chains.config.ts', 'chains.file.ts', 'settings.read.ts', 'settings.ts', 'ops'],
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
   client: [], // a package of its own
 }

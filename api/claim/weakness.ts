@@ -31,7 +31,7 @@ export async function weaknessOf(
   if (contractChainId !== null && walletChains.includes(contractChainId) && !wallets.canAnswer(contractChainId)) {
     throw new Error(`chain ${contractChainId} has no node to ask about the contract wallet ${address}`)
   }
-  const facts = await keyFactsOf(database, fid, message.signer)
+  const facts = await keyFactsOf(database, { fid, key: message.signer, hash: message.hash })
   const provable = { message, fid, address: address as Hex, key: facts, now: new Date(world.now()) }
   const { verdict, key, claim, keyStanding } = await proveMessage(provable, { registries, wallets })
   if (verdict !== 'proven' && !(verdict === 'signed' && !registries.canAnswer)) {

@@ -79,6 +79,17 @@ const keyPlace = z.strictObject({
       signed_by: address,
     })
     .nullable(),
+  key_remove: z
+    .strictObject({
+      message: envelope,
+      timestamp: count,
+      signature: bytes,
+      signature_type: count,
+      nonce: count,
+      deadline: count,
+      signed_by: address.nullable(),
+    })
+    .nullable(),
 })
 
 const event = z.strictObject({

@@ -5,6 +5,7 @@ import { disputesOf, storedVerification } from '../../db/queries/join/claim-chec
 import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
 import { day, hour } from '../../ops/time.ts'
 import { askKeyStanding } from '../../social/key-standing.ts'
+import { networkTime } from '../../social/messages.ts'
 import type { ProofWorld } from '../../social/proving.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
@@ -87,14 +88,17 @@ const checks: Readonly<Record<string, Check>> = {
 }
 
 /**
- * Whether a message that takes a verification back is of a key that the account has or had: anybody's key signs such a
- * message, and a hub that shows it says no more than one that leaves the verification out.
+ * Whether a message that takes a verification back is of a key that the account has, or had then: anybody's key signs
+ * such a message, and a hub that shows it says no more than one that leaves the verification out.
  */
 async function isSignedFor(fid: number, hubMessage: unknown, world: CheckWorld): Promise<boolean> {
-  const signer = readHubMessage(hubMessage)?.signer
-  if (!signer || !world.registries.canAnswer) return true // nobody can say otherwise
-  const facts = await keyFactsOf(world.database, fid, signer)
-  return (await askKeyStanding(world.registries, { fid, key: toHex(signer) }, facts)).outcome === 'held'
+  const message = readHubMessage(hubMessage)
+  if (!message || !world.registries.canAnswer) return true // nobody can say otherwise
+  const { signer: key, hash, data } = message
+  const facts = await keyFactsOf(world.database, { fid, key, hash })
+  const at = networkTime(data.timestamp)
+  const signed = { at, seenAt: facts.messageSeenAt ?? at }
+  return (await askKeyStanding(world.registries, { fid, key: toHex(key), signed }, facts)).outcome === 'held'
 }
 
 /** Hubs that disagree about a verification of these addresses; which of them is right only the network can show. */

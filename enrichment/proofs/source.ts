@@ -42,6 +42,17 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
     }
   }
 
+  /** What the registry says at its final block, which nothing undoes. */
+  async function removalOf(
+    fid: number,
+    key: Uint8Array,
+    { source }: KeyStanding,
+  ): Promise<StoredKeyStanding['removal']> {
+    if (source !== 'chain') return null
+    const removal = await answered(() => registries.removalOf(fid, toHex(key), 'finalized'))
+    return { isRemoved: removal !== undefined, log: removal?.place ?? null }
+  }
+
   return {
     ...sources.proofs,
     host,
@@ -55,7 +66,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
       for (const { hash, address, message: json } of await messagesToProve(pool, fid)) {
         const message = readHubMessage(json)
         if (!message) continue // nothing of it can be checked, today or later
-        const facts = await keyFactsOf(pool, fid, message.signer)
+        const facts = await keyFactsOf(pool, { fid, key: message.signer, hash })
         await host.slot()
         const provable = { message, fid, address: address as `0x${string}`, key: facts, now: now() }
         const { verdict, claim, key, keyStanding, wallet } = await answered(() => proveMessage(provable, world))
@@ -64,18 +75,18 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         const { source = null, beforeCustody = false } = keyStanding ?? {}
         const log = await addedLog(message.signer, keyStanding)
         const place = { custodyBlock: facts.transferBlock, addedLog: log }
-        keys.push({ fid, key: message.signer, source, beforeCustody, ...place })
+        keys.push({ fid, key: message.signer, source, beforeCustody, ...place, removal: null })
         // What may be another answer tomorrow: of a contract, and about a key that is added yet or was handed over.
         isOpen ||= wallet !== undefined || verdict !== 'proven' || beforeCustody
       }
       const grounds = await claimGrounds(pool, fid)
       for (const key of grounds.keys) {
-        const facts = await keyFactsOf(pool, fid, key)
+        const facts = await keyFactsOf(pool, { fid, key })
         await host.slot()
         const standing = await answered(() => askKeyStanding(registries, { fid, key: toHex(key) }, facts))
         const { source, beforeCustody } = standing
         const place = { custodyBlock: facts.transferBlock, addedLog: await addedLog(key, standing) }
-        keys.push({ fid, key, source, beforeCustody, ...place })
+        keys.push({ fid, key, source, beforeCustody, ...place, removal: await removalOf(fid, key, standing) })
       }
       const custody = grounds.claimed ? await answered(() => registries.custodyOf(fid)) : undefined
       return {
@@ -84,7 +95,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
           if (custody) await storeCustodyReading(db, { fid, ...custody, now: now() })
           await storeProofs(db, proofs, now())
           await storeKeyStandings(db, keys, now())
-          return isOpen ? cadenceMs.open : cadenceMs.settled
+          return isOpen || grounds.claimed ? cadenceMs.open : cadenceMs.settled
         },
       }
     },

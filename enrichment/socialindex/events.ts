@@ -162,7 +162,7 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
     if (!(await moveCursor(db, move))) throw new LeaseLost(`events of shard ${shard} went on from elsewhere`)
     await storeChanges(db, page.changes, now)
     await storeMessages(db, page.messages, now)
-    await storeKeyMessages(db, page.keys)
+    await storeKeyMessages(db, page.keys, now)
   }
   return page.more ? 0 : pollMs
 }

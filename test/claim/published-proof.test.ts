@@ -7,14 +7,18 @@ import { type Hex, numberToHex, padHex, sha256, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { claimProof } from '../../api/schemas/proof.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { claimHistory, provableClaim } from '../../db/queries/read/claim-proof.ts'
+import { claimHistory, provableClaims } from '../../db/queries/read/claim-proof.ts'
 import { funder } from '../../devnet/chain/chain.ts'
+import { removeAppKey } from '../../devnet/chain/farcaster.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
+import type { Message } from '../../devnet/hub/messages.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import { exportRecord, importRecord } from '../../export/claims/record.ts'
+import { furtherColumns, withProofs } from '../../export/whole-proofs.ts'
 import { sources } from '../../sources.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
+import type { ProvableClaim } from '../../trust/proof/provable.ts'
 import {
   appKeyOf,
   type Claimant,
@@ -28,7 +32,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
 import { runMain } from '../support/mains.ts'
-import { keyAddMessage } from '../trust/key-adds.ts'
+import { keyAddMessage, keyRemoveMessage } from '../trust/key-adds.ts'
 
 // What the service publishes about claims of every method holds before the command that strangers check it with.
 
@@ -120,6 +124,26 @@ test('the proof of a token holds, and says where its key was added', async () =>
   await expectAdded(proof, claimant)
 })
 
+test('the proof of an address whose key is removed since says so, and names the log', async () => {
+  const claimant = await stage.claimant()
+  const { fid, appKey } = claimant
+  await published(claimant, await eip191Claim(stage, claimant))
+  const { transactionHash, logs } = await stage.chain.execute(funder, removeAppKey(BigInt(fid), appKey.publicKey))
+  await stage.chain.client.mine({ blocks: 96 })
+  stage.clock.now += 2 * 86_400_000
+  await job.run()
+  const { body: proof } = await proofOf(claimant)
+  expect(proof).toMatchObject({ state: 'live', keys: [{ key: appKey.publicKey, state: 2 }] })
+  expect(proof.keys[0]?.remove).toMatchObject({ tx_hash: transactionHash, log_index: logs[0]?.logIndex })
+  claimProof.parse(proof)
+  expect(await failed(proof)).toEqual([])
+  expect(await command(proof)).toMatchObject({ code: 0 })
+  const { sha256: _, ...rest } = proof
+  const [key] = proof.keys
+  const elsewhere = sealProof({ ...rest, keys: [{ ...key!, remove: key!.add }] })
+  expect(await command(elsewhere)).toMatchObject({ code: 1, stdout: expect.stringMatching(/FAILED.*that removed it/) })
+})
+
 test('the proof of a contract wallet says on which block it answered, and with which code', async () => {
   const claimant = await stage.claimant()
   const { fid, account } = claimant
@@ -147,12 +171,13 @@ test('the proof of an address that an off-chain key signed for carries the messa
   const account = stage.hub.state.accounts.get(fid)!
   const own = appKeyOf(`off the chain ${fid}`)
   const appKey = { publicKey: own.publicKey, privateKey: toHex(own.secret) }
-  const message = await keyAddMessage({ fid, appKey }, claimant.custody, new Date(stage.clock.now))
-  stage.hub.state.shards
-    .get((fid % 2) + 1)!
-    .append(stage.clock.now, [
-      { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages: [] } },
-    ])
+  const tell = (message: Message) =>
+    stage.hub.state.shards
+      .get((fid % 2) + 1)!
+      .append(stage.clock.now, [
+        { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages: [] } },
+      ])
+  tell(await keyAddMessage({ fid, appKey }, claimant.custody, new Date(stage.clock.now)))
   expect(account.fid).toBe(fid)
   stage.clock.now += 60_000
   stage.hub.state.addVerification(fid, claimant.address, { privateKey: claimant.privateKey, appKey })
@@ -161,8 +186,17 @@ test('the proof of an address that an off-chain key signed for carries the messa
   const proof = await published(claimant, await eip191Claim(stage, claimant))
   expect(proof.keys).toMatchObject([{ key: own.publicKey, source: 'offchain', state: null, add: null }])
   expect(proof.keys[0]?.key_add?.signed_by).toBe(claimant.custody.address.toLowerCase())
+  expect(proof.keys[0]?.key_remove).toBeNull()
   expect(await failed(proof)).toEqual([])
   expect(await command(proof)).toMatchObject({ code: 0 })
+  tell(await keyRemoveMessage({ fid, appKey }, claimant.custody, new Date(stage.clock.now)))
+  stage.clock.now += 60_000
+  await job.run()
+  const { body: since } = await proofOf(claimant)
+  expect(since.keys[0]?.key_remove?.signed_by).toBe(claimant.custody.address.toLowerCase())
+  claimProof.parse(since)
+  expect(await failed(since)).toEqual([])
+  expect(await command(since)).toMatchObject({ code: 0 })
 })
 
 test('the proof of a manifest holds, with its very bytes', async () => {
@@ -193,6 +227,28 @@ test('of several claims the newest that stands is shown, and of an ended one how
   expect(await failed(ended)).toEqual([])
 })
 
+test('an export has the same proof, at the claim that it is of', async () => {
+  const claimant = await stage.claimant()
+  const { fid } = claimant
+  await published(claimant, await eip191Claim(stage, claimant))
+  await post(stage.api, jfsClaim(stage, claimant))
+  stage.clock.now += 901_000
+  const { body: proof } = await proofOf(claimant)
+  const columns = ['fid', 'method', 'nonce'].map((name) => ({ name, type: 'text' }) as const)
+  const { rows } = await stage.database.pool.query(
+    'select fid::text, method, nonce from claim where fid = $1 order by method',
+    [fid],
+  )
+  const terms = { serviceName: proof.service, siteUrl: proof.site_url, baseUrl: proof.base_url }
+  const given = rows.map((row) => [row.fid, row.method, row.nonce])
+  const exported = await withProofs(stage.database.pool, columns, given, { terms, at: new Date(stage.clock.now) })
+  expect(exported.map(([, method, , whole]) => [method, whole && JSON.parse(whole)])).toEqual([
+    ['eip191', null],
+    ['jfs', proof],
+  ])
+  expect(furtherColumns('claims').map(({ name }) => name)).toEqual(['whole_proof'])
+})
+
 test('there is none of an account that nobody claimed', async () => {
   expect((await proofOf(await stage.claimant())).status).toBe(404)
 })
@@ -203,7 +259,9 @@ describe('the record of claims', () => {
     const { rows } = await pool.query<{ fid: number }>('select distinct fid from claim order by fid')
     return Promise.all(
       rows.map(async ({ fid }) => {
-        const { hubs: _, ...claim } = (await provableClaim(pool, fid, new Date(stage.clock.now)))!
+        const [{ hubs: _, ...claim }] = (await provableClaims(pool, [fid], new Date(stage.clock.now))) as [
+          ProvableClaim,
+        ]
         return [fid, claim, await claimHistory(pool, fid)]
       }),
     )

@@ -141,8 +141,10 @@ test('an off-chain key that is removed signs nothing any more; what it signed st
         { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages: [] } },
       ])
   await scene.settle()
-  tell(await keyAddMessage(account, custody, scene.clock.now()))
+  const added = await keyAddMessage(account, custody, scene.clock.now())
+  tell(added)
   scene.clock.pass(60_000)
+  const before = scene.clock.now()
   tell(await keyRemoveMessage(account, accountOf('nobody of this account'), scene.clock.now()))
   await scene.settle()
   await days(2)
@@ -151,11 +153,18 @@ test('an off-chain key that is removed signs nothing any more; what it signed st
   await scene.settle()
   await days(2)
   expect(await verdicts(fid)).toEqual(['proven'])
+  // A time of before the removal is the key's own word, and the message that added the key is an old one.
+  const backdated = new Date(before.getTime() + 1_000)
+  scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, appKey, at: backdated })
+  tell(added)
+  await scene.settle()
+  await days(2)
+  expect(await verdicts(fid)).toEqual(['stated'])
   scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, appKey })
   await scene.settle()
   await days(2)
   expect(await verdicts(fid)).toEqual(['stated'])
-  expect((await messages(fid)).map(({ key }) => key)).toEqual(['held', 'failed'])
+  expect((await messages(fid)).map(({ key }) => key)).toEqual(['held', 'failed', 'failed'])
 })
 
 test('a contract wallet is asked on its own chain, again every day, and its answer has block and code', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { exportedRows, exportFolder, manifestOf } from '../support/exports.ts'
 import { runMain } from '../support/mains.ts'
@@ -27,7 +28,11 @@ beforeAll(async () => {
     }
   }
   for (const nonce of ['one', '-two']) {
-    const proof = { proof: '{}', proof_sha256: Buffer.from(hashOf(nonce).slice(2), 'hex'), signer: addressOf('a') }
+    const proof = {
+      proof: '{"jfs":"a.b.c"}',
+      proof_sha256: Buffer.from(hashOf(nonce).slice(2), 'hex'),
+      signer: addressOf('a'),
+    }
     const times = { received_at: birth, claimed_at: new Date(birth.getTime() + nonce.length * day) }
     await insert(pool, 'claim', { fid: 1, method: 'jfs', nonce, ...proof, ...times, verified_addresses: [] })
   }
@@ -67,12 +72,21 @@ test.for(cases)('$what as $format are the rows of the view', async ({ what, orde
   const ended = await runExport('--what', what, '--format', format, '--out', folder, '--part-rows', '2')
   expect(ended).toMatchObject({ code: 0, stderr: '' })
   const expected = await viewRows(what, order)
-  expect(await exportedRows(folder)).toEqual(expected)
+  const exported = await exportedRows(folder)
+  expect(exported.map(({ whole_proof: _, ...row }) => row)).toEqual(expected)
+  const proofs = exported.flatMap(({ whole_proof, nonce }) => (whole_proof ? [{ nonce, ...proofIn(whole_proof) }] : []))
+  expect(proofs).toEqual(what === 'claims' ? [{ nonce: '-two', ofNonce: '-two', isWhole: true }] : [])
   const { rows, complete, parts, snapshot_at } = manifestOf(folder)
   expect({ rows, complete }).toEqual({ rows: expected.length, complete: true })
   expect(parts.map((part) => part.snapshot_at)).toEqual(parts.map(() => snapshot_at))
   expect(parts.map((part) => part.rows).slice(0, -1)).toEqual(parts.slice(1).map(() => 2))
 })
+
+/** Of which claim a proof is, and whether its checksum is its own. */
+function proofIn(text: unknown) {
+  const { sha256, ...proof } = JSON.parse(String(text)) as ClaimProof
+  return { ofNonce: proof.nonce, isWhole: sealProof(proof).sha256 === sha256 }
+}
 
 test('text like a formula stays as it is, in quotes', async () => {
   const folder = await exportFolder()
@@ -101,7 +115,7 @@ test.for([
   await runExport('--what', what, '--format', 'parquet', '--out', folder, ...args)
   const expected = await viewRows(what, orders[what], where)
   expect(expected.length).toBeGreaterThan(0)
-  expect(await exportedRows(folder)).toEqual(expected)
+  expect((await exportedRows(folder)).map(({ whole_proof: _, ...row }) => row)).toEqual(expected)
 })
 
 test('an export without rows is whole and has no file', async () => {

@@ -34,7 +34,8 @@ async function exportWhile(folder: string, meanwhile: () => Promise<void>) {
         return result
       },
     }
-    await runExport(watched as unknown as typeof client, request, folder, () => silent)
+    const terms = { serviceName: 'agent-directory', siteUrl: 'https://site.example', baseUrl: 'https://api.example' }
+    await runExport(watched as unknown as typeof client, request, { folder, terms }, () => silent)
   })
 }
 

@@ -8,7 +8,7 @@ import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimProof, type Statement, sealProof } from '../../trust/proof/proof.ts'
 import { runMain } from '../support/mains.ts'
-import { fid, keyOffChain, proofOf, wallet } from './proof.ts'
+import { fid, keyOffChain, proofOf, removedKey, wallet } from './proof.ts'
 
 const methods: Statement['kind'][] = ['eip191', 'jfs', 'well-known']
 const failures = async (proof: ClaimProof) =>
@@ -61,6 +61,30 @@ describe('a key that is on no chain', () => {
     const keys = [{ ...key!, key_add: { ...key!.key_add!, ...change } }]
     const lines = await checkOffline(resealed({ ...proof, fid: ofFid, keys }))
     expect(lines.find(({ name }) => name.includes('is a key of the FID'))?.outcome).toBe('failed')
+  })
+
+  test.each(['custody', 'key'] as const)('is shown with what removed it, signed by the %s', async (by) => {
+    const removed = () => removedKey(by, 60)
+    const proof = await proofOf('eip191', removed)
+    const lines = await checkOffline(proof)
+    expect(lines.filter(({ outcome }) => outcome !== 'held')).toEqual([])
+    expect(lines.map(({ name }) => name)).toContainEqual(
+      expect.stringContaining('the message that removed it is signed'),
+    )
+    const [key] = proof.keys
+    for (const change of [{ timestamp: 1 }, { signed_by: `0x${'11'.repeat(20)}` }, { nonce: 9 }]) {
+      const keys = [{ ...key!, key_remove: { ...key!.key_remove!, ...change } }]
+      expect(await failures(resealed({ ...proof, keys }))).toContainEqual(
+        expect.stringContaining('the message that removed it is signed'),
+      )
+    }
+  })
+
+  test('signs nothing for an address once it is removed', async () => {
+    for (const seconds of [0, -60]) {
+      const failed = await failures(await proofOf('eip191', () => removedKey('custody', seconds)))
+      expect(failed).toEqual([`${wallet.address}: the message is of before its key was removed`])
+    }
   })
 
   test('is the service’s word alone without the message, and no key that a token may be of', async () => {

@@ -7,7 +7,7 @@ import { claimMessage } from '../../trust/claim-text.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { type ClaimProof, type KeyPlace, type Statement, sealProof } from '../../trust/proof/proof.ts'
 import { claimDigest } from '../../trust/verification-claim.ts'
-import { keyAddMessage } from './key-adds.ts'
+import { keyAddMessage, keyRemoveMessage } from './key-adds.ts'
 
 export const fid = 7
 export const wallet = walletOf('proof', 'wallet')
@@ -85,6 +85,33 @@ export async function keyOffChain(): Promise<KeyPlace> {
   }
 }
 
+/** The same key, removed so many seconds after it was added: by the custody address, or by itself. */
+export async function removedKey(by: 'custody' | 'key', seconds: number): Promise<KeyPlace> {
+  const signer = by === 'custody' ? wallet.account : undefined
+  const message = readHubMessage(
+    await keyRemoveMessage({ fid, appKey }, signer, new Date(Date.parse(at) + seconds * 1_000)),
+  )
+  if (message?.data.body.kind !== 'key_remove') throw new Error('no removal')
+  const { body, timestamp } = message.data
+  return {
+    ...(await keyOffChain()),
+    key_remove: {
+      message: {
+        data_bytes: bytesToHex(message.dataBytes),
+        hash: bytesToHex(message.hash),
+        signature: bytesToHex(message.signature),
+        signer: bytesToHex(message.signer),
+      },
+      timestamp,
+      signature: bytesToHex(body.signature),
+      signature_type: body.signatureType,
+      nonce: body.nonce,
+      deadline: body.deadline,
+      signed_by: signer ? wallet.address : null,
+    },
+  }
+}
+
 /** The proof of a claim that holds, by the given method. */
 export async function proofOf(
   method: Statement['kind'],
@@ -92,7 +119,7 @@ export async function proofOf(
 ): Promise<ClaimProof> {
   const hub = new HubState()
   hub.addAccount({ fid, custody: wallet.address, appKey })
-  const json = hub.addVerification(fid, wallet.address, { privateKey: wallet.privateKey })
+  const json = hub.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, at: new Date(at) })
   const message = readHubMessage(json)
   if (message?.data.body.kind !== 'verification_add') throw new Error('no verification')
   const { dataBytes, hash, signature, signer, data } = message

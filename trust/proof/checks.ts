@@ -4,7 +4,7 @@ import { type Json, jsonSha256 } from '../canonical-json.ts'
 import { isClaimHistory } from '../claim-event.ts'
 import { claimMessage } from '../claim-text.ts'
 import { checkEnvelope, type Envelope, type Outcome, signedBy } from '../envelope.ts'
-import { keyAddSigner } from '../key-add.ts'
+import { keyAddSigner, keyRemoveSigner } from '../key-add.ts'
 import { decodeVerification, encodeMessageData, messageTypes, type VerificationAdd } from '../message-data.ts'
 import { checkKeyClaim, claimDigest, walletChains } from '../verification-claim.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, proofSchema, type Statement } from './proof.ts'
@@ -37,7 +37,8 @@ export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {
   ]
   const addresses = proof.address_proofs.map((one) => checkAddress(proof, one))
   const keys = proof.keys.filter(({ source }) => source === 'offchain').map((key) => checkKeyAdd(proof.fid, key))
-  const parts = [...lines, ...keys]
+  const removals = proof.keys.filter(({ key_remove }) => key_remove).map((key) => checkKeyRemove(proof.fid, key))
+  const parts = [...lines, ...keys, ...removals]
   return [...(await Promise.all(parts)), ...(await Promise.all(addresses)).flat(), ...(await checkStatement(proof))]
 }
 
@@ -62,6 +63,27 @@ async function checkKeyAdd(fid: number, { key, key_add: given }: KeyPlace): Prom
     const said = encodeMessageData({ type, fid, timestamp: given.timestamp, network: mainnet, body })
     if (bytesToHex(said) !== given.message.data_bytes) return false
     return checkEnvelope(envelopeOf(given.message)) === 'held' && (await keyAddSigner(fid, body)) === given.signed_by
+  })
+}
+
+/** A key that was removed off the chain: by the custody address's signature, or by its own. */
+function checkKeyRemove(fid: number, { key, key_remove: given }: KeyPlace): Promise<CheckLine> {
+  return line(`${key}: the message that removed it is signed`, async () => {
+    if (!given) return false
+    const body = {
+      kind: 'key_remove' as const,
+      key: bytesOf(key),
+      signature: bytesOf(given.signature),
+      signatureType: given.signature_type,
+      deadline: given.deadline,
+      nonce: given.nonce,
+    }
+    const type = messageTypes.MESSAGE_TYPE_KEY_REMOVE
+    const said = encodeMessageData({ type, fid, timestamp: given.timestamp, network: mainnet, body })
+    if (bytesToHex(said) !== given.message.data_bytes) return false
+    if (checkEnvelope(envelopeOf(given.message)) !== 'held') return false
+    if (given.signed_by === null) return given.message.signer === key
+    return (await keyRemoveSigner(fid, body)) === given.signed_by
   })
 }
 
@@ -119,6 +141,10 @@ async function checkAddress({ fid, keys }: ClaimProof, proof: AddressProof): Pro
         bytesToHex(add.claimSignature) === verification.claim_signature &&
         claimDigest(fid, add, mainnet) === verification.digest
       )
+    }),
+    line(`${address}: the message is of before its key was removed`, () => {
+      const removal = keys.find(({ key }) => key === message.signer)?.key_remove
+      return !removal || (decodeVerification(bytesOf(message.data_bytes))?.timestamp ?? Infinity) < removal.timestamp
     }),
     isWallet
       ? {
@@ -183,7 +209,9 @@ async function checkToken({ fid, base_url, keys }: ClaimProof, statement: Of<'jf
       const signed = Buffer.from(`${statement.header}.${statement.payload}`, 'ascii')
       return signedBy(Buffer.from(statement.signature, 'base64url'), signed, bytesOf(key))
     }),
-    line('the key is among those looked up', () => keys.some((one) => one.key === key && one.state === 1)),
+    line('the key is among those looked up', () =>
+      keys.some((one) => one.key === key && (one.state === 1 || one.state === 2)),
+    ),
   ])
 }
 

@@ -1,4 +1,4 @@
-import { createPublicClient, type Hex, hashMessage, http, keccak256, numberToHex, parseAbi } from 'viem'
+import { createPublicClient, type Hex, hashMessage, http, keccak256, numberToHex, pad, parseAbi } from 'viem'
 import type { CheckLine } from './checks.ts'
 import type { ClaimProof, Statement } from './proof.ts'
 
@@ -49,6 +49,13 @@ export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<
           )
         : [],
     ),
+    ...proof.keys.flatMap(({ key, chain_id, contract, remove }) =>
+      remove
+        ? ask(`${key}: the log that removed it`, askable, chain_id, (client) =>
+            isAt(client, contract, remove, [removeTopic, topicOf(proof.fid), keccak256(key as Hex)]),
+          )
+        : [],
+    ),
     ...proof.keys.flatMap(({ key, chain_id, key_add }) => {
       const registryOf = proof.custody
       if (!key_add || !registryOf) return []
@@ -56,6 +63,15 @@ export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<
         return (await custodyOf(client, registryOf.contract, proof.fid)) === key_add.signed_by
       })
     }),
+    ...(proof.custody?.since
+      ? [
+          ask('the log that gave the FID to its custody', askable, proof.custody.chain_id, async (client) => {
+            const { address, contract, since } = proof.custody as NonNullable<ClaimProof['custody']>
+            const topics = [transferTopic, undefined, pad(address as Hex), topicOf(proof.fid)]
+            return since !== null && isAt(client, contract, since, topics)
+          }),
+        ]
+      : []),
     ...(proof.custody
       ? [
           ask('the custody is still the same', askable, proof.custody.chain_id, async (client) => {
@@ -121,19 +137,33 @@ async function custodyOf(client: Client, contract: string, fid: number): Promise
 
 /** Source: farcasterxyz/contracts, KeyRegistry: Add(uint256 fid, uint32 keyType, bytes key, bytes, uint8, bytes). */
 const addTopic = '0x7d285df41058466977811345cd453c0c52e8d841ffaabc74fc050f277ad4de02'
+/** Of the same: Remove(uint256 fid, bytes key, bytes). */
+const removeTopic = '0x09e77066e0155f46785be12f6938a6b2e4be4381e59058129ce15f355cb96958'
+/** Of its IdRegistry: Transfer(address from, address to, uint256 id). */
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const topicOf = (number: number) => numberToHex(number, { size: 32 })
 
-/** Whether a log with these topics is where a proof says. */
+/** Where a proof says that a log is. */
+interface LogPlace {
+  readonly block_number: number
+  readonly block_hash?: string
+  readonly tx_hash: string
+  readonly log_index: number
+}
+
+/** Whether a log with these topics is where a proof says; undefined: whatever it has there. */
 async function isAt(
   client: Client,
   contract: string,
-  place: NonNullable<ClaimProof['keys'][number]['add']>,
-  topics: readonly string[],
+  place: LogPlace,
+  topics: readonly (string | undefined)[],
 ): Promise<boolean> {
   const { blockHash, logs } = await client.getTransactionReceipt({ hash: place.tx_hash as Hex })
   const log = logs.find(({ logIndex }) => logIndex === place.log_index)
-  if (!log || blockHash !== place.block_hash || Number(log.blockNumber) !== place.block_number) return false
-  return log.address.toLowerCase() === contract && topics.every((topic, index) => log.topics[index] === topic)
+  if (!log || Number(log.blockNumber) !== place.block_number) return false
+  if (place.block_hash !== undefined && blockHash !== place.block_hash) return false
+  const isTopic = (topic: string | undefined, index: number) => topic === undefined || log.topics[index] === topic
+  return log.address.toLowerCase() === contract && topics.every(isTopic)
 }
 
 /** Ends a signature of a contract that is not there yet. Source: ERC-6492. */

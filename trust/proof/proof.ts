@@ -125,6 +125,19 @@ interface KeyAddProof {
   readonly signed_by: string
 }
 
+/** The message that removed a key off the chain, its fields, and the address that signed for it. */
+interface KeyRemoveProof {
+  readonly message: KeyAddProof['message']
+  readonly timestamp: number
+  readonly signature: string
+  /** 1: of the custody address; 2: of the key itself. */
+  readonly signature_type: number
+  readonly nonce: number
+  readonly deadline: number
+  /** Null: the key itself. */
+  readonly signed_by: string | null
+}
+
 export interface KeyPlace {
   readonly key: string
   /** Who says that it is the FID's: the KeyRegistry, or a message that its custody address signed. */
@@ -139,6 +152,8 @@ export interface KeyPlace {
   /** FID of the app that asked for it; null: not known. */
   readonly request_fid: number | null
   readonly key_add: KeyAddProof | null
+  /** Null: no message removed it; what it signed before one did still stands. Absent in proofs of before this was shown. */
+  readonly key_remove?: KeyRemoveProof | null
 }
 
 interface Custody {

@@ -1,15 +1,12 @@
 import { z } from 'zod'
-import { claimHistory, provableClaim } from '../../../db/queries/read/claim-proof.ts'
+import { claimProofs } from '../../../db/queries/read/claim-proofs.ts'
 import { claimLimits } from '../../../limits.config.ts'
 import { minute, second } from '../../../ops/time.ts'
-import { publishedProof } from '../../claim/published-proof.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { claimProof } from '../../schemas/proof.ts'
 
-/** A proof that anybody could send elsewhere while its time is taken is shown to nobody. */
-const waitMs = claimLimits.proofWaitSeconds * second
-const wait = `${waitMs / minute} minutes`
+const wait = `${(claimLimits.proofWaitSeconds * second) / minute} minutes`
 
 /** GET /api/agent/:fid/proof */
 export const proof = route({
@@ -28,9 +25,8 @@ export const proof = route({
   freshSeconds: 5,
   missing: `no claim of this fid was accepted more than ${wait} ago`,
   async read({ fid }, { database, now, serviceName, baseUrl, siteUrl }) {
-    const claim = await provableClaim(database, fid, new Date(now() - waitMs))
-    if (!claim) return undefined
-    const history = await claimHistory(database, fid)
-    return JSON.stringify(publishedProof(fid, claim, history, { serviceName, baseUrl, siteUrl }))
+    const terms = { serviceName, baseUrl, siteUrl }
+    const proof = (await claimProofs(database, { fids: [fid], now: new Date(now()), terms })).get(fid)
+    return proof && JSON.stringify(proof)
   },
 })

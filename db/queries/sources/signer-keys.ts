@@ -14,18 +14,24 @@ export interface StoredKeyMessage {
   readonly message: unknown
 }
 
-/** Keeps messages about keys, in their order: of two about one key the later counts. */
-export async function storeKeyMessages(db: Queryable, messages: readonly StoredKeyMessage[]): Promise<void> {
+/** When the signer of a stored message wrote it: of two about one key the later counts, in whatever order they come. */
+const writtenAt = (message: string) => `(${message} -> 'data' ->> 'timestamp')::bigint`
+
+/** Keeps messages about keys. One that is older than what is kept changes nothing: anybody can show it again. */
+export async function storeKeyMessages(db: Queryable, messages: readonly StoredKeyMessage[], now: Date): Promise<void> {
   for (const { kind, fid, key, signer, at, message } of messages) {
     const signedBy = signer === null ? null : Buffer.from(signer.slice(2), 'hex')
     if (kind === 'add') {
       await db.query({
         name: 'store-key-add',
         text: `
-insert into signer_key (fid, key, key_add, key_add_signer) values ($1, $2, $3, $4)
+insert into signer_key as k (fid, key, key_add, key_add_signer) values ($1, $2, $3, $4)
     on conflict (fid, key) do update
-   set key_add = excluded.key_add, key_add_signer = excluded.key_add_signer, key_remove = null, key_remove_signer = null,
-       key_removed_at = null`,
+   set (key_add, key_add_signer) = row(excluded.key_add, excluded.key_add_signer),
+       (key_remove, key_remove_signer, key_removed_at, key_remove_seen_at) =
+         (select k.key_remove, k.key_remove_signer, k.key_removed_at, k.key_remove_seen_at
+           where ${writtenAt('excluded.key_add')} <= ${writtenAt('k.key_remove')})
+ where k.key_add is null or ${writtenAt('excluded.key_add')} > ${writtenAt('k.key_add')}`,
         values: [fid, key, JSON.stringify(message), signedBy],
       })
       continue
@@ -33,11 +39,14 @@ insert into signer_key (fid, key, key_add, key_add_signer) values ($1, $2, $3, $
     await db.query({
       name: 'store-key-remove',
       text: `
-insert into signer_key (fid, key, key_remove, key_remove_signer, key_removed_at) values ($1, $2, $3, $4, $5)
+insert into signer_key as k (fid, key, key_remove, key_remove_signer, key_removed_at, key_remove_seen_at)
+values ($1, $2, $3, $4, $5, $6)
     on conflict (fid, key) do update
-   set key_remove = excluded.key_remove, key_remove_signer = excluded.key_remove_signer,
-       key_removed_at = excluded.key_removed_at`,
-      values: [fid, key, JSON.stringify(message), signedBy, at],
+   set (key_remove, key_remove_signer, key_removed_at, key_remove_seen_at) =
+         row(excluded.key_remove, excluded.key_remove_signer, excluded.key_removed_at, excluded.key_remove_seen_at)
+ where (k.key_add is null or ${writtenAt('excluded.key_remove')} >= ${writtenAt('k.key_add')})
+   and (k.key_remove is null or ${writtenAt('excluded.key_remove')} > ${writtenAt('k.key_remove')})`,
+      values: [fid, key, JSON.stringify(message), signedBy, at, now],
     })
   }
 }
@@ -49,14 +58,27 @@ interface StoredKeyFacts {
   readonly formerCustodies: readonly `0x${string}`[]
   /** Who signed for the key off the chain; null: no such message is known. */
   readonly keyAddSigner: `0x${string}` | null
-  /** When a message removed the key off the chain, and who signed that; no signer: the key itself. */
-  readonly keyRemoval: { readonly at: Date; readonly signer: `0x${string}` | null } | null
+  /** What removed the key off the chain, when it was first read here, and who signed it; no signer: the key itself. */
+  readonly keyRemoval: {
+    readonly at: Date
+    readonly seenAt: Date | null
+    readonly signer: `0x${string}` | null
+  } | null
+  /** When the message that the key signed was first read here; null: not before now. */
+  readonly messageSeenAt: Date | null
 }
 
-/** What is known of a key of a FID before anybody is asked. */
-export async function keyFactsOf(db: Queryable, fid: number, key: Uint8Array): Promise<StoredKeyFacts> {
+/** What is known of a key of a FID, and of a message by it if one is named, before anybody is asked. */
+export async function keyFactsOf(
+  db: Queryable,
+  { fid, key, hash = null }: { readonly fid: number; readonly key: Uint8Array; readonly hash?: Uint8Array | null },
+): Promise<StoredKeyFacts> {
   const { rows } = await db.query<
-    Omit<StoredKeyFacts, 'keyRemoval'> & { removedAt: Date | null; removedBy: `0x${string}` | null }
+    Omit<StoredKeyFacts, 'keyRemoval'> & {
+      removedAt: Date | null
+      removedBy: `0x${string}` | null
+      removalSeenAt: Date | null
+    }
   >({
     name: 'key-facts-of',
     text: `
@@ -64,13 +86,14 @@ select (select max(block_number) from fid_custody where fid = $1) as "transferBl
        array(select distinct '0x' || encode("from", 'hex') from fid_custody where fid = $1 order by 1)
          as "formerCustodies",
        '0x' || encode(k.key_add_signer, 'hex') as "keyAddSigner", k.key_removed_at as "removedAt",
-       '0x' || encode(k.key_remove_signer, 'hex') as "removedBy"
+       '0x' || encode(k.key_remove_signer, 'hex') as "removedBy", k.key_remove_seen_at as "removalSeenAt",
+       (select m.first_seen_at from farcaster_message m where m.fid = $1 and m.hash = $3) as "messageSeenAt"
   from (values (1)) as one
   left join signer_key k on k.fid = $1 and k.key = $2`,
-    values: [fid, key],
+    values: [fid, key, hash],
   })
-  const { removedAt, removedBy, ...facts } = rows[0]!
-  return { ...facts, keyRemoval: removedAt && { at: removedAt, signer: removedBy } }
+  const { removedAt, removedBy, removalSeenAt, ...facts } = rows[0]!
+  return { ...facts, keyRemoval: removedAt && { at: removedAt, seenAt: removalSeenAt, signer: removedBy } }
 }
 
 /** Where a key was found to stand. */
@@ -83,19 +106,33 @@ export interface StoredKeyStanding {
   readonly custodyBlock: number | null
   /** Of the log that added it; null: it was added off the chain, or is not found. */
   readonly addedLog: object | null
+  /** What the registry says of its removal, with the log as far as it is found; null: it was not asked. */
+  readonly removal: { readonly isRemoved: boolean; readonly log: object | null } | null
 }
 
 export async function storeKeyStandings(db: Queryable, keys: readonly StoredKeyStanding[], now: Date): Promise<void> {
-  for (const { fid, key, source, beforeCustody, custodyBlock, addedLog } of keys) {
+  for (const { fid, key, source, beforeCustody, custodyBlock, addedLog, removal } of keys) {
     await db.query({
       name: 'store-key-standing',
       text: `
-insert into signer_key (fid, key, source, before_custody, custody_block, checked_at, added_log)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into signer_key (fid, key, source, before_custody, custody_block, checked_at, added_log, removed, removed_log)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     on conflict (fid, key) do update
    set source = excluded.source, before_custody = excluded.before_custody, custody_block = excluded.custody_block,
-       checked_at = excluded.checked_at, added_log = coalesce(excluded.added_log, signer_key.added_log)`,
-      values: [fid, key, source, beforeCustody, custodyBlock, now, addedLog && JSON.stringify(addedLog)],
+       checked_at = excluded.checked_at, added_log = coalesce(excluded.added_log, signer_key.added_log),
+       removed = coalesce(excluded.removed, signer_key.removed),
+       removed_log = coalesce(excluded.removed_log, signer_key.removed_log)`,
+      values: [
+        fid,
+        key,
+        source,
+        beforeCustody,
+        custodyBlock,
+        now,
+        addedLog && JSON.stringify(addedLog),
+        removal?.isRemoved ?? null,
+        removal?.log ? JSON.stringify(removal.log) : null,
+      ],
     })
   }
 }
@@ -103,9 +140,12 @@ values ($1, $2, $3, $4, $5, $6, $7)
 /** What standing claims of a FID rest on besides messages. */
 interface ClaimGrounds {
   readonly claimed: boolean
-  /** App keys that signed them and were not asked about yet. */
+  /** App keys that signed them and were not asked about yet, and those of the registry that are not known to be removed. */
   readonly keys: readonly Buffer[]
 }
+
+/** Keys of an account that are asked about at once; accounts have some tens. */
+const mostKeys = 200
 
 export async function claimGrounds(db: Queryable, fid: number): Promise<ClaimGrounds> {
   const { rows } = await db.query<ClaimGrounds>({
@@ -116,8 +156,13 @@ select exists (select from claim where fid = $1 and state <> 'ended') as claimed
               where c.fid = $1 and c.state <> 'ended' and c.method = 'jfs'
                 and not exists (select from signer_key k
                                  where k.fid = c.fid and k.key = decode(substr(c.signer, 3), 'hex')
-                                   and k.added_log is not null)
-              order by 1) as keys`,
+                                   and k.added_log is not null and k.removed)
+              union
+             select k.key from signer_key k
+              where k.fid = $1 and k.source = 'chain' and k.removed is not true
+                and exists (select from claim c where c.fid = $1 and c.state <> 'ended')
+              order by 1
+              limit ${mostKeys}) as keys`,
     values: [fid],
   })
   return rows[0] as ClaimGrounds

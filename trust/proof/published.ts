@@ -1,27 +1,28 @@
 import { createHash } from 'node:crypto'
 import { bytesToHex, type Hex } from 'viem'
-import { socialChain } from '../../chains.config.ts'
-import type { ProvableClaim, ProvingMessage, StoredClaimEvent } from '../../db/queries/read/claim-proof.ts'
-import type { SealedClaimEvent } from '../../trust/claim-event.ts'
-import { claimMessage, type Terms } from '../../trust/claim-text.ts'
-import { readHubMessage, type SignedMessage } from '../../trust/hub-message.ts'
-import {
-  type AddressProof,
-  type ClaimProof,
-  type KeyPlace,
-  type Statement,
-  sealProof,
-} from '../../trust/proof/proof.ts'
-import { claimDigest } from '../../trust/verification-claim.ts'
+import type { SealedClaimEvent } from '../claim-event.ts'
+import { claimMessage, type Terms } from '../claim-text.ts'
+import { readHubMessage, type SignedMessage } from '../hub-message.ts'
+import { claimDigest } from '../verification-claim.ts'
+import { type AddressProof, type ClaimProof, type KeyPlace, type Statement, sealProof } from './proof.ts'
+import type { ProvableClaim } from './provable.ts'
+
+/** Where the network's registries are. */
+interface RegistryPlaces {
+  readonly chainId: number
+  readonly keyRegistry: string
+  readonly idRegistry: string
+}
 
 /** Everything that a stranger needs to check a claim: what was signed, what stands behind it, what became of it. */
 export function publishedProof(
-  fid: number,
   claim: ProvableClaim,
-  history: readonly StoredClaimEvent[],
+  events: readonly SealedClaimEvent[],
   terms: Terms,
+  places: RegistryPlaces,
 ): ClaimProof {
-  const events = history as readonly SealedClaimEvent[]
+  const { fid } = claim
+  const custody = custodyOf(claim, places)
   const address_proofs = claim.addresses.map((one) => addressProof(fid, one))
   const messages = address_proofs.flatMap(({ message }) => message?.hash ?? [])
   const end = events.findLast(({ kind, method, nonce }) => {
@@ -39,20 +40,16 @@ export function publishedProof(
     claimed_at: claim.claimed_at,
     checked_at: claim.checked_at,
     ended: end ? { at: end.at, reason: String(claim.end_reason), evidence: end.evidence } : null,
-    statement: statementOf(fid, claim, terms),
+    statement: statementOf(claim, terms),
     address_proofs,
-    keys: keysOf(claim, fid, end),
-    custody: custodyOf(claim),
+    keys: keysOf(claim, places, { end, custody }),
+    custody,
     sources: claim.hubs.map((hub) => hubWord(hub, messages)),
     history: events,
   })
 }
 
-function statementOf(
-  fid: number,
-  { method, signer, proof, host_link, claimed_at }: ProvableClaim,
-  terms: Terms,
-): Statement {
+function statementOf({ fid, method, signer, proof, host_link, claimed_at }: ProvableClaim, terms: Terms): Statement {
   if (method === 'eip191') {
     const { nonce, timestamp, chain_id, signature } = proof as Record<'nonce' | 'timestamp' | 'signature', string> & {
       chain_id: number
@@ -79,7 +76,7 @@ function statementOf(
   }
 }
 
-function addressProof(fid: number, given: ProvingMessage): AddressProof {
+function addressProof(fid: number, given: ProvableClaim['addresses'][number]): AddressProof {
   const { address, verdict, first_seen_at, before_custody, wallet } = given
   const message = readHubMessage(given.message)
   const body = message?.data.body
@@ -109,25 +106,35 @@ const undeployedMark = '6492'.repeat(16)
 
 /** Keys that are the FID's; that of a token was active when it was taken, whether or not it was asked about since. */
 function keysOf(
-  { method, signer, keys }: ProvableClaim,
-  fid: number,
-  end: { readonly evidence: unknown } | undefined,
+  { fid, method, signer, keys }: ProvableClaim,
+  { chainId, keyRegistry }: RegistryPlaces,
+  { end, custody }: { readonly end: SealedClaimEvent | undefined; readonly custody: ClaimProof['custody'] },
 ): KeyPlace[] {
-  const { id: chain_id, social } = socialChain()
-  const common = { chain_id, contract: social.keyRegistry, remove: null, request_fid: null, key_add: null }
-  const removed = end?.evidence as { detail?: { key?: string; log?: KeyPlace['remove'] } } | undefined
+  const place = { chain_id: chainId, contract: keyRegistry }
+  const none = { add: null, remove: null, request_fid: null, key_add: null, key_remove: null }
+  const endedBy = end?.evidence as { detail?: { key?: string; log?: KeyPlace['remove'] } } | undefined
   const places = keys.map((known): KeyPlace => {
-    const { key, source } = known
-    if (source === 'offchain') return { ...common, key, source, state: null, add: null, key_add: keyAddOf(known, fid) }
-    const { request_fid = null, ...add } = known.added ?? {}
-    const remove = removed?.detail?.key === key ? (removed.detail.log ?? null) : null
-    const place = known.added && (add as NonNullable<KeyPlace['add']>)
-    return { ...common, key, source, state: 1, add: place, remove, request_fid }
+    const { key, source, removed_log } = known
+    if (source === 'offchain') {
+      const key_add = keyAddOf(known, fid)
+      const removers = [null, key_add?.signed_by, custody?.address]
+      const key_remove = removers.includes(known.key_remove_signer) ? keyRemoveOf(known, fid) : null
+      return { ...place, ...none, key, source, state: null, key_add, key_remove }
+    }
+    const { request_fid = null, ...added } = known.added ?? {}
+    const add = known.added && (added as NonNullable<KeyPlace['add']>)
+    const hasEnded = endedBy?.detail?.key === key
+    const remove = removed_log ?? (hasEnded ? (endedBy.detail?.log ?? null) : null)
+    const state = known.removed || hasEnded ? states.removed : states.added
+    return { ...place, ...none, key, source, state, add, remove, request_fid }
   })
   if (method !== 'jfs' || places.some(({ key }) => key === signer)) return places
-  const unasked = { ...common, key: signer, source: 'chain' as const, state: 1, add: null }
+  const unasked: KeyPlace = { ...place, ...none, key: signer, source: 'chain', state: states.added }
   return [...places, unasked].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
+
+/** As the KeyRegistry numbers them. */
+const states = { added: 1, removed: 2 } as const
 
 function keyAddOf({ key_add, key_add_signer }: ProvableClaim['keys'][number], fid: number): KeyPlace['key_add'] {
   const read = readHubMessage(key_add)
@@ -145,6 +152,24 @@ function keyAddOf({ key_add, key_add_signer }: ProvableClaim['keys'][number], fi
     metadata_type: body.metadataType,
     custody_signature: bytesToHex(body.custodySignature),
     signed_by: key_add_signer,
+  }
+}
+
+function keyRemoveOf(
+  { key_remove, key_remove_signer }: ProvableClaim['keys'][number],
+  fid: number,
+): KeyPlace['key_remove'] {
+  const read = readHubMessage(key_remove)
+  if (read?.data.body.kind !== 'key_remove' || read.data.fid !== fid) return null
+  const { body } = read.data
+  return {
+    message: envelopeOf(read),
+    timestamp: read.data.timestamp,
+    signature: bytesToHex(body.signature),
+    signature_type: body.signatureType,
+    nonce: body.nonce,
+    deadline: body.deadline,
+    signed_by: key_remove_signer,
   }
 }
 
@@ -173,8 +198,10 @@ function hubWord(
   }
 }
 
-function custodyOf({ custody, custody_read: read }: ProvableClaim): ClaimProof['custody'] {
-  const { id: chain_id, social } = socialChain()
+function custodyOf(
+  { custody, custody_read: read }: ProvableClaim,
+  { chainId, idRegistry }: RegistryPlaces,
+): ClaimProof['custody'] {
   const isRead = read && (!custody || read.block_number >= custody.block_number)
   const address = custody?.address ?? read?.address
   if (address === undefined) return null
@@ -185,5 +212,5 @@ function custodyOf({ custody, custody_read: read }: ProvableClaim): ClaimProof['
     kind: custody.kind,
   }
   const read_at = isRead ? { block_number: read.block_number, block_hash: read.block_hash } : null
-  return { address, chain_id, contract: social.idRegistry, since, read_at }
+  return { address, chain_id: chainId, contract: idRegistry, since, read_at }
 }

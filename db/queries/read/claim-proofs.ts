@@ -1,0 +1,26 @@
+import { socialChain } from '../../../chains.config.ts'
+import { claimLimits } from '../../../limits.config.ts'
+import { second } from '../../../ops/time.ts'
+import type { Terms } from '../../../trust/claim-text.ts'
+import type { ClaimProof } from '../../../trust/proof/proof.ts'
+import { publishedProof } from '../../../trust/proof/published.ts'
+import type { Queryable } from '../../pool.ts'
+import { claimHistory, provableClaims } from './claim-proof.ts'
+
+/**
+ * What is public at `now` of the proofs of FIDs, one for each that has any: of the newest claim that stands, else of the
+ * newest. A proof that anybody could send elsewhere while its time is taken is shown to nobody.
+ */
+export async function claimProofs(
+  db: Queryable,
+  { fids, now, terms }: { readonly fids: readonly number[]; readonly now: Date; readonly terms: Terms },
+): Promise<ReadonlyMap<number, ClaimProof>> {
+  const before = new Date(now.getTime() - claimLimits.proofWaitSeconds * second)
+  const { id: chainId, social } = socialChain()
+  const proofs = new Map<number, ClaimProof>()
+  for (const claim of await provableClaims(db, fids, before)) {
+    const history = await claimHistory(db, claim.fid)
+    proofs.set(claim.fid, publishedProof(claim, history, terms, { chainId, ...social }))
+  }
+  return proofs
+}

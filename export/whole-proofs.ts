@@ -1,0 +1,37 @@
+import type { Queryable } from '../db/pool.ts'
+import { claimProofs } from '../db/queries/read/claim-proofs.ts'
+import type { ExportColumn, ExportedName, ExportRow } from '../db/queries/read/exports.ts'
+import type { Terms } from '../trust/claim-text.ts'
+
+/** Whose proofs they are, and of which moment. */
+export interface ProofsOf {
+  readonly terms: Terms
+  readonly at: Date
+}
+
+/**
+ * What exported rows have that no view has. Of claims the whole proof, as GET /api/agent/:fid/proof answers it, with the row
+ * of the claim that it is of; null: the account's proof is of another claim, or there is none yet.
+ */
+export function furtherColumns(what: ExportedName): readonly ExportColumn[] {
+  return what === 'claims' ? [{ name: 'whole_proof', type: 'text' }] : []
+}
+
+/** Adds the further columns to rows of a view. */
+export async function withProofs(
+  db: Queryable,
+  columns: readonly ExportColumn[],
+  rows: readonly ExportRow[],
+  { terms, at }: ProofsOf,
+): Promise<ExportRow[]> {
+  const [fid = -1, method = -1, nonce = -1] = ['fid', 'method', 'nonce'].map((name) =>
+    columns.findIndex((column) => column.name === name),
+  )
+  const fids = [...new Set(rows.map((row) => Number(row[fid])))]
+  const proofs = await claimProofs(db, { fids, now: at, terms })
+  return rows.map((row) => {
+    const proof = proofs.get(Number(row[fid]))
+    const isOf = proof?.method === row[method] && proof?.nonce === row[nonce]
+    return [...row, proof && isOf ? JSON.stringify(proof) : null]
+  })
+}

@@ -17,6 +17,7 @@ import type { Progress } from './progress.ts'
 import { withoutBackfilled } from './reserved.ts'
 import { ofKnownRecipients } from './scope/recipients.ts'
 import type { Scope } from './scope/scope.ts'
+import { toBuilderCodes } from './store/builder-code-record.ts'
 import { connectionOf } from './store/connection.ts'
 import { toPayment } from './store/payment-record.ts'
 import { writeSettlements, writeUnpaid } from './store/writer.ts'
@@ -53,6 +54,7 @@ export function createHandler({ chain, findCalls, scope, progress, log }: Mappin
     const { settlements, payments, unpaid } = scope === 'all' ? found : await ofKnownRecipients(db, chain, found)
     await writeSettlements(store, settlements)
     await store.insert(payments.map(toPayment))
+    await store.insert(toBuilderCodes([...settlements, ...payments]))
     await writeUnpaid(store, chain.name, unpaid)
     warnOfUpgrades(chain, blocks, log)
     progress.add(blocks, settlements.length, unpaid)

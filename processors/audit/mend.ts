@@ -3,7 +3,8 @@ import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteOthers, readUnpaid } from '../../db/queries/chain/audit.ts'
 import { deleteUnpaidWithin, insertUnpaid } from '../../db/queries/chain/backfill.ts'
-import { replacePayments } from '../../db/queries/chain/payments.ts'
+import { replaceCodes } from '../../db/queries/chain/payments/builder-codes.ts'
+import { replacePayments } from '../../db/queries/chain/payments/payments.ts'
 import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/rollup/hourly.ts'
 import type { History } from '../history/history.ts'
@@ -13,12 +14,13 @@ import type { FindCalls } from '../mapping/settlements.ts'
 import { withoutBackfilled } from '../reserved.ts'
 import { ofReadRecipients } from '../scope/recipients.ts'
 import type { Scope } from '../scope/scope.ts'
+import { type CodedRow, toBuilderCodes } from '../store/builder-code-record.ts'
 import { jsonRows } from '../store/json-rows.ts'
 import { toPayment } from '../store/payment-record.ts'
 import { toRecord } from '../store/settlement-record.ts'
 import { readBlocks } from './range-blocks.ts'
 
-/** Rows of settlements and payments that differed and are right now. */
+/** Rows of settlements, payments and codes that differed and are right now. */
 export interface Mended {
   readonly missing: number
   readonly surplus: number
@@ -87,19 +89,26 @@ export function mendRange(
     const keys = new Set(rows.map(({ blockNumber, logIndex }) => `${blockNumber}-${logIndex}`))
     const changed = deleted.filter(({ key }) => keys.has(key)).length
     const payments = await replacePayments(db, name, range, expectedPayments(scope, kept))
+    const codes = await replaceCodes(db, name, range, expectedCodes(scope, [...settlements, ...kept.payments]))
     const wrong = differingUnpaid(unpaid, await readUnpaid(db, name, range))
     if (wrong > 0) {
       await deleteUnpaidWithin(db, name, range)
       await insertUnpaid(db, name, unpaid)
     }
     return {
-      missing: added.length - changed + payments.missing,
-      surplus: deleted.length - changed + payments.surplus,
-      changed: changed + payments.changed,
+      missing: added.length - changed + payments.missing + codes.missing,
+      surplus: deleted.length - changed + payments.surplus + codes.surplus,
+      changed: changed + payments.changed + codes.changed,
       unpaid: wrong,
     }
   })
 }
+
+/** The codes of the settlements and payments that are kept, as they are compared. */
+export const expectedCodes = (scope: Scope, rows: readonly CodedRow[]) => ({
+  rows: jsonRows(toBuilderCodes(rows)),
+  known: scope === 'verified',
+})
 
 /** The payments that are kept, as they are compared. */
 export const expectedPayments = (scope: Scope, { payments }: Pick<SettledBlocks, 'payments'>) => ({

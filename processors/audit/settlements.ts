@@ -3,7 +3,8 @@ import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { areSettlements, readUnpaid } from '../../db/queries/chain/audit.ts'
-import { arePayments } from '../../db/queries/chain/payments.ts'
+import { areCodes } from '../../db/queries/chain/payments/builder-codes.ts'
+import { arePayments } from '../../db/queries/chain/payments/payments.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import { addTally, emptyTally, type Tally } from '../backfill/row-pages.ts'
 import { certifySource, differences, tallyOf, tallyTable } from '../backfill/verify.ts'
@@ -12,9 +13,18 @@ import { findCallsIn } from '../history/sources.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import type { Scope } from '../scope/scope.ts'
+import type { CodedRow } from '../store/builder-code-record.ts'
 import { encodeSettlements } from '../store/settlement-copy.ts'
 import { toRecord } from '../store/settlement-record.ts'
-import { differingUnpaid, expectedPayments, keptOf, type Mended, mendRange, readSettled } from './mend.ts'
+import {
+  differingUnpaid,
+  expectedCodes,
+  expectedPayments,
+  keptOf,
+  type Mended,
+  mendRange,
+  readSettled,
+} from './mend.ts'
 
 /** Blocks that are mended together. */
 const pieceBlocks = 64
@@ -43,17 +53,20 @@ async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Tal
   const { pool, chain, history, warn } = audit
   const unpaid: UnpaidCount[] = []
   const payments: PaymentRow[] = []
+  const codes: CodedRow[] = []
   const shard = { firstBlock: range.fromBlock, lastBlock: range.toBlock }
   const config = { chain, tokens: tokensOf(chain), second: undefined }
   const certificate = await certifySource(history, config, shard, warn, (found) => {
     unpaid.push(...found.unpaid)
     payments.push(...found.payments)
+    codes.push(...found.codes)
   })
   const isSame = async () => {
     const table = await inTransaction(pool, (client) => tallyTable(client, chain.name, shard))
     if (!table || differences(certificate, table).length > 0) return false
     if (differingUnpaid(unpaid, await readUnpaid(pool, chain.name, range)) > 0) return false
     const ours = await inTransaction(pool, (db) => keptOf(db, chain, 'all', { settlements: [], payments, unpaid: [] }))
+    if (!(await areCodes(pool, chain.name, range, expectedCodes('all', codes)))) return false
     return arePayments(pool, chain.name, range, expectedPayments('all', ours))
   }
   if (await isSame()) return certificate
@@ -82,6 +95,7 @@ async function auditKnown(audit: SettlementsAudit, range: BlockRange): Promise<T
         const isSame =
           (await areSettlements(db, chain.name, piece, expected)) &&
           (await arePayments(db, chain.name, piece, expectedPayments('verified', kept))) &&
+          (await areCodes(db, chain.name, piece, expectedCodes('verified', [...settlements, ...kept.payments]))) &&
           differingUnpaid(unpaid, await readUnpaid(db, chain.name, piece)) === 0
         return { settlements, isSame }
       })

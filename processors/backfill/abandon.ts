@@ -12,7 +12,8 @@ import {
   tryLockBackfill,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
-import { deletePaymentsWithin } from '../../db/queries/chain/payments.ts'
+import { deleteCodesWithin } from '../../db/queries/chain/payments/builder-codes.ts'
+import { deletePaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { lastScopedBlock } from '../../db/queries/chain/scope.ts'
 import { Refusal } from '../refusal.ts'
 import { dropAside } from './partitions.ts'
@@ -43,6 +44,7 @@ export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range):
     await deleteUnpaidWithin(db, name, backfill)
     await deleteCopies(db, name, backfill)
     await deletePaymentsWithin(db, name, backfill)
+    await deleteCodesWithin(db, name, backfill)
     await deleteSettlementsWithin(db, name, backfill)
     return shards.reduce((sum, { settlements }) => sum + settlements, 0)
   })

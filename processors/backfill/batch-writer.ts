@@ -3,11 +3,13 @@ import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams'
 import { insertUnpaid, moveShard, type ShardStep } from '../../db/queries/chain/backfill.ts'
-import { insertPayments } from '../../db/queries/chain/payments.ts'
+import { insertBuilderCodes } from '../../db/queries/chain/payments/builder-codes.ts'
+import { insertPayments } from '../../db/queries/chain/payments/payments.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import { Refusal } from '../refusal.ts'
+import { type CodedRow, codePages } from '../store/builder-code-record.ts'
 import { jsonPages } from '../store/json-rows.ts'
 import { toPayment } from '../store/payment-record.ts'
 import { copyHeader, copyTrailer } from '../store/settlement-copy.ts'
@@ -18,6 +20,7 @@ const maxWaitingBytes = 8 * 1024 * 1024
 interface BatchEnd {
   readonly unpaid: readonly UnpaidCount[]
   readonly payments: readonly PaymentRow[]
+  readonly codes: readonly CodedRow[]
   readonly step: ShardStep
 }
 
@@ -113,9 +116,10 @@ export class BatchWriter {
     const { client } = this
     await client.query('begin')
     await this.#copy(batch)
-    const { unpaid, payments, step } = batch.end as BatchEnd
+    const { unpaid, payments, codes, step } = batch.end as BatchEnd
     if (unpaid.length > 0) await insertUnpaid(client, this.chain, unpaid)
     for (const rows of jsonPages(payments.map(toPayment))) await insertPayments(client, rows)
+    for (const rows of codePages(codes)) await insertBuilderCodes(client, rows)
     if (!(await moveShard(client, step))) {
       await client.query('rollback')
       throw new Refusal(`another process loads the blocks from ${step.firstBlock} on; nothing of this batch is kept`)

@@ -8,6 +8,7 @@ import type { PaymentRow } from '../mapping/payments.ts'
 import { wordDigits } from '../mapping/selector.ts'
 import { settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
 import { type FindCalls, type SettlementRow, settle } from '../mapping/settlements.ts'
+import type { CodedRow } from '../store/builder-code-record.ts'
 import { writeRow } from '../store/settlement-copy.ts'
 import { decode, fitsRow, same } from './hex-text.ts'
 import { PlaceFields } from './place-fields.ts'
@@ -24,6 +25,8 @@ interface Sorted {
   readonly unpaid: readonly string[]
   /** Of the confirmed settlements. */
   readonly legs: readonly PaymentRow[]
+  /** Of these and of the confirmed settlements, those with codes. */
+  readonly codes: readonly CodedRow[]
 }
 
 interface ConfirmedPlaces {
@@ -42,11 +45,12 @@ interface Sorting {
   readonly others: number[]
   readonly unpaid: string[]
   readonly legs: PaymentRow[]
+  readonly codes: CodedRow[]
 }
 
 /** Topics of a token's Transfer and AuthorizationUsed, which are most logs. */
 const transferTopics = 3
-const none: Sorted = { confirmed: [], others: [], unpaid: [], legs: [] }
+const none: Sorted = { confirmed: [], others: [], unpaid: [], legs: [], codes: [] }
 
 /**
  * Turns blocks into encoded rows. The rule is `Matching`, here over places in the text: what the calldata confirms is
@@ -58,6 +62,8 @@ export class BlockEncoder {
   unpaid: UnpaidCount[] = []
   /** What else was paid, since the list was last taken; few. */
   payments: PaymentRow[] = []
+  /** Settlements and payments with codes, since the list was last taken. */
+  codes: CodedRow[] = []
 
   readonly #template: RowTemplate
   readonly #fields: PlaceFields
@@ -81,6 +87,7 @@ export class BlockEncoder {
     const sorted = this.#sort(text, scan)
     if (!sorted) return this.addBlock(scannedBlock(text, scan))
     if (sorted.legs.length > 0) this.payments.push(...sorted.legs)
+    if (sorted.codes.length > 0) this.codes.push(...sorted.codes)
     if (sorted.others.length > 0) return this.#addMixed(text, scan, sorted)
     this.#countUnpaid(scan.number, sorted.unpaid)
     this.#write(text, scan, sorted.confirmed, [])
@@ -93,6 +100,7 @@ export class BlockEncoder {
     const { settlements, payments, unpaid } = await settleBlocks(chain, tokens, [block], findCalls, contracts)
     this.unpaid.push(...unpaid)
     this.payments.push(...payments)
+    this.codes.push(...[...settlements, ...payments].filter(isCoded))
     this.#writeSettled(settlements)
   }
 
@@ -105,6 +113,7 @@ export class BlockEncoder {
       }),
     )
     this.payments.push(...settled.flatMap(({ payments }) => payments))
+    this.codes.push(...settled.flatMap(({ settlements, payments }) => [...settlements, ...payments].filter(isCoded)))
     this.#countUnpaid(scan.number, [...unpaid, ...settled.flatMap((one) => one.unpaid.map(({ token }) => token))])
     this.#write(
       text,
@@ -168,7 +177,7 @@ export class BlockEncoder {
         if (at > 0 && (transactionIndex[at] as number) <= (transactionIndex[at - 1] as number)) return undefined
       }
       if (at === transactions || transactionIndex[at] !== index) return undefined
-      sorted ??= { confirmed: [], others: [], unpaid: [], legs: [] }
+      sorted ??= { confirmed: [], others: [], unpaid: [], legs: [], codes: [] }
       if (isPaying || !this.#match(text, scan, at, log, end, sorted)) sorted.others.push(at)
     }
     return sorted ?? none
@@ -200,8 +209,13 @@ export class BlockEncoder {
         nonce: authorization.nonce,
       })
     }
+    const codes = fields.calldata.builderCodes()
+    const place = { chain: this.chain, blockNumber: scan.number, codes }
+    if (codes) sorted.codes.push(...confirmed.map(({ authorization: { logIndex } }) => ({ ...place, logIndex })))
     if (fields.transfers.length > confirmed.length) {
-      sorted.legs.push(...legRows(this.chain, fields, confirmed, scan, transaction))
+      const legs = legRows(this.chain, fields, confirmed, scan, transaction, codes)
+      sorted.legs.push(...legs)
+      sorted.codes.push(...legs.filter(isCoded))
     }
     if (confirmed.length < fields.authorizations.length) {
       const paid = new Set(confirmed.map(({ authorization }) => authorization))
@@ -240,6 +254,8 @@ export class BlockEncoder {
     decode(text, (scan.txHashAt[places.transaction] as number) + 2, page, at + template.txHash, 32)
   }
 }
+
+const isCoded = ({ codes }: CodedRow) => codes !== undefined
 
 const addressDigits = 40
 /** Postgres counts from 2000-01-01. */

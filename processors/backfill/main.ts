@@ -3,7 +3,7 @@ import { openDatabase } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
 import { readShards } from '../../db/queries/chain/backfill.ts'
-import { tallyPaymentsWithin } from '../../db/queries/chain/payments.ts'
+import { tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { runCommand } from '../../ops/cli.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
 import { checkDatabase } from '../checks.ts'
@@ -51,9 +51,10 @@ Ends with a certificate of what was loaded.
            without traces infers some that another one proves.
 --abandon  takes out what a backfill of exactly these blocks has loaded, and its reservation: the chain's processor, or
            another backfill, may load them then. The processor must not run, and must not have passed the blocks.
---legs     reads the blocks again that an earlier version had read before payments were: what forwarders passed on, and
-           what contracts settled. Adds these payments and nothing else; ends with a certificate of them. The
-           processor may run, and other backfills.
+--legs     reads the blocks again that an earlier version had read before payments or builder codes were: what
+           forwarders passed on, what contracts settled, and what calldata says about who had a part in it. Adds
+           these and nothing else; ends with a certificate of the payments. The processor may run, and other
+           backfills.
 
 Reads DATABASE_URL, CHAINS_FILE, PORTAL_URL, PORTAL_API_KEY, GATEWAY_<CHAIN>, RPC_<CHAIN>: see .env.example.
 `

@@ -1,5 +1,6 @@
 import { events } from '../../abi/generated/dollar-token.ts'
 import type { BlockScanner } from '../history/block-scanner.ts'
+import { type BuilderCodes, builderCodesOf, maxSuffixDigits, suffixMarker } from '../mapping/builder-codes.ts'
 import type { Authorization, Calldata, TransactionFields, Transfer } from '../mapping/fields.ts'
 import { paymentSelectors, selectorDigits, wordDigits } from '../mapping/selector.ts'
 import { same } from './hex-text.ts'
@@ -125,6 +126,14 @@ class PlaceCalldata implements Calldata<number> {
     return this.#start + place
   }
 
+  /** As `builderCodesOf` reads them. */
+  builderCodes(): BuilderCodes | undefined {
+    const marked = this.#end - suffixMarker.length
+    if (marked < this.#start || !same(this.#text, marked, marker, 0, suffixMarker.length)) return undefined
+    const from = Math.max(this.#start, this.#end - maxSuffixDigits)
+    return builderCodesOf(`0x${this.#text.toString('latin1', from, this.#end)}`)
+  }
+
   hasAddress(place: number, argument: number, address: number): boolean {
     const at = this.#wordAt(place, argument)
     return at + wordDigits <= this.#end && same(this.#text, at + addressPadding, this.#text, address, addressDigits)
@@ -148,4 +157,5 @@ const addressPadding = wordDigits - addressDigits
 const topics = 3
 const usedTopic = Buffer.from(events.AuthorizationUsed.topic.slice(2))
 const transferTopic = Buffer.from(events.Transfer.topic.slice(2))
+const marker = Buffer.from(suffixMarker)
 const selectors = [...paymentSelectors].map((selector) => [Buffer.from(selector.slice(2)), selector] as const)

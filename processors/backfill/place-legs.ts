@@ -1,5 +1,6 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { BlockScanner } from '../history/block-scanner.ts'
+import type { BuilderCodes } from '../mapping/builder-codes.ts'
 import { followLegs } from '../mapping/legs.ts'
 import type { Matching } from '../mapping/matching.ts'
 import { type PaymentRow, toLegRow } from '../mapping/payments.ts'
@@ -16,6 +17,7 @@ export function legRows(
   confirmed: Matching<number>['confirmed'],
   { number, timestamp, fromAt, txHashAt }: BlockScanner,
   transaction: number,
+  codes: BuilderCodes | undefined,
 ): PaymentRow[] {
   const settled = confirmed.map(({ authorization, transfer }) => ({
     logIndex: authorization.logIndex,
@@ -30,6 +32,7 @@ export function legRows(
         blockTimestamp: timestamp * 1000,
         facilitator: fields.addressAt((fromAt[transaction] as number) + prefix),
         txHash: fields.hexAt((txHashAt[transaction] as number) + prefix, hashDigits),
+        codes,
       },
       {
         depth,

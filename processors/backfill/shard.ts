@@ -99,6 +99,7 @@ async function loadPart(
       await writer.end({
         unpaid: encoder.unpaid.splice(0),
         payments,
+        codes: encoder.codes.splice(0),
         step: {
           backfillId,
           firstBlock,

@@ -105,7 +105,7 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
 }
 
 /** What of a shard's blocks is not among its settlements. */
-type Beside = Pick<BlockEncoder, 'unpaid' | 'payments'>
+type Beside = Pick<BlockEncoder, 'unpaid' | 'payments' | 'codes'>
 
 /** What a source says of a shard's blocks now. `onFound` hears of what are no settlements, piece by piece. */
 export async function certifySource(
@@ -131,7 +131,11 @@ export async function certifySource(
   try {
     while (!slices.isDone) {
       await slices.advance(encoder)
-      const found = { unpaid: encoder.unpaid.splice(0), payments: encoder.payments.splice(0) }
+      const found = {
+        unpaid: encoder.unpaid.splice(0),
+        payments: encoder.payments.splice(0),
+        codes: encoder.codes.splice(0),
+      }
       paid = addPaymentTally(paid, tallyPayments(found.payments))
       onFound(found)
       sum = addTally(sum, encoder.pages.takeAll().tally)

@@ -1,6 +1,7 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { ContractKind } from '../../chains.row.ts'
 import type { SettlingTransaction } from './block.ts'
+import { type BuilderCodes, builderCodesOf } from './builder-codes.ts'
 import { followLegs, type Paid } from './legs.ts'
 import { isTransfer, type PaymentContracts, provenPayments } from './payment-kinds.ts'
 import { TextFields, toTransfer } from './text-fields.ts'
@@ -26,10 +27,12 @@ export interface PaymentRow {
   readonly forwarder: string | null
   readonly originLogIndex: number | null
   readonly depth: number | null
+  /** Of its transaction. */
+  readonly codes?: BuilderCodes | undefined
 }
 
 /** What all rows of one transaction share. */
-type Place = Pick<PaymentRow, 'chain' | 'blockNumber' | 'blockTimestamp' | 'facilitator' | 'txHash'>
+type Place = Pick<PaymentRow, 'chain' | 'blockNumber' | 'blockTimestamp' | 'facilitator' | 'txHash' | 'codes'>
 
 /**
  * What one transaction paid beside its settlements: payments that contracts of the table log, and what was passed on of
@@ -47,6 +50,7 @@ export function paymentsOf(
     blockTimestamp: block.timestamp,
     facilitator: transaction.from,
     txHash: transaction.hash,
+    codes: builderCodesOf(transaction.input),
   }
   const payments: PaymentRow[] = []
   const paid = [...settled]

@@ -1,6 +1,7 @@
 import { listedSelectors } from '../../abi/selectors.ts'
 import type { ChainName } from '../../chains.config.ts'
 import type { ChainLog, ChainTransaction, SettlingTransaction } from './block.ts'
+import { type BuilderCodes, builderCodesOf } from './builder-codes.ts'
 import type { Authorization, Transfer } from './fields.ts'
 import { Matching } from './matching.ts'
 import type { PaymentContracts } from './payment-kinds.ts'
@@ -26,6 +27,8 @@ export interface SettlementRow {
   readonly txHash: string
   readonly selector: string
   readonly selectorSource: SelectorSource
+  /** Of its transaction. */
+  readonly codes?: BuilderCodes | undefined
 }
 
 /** How the selector was found: in the calldata, in a trace, or inferred from the logs. */
@@ -132,6 +135,7 @@ function toRows(
   outcomes: Map<Authorization<string>, Outcome>,
 ): Pick<Settled, 'settlements' | 'unpaid'> {
   const settled: Pick<Settled, 'settlements' | 'unpaid'> = { settlements: [], unpaid: [] }
+  const codes = builderCodesOf(transaction.input)
   for (const authorization of authorizations) {
     const outcome = outcomes.get(authorization)
     if (!outcome) {
@@ -158,6 +162,7 @@ function toRows(
       txHash: transaction.hash,
       selector,
       selectorSource: source,
+      codes,
     })
   }
   return settled

@@ -13,8 +13,9 @@ import {
 } from '../../db/queries/chain/backfill.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-blocks.ts'
-import { cutPasses } from '../../db/queries/chain/payment-passes.ts'
-import { deletePaymentsWithin, tallyPaymentsWithin } from '../../db/queries/chain/payments.ts'
+import { deleteCodesWithin } from '../../db/queries/chain/payments/builder-codes.ts'
+import { cutPasses } from '../../db/queries/chain/payments/payment-passes.ts'
+import { deletePaymentsWithin, tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import {
   deleteBackfillsAbove,
   deleteChainState,
@@ -84,6 +85,7 @@ export function resetTo(
     const settlements = await deleteSettlementsAbove(db, name, block.height)
     await cutPasses(db, name, block.height)
     await deletePaymentsWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
+    await deleteCodesWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await deleteUnpaidAbove(db, name, block.height)
     await deleteAuditsAbove(db, name, block.height)
     await deleteTransfersAbove(db, name, block.height)
@@ -116,6 +118,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     await deleteBackfillsAbove(db, name, -1)
     await cutPasses(db, name, -1)
     await deletePaymentsWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
+    await deleteCodesWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
     await deleteUnpaidAbove(db, name, -1)
     await deleteAuditsAbove(db, name, -1)
     await deleteTransfersAbove(db, name, -1)

@@ -2,7 +2,8 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { insertPayments } from '../../db/queries/chain/payments.ts'
+import { insertBuilderCodes } from '../../db/queries/chain/payments/builder-codes.ts'
+import { insertPayments } from '../../db/queries/chain/payments/payments.ts'
 import { addRecipientsToRollup, addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { moveRecipients } from '../../db/queries/chain/scope.ts'
 import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/rollup/hourly.ts'
@@ -16,6 +17,7 @@ import type { PaymentRow } from '../mapping/payments.ts'
 import { settleBlocks } from '../mapping/settle-blocks.ts'
 import type { FindCalls, SettlementRow } from '../mapping/settlements.ts'
 import { withoutBackfilled } from '../reserved.ts'
+import { codePages } from '../store/builder-code-record.ts'
 import { jsonPages } from '../store/json-rows.ts'
 import { toPayment } from '../store/payment-record.ts'
 import { toRecord } from '../store/settlement-record.ts'
@@ -118,6 +120,7 @@ export class HistoryLoad implements BlockSink {
       const waiting = new Set(moved.map(hexOf))
       const { settlements: theirs, payments } = ofRecipients(ours, (recipient) => waiting.has(recipient))
       for (const rows of jsonPages(payments.map(toPayment))) await insertPayments(db, rows)
+      for (const rows of codePages([...theirs, ...payments])) await insertBuilderCodes(db, rows)
       const paid = await addAll(db, chain, theirs)
       const rolledUp = { fromBlock, toBlock: Math.min(this.nextBlock, unrolled) - 1 }
       if (fromBlock < unrolled) await correctRollup(db, chain, rolledUp, theirs, paid)

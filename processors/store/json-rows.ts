@@ -2,9 +2,9 @@
 const rowsPerPage = 100
 
 /** Entities as JSON arrays of rows with the columns' names, some rows each. */
-export function jsonPages(entities: readonly object[]): string[] {
-  return Array.from({ length: Math.ceil(entities.length / rowsPerPage) }, (_, page) =>
-    jsonRows(entities.slice(page * rowsPerPage, (page + 1) * rowsPerPage)),
+export function jsonPages(entities: readonly object[], perPage = rowsPerPage): string[] {
+  return Array.from({ length: Math.ceil(entities.length / perPage) }, (_, page) =>
+    jsonRows(entities.slice(page * perPage, (page + 1) * perPage)),
   )
 }
 

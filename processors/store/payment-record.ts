@@ -4,9 +4,10 @@ import type { PaymentRow } from '../mapping/payments.ts'
 
 /** The row as an entity. */
 export function toPayment(row: PaymentRow): Payment {
+  const { codes: _, ...columns } = row
   const { chain, blockNumber, logIndex, forwarder } = row
   return new Payment({
-    ...row,
+    ...columns,
     id: `${chain}-${blockNumber}-${logIndex}`,
     blockTimestamp: new Date(row.blockTimestamp),
     token: bytesOf(row.token),

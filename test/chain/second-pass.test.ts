@@ -64,6 +64,8 @@ test('payments of blocks that were read without them are found, once, and certif
   expect(nothing).toMatchObject({ code: 0, stderr: '', stdout: 'no blocks of base were read before payments were\n' })
 
   await pool.query('delete from payment')
+  expect(expected.builder_code.length).toBeGreaterThan(6)
+  await pool.query('delete from builder_code')
   await pool.query(`insert into payment_pass (chain, from_block, to_block, next_block) values ('base', 0, $1, 0)`, [
     head,
   ])
@@ -82,6 +84,7 @@ test('payments of blocks that were read without them are found, once, and certif
   const again = await run()
   expect(again.stdout).toBe(second.stdout.match(/certificate:.*\n/)?.[0])
   expect((await index.tables()).payment).toEqual(expected.payment)
+  expect((await index.tables()).builder_code).toEqual(expected.builder_code)
   const { rows } = await pool.query('select payments::int, amount::int from payment_pass')
   const sums = await pool.query('select count(*)::int as payments, sum(gross)::int as amount from payment')
   expect(rows).toEqual(sums.rows)
@@ -97,6 +100,8 @@ const faults = [
    select 'base-surplus', chain, block_number, 9999, block_timestamp, 'permit2_exact', token, payer, payee, gross, net, facilitator,
           tx_hash
      from payment ${where(1)}`,
+  'delete from builder_code where id = (select min(id) from builder_code)',
+  `update builder_code set facilitator = 'somebody' where id = (select max(id) from builder_code)`,
 ]
 
 test('payments that are missing, too many or wrong are mended by an audit', { timeout }, async () => {
@@ -129,9 +134,9 @@ test('payments that are missing, too many or wrong are mended by an audit', { ti
   ])
   expect(await auditor.audit()).toBe(true)
   expect(describeDifference(await index.tables(), expected)).toBe('')
-  expect(auditor.mended).toEqual({ missing: 1, surplus: 1, changed: 2, unpaid: 0, contracts: 0 })
+  expect(auditor.mended).toEqual({ missing: 2, surplus: 1, changed: 3, unpaid: 0, contracts: 0 })
   const { rows } = await pool.query('select missing, surplus, changed from audit_certificate')
-  expect(rows).toEqual([{ missing: 1, surplus: 1, changed: 2 }])
+  expect(rows).toEqual([{ missing: 2, surplus: 1, changed: 3 }])
 })
 
 test('a range is not asked for beside it', async () => {

@@ -1,7 +1,15 @@
 import { keccak256, type LocalAccount, toBytes } from 'viem'
 import { accountOf, type DevChain } from '../../devnet/chain/chain.ts'
 import * as identity from '../../devnet/chain/identity.ts'
-import { aggregate, mint, pay, payInColumns, pull, signAuthorization } from '../../devnet/chain/payments.ts'
+import {
+  aggregate,
+  mint,
+  pay,
+  payInColumns,
+  pull,
+  signAuthorization,
+  withTrailer,
+} from '../../devnet/chain/payments.ts'
 import type { Act, Branch } from '../support/chain/branches.ts'
 import { allowProxy, payByProxy } from '../support/chain/permit2.ts'
 
@@ -16,6 +24,8 @@ export const trafficAddresses = [...holders, ...payers, broadcaster].map(({ addr
 const movedIds = [0n, 1n, 2n]
 const purse = 1_000_000_000n // base units
 const batchGas = 20_000_000n
+/** What a large facilitator appends: {"w": "cdp_facil1"} in CBOR, and the marks of ERC-8021 in schema 2. */
+const codes = `0xa161776a6364705f666163696c31000e02${'8021'.repeat(8)}` as const
 
 /** The state all traffic starts from: three identities with feedback, and payers with dollars. */
 export async function prepareTraffic(chain: DevChain): Promise<void> {
@@ -83,10 +93,16 @@ async function paymentActs(chain: DevChain, seed: string, payer: LocalAccount): 
   const built = await authorize('built')
   const drawn = await authorize('drawn', { to: chain.addresses.puller, kind: 'receive' })
   const approval = await authorize('approval', { kind: 'approve' })
-  const calls = [pay(direct), aggregate(chain, [pay(batched, 'bytes')]), payInColumns(chain, [built])]
+  const calls = [
+    withTrailer(pay(direct), codes),
+    aggregate(chain, [pay(batched, 'bytes')]),
+    payInColumns(chain, [built]),
+  ]
   calls.push(pull(chain, drawn, broadcaster.address), pay(approval))
   const nonce = BigInt(keccak256(toBytes(`${seed} permitted`)))
-  calls.push(payByProxy(chain, { owner: payer.address, to: broadcaster.address, amount: 1n, nonce }))
+  calls.push(
+    withTrailer(payByProxy(chain, { owner: payer.address, to: broadcaster.address, amount: 1n, nonce }), codes),
+  )
   return calls.map((call) => ({ from: broadcaster, call, options: { gas: batchGas } }))
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
-import { cutPasses, movePass, readPasses } from '../../db/queries/chain/payment-passes.ts'
+import { cutPasses, movePass, readPasses } from '../../db/queries/chain/payments/payment-passes.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let database: TestDatabase

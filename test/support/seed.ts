@@ -136,6 +136,28 @@ export async function seedWallet(pool: pg.Pool, named: SeedWallet): Promise<void
   })
 }
 
+interface SeedCodes {
+  block: number
+  logIndex?: number
+  facilitator?: string
+  app?: string
+  services?: readonly string[]
+}
+
+/** Of a settlement or payment on Base. */
+export async function seedCodes(pool: pg.Pool, codes: SeedCodes): Promise<void> {
+  const { block, logIndex = 0, facilitator = null, app = null, services = [] } = codes
+  await insert(pool, 'builder_code', {
+    id: `base-${block}-${logIndex}`,
+    chain: 'base',
+    block_number: block,
+    log_index: logIndex,
+    facilitator,
+    app,
+    services,
+  })
+}
+
 interface SeedHolding {
   fid: number
   chain: ChainName

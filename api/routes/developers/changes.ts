@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'income-evidence',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Income by earlier wallets, and builder codes',
+    text:
+      'An agent’s income has what wallets earned that its registrations named before (`until` in its addresses), and a ' +
+      'payment the builder codes at the end of its calldata (`builder_codes`), which are evidence of x402 too.',
+    operations: [],
+  },
+  {
     id: 'settlement-stream',
     day: '2026-11-22',
     kind: 'added',

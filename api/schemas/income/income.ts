@@ -38,8 +38,8 @@ const sums = {
     })
     .meta({
       description:
-        'Of all payments, those that a facilitator known by name sent (GET /api/facilitators) or one of the contracts ' +
-        'of x402 settled.',
+        'Of all payments, those that a facilitator known by name sent (GET /api/facilitators), that one of the ' +
+        'contracts of x402 settled, and whose calldata names who had a part in them.',
     }),
   other_tokens: z.strictObject({ payments: count }).meta({
     description: 'Of all payments, those in tokens without a dollar figure: they are no part of any amount_usdc.',
@@ -147,8 +147,20 @@ const payment = z
     flag,
     facilitator_address: address.meta({ description: 'Sender of the transaction.' }),
     facilitator_name: z.string().nullable().meta({ description: 'Null: the sender is not known by name.' }),
-    x402_evidence: z.enum(['contract', 'facilitator', 'none']).meta({
-      description: 'What says that it is a payment of x402: one of its contracts, or the sender.',
+    builder_codes: z
+      .strictObject({
+        facilitator: z.string().nullable(),
+        app: z.string().nullable().meta({ description: 'The seller’s.' }),
+        services: z.array(z.string()).meta({ description: 'Further participants.' }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'Who had a part in the transaction, by the end of its own calldata (ERC-8021); nobody has checked it. Null: ' +
+          'it does not say.',
+      }),
+    x402_evidence: z.enum(['contract', 'facilitator', 'builder_code', 'none']).meta({
+      description: 'What says that it is a payment of x402: one of its contracts, the sender, or the calldata.',
     }),
     final: z.boolean().meta({ description: 'At or below the finalized block: it will not be undone.' }),
   })

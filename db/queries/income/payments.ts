@@ -111,5 +111,8 @@ const paymentObject = `json_build_object(
     'flag', ${incomeFlag('$1', 's')},
     'facilitator_address', ${hex('s.facilitator')},
     'facilitator_name', f.name,
+    'builder_codes', (select json_build_object('facilitator', c.facilitator, 'app', c.app, 'services', c.services)
+                        from builder_code c
+                       where (c.chain, c.block_number, c.log_index) = (s.chain, s.block_number, s.log_index)),
     'x402_evidence', ${evidence('s')},
     'final', coalesce(s.block_number <= state.finalized_block, false))`

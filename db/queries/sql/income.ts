@@ -45,10 +45,14 @@ export const incomeFlag = (fid: string, payment: string) => `case
            when exists (select from income_ring r where r.recipient = ${payment}.recipient and r.payer = ${payment}.payer) then 'ring'
            else 'none' end`
 
-/** What says that a payment is one of x402: `contract`, one of x402's own settled it; `facilitator`, a known one sent it. */
+/** What says that a payment is one of x402: `contract`, one of x402's own settled it; `facilitator`, a known one sent it;
+ * `builder_code`, the calldata of its transaction names who had a part in it. */
 export const evidence = (payment: string) => `case
            when ${payment}.by_contract then 'contract'
            when exists (select from facilitator_sender f where f.address = ${payment}.facilitator) then 'facilitator'
+           when exists (select from builder_code c
+                         where (c.chain, c.block_number, c.log_index) = (${payment}.chain, ${payment}.block_number, ${payment}.log_index))
+             then 'builder_code'
            else 'none' end`
 
 /** Columns that settlements `s` and the rows of `otherPayments` have in common. */

@@ -1,8 +1,9 @@
 import type pg from 'pg'
 import { inTransaction } from '../../../db/pool.ts'
 import { readChainState } from '../../../db/queries/chain/chain-state.ts'
-import { movePass, type PaymentPass, readPasses } from '../../../db/queries/chain/payment-passes.ts'
-import { insertPayments } from '../../../db/queries/chain/payments.ts'
+import { insertCodesOfStored } from '../../../db/queries/chain/payments/builder-codes.ts'
+import { movePass, type PaymentPass, readPasses } from '../../../db/queries/chain/payments/payment-passes.ts'
+import { insertPayments } from '../../../db/queries/chain/payments/payments.ts'
 import { lockRollup } from '../../../db/queries/rollup/hourly.ts'
 import { wantedOf } from '../../history/history.ts'
 import { Slices } from '../../history/slices.ts'
@@ -11,14 +12,15 @@ import { paymentContractsOf } from '../../mapping/payment-kinds.ts'
 import type { PaymentRow } from '../../mapping/payments.ts'
 import { Refusal } from '../../refusal.ts'
 import { ofReadRecipients } from '../../scope/recipients.ts'
+import { type CodedRow, codePages } from '../../store/builder-code-record.ts'
 import { jsonPages } from '../../store/json-rows.ts'
 import { toPayment } from '../../store/payment-record.ts'
 import { tallyPayments } from '../../store/payment-tally.ts'
 import { BlockEncoder } from '../block-encoder.ts'
 import type { BackfillConfig } from '../config.ts'
 
-/** A step is committed when it found so many payments, and when it is so old. */
-const maxStepPayments = 5_000
+/** A step is committed when it found so many payments and codes, and when it is so old. */
+const maxStepRows = 5_000
 const maxStepMs = 5_000
 
 interface SecondPass {
@@ -31,7 +33,7 @@ interface SecondPass {
 }
 
 /**
- * Finds the payments of blocks that were read before payments were, and adds those that are not there yet. Each step is
+ * Finds the payments of blocks that were read before payments were, or codes, and adds those that are not there yet. Each step is
  * one transaction, with how far the pass is: it may be ended at any time and goes on there. Prints a certificate of each
  * pass, of what the source says whoever was paid. Throws a Refusal when another process makes the same pass.
  */
@@ -64,12 +66,12 @@ async function finish(work: SecondPass, pass: PaymentPass, toBlock: number): Pro
       do {
         await slices.advance(encoder)
         encoder.pages.takeAll() // settlements, which are there
-      } while (!slices.isDone && encoder.payments.length < maxStepPayments && Date.now() < deadline)
+      } while (!slices.isDone && encoder.payments.length + encoder.codes.length < maxStepRows && Date.now() < deadline)
       encoder.unpaid = []
       const { next, lastHash = '' } = slices
       if (next === Math.max(from, start)) continue // an answer that failed
       const found = encoder.payments.splice(0)
-      await commit(pool, config, found, {
+      await commit(pool, config, found, encoder.codes.splice(0), {
         fromBlock: pass.fromBlock,
         from,
         nextBlock: next,
@@ -91,6 +93,7 @@ function commit(
   pool: pg.Pool,
   { chain, scope }: BackfillConfig,
   payments: readonly PaymentRow[],
+  codes: readonly CodedRow[],
   step: Parameters<typeof movePass>[2],
 ): Promise<void> {
   return inTransaction(pool, async (db) => {
@@ -99,6 +102,7 @@ function commit(
     // Its blocks may be rolled up.
     await lockRollup(db, chain.name)
     for (const rows of jsonPages(kept.payments.map(toPayment))) await insertPayments(db, rows)
+    for (const rows of codePages(codes)) await insertCodesOfStored(db, rows)
     if (await movePass(db, chain.name, step)) return
     throw new Refusal(`another process reads ${chain.name} for payments, or resets it; nothing of this step is kept`)
   })

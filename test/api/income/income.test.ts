@@ -15,6 +15,7 @@ import {
   insert,
   seedAgent,
   seedChainState,
+  seedCodes,
   seedHolding,
   seedPayment,
   seedRegistration,
@@ -74,6 +75,7 @@ beforeAll(async () => {
   await pay({ recipient: wallet, payer: other, amount: 2_000_000n, facilitator: quoted, at: at(30), block: 300 })
   await pay({ recipient: customer, payer: own, amount: 600_000n, at: at(20) })
   await pay({ amount: 3_000_000n, at: at(49), block: 950 }) // not final
+  await seedCodes(pool, { block: 950, facilitator: 'cdp_facil1', services: ['one'] })
   await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
   // A settlement to a forwarder, which passes it on; a Permit2 payment in another token; one that is not final.
   await pay({ recipient: forwarder, payer: other, amount: 90_000_000n, facilitator: sender, at: at(40), block: 400 })
@@ -216,6 +218,11 @@ test('rows come in pages, with what the sums are made of and those that are not 
   ])
   expect(pages[0]).toMatchObject({ facilitator_name: facilitators[0]?.name, x402_evidence: 'facilitator' })
   expect(pages[1]).toMatchObject({ kind: 'eip3009_bytes', facilitator_name: null, x402_evidence: 'none' })
+  expect(pages[1]?.builder_codes).toBeNull()
+  expect(pages[8]).toMatchObject({
+    x402_evidence: 'builder_code',
+    builder_codes: { facilitator: 'cdp_facil1', app: null, services: ['one'] },
+  })
   expect(pages[5]).toMatchObject({ kind: 'forwarded', forwarder_address: forwarder, x402_evidence: 'facilitator' })
   expect(pages[6]).toMatchObject({ kind: 'permit2_upto', amount: `1${'0'.repeat(30)}`, x402_evidence: 'contract' })
 })

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { listedSelectors } from '../../../abi/selectors.ts'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
-import { insertPayments } from '../../../db/queries/chain/payments.ts'
+import { insertPayments } from '../../../db/queries/chain/payments/payments.ts'
 import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../../db/queries/rollup/hourly.ts'
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
@@ -370,7 +370,7 @@ export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
     truncate settlement, payment, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
              agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, income_ring, income_reach,
-             income_ring_due, income_wallet_event, registration_wallet, registration_transfer, agent_holding, chain_contract cascade;
+             income_ring_due, income_wallet_event, registration_wallet, builder_code, registration_transfer, agent_holding, chain_contract cascade;
     select set_config('directory.sums', 'hours, totals, payers, senders', true);
     update settlement_rollup set next_block = 0;
     update income_progress set change = 0`)

@@ -7,6 +7,7 @@ import type { ArchiveBlock } from '../../../processors/history/history.ts'
 import { toChainBlock } from '../../../processors/history/history.ts'
 import type { ChainLog, ChainTransaction } from '../../../processors/mapping/block.ts'
 import { settleBlocks } from '../../../processors/mapping/settle-blocks.ts'
+import { toBuilderCodes } from '../../../processors/store/builder-code-record.ts'
 import { encodeSettlements } from '../../../processors/store/settlement-copy.ts'
 import { addressFor, batcher, batchOf, callOf, type EntryPoint, moved, paymentOf, token, used } from '../calls.ts'
 
@@ -17,10 +18,15 @@ const byToken = (a: { token: string }, b: { token: string }) => (a.token < b.tok
 const byLog = (a: { logIndex: number }, b: { logIndex: number }) => a.logIndex - b.logIndex
 const noTraces = async () => undefined
 
+/** {"w": "cdp_facil1"} in CBOR, as it stands at the end of calldata. */
+const codes = `a161776a6364705f666163696c31000e02${'8021'.repeat(8)}`
+
 /** One transaction, drawn from all that a token call can look like, whether it makes sense or not. */
 interface Drawn {
   readonly name: string
   readonly amount: bigint
+  /** Digits behind the calldata. */
+  readonly end: string
   readonly entry: EntryPoint
   readonly token: Hex
   readonly to: 'token' | 'batcher' | 'nobody'
@@ -49,6 +55,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
     { weight: 4, arbitrary: fc.constant('direct' as const) },
     fc.constantFrom('batched', 'twice', 'other calldata', 'short calldata'),
   ),
+  end: fc.constantFrom('', codes, codes.slice(1), `00${codes}`, codes.slice(18)),
   logs: fc.oneof(
     { weight: 4, arbitrary: fc.constant('both' as const) },
     fc.constantFrom(
@@ -97,6 +104,8 @@ test('any block gives the rows that the rule gives, from its text as from its it
       expect(tally.settlements).toBe(settlements.length)
       expect(tally.amount).toBe(settlements.reduce((sum, { amount }) => sum + amount, 0n))
       expect(encoder.payments.toSorted(byLog)).toEqual(payments)
+      const coded = [...settlements, ...payments].filter((row) => row.codes)
+      expect(toBuilderCodes(encoder.codes.toSorted(byLog))).toEqual(toBuilderCodes(coded.toSorted(byLog)))
       expect(encoder.unpaid.toSorted(byToken)).toEqual(unpaid.toSorted(byToken)) // a count a token, in any order
     }),
     { numRuns: 400 },
@@ -144,6 +153,7 @@ test('the sum of two pages is the sum of their rows, in any order', async () => 
 
 const settledTopic = '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6'
 const plain: Drawn = {
+  end: '',
   name: 'a',
   amount: 5n,
   entry: 'transfer',
@@ -159,7 +169,7 @@ function blockOf(number: number, timestamp: number, drawn: readonly Drawn[]): Ar
     for (const log of logsOf(one)) logs.push({ ...log, logIndex: logs.length, transactionIndex })
     const hash = `0x${'22'.repeat(31)}${transactionIndex.toString(16).padStart(2, '0')}`
     const to = { token: one.token, batcher, nobody: null }[one.to]
-    return { transactionIndex, hash, from: addressFor('facilitator'), to, input: inputOf(one) }
+    return { transactionIndex, hash, from: addressFor('facilitator'), to, input: `${inputOf(one)}${one.end}` }
   })
   const hash = `0x${'aa'.repeat(32)}`
   const parentHash = `0x${'bb'.repeat(32)}`

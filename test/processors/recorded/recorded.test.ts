@@ -15,6 +15,7 @@ describe('the recordings of Base, indexed from the Portal', () => {
   test('every stored row is what the recordings say, and nothing else is stored', () => {
     expect(stored).toEqual({ ...expected, feedback: [], unpaid_authorization: [] })
     expect(stored.settlement).toHaveLength(18)
+    expect(stored.builder_code).toHaveLength(5)
     expect(stored.registration).toHaveLength(8)
   })
 

@@ -19,10 +19,12 @@ export interface ExpectedRows {
   readonly registration_metadata: Row[]
   readonly registration_wallet: Row[]
   readonly settlement: Row[]
+  readonly builder_code: Row[]
 }
 
 export function expectedRows(chain: RecordedChain, blocks: readonly Block[]): ExpectedRows {
-  return { ...registrationRows(chain, blocks), settlement: chain === 'base' ? settlementRows(blocks) : [] }
+  const settlement = chain === 'base' ? settlementRows(blocks) : []
+  return { ...registrationRows(chain, blocks), settlement, builder_code: codeRows(settlement) }
 }
 
 const paymentAbi = parseAbi([
@@ -57,6 +59,28 @@ function settlementRows(blocks: readonly Block[]): Row[] {
     }
   })
   return rows.sort(by('block_number', 'log_index'))
+}
+
+/** Five of the recordings end so: length and value of the CBOR of {"w": "cdp_facil1"}, the schema, and the marker. */
+const codesOfCoinbase = `a161776a6364705f666163696c31000e02${'8021'.repeat(8)}`
+
+function codeRows(settlements: readonly Row[]): Row[] {
+  const ends = new Set(
+    settlementRecordings()
+      .filter(({ transaction }) => transaction.input.endsWith(codesOfCoinbase))
+      .map(({ transaction }) => bytea(transaction.hash)),
+  )
+  return settlements
+    .filter(({ tx_hash }) => ends.has(tx_hash as string))
+    .map(({ block_number, log_index }) => ({
+      id: `base-${block_number}-${log_index}`,
+      chain: 'base',
+      block_number,
+      log_index,
+      facilitator: 'cdp_facil1',
+      app: null,
+      services: [],
+    }))
 }
 
 function registrationRows(chain: RecordedChain, blocks: readonly Block[]) {

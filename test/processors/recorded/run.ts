@@ -33,6 +33,7 @@ export async function indexRecordings(chain: RecordedChain, from: 'portal' | 'ga
       registration_metadata: read('registration_metadata'),
       registration_wallet: read('registration_wallet'),
       settlement: read('settlement'),
+      builder_code: read('builder_code'),
       feedback: read('feedback'),
       unpaid_authorization: read('unpaid_authorization'),
     }

@@ -15,6 +15,7 @@ const tables = [
   { table: 'fid_custody', order: 'block_number, log_index', without: [] },
   { table: 'settlement', order: 'block_number, log_index', without: ['id'] },
   { table: 'payment', order: 'block_number, log_index', without: [] },
+  { table: 'builder_code', order: 'block_number, log_index', without: [] },
   { table: 'unpaid_authorization', order: 'block_number, token', without: [] },
   { table: 'chain_state', order: 'chain', without: ['updated_at'] },
 ] as const

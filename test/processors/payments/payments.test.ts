@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { numberToHex, pad, zeroAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { chains } from '../../chains.config.ts'
-import type { ChainLog } from '../../processors/mapping/block.ts'
-import { paymentContractsOf } from '../../processors/mapping/payment-kinds.ts'
-import { paymentsOf } from '../../processors/mapping/payments.ts'
+import { chains } from '../../../chains.config.ts'
+import type { ChainLog } from '../../../processors/mapping/block.ts'
+import { paymentContractsOf } from '../../../processors/mapping/payment-kinds.ts'
+import { paymentsOf } from '../../../processors/mapping/payments.ts'
 
 const proxies = chains.base.paymentContracts
 const exact = proxies[0]?.address as string

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../pool.ts'
+import type { Queryable } from '../../../pool.ts'
 
 /** Blocks that were read before payments were, and how far a second pass over them is. */
 export interface PaymentPass {

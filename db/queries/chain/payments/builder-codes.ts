@@ -1,0 +1,99 @@
+import type { Queryable } from '../../../pool.ts'
+import type { BlockRange } from '../../rollup/hourly.ts'
+
+// What calldata says about who had a part in settlements and payments. Lists are JSON arrays of rows with the columns'
+// names.
+
+const given = `(select * from json_populate_recordset(null::builder_code, $1::json))`
+
+/** Adds codes that are not there yet. */
+export async function insertBuilderCodes(db: Queryable, rows: string): Promise<void> {
+  await db.query({
+    name: 'insert-builder-codes',
+    text: `insert into builder_code select * from ${given} e on conflict do nothing`,
+    values: [rows],
+  })
+}
+
+/** The same of settlements and payments that are stored. */
+export async function insertCodesOfStored(db: Queryable, rows: string): Promise<void> {
+  await db.query({
+    name: 'insert-codes-of-stored',
+    text: `insert into builder_code select * from ${given} e where ${isStored('e')} on conflict do nothing`,
+    values: [rows],
+  })
+}
+
+/** Both ends included. */
+export async function deleteCodesWithin(
+  db: Queryable,
+  chain: string,
+  { fromBlock, toBlock }: BlockRange,
+): Promise<void> {
+  await db.query('delete from builder_code where chain = $1 and block_number between $2 and $3', [
+    chain,
+    fromBlock,
+    toBlock,
+  ])
+}
+
+/** What the codes of a range should be. */
+interface ExpectedCodes {
+  readonly rows: string
+  /** Only those of some settlements and payments are told: what stands at others is left alone. */
+  readonly known: boolean
+}
+
+const ofBackfill = (row: string) => `exists (select from backfill b
+                where b.chain = ${row}.chain and ${row}.block_number between b.from_block and b.to_block)`
+const isStored = (row: string) => `(exists (select from settlement s
+                where (s.chain, s.block_number, s.log_index) = (${row}.chain, ${row}.block_number, ${row}.log_index))
+      or exists (select from payment p
+                where (p.chain, p.block_number, p.log_index) = (${row}.chain, ${row}.block_number, ${row}.log_index)))`
+const expected = `expected as materialized (select * from ${given} e where not ${ofBackfill('e')})`
+/** Rows of the range that should not be; those of a backfill are left alone. */
+const isWrong = `t.chain = $2 and t.block_number between $3 and $4 and not ${ofBackfill('t')}
+   and not exists (select from expected e where e.id = t.id and to_jsonb(e) = to_jsonb(t))
+   and (not $5::boolean or exists (select from expected e where e.id = t.id) or not ${isStored('t')})`
+const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, { rows, known }: ExpectedCodes) => [
+  rows,
+  chain,
+  fromBlock,
+  toBlock,
+  known,
+]
+
+/** Whether the codes of a range are these. */
+export async function areCodes(
+  db: Queryable,
+  chain: string,
+  range: BlockRange,
+  codes: ExpectedCodes,
+): Promise<boolean> {
+  const { rows } = await db.query<{ same: boolean }>({
+    name: 'are-codes',
+    text: `
+with ${expected}
+select not exists (select from builder_code t where ${isWrong})
+   and not exists (select from expected e where not exists (select from builder_code t where t.id = e.id)) as same`,
+    values: valuesOf(chain, range, codes),
+  })
+  return rows[0]?.same === true
+}
+
+/** Makes the codes of a range these. Returns how many rows differed. */
+export async function replaceCodes(db: Queryable, chain: string, range: BlockRange, codes: ExpectedCodes) {
+  const deleted = await db.query<{ id: string }>({
+    name: 'delete-other-codes',
+    text: `with ${expected} delete from builder_code t where ${isWrong} returning t.id`,
+    values: valuesOf(chain, range, codes),
+  })
+  const added = await db.query<{ id: string }>({
+    name: 'add-expected-codes',
+    text: `with ${expected} insert into builder_code select * from expected on conflict do nothing returning id`,
+    values: [codes.rows],
+  })
+  const gone = new Set(deleted.rows.map(({ id }) => id))
+  const changed = added.rows.filter(({ id }) => gone.has(id)).length
+  return { missing: added.rows.length - changed, surplus: gone.size - changed, changed }
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runIncome } from '../../../enrichment/join/income.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import {
+  addressOf,
+  birth,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedCodes,
+  seedPayment,
+  seedSettlement,
+} from '../../support/seed.ts'
+
+const own = addressOf('own')
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { pool } = database
+  await seedChainState(pool, { chain: 'base', indexed: 20, finalized: 20 })
+  await seedAgent(pool, { fid: 1, addresses: [own] })
+  await insert(pool, 'agent_change', { fid: 1, kind: 'upsert', changed_at: birth })
+  await seedSettlement(pool, { chain: 'base', recipient: own, block: 10, amount: 1n })
+  await seedSettlement(pool, { chain: 'base', recipient: own, block: 11, amount: 2n })
+  await seedCodes(pool, { block: 11, app: 'shop' })
+  const forwarder = addressOf('forwarder')
+  await seedSettlement(pool, { chain: 'base', recipient: forwarder, block: 12, amount: 4n })
+  const leg = { kind: 'forwarded' as const, payee: own, payer: addressOf('payer'), amount: 4n, at: birth }
+  await seedPayment(pool, { ...leg, forwarder, block: 12, logIndex: 1, originLogIndex: 0, depth: 1 })
+})
+afterAll(() => database.drop())
+
+/** Base units with evidence, once all is summed up. */
+async function x402(): Promise<number> {
+  const { pool } = database
+  while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
+  const { rows } = await pool.query('select coalesce(sum(amount) filter (where x402), 0)::int as sum from income_hour')
+  return rows[0].sum
+}
+
+test('codes in calldata are evidence of x402, those that are found or taken back later too', async () => {
+  const { pool } = database
+  expect(await x402()).toBe(2)
+  await seedCodes(pool, { block: 10, facilitator: 'facilitator' })
+  await seedCodes(pool, { block: 12, logIndex: 1, services: ['one'] })
+  expect(await x402()).toBe(7)
+  await pool.query('delete from builder_code where block_number > 10')
+  expect(await x402()).toBe(1)
+})

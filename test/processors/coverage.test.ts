@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeAudit } from '../../db/queries/chain/audit.ts'
 import { writeContracts } from '../../db/queries/chain/contracts.ts'
+import { describeChain } from '../../processors/coverage/describe.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
 import { addressOf, hashOf, insert, seedChainState } from '../support/seed.ts'
@@ -147,4 +148,28 @@ test('certificates of blocks that follow each other are one, up to a bound, and 
     { from_block: 100_000, to_block: 100_099, ok: false, settlements: 2 },
     { from_block: 100_200, to_block: 100_299, ok: false, settlements: 2 },
   ])
+})
+
+test('the certificate of a backfill tells payments, unless blocks of it were loaded before they were counted', async () => {
+  const { pool } = database
+  await pool.query('truncate audit_certificate, head_range, backfill cascade')
+  await pool.query(`insert into backfill (chain, from_block, to_block, completed_at) values
+    ('base', 100, 199, now()), ('base', 200, 299, now())`)
+  await pool.query(
+    `insert into backfill_shard (backfill_id, first_block, last_block, next_block, first_hash, last_hash, payments, payment_checksum)
+     select id, s.first_block, s.last_block, s.last_block + 1, sha256('first'), sha256('last'), s.payments, s.checksum
+       from (values (100, 149, 2, 18446744073709551615::numeric), (150, 199, 1, 3), (200, 249, 5, 5), (250, 299, null, null))
+              as s (first_block, last_block, payments, checksum)
+       join backfill on s.first_block between from_block and to_block`,
+  )
+  const chain = await publishedCoverage(database, {})
+  expect(chain.certificates.map(({ payments, payment_checksum }) => [payments, payment_checksum])).toEqual([
+    [3, '0000000000000002'],
+    [null, null],
+  ])
+  expect(describeChain(chain)).toContain(', 3 payments beside them, checksum 0000000000000002; by backfill, ')
+  const { rows } = await pool.query(
+    'select payments::int, payment_checksum from directory.certificates order by from_block',
+  )
+  expect(rows.map(({ payments }) => payments)).toEqual([2, 1, 5, null])
 })

@@ -56,6 +56,9 @@ interface Certificate {
   readonly amount: string
   /** Sum modulo 2^64 over the blocks of the first eight bytes of the SHA-256 of their rows; 16 hex digits. */
   readonly checksum: string
+  /** What forwarders passed on and other contracts settled, and the sum of the first eight bytes of the SHA-256 of each; null: not counted. */
+  readonly payments: number | null
+  readonly payment_checksum: string | null
   readonly first_hash: string
   readonly last_hash: string
   /** Kinds: portal, archive, rpc. */
@@ -217,23 +220,29 @@ select chain,
 }
 
 /** Of each chain those of the newest blocks, ascending. */
+/** A sum modulo 2^64 as sixteen hex digits: a bigint has a sign, which the sum has not. */
+const hexSum = (sum: string) =>
+  `lpad(to_hex((${sum} - case when ${sum} >= 9223372036854775808 then 18446744073709551616 else 0 end)::bigint), 16, '0')`
+
 async function readCertificates(db: Queryable, names: readonly string[], limit: number) {
   const { rows } = await db.query<Certificate & { readonly chain: string }>({
     name: 'coverage-certificates',
     text: `
 select c.chain, one.by, one.from_block, one.to_block, one.settlements::float8 as settlements, one.amount::text as amount,
-       lpad(to_hex((one.checksum - case when one.checksum >= 9223372036854775808 then 18446744073709551616 else 0 end)::bigint),
-            16, '0') as checksum,
+       ${hexSum('one.checksum')} as checksum, one.payments::float8 as payments,
+       ${hexSum('one.payment_checksum')} as payment_checksum,
        '0x' || encode(one.first_hash, 'hex') as first_hash, '0x' || encode(one.last_hash, 'hex') as last_hash,
        one.sources, ${isoTime('one.certified_at')} as certified_at, one.mended
   from unnest($1::text[]) as c (chain)
  cross join lateral (
    (select 'backfill' as by, b.from_block, b.to_block, loaded.settlements, loaded.amount, loaded.checksum,
-           loaded.first_hash, loaded.last_hash, b.sources, b.completed_at as certified_at, null::int as mended
+           loaded.payments, loaded.payment_checksum, loaded.first_hash, loaded.last_hash, b.sources, b.completed_at as certified_at, null::int as mended
       from backfill b
      cross join lateral (
        select sum(s.settlements) as settlements, sum(s.amount) as amount,
               sum(s.checksum) % 18446744073709551616 as checksum,
+              case when count(*) = count(s.payments) then sum(s.payments) end as payments,
+              case when count(*) = count(s.payments) then sum(s.payment_checksum) % 18446744073709551616 end as payment_checksum,
               (array_agg(s.first_hash order by s.first_block))[1] as first_hash,
               (array_agg(s.last_hash order by s.first_block desc))[1] as last_hash
          from backfill_shard s where s.backfill_id = b.id
@@ -242,7 +251,7 @@ select c.chain, one.by, one.from_block, one.to_block, one.settlements::float8 as
      order by b.from_block desc
      limit $2)
     union all
-   (select 'audit', a.from_block, a.to_block, a.settlements, a.amount, a.checksum, a.first_hash, a.last_hash,
+   (select 'audit', a.from_block, a.to_block, a.settlements, a.amount, a.checksum, null, null, a.first_hash, a.last_hash,
            array_remove(array[a.source], null), a.audited_at, a.missing + a.surplus + a.changed
       from audit_certificate a
      where a.chain = c.chain

@@ -1,5 +1,6 @@
 import { type Hex, toHex } from 'viem'
 import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
+import { isTakenBack } from '../../db/queries/join/verified-addresses.ts'
 import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
 import { proveMessage } from '../../social/proving.ts'
 import type { Verification } from '../../social/social-index.ts'
@@ -24,6 +25,9 @@ export async function weaknessOf(
   const transfer = await lastCustodyChange(database, fid)
   if (transfer && verifiedAt <= transfer.at) {
     return 'it was verified before the fid was last transferred; verify it again'
+  }
+  if (await isTakenBack(database, fid, address, verifiedAt)) {
+    return 'a signed message has taken its verification back since; verify it again'
   }
   if (world.verificationProof === 'stated') return undefined
   const message = readHubMessage(verification.message)

@@ -1,16 +1,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { agentAddresses } from '../../db/queries/read/addresses.ts'
 import { claimHistory } from '../../db/queries/read/claim-proof.ts'
+import type { Message } from '../../devnet/hub/messages.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { hour, minute } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 import type { ClaimProof } from '../../trust/proof/proof.ts'
+import { failure } from '../support/api/api.ts'
 import {
   type Claimant,
   type ClaimStage,
   eip191Claim,
   freshNonce,
+  jfsClaim,
   post,
   startClaimStage,
 } from '../support/api/claims.ts'
@@ -246,4 +249,30 @@ describe('a verification that the followed hub leaves out', () => {
     expect(await shown()).toBeUndefined()
     expect((await kinds()).at(-1)).toBe('ended')
   })
+})
+
+test('a verification that both hubs show again after its signed removal is none, and carries no claim', async () => {
+  await byText()
+  await claimed(jfsClaim(stage, claimant))
+  const { fid, address, privateKey } = claimant
+  const { verifications, shard } = account(stage.hub)
+  const [[key, message]] = [...verifications] as [[string, Message]]
+  await passing(minute)
+  stage.hub.state.removeVerification(fid, address)
+  await passing(minute)
+  verifications.set(key, message)
+  stage.hub.state.shards
+    .get(shard)!
+    .append(stage.clock.now, [
+      { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages: [] } },
+    ])
+  await passing(minute)
+  await readAgain()
+  expect(await shown()).toBeUndefined()
+  const again = await failure(await post(stage.api, await eip191Claim(stage, claimant)))
+  expect(again).toMatchObject({ error: 'ERR_ADDRESS_NOT_VERIFIED', detail: expect.stringContaining('taken its') })
+  stage.hub.state.addVerification(fid, address, { privateKey })
+  await claimed(await eip191Claim(stage, claimant))
+  await passing(minute)
+  expect(await shown()).toBeDefined()
 })

@@ -1,3 +1,4 @@
+import { messageHash } from '../../trust/envelope.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 
 type Json = Record<string, unknown>
@@ -28,6 +29,9 @@ export function liesAbout(message: HubVerification, other: HubVerification): [st
   const changed = (data: Json, rest: Json = {}): Json => ({ ...message, ...rest, data: { ...message.data, ...data } })
   const inBody = (body: Json) => changed({ verificationAddAddressBody: { ...add, ...body } })
   const otherBytes = readHubMessage(other)?.dataBytes ?? new Uint8Array()
+  const bytes = readHubMessage(message)?.dataBytes ?? new Uint8Array()
+  const reordered = Buffer.concat([bytes.subarray(2), bytes.subarray(0, 2)]) // the type last
+  const hashOf = (text: Uint8Array) => `0x${Buffer.from(messageHash(text)).toString('hex')}`
   return [
     ['another fid', changed({ fid: 3 })],
     ['another time', changed({ timestamp: message.data.timestamp + 1 })],
@@ -60,6 +64,7 @@ export function liesAbout(message: HubVerification, other: HubVerification): [st
     ['a key of small order', changed({}, { signer: `0x01${'00'.repeat(31)}` })],
     ['a key that is no point', changed({}, { signer: `0x${'ff'.repeat(32)}` })],
     ['bytes of another message', changed({}, { dataBytes: Buffer.from(otherBytes).toString('base64') })],
+    ['the fields in another order', changed({}, { dataBytes: reordered.toString('base64'), hash: hashOf(reordered) })],
     ['the message of another address whole', { ...other }],
     ['no body', changed({ verificationAddAddressBody: null })],
     [

@@ -1,6 +1,6 @@
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
-import { witnessed } from '../sql/disputes.ts'
+import { takenBack, witnessed } from '../sql/disputes.ts'
 
 interface LiveVerification {
   /** Lowercase hex with 0x. */
@@ -118,7 +118,7 @@ select array(select '0x' || encode(message_hash, 'hex') from kept order by messa
 
 /**
  * Opens what a complete answer names and is not open, and knows that what is open was not let go of. The very verification that was thought to have ended goes on; a
- * newer one of the same address is a row of its own. Call `endVerifications` first.
+ * newer one of the same address is a row of its own, and one that was taken back is none. Call `endVerifications` first.
  */
 export async function openVerifications(db: Queryable, { fid, live, askedAt, now }: VerifiedSet): Promise<void> {
   await db.query({
@@ -134,6 +134,7 @@ insert into verified_address as v (fid, address, verified_at, observed_at)
 select $1, l.address, l.verified_at, $5
   from live l
  where not exists (select from verified_address o where o.fid = $1 and o.address = l.address and o.ended_at is null)
+   and not ${takenBack('$1', 'l.address', 'l.verified_at')}
     on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5, pruned = false
  where v.ended_at is not null and v.observed_at < $4`,
     values: [fid, ...columns(live), askedAt, now],
@@ -161,7 +162,8 @@ export async function replaceVerification(
 }
 
 /**
- * Opens a verification that an event reported, unless a newer one of the address is known: then the event is old news.
+ * Opens a verification that an event reported, unless a newer one of the address is known, or a signed message that took
+ * it back: then the event is old news.
  * Reported again after its end, it goes on. Call `replaceVerification` first.
  */
 export async function openVerification(
@@ -174,6 +176,7 @@ export async function openVerification(
 insert into verified_address as v (fid, address, verified_at, observed_at)
 select $1, $2::bytea, $3::timestamptz, $5
  where not exists (select from verified_address n where n.fid = $1 and n.address = $2 and n.verified_at > $3)
+   and not ${takenBack('$1', '$2', '$3')}
     on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5, pruned = false
  where v.ended_at <= $4`,
     values: [fid, bytes(address), verifiedAt, at, now],
@@ -209,6 +212,16 @@ select coalesce(bool_or(kept), false) as kept from gone`,
     values: [fid, bytes(address), verifiedAt ?? null, at, now],
   })
   return rows[0]?.kept === true
+}
+
+/** Whether a signed message is kept that takes back what a FID verified then. */
+export async function isTakenBack(db: Queryable, fid: number, address: string, verifiedAt: Date): Promise<boolean> {
+  const { rows } = await db.query<{ gone: boolean }>({
+    name: 'is-taken-back',
+    text: `select ${takenBack('$1', '$2', '$3')} as gone`,
+    values: [fid, bytes(address), verifiedAt],
+  })
+  return rows[0]?.gone === true
 }
 
 /** The sets now stored as live, lowercase hex. A FID that verifies nothing is left out. */

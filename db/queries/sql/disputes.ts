@@ -17,6 +17,17 @@ export function testimonies(v: string): string {
 }
 
 /**
+ * Whether a signed message takes back what was verified before it: whoever shows that verification again shows an old one.
+ * Expressions; a message of a key that is not the FID's takes nothing back.
+ */
+export function takenBack(fid: string, address: string, verifiedAt: string): string {
+  return `exists (select from farcaster_message m
+                   where m.fid = ${fid} and m.address = ${address} and m.envelope = 'held'
+                     and m.key is distinct from 'failed'
+                     and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.message_time > ${verifiedAt})`
+}
+
+/**
  * Whether a hub other than the followed one has the message that a verification rests on, as it said when it was asked
  * last, and no signed message takes the verification back. `v`: of `verified_address`.
  */

@@ -13,7 +13,50 @@ import { fillWorld, type WorldSize } from './world.ts'
 const settings = { shared_buffers: '1GB', max_wal_size: '8GB', checkpoint_timeout: '30min' }
 
 /** Writes all served files of a world, then reads the log of all its profiles; prints a table and one JSON object. */
-export async function benchExports(size: WorldSize): Promise<void> {
+export const benchExports = (size: WorldSize) =>
+  inWorld(size, async ({ pool, databaseUrl, folder }) => {
+    await countHours(pool)
+    const served = join(folder, 'served')
+    const env = { DATABASE_URL: databaseUrl, EXPORT_DIR: served }
+    const args = ['run', '--silent', 'export', '--', '--served', '--rows-per-second', '10000000']
+    const { seconds, peakBytes } = await measure('npm', args, env)
+    const rate = rateOf(JSON.parse(await readFile(join(served, 'manifest.json'), 'utf8')))
+    const peak = Math.round(peakBytes / 1024 ** 2)
+    tell([
+      ['settlements written a second', Math.round(rate).toString()],
+      ['everything, start of the command included', `${seconds.toFixed(1)} s`],
+      ['memory of the command at most', `${peak} MB`],
+    ])
+    const logSeconds = await tellLog(pool, size)
+    const figures = { ...size, rows_per_second: Math.round(rate), peak_mb: peak, seconds, log_seconds: logSeconds }
+    process.stdout.write(`${JSON.stringify({ bench: 'exports', ...figures })}\n`)
+  })
+
+/** Reads the log of all profiles of a world alone. */
+export const benchLog = (size: WorldSize) =>
+  inWorld(size, async ({ pool }) => {
+    const seconds = await tellLog(pool, size)
+    process.stdout.write(`${JSON.stringify({ bench: 'log', ...size, seconds })}\n`)
+  })
+
+async function tellLog(pool: pg.Pool, { agents }: WorldSize): Promise<number> {
+  const seconds = await readLog(pool, agents)
+  tell([[`the log of ${agents} profiles, read whole`, `${seconds.toFixed(1)} s`]])
+  return seconds
+}
+
+function tell(rows: readonly (readonly [string, string])[]): void {
+  for (const [what, figure] of rows) process.stdout.write(`${what.padEnd(60)} ${figure}\n`)
+}
+
+interface World {
+  readonly pool: pg.Pool
+  readonly databaseUrl: string
+  /** For what is written. */
+  readonly folder: string
+}
+
+async function inWorld(size: WorldSize, work: (world: World) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-exports-'))
   await chmod(folder, 0o755) // the server is another user when this is root
   const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
@@ -22,23 +65,13 @@ export async function benchExports(size: WorldSize): Promise<void> {
     process.stdout.write(`filling ${size.settlements} settlements of ${size.agents} agents\n`)
     await migrate(postgres.databaseUrl)
     await fillWorld(pool, size)
-    await countHours(pool)
-    const served = join(folder, 'served')
-    const env = { DATABASE_URL: postgres.databaseUrl, EXPORT_DIR: served }
-    const args = ['run', '--silent', 'export', '--', '--served', '--rows-per-second', '10000000']
-    const { seconds, peakBytes } = await measure('npm', args, env)
-    const rate = rateOf(JSON.parse(await readFile(join(served, 'manifest.json'), 'utf8')))
-    const logSeconds = await readLog(pool, size.agents)
-    const rows: [string, string][] = [
-      ['settlements written a second', Math.round(rate).toString()],
-      ['everything, start of the command included', `${seconds.toFixed(1)} s`],
-      ['memory of the command at most', `${Math.round(peakBytes / 1024 ** 2)} MB`],
-      [`the log of ${size.agents} profiles, read whole`, `${logSeconds.toFixed(1)} s`],
-    ]
+    await pool.query(
+      `insert into agent_change (fid, kind, changed_at)
+       select fid, 'upsert', now() from agent where fid not in (select fid from agent_activity) order by fid`,
+    )
+    await pool.query('vacuum (analyze)')
     process.stdout.write(`${cpus().length} cores, the database among them\n`)
-    for (const [what, figure] of rows) process.stdout.write(`${what.padEnd(60)} ${figure}\n`)
-    const figures = { ...size, rows_per_second: Math.round(rate), peak_mb: Math.round(peakBytes / 1024 ** 2) }
-    process.stdout.write(`${JSON.stringify({ bench: 'exports', ...figures, seconds, log_seconds: logSeconds })}\n`)
+    await work({ pool, databaseUrl: postgres.databaseUrl, folder })
   } finally {
     await pool.end()
     await postgres.stop()
@@ -55,10 +88,6 @@ async function countHours(pool: pg.Pool): Promise<void> {
   )
   await pool.query('alter table settlement_rollup disable trigger user')
   await pool.query('update settlement_rollup set next_block = (select max(finalized_block) + 1 from chain_state)')
-  await pool.query(
-    `insert into agent_change (fid, kind, changed_at)
-     select fid, 'upsert', now() from agent where fid not in (select fid from agent_activity) order by fid`,
-  )
   await pool.query('vacuum (analyze)')
 }
 
@@ -79,7 +108,9 @@ async function readLog(pool: pg.Pool, agents: number): Promise<number> {
   let lines = 0
   for (let next = '/data/log.ndjson?limit=1000'; next !== ''; ) {
     const answer = await api.get(next)
-    for await (const piece of answer.body ?? []) for (const byte of piece) if (byte === 10) lines++
+    for await (const piece of answer.body ?? []) {
+      for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines++
+    }
     const url = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
     next = url === undefined ? '' : new URL(url).pathname + new URL(url).search
   }

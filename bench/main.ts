@@ -3,7 +3,7 @@ import { untilStopSignal } from '../ops/stop.ts'
 import { benchApi } from './api.ts'
 import { benchBackfill } from './backfill.ts'
 import { benchEnrichment } from './enrichment.ts'
-import { benchExports } from './exports.ts'
+import { benchExports, benchLog } from './exports.ts'
 import { benchReads } from './reads.ts'
 import { benchTrust } from './trust.ts'
 
@@ -15,6 +15,7 @@ npm run bench -- <name> [--small] [--keep]
   reads   the statements of the read path with one agent of five million settlements: times and plans
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents with hosts that answer at once
   exports  ten million settlements to Parquet; the log of 250,000 profiles
+  log     the log of 250,000 profiles alone
   trust   messages checked a second; a first pass over 20,000 agents with a node that answers at once
 
 Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
@@ -38,6 +39,12 @@ const benches: Record<string, (small: boolean, keep: boolean) => Promise<void>> 
       small
         ? { agents: 1_000, addresses: 1_500, settlements: 200_000 }
         : { agents: 250_000, addresses: 300_000, settlements: 10_000_000 },
+    ),
+  log: (small) =>
+    benchLog(
+      small
+        ? { agents: 1_000, addresses: 1_500, settlements: 10_000 }
+        : { agents: 250_000, addresses: 300_000, settlements: 100_000 },
     ),
   trust: (small) => benchTrust({ agents: small ? 200 : 20_000 }),
   reads: (small, keep) =>

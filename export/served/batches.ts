@@ -1,35 +1,31 @@
-import type { ServedForm } from '../../db/queries/mirror/served-rows.ts'
-
-/** Values of one column, in the order of the rows; null where there is none. */
-export type ColumnValues = (string | string[] | boolean | number | bigint | Uint8Array | null)[]
-
-/** A column as it is read: `bytes` leaves text as UTF-8, for values that are all different. */
-export interface ReadColumn {
-  readonly form: ServedForm
-  readonly bytes: boolean
+/** Where the values of a column go, row by row: from the text of the COPY, as long as it stands there. */
+export interface RowSink {
+  take(text: Buffer, from: number, to: number): void
+  /** Null. */
+  skip(): void
 }
 
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 /** Behind the signature: flags, and the length of an extension that no server sends yet. */
 const headerBytes = signature.length + 8
-/** From 1970 to 2000, where Postgres counts from. */
-const epochMicros = 946_684_800_000_000n
 
 /**
- * Reads a binary COPY into columns, at most `rows` of them at a time. A batch is used up before the next is read, so a
- * slow reader holds back the server. Throws when the text is none of a COPY with these columns, or ends in its middle.
+ * Reads a binary COPY into columns, and tells whenever `most` rows are there, and at the end how many are left. What was
+ * told is used up before more is read, so a slow reader holds back the server. `columns` is asked for before each batch.
+ * Throws when the text is none of a COPY with so many columns, or ends in its middle.
  *
  * Source: Postgres, "COPY, Binary Format".
  */
-export async function* readBatches(
+export async function* readRows(
   copy: AsyncIterable<Buffer>,
-  columns: readonly ReadColumn[],
-  rows: number,
-): AsyncGenerator<ColumnValues[]> {
+  columns: () => readonly RowSink[],
+  most: number,
+): AsyncGenerator<number> {
   let rest: Buffer = Buffer.alloc(0)
   let isBegun = false
   let isEnded = false
-  let batch = emptyBatch(columns.length)
+  let sinks: readonly RowSink[] = []
+  let rows = 0
   for await (const piece of copy) {
     const text = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
     let at = 0
@@ -43,34 +39,32 @@ export async function* readBatches(
       isBegun = true
     }
     while (!isEnded) {
-      const end = endOfRow(text, at, columns.length)
-      if (end === undefined) break
-      if (end === at + 2) {
+      if (text.length < at + 2) break
+      if (text.readInt16BE(at) === -1) {
         isEnded = true
         break
       }
-      takeRow(text, at + 2, columns, batch)
+      if (rows === 0) sinks = columns()
+      const end = endOfRow(text, at, sinks.length)
+      if (end === undefined) break
+      takeRow(text, at + 2, sinks)
       at = end
-      if ((batch[0] as ColumnValues).length === rows) {
-        yield batch
-        batch = emptyBatch(columns.length)
+      if (++rows === most) {
+        yield rows
+        rows = 0
       }
     }
     rest = text.subarray(at)
   }
   if (!isEnded) throw new Error('the COPY ended in its middle')
-  if ((batch[0] as ColumnValues).length > 0) yield batch
+  if (rows > 0) yield rows
 }
 
-const emptyBatch = (columns: number): ColumnValues[] => Array.from({ length: columns }, () => [])
-
-/** Where the next row begins; two bytes further than this one where it is the mark of the end; undefined: not all is there. */
+/** Where the next row begins; undefined: not all of this one is there. */
 function endOfRow(text: Buffer, begin: number, columns: number): number | undefined {
-  let at = begin + 2
-  if (at > text.length) return undefined
   const fields = text.readInt16BE(begin)
-  if (fields === -1) return at
   if (fields !== columns) throw new Error(`a row has ${fields} fields instead of ${columns}`)
+  let at = begin + 2
   for (let field = 0; field < fields; field++) {
     if (at + 4 > text.length) return undefined
     const length = text.readInt32BE(at)
@@ -79,35 +73,16 @@ function endOfRow(text: Buffer, begin: number, columns: number): number | undefi
   return at > text.length ? undefined : at
 }
 
-function takeRow(text: Buffer, begin: number, columns: readonly ReadColumn[], batch: ColumnValues[]): void {
+function takeRow(text: Buffer, begin: number, sinks: readonly RowSink[]): void {
   let at = begin
-  for (let field = 0; field < columns.length; field++) {
+  for (const sink of sinks) {
     const length = text.readInt32BE(at)
     at += 4
-    const values = batch[field] as ColumnValues
     if (length < 0) {
-      values.push(null)
+      sink.skip()
       continue
     }
-    values.push(valueIn(columns[field] as ReadColumn, text, at, at + length))
+    sink.take(text, at, at + length)
     at += length
-  }
-}
-
-function valueIn({ form, bytes }: ReadColumn, text: Buffer, from: number, to: number) {
-  switch (form) {
-    case 'boolean':
-      return text[from] === 1
-    case 'integer':
-      return text.readInt32BE(from)
-    case 'bigint':
-    case 'micros':
-      return text.readBigInt64BE(from)
-    case 'time':
-      return text.readBigInt64BE(from) + epochMicros
-    case 'texts':
-      return JSON.parse(text.toString('utf8', from, to)) as string[]
-    default:
-      return bytes ? text.subarray(from, to) : text.toString('utf8', from, to)
   }
 }

@@ -10,10 +10,10 @@ import { copyServed, type ServedRows } from '../../db/queries/mirror/served-rows
 import type { ExportColumn } from '../../db/queries/read/exports.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
 import { seal } from '../part-file.ts'
-import { readBatches } from './batches.ts'
+import { readRows } from './batches.ts'
 import type { ServedFile } from './manifest.ts'
 import type { Pace } from './pace.ts'
-import { openServedParquet, readColumn } from './parquet.ts'
+import { openServedParquet } from './parquet.ts'
 
 /** Where parts are written, and how fast. */
 export interface Place {
@@ -55,13 +55,15 @@ export async function writeRows(
     count = 0
   }
   const stream: Readable = client.query(copyTo(copyServed(rows, columns)))
-  for await (const batch of readBatches(stream, columns.map(readColumn), groupRows)) {
+  const open = () => {
     file ??= openServedParquet(temporary, columns)
-    await file.write(batch)
-    const written = batch[0]?.length ?? 0
-    count += written
+    return file
+  }
+  for await (const rows of readRows(stream, () => open().rows, groupRows)) {
+    await open().write(rows)
+    count += rows
     if (count >= partRows) await close()
-    await place.pace(written)
+    await place.pace(rows)
   }
   await close()
   return parts

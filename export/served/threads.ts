@@ -14,6 +14,8 @@ export type ThreadOrder = { readonly kind: 'write'; readonly task: DayTask } | {
 
 /** Encoding keeps a core busy as long as the database keeps another: two days at once use two of each. */
 const threads = 2
+/** What a thread holds are the bytes of a row group, which are none of these; without limits it would let garbage lie. */
+const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 96 }
 
 /** Threads that write days, each over a connection of its own; no row comes into this one. */
 export function startThreads(databaseUrl: string): DayWriters {
@@ -25,7 +27,7 @@ export function startThreads(databaseUrl: string): DayWriters {
     async write(task, pace) {
       let thread = free.pop()
       if (!thread) {
-        thread = new Worker(entry, { workerData: databaseUrl })
+        thread = new Worker(entry, { workerData: databaseUrl, resourceLimits })
         all.push(thread)
       }
       const day = await writeIn(thread, task, pace)

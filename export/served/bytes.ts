@@ -1,0 +1,54 @@
+const first = 4_096
+
+/** Bytes that grow, numbers with their lowest byte first. */
+export class Bytes {
+  #buffer = Buffer.allocUnsafeSlow(first)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  byte(value: number): void {
+    this.#make(1)
+    this.#buffer[this.#length++] = value
+  }
+
+  /** Sets bits of the last byte. */
+  orLast(bits: number): void {
+    this.#buffer[this.#length - 1] = (this.#buffer[this.#length - 1] as number) | bits
+  }
+
+  int32(value: number): void {
+    this.#make(4)
+    this.#length = this.#buffer.writeInt32LE(value, this.#length)
+  }
+
+  /** Others, behind their number. */
+  counted(text: Buffer, from: number, to: number): void {
+    this.int32(to - from)
+    this.#make(to - from)
+    this.#length += text.copy(this.#buffer, this.#length, from, to)
+  }
+
+  /** Whether others stand at a place. */
+  isAt(place: number, text: Buffer, from: number, to: number): boolean {
+    const buffer = this.#buffer
+    for (let at = from; at < to; at++) if (text[at] !== buffer[place + at - from]) return false
+    return true
+  }
+
+  /** The bytes until now; the next ones begin anew, in the same place. */
+  taken(): Buffer {
+    const taken = this.#buffer.subarray(0, this.#length)
+    this.#length = 0
+    return taken
+  }
+
+  #make(room: number): void {
+    if (this.#length + room <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, this.#length + room))
+    this.#buffer.copy(larger, 0, 0, this.#length)
+    this.#buffer = larger
+  }
+}

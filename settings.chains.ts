@@ -54,6 +54,8 @@ export const portal = {
 /** Ports of health and metrics unless METRICS_PORT is set: of the chain table's first processor, and of the enrichment. */
 const firstProcessorPort = 9101
 export const enrichmentPort = 9110
+/** Of the process that keeps the served files up to date. */
+export const exportPort = 9099
 
 /** Port of the processor of the chain at a place of the table, from 0: they follow each other around the enrichment's. */
 export function processorPort(place: number): number {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { chainNames } from './chains.config.ts'
 import { claimLimits, requestLimits } from './limits.config.ts'
-import { enrichmentPort, perChain, portal, portalKey, processorPort } from './settings.chains.ts'
+import { enrichmentPort, exportPort, perChain, portal, portalKey, processorPort } from './settings.chains.ts'
 import {
   egressAllow,
   httpUrl,
@@ -77,7 +77,7 @@ const api = {
     more:
       'Health and metrics of the other processes listen there too. Another than a loopback address asks for a BASE_URL ' +
       'that is none either. With docker-compose.yml: address of this machine that the API is published on.',
-    readers: ['processor', 'enrichment', 'api', 'graphql', 'docker-compose.yml'],
+    readers: ['processor', 'enrichment', 'api', 'graphql', 'export', 'docker-compose.yml'],
   },
   PORT: { form: port, default: '3000', about: 'TCP port of the API', readers: ['api', 'docker-compose.yml'] },
   GRAPHQL_PORT: {
@@ -298,10 +298,10 @@ const upstreams = {
 const everywhere = {
   METRICS_PORT: {
     form: port,
-    unset: `${processorPort(0)} and up, ${enrichmentPort}`,
+    unset: `${processorPort(0)} and up, ${enrichmentPort}, ${exportPort}`,
     about: 'TCP port of health and metrics',
-    more: `Unset: processors ${chainNames.map((name, index) => `${processorPort(index)} (${name})`).join(', ')}; enrichment ${enrichmentPort}; the api has them on PORT, graphql on GRAPHQL_PORT. Set, these two have /metrics there alone.`,
-    readers: ['processor', 'enrichment', 'api', 'graphql'],
+    more: `Unset: processors ${chainNames.map((name, index) => `${processorPort(index)} (${name})`).join(', ')}; enrichment ${enrichmentPort}; export with --every ${exportPort}; the api has them on PORT, graphql on GRAPHQL_PORT. Set, these two have /metrics there alone.`,
+    readers: ['processor', 'enrichment', 'api', 'graphql', 'export'],
   },
   LOG_LEVEL: {
     form: level,

@@ -6,12 +6,15 @@ import { createPool, inTransaction } from '../db/pool.ts'
 import { tryLockExport } from '../db/queries/read/exports.ts'
 import { readAt, Standby } from '../db/standby.ts'
 import { runCommand, UsageError } from '../ops/cli.ts'
+import { portOf, serveHealth } from '../ops/health.ts'
 import { untilStopSignal } from '../ops/stop.ts'
+import { exportPort } from '../settings.chains.ts'
 import { readSettings } from '../settings.read.ts'
 import { namesRead } from '../settings.ts'
 import { openDisplay } from './display.ts'
 import { options, readRequest, readServedRequest } from './request.ts'
 import { runExport } from './run.ts'
+import { createHealth } from './served/health.ts'
 import { paceOf } from './served/pace.ts'
 import { serveRound } from './served/round.ts'
 import { startThreads } from './served/threads.ts'
@@ -37,7 +40,8 @@ the manifest says of which moment each file is. A folder holds one export.
 
 --served           brings EXPORT_DIR up to date instead, which the API serves under /exports (docs/exports.md): days
                    that are over and new or changed, and a snapshot of the rest if there is none of this UTC day
---every            minutes from the end of a round to the next one, from 1 to 1440. Without it there is one round
+--every            minutes from the end of a round to the next one, from 1 to 1440, with /healthz, /readyz and /metrics
+                   on METRICS_PORT. Without it there is one round
 --rows-per-second  how fast it writes at most (50000)
 
 Reads at a standby where DATABASE_READ_URL names one that is fit; when it gives the export up, for the replay of what
@@ -62,21 +66,28 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
     const registries = Object.fromEntries(
       Object.entries(chains).map(([name, { registry }]) => [name, registry.address]),
     )
+    const health = createHealth({ rowsPerSecond, now: Date.now })
+    if (everyMinutes !== undefined) {
+      const server = await serveHealth(vars.HOST, vars.METRICS_PORT ?? exportPort, health)
+      console.log(`health and metrics on port ${portOf(server)}`)
+    }
     await withDatabase(async (databaseUrl) => {
       const pool = poolTo(databaseUrl, 2)
       for (;;) {
         await inTransaction(pool, async (lock) => {
           if (!(await tryLockExport(lock, folder))) throw new UsageError(`another process writes to ${folder}`)
           const writers = startThreads(databaseUrl)
+          health.began()
           const files = await serveRound({
             pool,
             writers,
             folder,
-            pace: paceOf(rowsPerSecond),
+            pace: health.watched(paceOf(rowsPerSecond)),
             installation: { registries, baseUrl: vars.BASE_URL },
             now: () => new Date(),
             tell: console.log,
           }).finally(() => writers.close())
+          health.ended(files)
           console.log(`${folder}: ${files} new files`)
         })
         if (everyMinutes === undefined) return pool.end()

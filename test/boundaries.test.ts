@@ -46,7 +46,7 @@ const mayImport: Record<string, string[]> = {
   processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
   enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
   api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
-  export: ['db', 'trust', 'chains.config.ts', 'chains.file.ts', 'settings.read.ts', 'settings.ts', 'ops'],
+  export: ['db', 'trust', ...tables, 'ops'],
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
   client: [], // a package of its own
 }

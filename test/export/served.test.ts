@@ -3,18 +3,20 @@ import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { zstdDecompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { asyncBufferFromUrl, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { createHealth } from '../../export/served/health.ts'
 import type { ServedFile, ServedManifest } from '../../export/served/manifest.ts'
 import { paceOf } from '../../export/served/pace.ts'
 import { serveRound } from '../../export/served/round.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { exportFolder, writersOf } from '../support/exports.ts'
-import { runMain } from '../support/mains.ts'
+import { runMain, signalUntilEnded, startMain } from '../support/mains.ts'
 import {
   addressOf,
   hashOf,
@@ -325,6 +327,43 @@ test('a day whose rows are gone is served no more, and what a kill left behind i
   expect(await filesOf('feedback')).toEqual([])
   await expect(readFile(join(folder, stray))).rejects.toMatchObject({ code: 'ENOENT' })
   expect(await readFile(join(folder, 'secret.txt'), 'utf8')).toBe('secret')
+})
+
+test('the health of the process says whether a round has ended, and when one no longer moves', async () => {
+  let at = 0
+  const health = createHealth({ rowsPerSecond: 50_000, now: () => at })
+  expect([health.notReady(), health.stuck()]).toEqual(['no round has ended yet', undefined])
+  health.began()
+  at += 59 * 60_000
+  await health.watched(async () => {})(7)
+  at += 59 * 60_000
+  expect(health.stuck()).toBeUndefined()
+  at += 2 * 60_000
+  expect(health.stuck()).toBe('a round has written nothing for 3660 seconds')
+  health.ended(3)
+  at += 24 * 60 * 60_000
+  expect([health.notReady(), health.stuck()]).toEqual([undefined, undefined])
+  const metrics = await health.metrics()
+  expect(metrics).toMatch(/^export_rows_total 7$/m)
+  expect(metrics).toMatch(/^export_files_total 3$/m)
+  expect(metrics).toMatch(/^export_round_ended_timestamp_seconds 7200$/m)
+})
+
+test('a process that goes on has its health on a port of its own', async () => {
+  const env = { DATABASE_URL: database.url, EXPORT_DIR: await exportFolder(), METRICS_PORT: '0' }
+  const child = startMain('export/main.ts', ['--served', '--every', '60'], { env })
+  try {
+    let port = ''
+    for await (const line of createInterface(child.stdout!)) {
+      port = /^health and metrics on port (\d+)$/.exec(line)?.[1] ?? port
+      if (line.endsWith(' new files')) break
+    }
+    const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
+    expect([await read('/readyz'), await read('/healthz')]).toEqual(['ready\n', 'ok\n'])
+    expect(await read('/metrics')).toMatch(/^export_files_total [1-9]/m)
+  } finally {
+    await signalUntilEnded(child, 'SIGTERM')
+  }
 })
 
 test('the command writes the same', async () => {

@@ -158,10 +158,6 @@ test('every service that runs on is restarted and has a health check; the migrat
       continue
     }
     expect(service.restart, name).toBe('unless-stopped')
-    if (name === 'export') {
-      expect(service.healthcheck).toEqual({ disable: true }) // nobody asks it anything: a round that fails ends it
-      continue
-    }
     // Without one of its own a service has the image's, which asks METRICS_PORT, or else PORT.
     if (service.healthcheck) expect(service.healthcheck.test, name).toBeDefined()
     else expect(service.environment?.METRICS_PORT ?? service.environment?.PORT, name).toBeTypeOf('number')
@@ -170,10 +166,10 @@ test('every service that runs on is restarted and has a health check; the migrat
 })
 
 test('no two processes share a metrics port, and each has its default', () => {
-  const ports = [...processorServices, 'enrichment', 'api', 'graphql'].map(
+  const ports = [...processorServices, 'export', 'enrichment', 'api', 'graphql'].map(
     (name) => compose.services[name]?.environment?.METRICS_PORT,
   )
-  expect(ports).toEqual([9101, 9102, 9103, 9104, 9105, 9106, 9107, 9110, 9111, 9112])
+  expect(ports).toEqual([9101, 9102, 9103, 9104, 9105, 9106, 9107, 9099, 9110, 9111, 9112])
 })
 
 test('docker-compose.yml uses variables of .env.example alone', () => {

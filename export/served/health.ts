@@ -1,0 +1,60 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { Health } from '../../ops/health.ts'
+import type { Pace } from './pace.ts'
+
+/** The first rows of a snapshot are sorted before they are sent, and one of the whole log is long. */
+const stuckMs = 60 * 60_000
+/** Rows between two signs of life, at most. */
+const batchRows = 50_000
+
+interface RoundHealth extends Health {
+  readonly stuck: () => string | undefined
+  readonly notReady: () => string | undefined
+  readonly metrics: () => Promise<string>
+  /** A pace that tells of the rows. */
+  readonly watched: (pace: Pace) => Pace
+  readonly began: () => void
+  readonly ended: (newFiles: number) => void
+}
+
+/** What the process that keeps the served files up to date tells of itself; `now`: milliseconds of a clock. */
+export function createHealth({ rowsPerSecond, now }: { rowsPerSecond: number; now: () => number }): RoundHealth {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const rows = new Counter({ name: 'export_rows_total', help: 'Rows written since the start', registers: [registry] })
+  const files = new Counter({
+    name: 'export_files_total',
+    help: 'Files written since the start',
+    registers: [registry],
+  })
+  const last = new Gauge({
+    name: 'export_round_ended_timestamp_seconds',
+    help: 'When the newest round ended, after which the files are up to date; 0: none has',
+    registers: [registry],
+  })
+  const patienceMs = stuckMs + (batchRows / rowsPerSecond) * 1_000
+  let movedAt: number | undefined
+  let hasEnded = false
+  return {
+    stuck: () =>
+      movedAt !== undefined && now() - movedAt > patienceMs
+        ? `a round has written nothing for ${Math.round((now() - movedAt) / 1_000)} seconds`
+        : undefined,
+    notReady: () => (hasEnded ? undefined : 'no round has ended yet'),
+    metrics: () => registry.metrics(),
+    watched: (pace) => async (count) => {
+      rows.inc(count)
+      movedAt = now()
+      await pace(count)
+    },
+    began() {
+      movedAt = now()
+    },
+    ended(newFiles) {
+      movedAt = undefined
+      hasEnded = true
+      files.inc(newFiles)
+      last.set(now() / 1_000)
+    },
+  }
+}

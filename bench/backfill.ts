@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { migrate } from '../db/migrate.ts'
 import { type EmbeddedPostgres, startPostgres } from '../postgres/embedded.ts'
-import type { Block } from '../test/doubles/portal/blocks.ts'
 import { busiestChain } from './busiest.ts'
+import { checkRows } from './check-rows.ts'
 import { measure, type Run } from './measured-run.ts'
 import { longPaymentChain, type PaymentChain } from './payment-chain.ts'
 
@@ -128,34 +128,6 @@ function command({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.ProcessEnv
 function storeInsert({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.ProcessEnv): Promise<Run> {
   const entry = join(root, 'bench/store-insert/main.ts')
   return measure(process.execPath, ['--import', 'tsx', entry, String(firstBlock), String(lastBlock)], env)
-}
-
-/** Compares every row with what the chain was made of. Returns how many there are. */
-async function checkRows(client: pg.Client, chain: PaymentChain): Promise<number> {
-  await client.query(`begin`)
-  await client.query(`declare held cursor for
-    select concat_ws(' ', block_number, log_index, extract(epoch from block_timestamp)::bigint, amount, encode(selector, 'hex'),
-                     encode(payer, 'hex'), encode(recipient, 'hex'), encode(facilitator, 'hex'),
-                     encode(payment_nonce, 'hex'), encode(tx_hash, 'hex')) as text
-      from settlement where chain = '${busiestChain}' order by block_number, log_index`)
-  let held: string[] = []
-  let at = 0
-  let checked = 0
-  for (const block of chain.source.blocks(chain.firstBlock, chain.lastBlock) as Iterable<Block>) {
-    for (const expected of chain.expected(block)) {
-      if (at === held.length) {
-        const { rows } = await client.query<{ text: string }>('fetch 20000 from held')
-        held = rows.map(({ text }) => text)
-        at = 0
-      }
-      if (held[at++] !== expected) throw new Error(`a row is\n${held[at - 1]}\ninstead of\n${expected}`)
-      checked++
-    }
-  }
-  const { rows } = await client.query('fetch 1 from held')
-  await client.query('commit')
-  if (at < held.length || rows.length > 0) throw new Error('there are more rows than the chain holds')
-  return checked
 }
 
 function report({ settlements }: PaymentChain, floor: number, best: Run, inserted: Run) {

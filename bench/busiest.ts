@@ -1,4 +1,4 @@
-import { chainNames, chainOf } from '../chains.config.ts'
+import { type ChainName, chainNames, chainOf } from '../chains.config.ts'
 
 /** The chain that most settlements are on: the one whose settlements are divided. */
-export const busiestChain = chainNames.find((name) => chainOf(name).partitions !== null) as string
+export const busiestChain = chainNames.find((name) => chainOf(name).partitions !== null) as ChainName

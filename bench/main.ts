@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { untilStopSignal } from '../ops/stop.ts'
 import { benchApi } from './api.ts'
@@ -5,10 +6,12 @@ import { benchBackfill } from './backfill.ts'
 import { benchEnrichment } from './enrichment.ts'
 import { benchExports, benchLog } from './exports.ts'
 import { benchReads } from './reads.ts'
+import { benchRehearsal } from './rehearsal/rehearsal.ts'
 import { benchTrust } from './trust.ts'
 
 const usage = `
 npm run bench -- <name> [--small] [--keep]
+npm run bench -- rehearsal [--rows <n>] [--in <folder>]
 
   backfill  a million settlements through the backfill, against COPY alone and a plain processor
   api     the read API against a bare server and two frameworks; search; the bulk document
@@ -16,13 +19,27 @@ npm run bench -- <name> [--small] [--keep]
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents with hosts that answer at once
   exports  ten million settlements to Parquet; the log of 250,000 profiles
   log     the log of 250,000 profiles alone
+  rehearsal  200,000 settlements, or n, through the real commands with everything that happens to an installation; fails
+           when a row, a claim or an answer is lost
   trust   messages checked a second; a first pass over 20,000 agents with a node that answers at once
 
 Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
+--in: where the rehearsal lives, .data/bench/rehearsal unless given; the same command goes on with an interrupted load.
 --keep: reads alone: leaves its database open until Ctrl-C, for other questions, as those of npm run docs:sql.
 `
 
-const benches: Record<string, (small: boolean, keep: boolean) => Promise<void>> = {
+interface Given {
+  /** Settlements of a rehearsal. */
+  readonly rows: number
+  readonly folder: string
+}
+
+const defaultFolder = '.data/bench/rehearsal'
+const defaultRows = 200_000
+const mostRows = 100_000_000
+
+const benches: Record<string, (small: boolean, keep: boolean, given: Given) => Promise<void>> = {
+  rehearsal: (_, __, given) => benchRehearsal(given),
   enrichment: (small) =>
     benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 }),
   backfill: (small) => benchBackfill(small ? { chunks: 2, rounds: 1 } : { chunks: 101, rounds: 2 }),
@@ -64,13 +81,24 @@ async function holdUntilStopSignal(): Promise<void> {
   clearInterval(hold)
 }
 
-await runCommand(
-  { usage, options: { small: { type: 'boolean' }, keep: { type: 'boolean' } }, maxPositionals: 1 },
-  async ({ values, positionals: [name = ''] }) => {
-    const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
-    if (!bench)
-      throw new UsageError(`${name || 'no name'} is not a benchmark; there are ${Object.keys(benches).join(', ')}`)
-    if (values.keep && name !== 'reads') throw new UsageError('--keep is for reads')
-    await bench(values.small === true, values.keep === true)
-  },
-)
+const options = {
+  small: { type: 'boolean' },
+  keep: { type: 'boolean' },
+  rows: { type: 'string' },
+  in: { type: 'string' },
+} as const
+
+await runCommand({ usage, options, maxPositionals: 1 }, async ({ values, positionals: [name = ''] }) => {
+  const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
+  if (!bench)
+    throw new UsageError(`${name || 'no name'} is not a benchmark; there are ${Object.keys(benches).join(', ')}`)
+  if (values.keep && name !== 'reads') throw new UsageError('--keep is for reads')
+  if ((values.rows ?? values.in) !== undefined && name !== 'rehearsal') {
+    throw new UsageError('--rows and --in are for the rehearsal')
+  }
+  const rows = values.rows === undefined ? defaultRows : Number(values.rows)
+  if (!(Number.isSafeInteger(rows) && rows >= 1 && rows <= mostRows)) {
+    throw new UsageError(`--rows must be a number from 1 to ${mostRows}`)
+  }
+  await bench(values.small === true, values.keep === true, { rows, folder: resolve(values.in ?? defaultFolder) })
+})

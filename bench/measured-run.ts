@@ -12,13 +12,30 @@ export interface Run {
   readonly peakBytes: number
 }
 
+interface Surroundings {
+  /** Default: the project's folder. */
+  readonly cwd?: string
+  /** Hears what the program prints, as it comes. */
+  readonly heard?: (text: string) => void
+}
+
 /** Runs a program to its end; throws with what it printed when it fails. */
-export async function measure(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<Run> {
+export async function measure(
+  program: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  { cwd = root, heard }: Surroundings = {},
+): Promise<Run> {
   const { PATH, HOME } = process.env
   const began = performance.now()
-  const child = spawn(program, args, { cwd: root, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      heard?.(text)
+    })
+  }
   let peakBytes = 0
   const timer = setInterval(async () => {
     peakBytes = Math.max(peakBytes, await residentBytes(child))

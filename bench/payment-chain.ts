@@ -1,5 +1,5 @@
 import type { Block, BlockSource, Log, Transaction } from '../test/doubles/portal/blocks.ts'
-import { generatedSource } from '../test/doubles/portal/generated-source.ts'
+import { generatedSource, scattered } from '../test/doubles/portal/generated-source.ts'
 
 /** A chain like Base's busy months: five payments a block, in chunks as the network keeps them. */
 export interface PaymentChain {
@@ -29,17 +29,38 @@ interface PaymentChainOptions {
   /** Blocks that the network keeps together, and how many such chunks there are. */
   readonly chunkBlocks: number
   readonly chunks: number
+  /** Who is paid, and how, as on the real chain; default: everybody equally often, by the plain selectors. */
+  readonly likeMainnet?: boolean
 }
+
+export const chunkBlocks = 2_000
+/** Settlements of a chunk, nearly. */
+export const chunkRows = chunkBlocks * callsPerBlock
+/** Of the payments of the real chain have their signature as bytes. */
+const bytesPercent = 97
+
+/**
+ * A chain whose payments are as those of the real one: few are paid most, the first of them more than one in twenty,
+ * nearly all by the overloads.
+ */
+export function mainnetLikeChain(firstBlock: number, chunks: number): PaymentChain {
+  return paymentChain({ firstBlock, chunkBlocks, chunks, likeMainnet: true })
+}
+
+/** By Zipf's law: the k-th recipient gets 1/k of what the first one gets. */
+const rankOf = (serial: number) =>
+  Math.min(recipients, Math.floor((recipients + 1) ** (scattered(serial, 0xffffffff) / 0xffffffff)))
 
 /** The chain of the benchmark: 101 chunks hold a million settlements. */
 export function longPaymentChain(chunks: number): PaymentChain {
-  return paymentChain({ firstBlock: 30_000_000, chunkBlocks: 2_000, chunks })
+  return paymentChain({ firstBlock: 30_000_000, chunkBlocks, chunks })
 }
 
-export function paymentChain({ firstBlock, chunkBlocks, chunks }: PaymentChainOptions): PaymentChain {
+export function paymentChain({ firstBlock, chunkBlocks, chunks, likeMainnet }: PaymentChainOptions): PaymentChain {
   const blocks = chunks * chunkBlocks
   const size = { firstBlock, blocks, settlementsPerBlock: callsPerBlock, chunkBlocks }
-  const plain = generatedSource({ ...size, token, trailingBytes, recipients })
+  const shape = likeMainnet ? { recipientOf: rankOf, bytesPercent } : { recipients }
+  const plain = generatedSource({ ...size, token, trailingBytes, ...shape })
   const calls = blocks * callsPerBlock
   return {
     firstBlock,

@@ -29,13 +29,15 @@ interface AnvilOptions {
   readonly gasLimit: number
   /** Seconds between blocks; absent: a block as soon as a transaction comes. */
   readonly blockSeconds?: number
+  /** Number of the first block; default 0. */
+  readonly firstBlock?: number
 }
 
 /**
  * Starts an anvil and waits until it answers. It ends with `stop()`, or with this process, however that one ends.
  * Throws with the node's own words when it does not start.
  */
-export async function startAnvil({ port, genesis, gasLimit, blockSeconds }: AnvilOptions): Promise<Anvil> {
+export async function startAnvil({ port, genesis, gasLimit, blockSeconds, firstBlock }: AnvilOptions): Promise<Anvil> {
   const binary = findBinary()
   const folder = await mkdtemp(join(tmpdir(), 'agent-directory-anvil-'))
   const genesisFile = join(folder, 'genesis.json')
@@ -55,6 +57,7 @@ export async function startAnvil({ port, genesis, gasLimit, blockSeconds }: Anvi
   )
   args.push('--quiet', '--no-request-size-limit')
   if (blockSeconds) args.push('--block-time', String(blockSeconds))
+  if (firstBlock) args.push('--number', String(firstBlock))
 
   // The shell becomes the node; what it leaves behind reads the pipe to this process and ends the node when the pipe
   // closes. A group of its own keeps a terminal's Ctrl-C from reaching the node before whoever reads from it.

@@ -35,8 +35,10 @@ export interface SendOptions {
 export interface DevChainOptions {
   /** Taken when it is free. */
   readonly port?: number
-  /** Unix seconds of block 0. Default: now. */
+  /** Unix seconds of the first block. Default: now. */
   readonly genesisTime?: number
+  /** Number of the first block. Default: 0. */
+  readonly firstBlock?: number
   /** Seconds between blocks. Absent: a block as soon as a transaction comes. */
   readonly blockSeconds?: number
   /** Accounts that can pay gas, besides `funder`. */
@@ -88,10 +90,10 @@ export const funder = accountOf('funder of the local chains')
 
 /** Starts a local chain and waits until it answers; every contract stands from block 0 on. */
 export async function startDevChain(name: ChainName, options: DevChainOptions = {}): Promise<DevChain> {
-  const { genesisTime = Math.floor(Date.now() / 1000), blockSeconds, funded = [] } = options
+  const { genesisTime = Math.floor(Date.now() / 1000), firstBlock, blockSeconds, funded = [] } = options
   const genesis = await genesisOf(name, { timestamp: genesisTime, funded: [funder.address, ...funded] })
   const port = await freePort('127.0.0.1', options.port)
-  const node = await startAnvil({ port, genesis, gasLimit: blockGasLimit, blockSeconds })
+  const node = await startAnvil({ port, genesis, gasLimit: blockGasLimit, blockSeconds, firstBlock })
   const client = createDevClient(name, node.rpc)
   const { send, mined } = senderOf(client)
   return {

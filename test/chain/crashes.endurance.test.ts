@@ -3,10 +3,10 @@ import { keccak256, toBytes } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { type Fork, forkHere } from '../support/chain/branches.ts'
+import { forkHere } from '../support/chain/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+import { growTraffic, prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 10 // blocks
 /** Kills in each of the two tests. */
@@ -46,9 +46,9 @@ test.each([
   async ({ chainThat, kept, replaced }) => {
     const choose = chooserOf(chainThat)
     const shape = { kept, replaced }
-    let growth = grow(await forkHere(chain), 'start', shape)
+    let growth = growTraffic(chain, await forkHere(chain), 'start', shape)
     const growMore = (name: string) => {
-      growth = growth.then((tip) => grow(tip, name, shape))
+      growth = growth.then((tip) => growTraffic(chain, tip, name, shape))
     }
     const killedAt: number[] = []
     for (let round = 0; round < kills; round++) {
@@ -80,15 +80,6 @@ test.each([
     expect(killedAt.filter((blocks) => blocks > 0).length, `blocks written: ${killedAt}`).toBeGreaterThan(kills / 3)
   },
 )
-
-/** Replaces what the round before put on top, and adds some of its own; resolves with the new fork. */
-async function grow(tip: Fork, name: string, { kept, replaced }: { kept: number; replaced: number }): Promise<Fork> {
-  // A node that is polled shows another branch only once it is longer.
-  await tip.mine(await trafficBranch(chain, `${name} kept`, kept + replaced + 1))
-  const fork = await forkHere(chain)
-  if (replaced > 0) await fork.mine(await trafficBranch(chain, `${name} replaced`, replaced))
-  return fork
-}
 
 async function indexedBlock(): Promise<number> {
   return (await readChainState(database.pool, 'base'))?.indexedBlock ?? -1

@@ -10,7 +10,7 @@ import {
   signAuthorization,
   withTrailer,
 } from '../../devnet/chain/payments.ts'
-import type { Act, Branch } from '../support/chain/branches.ts'
+import { type Act, type Branch, type Fork, forkHere } from '../support/chain/branches.ts'
 import { allowProxy, payByProxy } from '../support/chain/permit2.ts'
 
 const holders = ['first', 'second', 'third'].map((name) => accountOf(`${name} holder of the traffic`))
@@ -55,6 +55,21 @@ export async function trafficBranch(chain: DevChain, name: string, blocks: numbe
   const branch: (readonly Act[])[] = []
   for (let block = 0; block < blocks; block++) branch.push(await trafficBlock(chain, `${name} ${block}`, block))
   return branch
+}
+
+/** How many blocks a round adds for good, and how many on top of them the next round replaces. */
+interface Round {
+  readonly kept: number
+  readonly replaced: number
+}
+
+/** Replaces what the round before put on top, and adds some of its own; resolves with the new fork. */
+export async function growTraffic(chain: DevChain, tip: Fork, name: string, { kept, replaced }: Round): Promise<Fork> {
+  // A node that is polled shows another branch only once it is longer.
+  await tip.mine(await trafficBranch(chain, `${name} kept`, kept + replaced + 1))
+  const fork = await forkHere(chain)
+  if (replaced > 0) await fork.mine(await trafficBranch(chain, `${name} replaced`, replaced))
+  return fork
 }
 
 async function trafficBlock(chain: DevChain, seed: string, block: number): Promise<Act[]> {

@@ -14,7 +14,7 @@ export interface EnrichmentProcess {
 }
 
 /** Where the public services would be asked: nobody listens there. */
-const nowhere = { WEB3BIO_URL: 'http://127.0.0.1:9', GITHUB_URL: 'http://127.0.0.1:9', FACILITATOR_HOSTS: 'off' }
+export const nowhere = { WEB3BIO_URL: 'http://127.0.0.1:9', GITHUB_URL: 'http://127.0.0.1:9', FACILITATOR_HOSTS: 'off' }
 const deadlineMs = 120_000
 const pollMs = 20
 

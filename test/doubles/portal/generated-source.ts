@@ -9,8 +9,12 @@ interface GeneratedOptions {
   readonly chunkBlocks?: number
   /** Bytes of calldata behind the arguments of every call. */
   readonly trailingBytes?: number
-  /** Different recipients. */
+  /** Different recipients, all paid equally often. */
   readonly recipients?: number
+  /** In place of `recipients`: which of them a payment goes to, by its place. */
+  readonly recipientOf?: (serial: number) => number
+  /** Payments whose signature is given as bytes, in percent. Default: none. */
+  readonly bytesPercent?: number
 }
 
 const defaultChunkBlocks = 2_000
@@ -19,6 +23,9 @@ const secondsPerBlock = 2
 const genesis = 1_700_000_000
 const transferSelector = 'e3ee160e'
 const receiveSelector = 'ef55bec6'
+/** The same two with the signature as bytes. */
+const transferBytesSelector = 'cf092995'
+const receiveBytesSelector = '88b7ab63'
 /** One call in this many is a receiveWithAuthorization. */
 const receiveEvery = 10
 
@@ -59,19 +66,27 @@ function blockOf(number: number, options: GeneratedOptions): Block {
 function addSettlement(
   number: number,
   index: number,
-  { firstBlock, settlementsPerBlock, token, trailingBytes = 0, recipients = defaultRecipients }: GeneratedOptions,
+  options: GeneratedOptions,
   transactions: Transaction[],
   logs: Log[],
 ): void {
+  const { firstBlock, settlementsPerBlock, token, trailingBytes = 0, recipients = defaultRecipients } = options
+  const { recipientOf = (serial) => scattered(serial, recipients), bytesPercent = 0 } = options
   const serial = (number - firstBlock) * settlementsPerBlock + index
   const isReceive = serial % receiveEvery === receiveEvery - 1
   const payer = wordOf(0xa0, serial)
-  const recipient = wordOf(0xb0, scattered(serial, recipients))
+  const recipient = recipientWord(recipientOf(serial))
   const amount = hexWord(1 + scattered(serial, 5_000_000))
   const nonce = nonceOf(serial)
   const times = hexWord(0) + hexWord(genesis * 2)
-  const selector = isReceive ? receiveSelector : transferSelector
-  const signature = hexWord(27) + nonce + nonce
+  const isBytes = scattered(serial, 100) < bytesPercent
+  const [transfer, receive] = isBytes
+    ? [transferBytesSelector, receiveBytesSelector]
+    : [transferSelector, receiveSelector]
+  const selector = isReceive ? receive : transfer
+  const signature = isBytes
+    ? hexWord(7 * 32) + hexWord(65) + nonce + nonce + '1b'.padEnd(64, '0')
+    : hexWord(27) + nonce + nonce
   const input = `0x${selector}${payer}${recipient}${amount}${times}${nonce}${signature}${'00'.repeat(trailingBytes)}`
   const hash = `0x${nonce.slice(0, 32)}${hexWord(number).slice(-32)}`
   // receiveWithAuthorization is sent by the recipient, transfers by one of a few facilitators.
@@ -106,6 +121,11 @@ function hexWord(value: number): string {
   return value.toString(16).padStart(64, '0')
 }
 
+const recipientWord = (count: number) => wordOf(0xb0, count)
+
+/** Address of a recipient. */
+export const recipientAddress = (count: number) => `0x${recipientWord(count).slice(24)}`
+
 /** An address in a word: a family of addresses, counted through. */
 function wordOf(family: number, count: number): string {
   return `${'0'.repeat(24)}${family.toString(16)}${scattered(count, 0xffffffff).toString(16).padStart(8, '0')}${count.toString(16).padStart(30, '0')}`
@@ -118,7 +138,7 @@ function nonceOf(serial: number): string {
 }
 
 /** A number below `limit`, the same for the same `value`. */
-function scattered(value: number, limit: number): number {
+export function scattered(value: number, limit: number): number {
   let mixed = Math.imul(value ^ 0x9e3779b9, 0x85ebca6b) >>> 0
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) >>> 0
   return ((mixed ^ (mixed >>> 16)) >>> 0) % limit

@@ -127,19 +127,9 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
     clock,
     another,
     api: await another(),
-    async claimant() {
+    claimant() {
       lastFid += 1
-      const fid = lastFid
-      const custody = accountOf(`custody ${fid}`)
-      const account = accountOf(`verified ${fid}`)
-      const appKey = appKeyOf(`app key ${fid}`)
-      const privateKey = keccak256(toBytes(`verified ${fid}`))
-      const signer = { publicKey: appKey.publicKey, privateKey: toHex(appKey.secret) }
-      hub.state.addAccount({ fid, custody: custody.address, appKey: signer })
-      hub.state.addVerification(fid, account.address, { privateKey })
-      await chain.execute(funder, registerFid(BigInt(fid), custody.address))
-      await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
-      return { fid, custody, account, privateKey, address: account.address.toLowerCase() as Hex, appKey }
+      return newClaimant(lastFid, hub, chain)
     },
     async stop() {
       for (const part of running.reverse()) await part.stop()
@@ -147,6 +137,20 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
       await database.drop()
     },
   }
+}
+
+/** Registers an account at the hub and on chain. */
+export async function newClaimant(fid: number, hub: Hub, chain: DevChain): Promise<Claimant> {
+  const custody = accountOf(`custody ${fid}`)
+  const account = accountOf(`verified ${fid}`)
+  const appKey = appKeyOf(`app key ${fid}`)
+  const privateKey = keccak256(toBytes(`verified ${fid}`))
+  const signer = { publicKey: appKey.publicKey, privateKey: toHex(appKey.secret) }
+  hub.state.addAccount({ fid, custody: custody.address, appKey: signer })
+  hub.state.addVerification(fid, account.address, { privateKey })
+  await chain.execute(funder, registerFid(BigInt(fid), custody.address))
+  await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
+  return { fid, custody, account, privateKey, address: account.address.toLowerCase() as Hex, appKey }
 }
 
 export function appKeyOf(text: string): Claimant['appKey'] {

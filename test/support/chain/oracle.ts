@@ -23,12 +23,13 @@ const tables = [
 /** One JSON text a row, by table; keys of a row in one order. */
 export type ChainTables = Record<(typeof tables)[number]['table'], string[]>
 
-/** Everything the database holds of one chain. */
-export async function readChainTables(db: Queryable, chain: ChainName): Promise<ChainTables> {
+/** Everything the database holds of one chain; of its settlements, those from a block on. */
+export async function readChainTables(db: Queryable, chain: ChainName, fromBlock = 0): Promise<ChainTables> {
   const read = tables.map(async ({ table, order, without }) => {
     const { rows } = await db.query<{ row: string }>(
-      `select (to_jsonb(t) - $2::text[])::text as row from ${table} t where chain = $1 order by ${order}`,
-      [chain, without],
+      `select (to_jsonb(t) - $2::text[])::text as row from ${table} t
+        where chain = $1 and ${table === 'settlement' ? 'block_number >= $3' : '$3::int is not null'} order by ${order}`,
+      [chain, without, fromBlock],
     )
     return [table, rows.map(({ row }) => row)] as const
   })

@@ -10,10 +10,15 @@ export interface SettingsOptions {
   readonly portal?: string
   /** Address of a v2 archive. Default: none. */
   readonly gateway?: string
+  /** First block of its contracts. Default: 0. */
+  readonly fromBlock?: number
 }
 
 /** Content of CHAINS_FILE for a local chain: RPC alone unless told otherwise, everything from block 0, the bridged dollar listed too. */
-export function chainSettings({ name, rpc, addresses }: DevChain, { finality = 3, ...sources }: SettingsOptions = {}) {
+export function chainSettings(
+  { name, rpc, addresses }: DevChain,
+  { finality = 3, fromBlock = 0, ...sources }: SettingsOptions = {},
+) {
   const { registry, reputation, token, bridgedToken, idRegistry } = addresses
   const tokens = token ? [token, bridgedToken] : []
   const row = {
@@ -22,12 +27,12 @@ export function chainSettings({ name, rpc, addresses }: DevChain, { finality = 3
     gateway: null,
     ...sources,
     finality,
-    registry: { address: registry, fromBlock: 0 },
-    reputation: { address: reputation, fromBlock: 0 },
-    tokens: tokens.map((address) => ({ address, decimals: 6, fromBlock: 0 })),
+    registry: { address: registry, fromBlock },
+    reputation: { address: reputation, fromBlock },
+    tokens: tokens.map((address) => ({ address, decimals: 6, fromBlock })),
     paymentContracts: [
-      ...chainOf(name).paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock: 0 })),
-      ...(token ? [{ kind: 'permit2_exact', address: addresses.codelessProxy, fromBlock: 0 }] : []),
+      ...chainOf(name).paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock })),
+      ...(token ? [{ kind: 'permit2_exact', address: addresses.codelessProxy, fromBlock }] : []),
     ],
     ...(idRegistry ? { idRegistry: { address: idRegistry } } : {}),
   }

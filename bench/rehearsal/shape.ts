@@ -1,0 +1,53 @@
+import { chainNames, chainOf } from '../../chains.config.ts'
+import { busiestChain } from '../busiest.ts'
+import { chunkBlocks, chunkRows, mainnetLikeChain, type PaymentChain } from '../payment-chain.ts'
+
+/** How large a rehearsal is. Blocks of the busiest chain lie behind each other: loaded, edge, heads. */
+export interface Shape {
+  readonly rows: number
+  readonly payments: PaymentChain
+  /** Blocks that are loaded first: whole partitions up to the edge. */
+  readonly loaded: { readonly from: number; readonly to: number }
+  /** Blocks that are loaded beside the processor, into the partition it writes to. */
+  readonly edge: { readonly from: number; readonly to: number }
+  /** First block of the node. */
+  readonly headBlock: number
+  /** Unix seconds of it. */
+  readonly headTime: number
+  /** Accounts of the network; the first ones are agents, who verify the addresses that are paid most. */
+  readonly accounts: number
+  readonly agents: number
+  /** Identities that one holder has. */
+  readonly holdings: number
+}
+
+/** The chain that the network's accounts are registered on. */
+export const socialChain = chainNames.find((name) => chainOf(name).social !== null) as (typeof chainNames)[number]
+/** Chains whose heads grow. */
+export const headChains = [busiestChain, socialChain]
+
+const edgeChunks = 2
+/** Shares of the real directory: 50,000 agents, a million accounts, a holder of 100,000 beside 100 million settlements. */
+const rowsPerAgent = 2_000
+const rowsPerAccount = 100
+const rowsPerHolding = 1_000
+
+export function shapeOf(rows: number): Shape {
+  const { blocks: step, oneBelow } = chainOf(busiestChain).partitions as { blocks: number; oneBelow: number }
+  const chunks = Math.max(1, Math.ceil(rows / chunkRows) - edgeChunks)
+  const boundary = oneBelow + step * Math.ceil((chunks * chunkBlocks) / step)
+  const from = boundary - chunks * chunkBlocks
+  const headBlock = boundary + edgeChunks * chunkBlocks
+  const payments = mainnetLikeChain(from, chunks + edgeChunks)
+  return {
+    rows: payments.settlements,
+    payments,
+    loaded: { from, to: boundary - 1 },
+    edge: { from: boundary, to: headBlock - 1 },
+    headBlock,
+    headTime: payments.source.header(headBlock).timestamp,
+    accounts: Math.ceil(rows / rowsPerAccount),
+    agents: Math.ceil(rows / rowsPerAgent),
+    holdings: Math.ceil(rows / rowsPerHolding),
+  }
+}

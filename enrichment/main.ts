@@ -7,6 +7,7 @@ import { noteHoldersUnknownTo } from '../db/queries/join/events.ts'
 import { refreshPayers } from '../db/queries/rollup/payers.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
+import { refreshSeriesPayers } from '../db/queries/rollup/series-payers.ts'
 import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.ts'
 import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
@@ -157,6 +158,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   }
   const payers = async () => {
     await refreshPayers(join)
+    await refreshSeriesPayers(join)
     return 0
   }
   const feedback = async () => {

@@ -1,7 +1,11 @@
 import { z } from 'zod'
+import { intervals } from '../../db/queries/time/buckets.ts'
 import { grouped, readingLimits } from '../../limits.config.ts'
-import { intervals } from '../series/buckets.ts'
 import { count, dollars, fid, time } from './scalars.ts'
+
+const uncounted =
+  `the window has more than ${grouped(readingLimits.payerSettlements)} settlements, and the job has not counted this ` +
+  'point: it counts days, weeks and months that are over, on one chain or on all.'
 
 const point = z
   .strictObject({
@@ -9,14 +13,10 @@ const point = z
     settlements: count,
     amount_usdc: dollars,
     unique_payers: count.nullable().meta({
-      description:
-        'Who paid in it, each once; those of two points cannot be added. Null: the window has more than ' +
-        `${grouped(readingLimits.payerSettlements)} settlements.`,
+      description: 'Who paid in it, each once; those of two points cannot be added. Null: ' + uncounted,
     }),
     median_usdc: dollars.nullable().meta({
-      description:
-        'The amount in the middle, of an even number the lower one. Null: nothing was paid, or the window has more ' +
-        `than ${grouped(readingLimits.payerSettlements)} settlements.`,
+      description: `The amount in the middle, of an even number the lower one. Null: nothing was paid, or ${uncounted}`,
     }),
   })
   .meta({ id: 'SeriesPoint' })

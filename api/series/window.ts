@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { ChainName } from '../../chains.config.ts'
+import { bucketsOf, type Interval, intervals } from '../../db/queries/time/buckets.ts'
 import { askable, timeFilter } from '../http/filter-parameters.ts'
 import { chainsParameter, wordParameter } from '../http/parameters.ts'
-import { bucketsOf, type Interval, intervals } from './buckets.ts'
 
 /** What every series is asked with. */
 export const seriesQuery = z.object({

@@ -52,13 +52,13 @@ async function seriesOf(
   asked: z.output<typeof seriesQuery>,
   { database, settlementOverloads, now }: Sources,
 ): Promise<Record<string, string>> {
-  const { starts, end, chain, members } = seriesWindow(asked, now())
+  const { interval: length, starts, end, chain, members } = seriesWindow(asked, now())
   const { interval, since, until, count } = members
   const payersUpTo = readingLimits.payerSettlements
   const points =
     starts.length === 0
       ? '[]'
-      : await settlementSeries(database, { fid, starts, end, chain, settlementOverloads, payersUpTo })
+      : await settlementSeries(database, { fid, starts, end, length, chain, settlementOverloads, payersUpTo })
   const complete_until = JSON.stringify(await completeUntil(database, chain))
   return { interval, since, until, complete_until, count, points }
 }

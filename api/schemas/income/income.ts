@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { incomeKinds } from '../../../db/queries/sql/income.ts'
+import { intervals } from '../../../db/queries/time/buckets.ts'
 import { grouped, readingLimits, rowLimits } from '../../../limits.config.ts'
-import { intervals } from '../../series/buckets.ts'
 import { address, chainName, count, dollars, fid, hash, nextCursor, time } from '../scalars.ts'
 
 const paid = z.strictObject({ payments: count, amount_usdc: dollars }).meta({ id: 'Paid' })

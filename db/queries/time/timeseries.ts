@@ -2,6 +2,7 @@ import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
+import type { Interval } from './buckets.ts'
 
 interface Series {
   /** Null: everybody. */
@@ -9,6 +10,8 @@ interface Series {
   /** Milliseconds, on full hours, ascending, at least one: where each bucket begins; the last ends at `end`. */
   readonly starts: readonly number[]
   readonly end: number
+  /** Of a bucket, where it is one of a calendar: what is kept of such is told. */
+  readonly length?: Interval
   /** Null: all. */
   readonly chain: readonly ChainName[] | null
   readonly settlementOverloads: 'spec' | 'all'
@@ -18,23 +21,16 @@ interface Series {
 
 /**
  * JSON array of the buckets' sums, ascending, empty ones included. Rolled up hours give counts and amounts, blocks that
- * are not rolled up their settlements. How many paid, and the amount in the middle, is null when the window has more than
- * `payersUpTo` settlements.
+ * are not rolled up their settlements. How many paid, and the amount in the middle, is what the job has counted when the
+ * window has more than `payersUpTo` settlements; null: it has not, of a bucket with these settlements.
  */
 export async function settlementSeries(db: Queryable, series: Series): Promise<string> {
-  const { fid, starts, end, chain, settlementOverloads, payersUpTo } = series
+  const { fid, starts, end, length, chain, settlementOverloads, payersUpTo } = series
   const times = starts.map((ms) => new Date(ms).toISOString())
   const { rows } = await db.query<{ points: string }>({
     name: fid === null ? 'all-series' : 'agent-series',
     text: fid === null ? ofAll : ofAgent,
-    values: [
-      times,
-      new Date(end).toISOString(),
-      chain,
-      settlementOverloads === 'all',
-      payersUpTo,
-      ...(fid === null ? [] : [fid]),
-    ],
+    values: [times, new Date(end).toISOString(), chain, settlementOverloads === 'all', payersUpTo, length, fid ?? 0],
   })
   return rows[0]?.points ?? '[]'
 }
@@ -46,7 +42,13 @@ const inWindow = `s.block_timestamp >= ${first} and s.block_timestamp < $2`
 const bucketOf = (time: string) => `width_bucket(${time}, $1::timestamptz[])`
 
 /** `hours`: rolled up sums `h` of the window; `unrolled`: its other settlements; `paid`: bucket, payer and amount of each row. */
-function seriesOf(parts: { recipients: string; hours: string; unrolled: string; paid: string }): string {
+function seriesOf(parts: {
+  recipients: string
+  addresses: string
+  hours: string
+  unrolled: string
+  paid: string
+}): string {
   return `
 with ${parts.recipients}
 hours as materialized (${parts.hours}),
@@ -68,16 +70,20 @@ payers as (
    group by bucket
 )
 select coalesce(json_agg(json_build_object(
-         'start', ${isoTime('start')},
+         'start', ${isoTime('one.start')},
          'settlements', coalesce(sums.n, 0)::bigint,
          'amount_usdc', ${dollars('coalesce(sums.amount, 0)')},
-         'unique_payers', case when countable.yes then coalesce(payers.n, 0) end,
-         'median_usdc', ${dollars('payers.median')}
-       ) order by start), '[]')::text as points
+         'unique_payers', case when countable.yes or sums.n is null then coalesce(payers.n, 0) else kept.payers end,
+         'median_usdc', ${dollars('coalesce(payers.median, kept.median)')}
+       ) order by one.start), '[]')::text as points
   from unnest($1::timestamptz[]) with ordinality as one (start, bucket)
  cross join countable
   left join sums using (bucket)
-  left join payers using (bucket)`
+  left join payers using (bucket)
+  left join series_payers kept
+    on not countable.yes and kept.fid = $7::bigint and kept.length = $6::text and kept.start = one.start
+   and kept.chain = case when $3::text[] is null then '' when cardinality($3::text[]) = 1 then ($3::text[])[1] end
+   and kept.overloads = $4::boolean and kept.settlements = sums.n and kept.addresses = ${parts.addresses}`
 }
 
 /** Bucket, payer and amount of each settlement of rolled up hours, whose blocks are read again; `hours`: those of some recipients. */
@@ -95,7 +101,8 @@ const paidIn = (hours: string) => `
 
 /** `offset 0` has each address looked up: the planner would read what everybody received. */
 const ofAgent = seriesOf({
-  recipients: 'recipient as materialized (select unnest(verified_addresses) as address from agent where fid = $6),',
+  recipients: 'recipient as materialized (select unnest(verified_addresses) as address from agent where fid = $7),',
+  addresses: '(select verified_addresses from agent where fid = $7)',
   hours: `
   select h.*
     from recipient
@@ -122,6 +129,7 @@ const ofAgent = seriesOf({
 /** Who paid in the window is read from the hours of its recipients. */
 const ofAll = seriesOf({
   recipients: '',
+  addresses: "'{}'::bytea[]",
   hours: `
   select h.* from settlement_hour_total h
    where h.hour >= ${first} and h.hour < $2 and h.n > 0 and ($4::boolean or not h.overload) and ${chains('h.chain')}`,

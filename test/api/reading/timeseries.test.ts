@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentSeries, allSeries } from '../../../api/schemas/timeseries.ts'
-import { bucketsOf, intervals } from '../../../api/series/buckets.ts'
+import { refreshSeriesPayers } from '../../../db/queries/rollup/series-payers.ts'
+import { bucketsOf, type Interval, intervals } from '../../../db/queries/time/buckets.ts'
+import { settlementSeries } from '../../../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -173,6 +175,67 @@ test('what cannot be read matches nothing, and an unknown agent is not found', a
   expect(unknown.points.every(({ settlements }) => settlements === 0)).toBe(true)
   expect((await api.get('/api/agent/9/timeseries')).status).toBe(404)
 })
+
+test('of windows with too many settlements the job keeps the payers of points that are over', async () => {
+  const { pool } = database
+  const lengths = intervals.filter((interval) => interval !== 'hour')
+  const keep = (payersUpTo = 0) =>
+    refreshSeriesPayers({ pool, now: () => new Date(now), settlementOverloads: 'spec', payersUpTo })
+  const read = async (fid: number | null, chain: Chain[] | null, length: Interval, payersUpTo: number) => {
+    const { starts, end } = bucketsOf(length, { since: base - 5 * 24 * hour, until: null, now })
+    const asked = { fid, starts, end, chain, length, settlementOverloads: 'spec', payersUpTo } as const
+    return JSON.parse(await settlementSeries(pool, asked)) as Point[]
+  }
+  /** Points with settlements as they are kept, and as they are counted. */
+  const both = async (fid: number | null, chain: Chain[] | null, length: Interval) => {
+    const [kept, counted] = await Promise.all([read(fid, chain, length, -1), read(fid, chain, length, 1_000_000)])
+    expect(kept.map(({ settlements }) => settlements)).toEqual(counted.map(({ settlements }) => settlements))
+    const isPaid = ({ settlements }: Point) => settlements > 0
+    expect(kept.filter((point) => !isPaid(point))).toEqual(counted.filter((point) => !isPaid(point)))
+    return [kept.filter(isPaid), counted.filter(isPaid)] as [Point[], Point[]]
+  }
+  const unknown = (points: Point[]) => points.map((point) => ({ ...point, unique_payers: null, median_usdc: null }))
+  const [before, all] = await both(null, null, 'day')
+  expect(before).toEqual(unknown(all))
+  expect(await keep()).toBeGreaterThan(0)
+  for (const fid of [1, null]) {
+    for (const length of lengths) {
+      for (const chain of [null, ...chains.map((one) => [one])]) {
+        const [kept, counted] = await both(fid, chain, length)
+        const over = counted.length - 1 // the last is not over
+        expect([fid, length, chain, kept]).toEqual([
+          fid,
+          length,
+          chain,
+          [...counted.slice(0, over), ...unknown(counted.slice(over))],
+        ])
+      }
+      const [ofTwo, counted] = await both(fid, ['base', 'celo'], length)
+      expect(ofTwo).toEqual(unknown(counted))
+    }
+  }
+  expect(await keep()).toBe(0)
+  // It holds for so many settlements and for these addresses alone, and is counted anew where they are others.
+  const ofBase = `fid = 0 and chain = 'base' and length = 'day'`
+  const { rowCount } = await pool.query(`update series_payers set settlements = settlements + 1 where ${ofBase}`)
+  const [lost, counted] = await both(null, ['base'], 'day')
+  expect(lost).toEqual(unknown(counted))
+  expect(await keep()).toBe(rowCount)
+  await pool.query('update agent set verified_addresses = verified_addresses[1:1] where fid = 1')
+  const [moved, ofOne] = await both(1, null, 'week')
+  expect(moved).toEqual(unknown(ofOne))
+  expect(await keep()).toBeGreaterThan(0)
+  expect((await both(1, null, 'week'))[0][0]).toEqual(ofOne[0])
+  expect(await keep(1_000_000)).toBe(0)
+  expect((await pool.query('select from series_payers')).rowCount).toBe(0)
+})
+
+type Chain = (typeof chains)[number]
+interface Point {
+  readonly settlements: number
+  readonly unique_payers: number | null
+  readonly median_usdc: number | null
+}
 
 test('hours of everybody follow those of the recipients, also where these are counted anew or taken back', async () => {
   const { pool } = database

@@ -1,4 +1,4 @@
-import { readingLimits } from '../../limits.config.ts'
+import { readingLimits } from '../../../limits.config.ts'
 
 /** Lengths of a bucket, the finest first. */
 export const intervals = ['hour', 'day', 'week', 'month'] as const
@@ -23,6 +23,9 @@ const calendar: Record<Interval, { floor: (ms: number) => number; move: (start: 
     move: (start, by) => Date.UTC(new Date(start).getUTCFullYear(), new Date(start).getUTCMonth() + by),
   },
 }
+
+/** The beginning of the bucket that lies some buckets behind the one that begins at `start`; negative: before it. */
+export const moved = (interval: Interval, start: number, by: number): number => calendar[interval].move(start, by)
 
 interface Buckets {
   readonly interval: Interval

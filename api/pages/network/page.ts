@@ -105,7 +105,7 @@ ${chart({
   summary: `${counted(agents, 'new agent')} and ${counted(claims, 'first claim')} over ${counted(shown.length, interval)}.`,
   columns: [interval === 'month' ? 'Month' : 'Day', 'New agents', 'First claims'],
   bars,
-  scale: (value) => short.format(value),
+  scale: (value) => (Number.isInteger(value) ? short.format(value) : ''),
   isLastPartial: true,
 })}</section>`
 }

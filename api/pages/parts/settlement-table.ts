@@ -15,7 +15,7 @@ export function settlementId({ chain, block_number: block, log_index: index }: S
  * the page is about: what it paid itself is told apart.
  */
 export function settlementTable(name: string, settlements: readonly Settlement[], own: readonly string[] = []): Html {
-  return html`<div class="table" role="group" aria-label="${name}" tabindex="0"><table>
+  return html`<div class="table" role="group" aria-label="${name}" tabindex="0"><table class="settled">
 <thead><tr><th scope="col">When (UTC)</th><th scope="col" class="number">Amount</th><th scope="col">Chain</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
 <tbody>${settlements.map((settlement) => row(settlement, own))}</tbody>
 </table></div>`

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 /** What reads the sources alone: nothing of one file can change another's. */
@@ -5,6 +6,16 @@ const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
 /** What waits for deadlines, outages and kills, minutes in all; docs/testing.md lists it. */
 const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
+/** Rooms whose tests leave nothing behind in their process: files share a worker, which imports the sources once. */
+const sharing = 'test/{api,client,contract,graphql,net,pages,social,trust}/**/!(*.endurance).test.ts'
+
+/** A server for the databases and compiled sources for what is started; three files at a time keep two cores busy. */
+const equipped = {
+  globalSetup: ['test/support/compile.ts', 'test/support/database-server.ts'],
+  provide: { endurance },
+  maxWorkers: 3,
+  sequence: { groupOrder: 1 },
+}
 
 export default defineConfig({
   test: {
@@ -12,6 +23,8 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
+    // What each worker imports from packages is compiled once.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
     passWithNoTests: false,
     projects: [
       {
@@ -19,17 +32,14 @@ export default defineConfig({
         // One worker for all of them: the sources are parsed once.
         test: { name: 'house', include: house, isolate: false, maxWorkers: 1, sequence: { groupOrder: 0 } },
       },
+      { extends: true, test: { name: 'sharing', include: [sharing], isolate: false, ...equipped } },
       {
         extends: true,
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: endurance ? house : [...house, enduring],
-          globalSetup: ['test/support/compile.ts', 'test/support/database-server.ts'],
-          provide: { endurance },
-          // Each file starts real processes and waits for them: three at a time keep two cores busy.
-          maxWorkers: 3,
-          sequence: { groupOrder: 1 },
+          exclude: [...house, sharing, ...(endurance ? [] : [enduring])],
+          ...equipped,
         },
       },
     ],

@@ -1,0 +1,295 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { chainNames } from '../../chains.config.ts'
+import { root } from '../support/source-files.ts'
+
+// The objects of deploy/kubernetes that say the same of every process, or of every chain.
+
+const partOf = { 'part-of': 'agent-directory' }
+const metricsPort = 9100
+
+interface Process {
+  readonly name: string
+  /** What Node runs, under dist/, with its arguments. */
+  readonly command: readonly string[]
+  readonly labels?: Record<string, string>
+  readonly image?: string
+  readonly memory: readonly [request: string, limit: string]
+  readonly cpu: string
+  /** Of answers to the public. */
+  readonly port?: number
+  /** Does not end by itself, so it is probed. */
+  readonly runsOn?: boolean
+  /** Asks hosts outside the cluster. */
+  readonly asksOut?: boolean
+}
+
+const processors = chainNames.map(
+  (chain): Process => ({
+    name: `processor-${chain}`,
+    command: ['node', 'dist/processors/main.js', chain],
+    labels: { chain },
+    memory: ['256Mi', '1Gi'],
+    cpu: '100m',
+    runsOn: true,
+    asksOut: true,
+  }),
+)
+const enrichment: Process = {
+  name: 'enrichment',
+  command: ['node', 'dist/enrichment/main.js'],
+  memory: ['512Mi', '1Gi'],
+  cpu: '200m',
+  runsOn: true,
+  asksOut: true,
+}
+const api: Process = {
+  name: 'api',
+  command: ['node', 'dist/api/main.js'],
+  memory: ['512Mi', '1Gi'],
+  cpu: '500m',
+  port: 3000,
+  runsOn: true,
+  asksOut: true,
+}
+const graphql: Process = {
+  name: 'graphql',
+  command: ['node', 'dist/api/graphql/main.js'],
+  image: 'agent-directory-graphql',
+  memory: ['512Mi', '1Gi'],
+  cpu: '200m',
+  port: 3001,
+  runsOn: true,
+}
+const migrate: Process = {
+  name: 'migrate',
+  command: ['node', 'dist/db/main.js'],
+  memory: ['128Mi', '512Mi'],
+  cpu: '100m',
+}
+const backfill: Process = {
+  name: 'backfill',
+  command: [
+    'sh',
+    '-c',
+    'from=$((FIRST_BLOCK + JOB_COMPLETION_INDEX * BLOCKS_EACH)) && ' +
+      'exec node dist/processors/backfill/main.js --chain "$CHAIN" --from $from --to $((from + BLOCKS_EACH - 1)) --workers 1',
+  ],
+  memory: ['1Gi', '2Gi'],
+  cpu: '1',
+  asksOut: true,
+}
+
+/** By path under deploy/kubernetes, the objects of each file. */
+export const generated: Readonly<Record<string, readonly object[]>> = {
+  'base/processors.yaml': processors.map(single),
+  'base/migrate.yaml': [
+    {
+      ...headOf('batch/v1', 'Job', migrate),
+      spec: { backoffLimit: 5, ttlSecondsAfterFinished: 86_400, template: podOf(migrate, { restartPolicy: 'Never' }) },
+    },
+  ],
+  'base/servers.yaml': [single(enrichment), ...[api, graphql].flatMap(served)],
+  'base/network-policy.yaml': policies(),
+  'components/backfill/backfill.yaml': [indexedJob()],
+  'components/monitoring/rules.yaml': [
+    {
+      apiVersion: 'monitoring.coreos.com/v1',
+      kind: 'PrometheusRule',
+      metadata: { name: 'directory' },
+      spec: parse(readFileSync(join(root, 'deploy/monitoring/rules/directory.yaml'), 'utf8')),
+    },
+  ],
+}
+
+/** One at a time: the lock of a chain, or the lease of a sweep, is another's until its owner has gone. */
+function single(process: Process): object {
+  return {
+    ...headOf('apps/v1', 'Deployment', process),
+    spec: {
+      replicas: 1,
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: labelsOf(process) },
+      template: podOf(process, {
+        terminationGracePeriodSeconds: 40,
+        // A node that is silent gives its processes away after a minute instead of five.
+        tolerations: ['unreachable', 'not-ready'].map((state) => ({
+          key: `node.kubernetes.io/${state}`,
+          operator: 'Exists',
+          effect: 'NoExecute',
+          tolerationSeconds: 60,
+        })),
+      }),
+    },
+  }
+}
+
+/** As many as whoever scales it wants. */
+function served(process: Process): object[] {
+  const spread = (topologyKey: string) => ({
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable: 'ScheduleAnyway',
+    labelSelector: { matchLabels: labelsOf(process) },
+    matchLabelKeys: ['pod-template-hash'],
+  })
+  const selector = { matchLabels: labelsOf(process) }
+  return [
+    {
+      ...headOf('apps/v1', 'Deployment', process),
+      spec: {
+        strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
+        selector,
+        template: podOf(process, {
+          terminationGracePeriodSeconds: 40,
+          topologySpreadConstraints: ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map(spread),
+        }),
+      },
+    },
+    {
+      ...headOf('v1', 'Service', process),
+      spec: { selector: labelsOf(process), ports: [{ name: 'http', port: 80, targetPort: 'http' }] },
+    },
+    {
+      ...headOf('policy/v1', 'PodDisruptionBudget', process),
+      spec: { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector },
+    },
+  ]
+}
+
+/** A part is tried again when its node goes away; a range that is wrong ends the job. */
+function indexedJob(): object {
+  const template = podOf(backfill, { restartPolicy: 'Never' })
+  const env = [
+    { name: 'CHAIN', value: 'base' },
+    { name: 'FIRST_BLOCK', value: '20000000' },
+    { name: 'BLOCKS_EACH', value: '1000000' },
+  ]
+  template.spec.containers[0]!.env.push(...env)
+  return {
+    ...headOf('batch/v1', 'Job', backfill),
+    spec: {
+      completionMode: 'Indexed',
+      completions: 20,
+      parallelism: 2, // at most half the cores of Postgres
+      backoffLimitPerIndex: 5,
+      maxFailedIndexes: 0,
+      podReplacementPolicy: 'Failed',
+      podFailurePolicy: {
+        rules: [
+          { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+          { action: 'FailJob', onExitCodes: { containerName: 'backfill', operator: 'In', values: [2] } },
+        ],
+      },
+      template,
+    },
+  }
+}
+
+function headOf(apiVersion: string, kind: string, process: Process) {
+  return { apiVersion, kind, metadata: { name: process.name, labels: labelsOf(process) } }
+}
+
+function labelsOf({ name, labels }: Process): Record<string, string> {
+  return { app: name, ...partOf, ...labels }
+}
+
+function podOf(process: Process, more: object) {
+  const { name, command, image = 'agent-directory', memory, cpu, port, runsOn, asksOut } = process
+  const probe = (path: string, periodSeconds: number, failureThreshold: number) => ({
+    httpGet: { path, port: 'metrics' },
+    periodSeconds,
+    failureThreshold,
+  })
+  const ports = [
+    ...(port === undefined ? [] : [{ name: 'http', containerPort: port }]),
+    ...(runsOn ? [{ name: 'metrics', containerPort: metricsPort }] : []),
+  ]
+  const container = {
+    name,
+    image,
+    command,
+    env: [{ name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'postgres-app', key: 'uri' } } }] as object[],
+    envFrom: [
+      { configMapRef: { name: 'directory-settings' } },
+      { secretRef: { name: 'directory-secrets', optional: true } },
+    ],
+    ports,
+    startupProbe: runsOn ? probe('/healthz', 2, 60) : undefined,
+    livenessProbe: runsOn ? probe('/healthz', 15, 4) : undefined,
+    readinessProbe: runsOn ? probe('/readyz', 5, 2) : undefined,
+    // Whoever routes to it hears of its end later than it does.
+    lifecycle: port === undefined ? undefined : { preStop: { sleep: { seconds: 10 } } },
+    resources: { requests: { cpu, memory: memory[0] }, limits: { memory: memory[1] } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+  }
+  return {
+    metadata: { labels: { ...labelsOf(process), ...(asksOut ? { egress: 'world' } : {}) } },
+    spec: {
+      ...more,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        runAsGroup: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [container],
+      volumes: [{ name: 'tmp', emptyDir: {} }],
+    },
+  }
+}
+
+/** The blocks of addresses that net/ never asks, as they are written there, of one family. */
+export function forbiddenBlocks(list: 'special4' | 'special6'): string[] {
+  const text = readFileSync(join(root, 'net/address.ts'), 'utf8')
+  const own = new RegExp(`const ${list} = \\[([\\s\\S]*?)^\\]`, 'm').exec(text)?.[1] ?? ''
+  return [...own.matchAll(/block\('([^']+)'/g)].map(([, cidr]) => cidr as string)
+}
+
+function policies(): object[] {
+  const policy = (name: string, podSelector: object, rules: object) => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name },
+    spec: {
+      podSelector,
+      policyTypes: Object.keys(rules).map((word) => (word === 'egress' ? 'Egress' : 'Ingress')),
+      ...rules,
+    },
+  })
+  const tcp = (port: number | string) => ({ protocol: 'TCP', port })
+  const ours = { matchLabels: partOf }
+  const counted = { matchExpressions: [{ key: 'app', operator: 'In', values: ['api', 'graphql'] }] }
+  const namespace = (name: string) => ({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } })
+  const dns = { namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }
+  const world = [
+    { ipBlock: { cidr: '0.0.0.0/0', except: forbiddenBlocks('special4') } },
+    { ipBlock: { cidr: '2000::/3', except: forbiddenBlocks('special6') } },
+  ]
+  return [
+    policy('nothing', ours, { ingress: [], egress: [] }),
+    policy('names', ours, { egress: [{ to: [dns], ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] }] }),
+    policy('database', ours, {
+      egress: [{ to: [{ podSelector: { matchLabels: { 'cnpg.io/cluster': 'postgres' } } }], ports: [tcp(5432)] }],
+    }),
+    policy('world', { matchLabels: { egress: 'world' } }, { egress: [{ to: world, ports: [tcp(443)] }] }),
+    policy('counters-asked', counted, {
+      egress: [{ to: [{ podSelector: { matchLabels: { app: 'valkey' } } }], ports: [tcp(6379)] }],
+    }),
+    policy(
+      'counters',
+      { matchLabels: { app: 'valkey' } },
+      { ingress: [{ from: [{ podSelector: counted }], ports: [tcp(6379)] }] },
+    ),
+    policy('public', counted, { ingress: [{ ports: [tcp('http')] }] }),
+    policy('metrics', ours, { ingress: [{ from: [namespace('monitoring')], ports: [tcp('metrics')] }] }),
+  ]
+}

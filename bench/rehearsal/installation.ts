@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { migrate } from '../../db/migrate.ts'
 import { createPool } from '../../db/pool.ts'
 import { freePort } from '../../ops/ports.ts'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
+import { findHome } from '../../postgres/home.ts'
 import { endLeftovers, ProcessFile } from '../../stack/processes.ts'
 import { createStack, type Stack, type Task } from '../../stack/stack.ts'
 import { planTasks } from '../../stack/tasks.ts'
@@ -77,6 +78,17 @@ export async function openInstallation(folder: string): Promise<Installation> {
       await link.close()
       await server.stop()
     },
+  }
+}
+
+/**
+ * Removes the database below a folder. Its files may lie elsewhere, where the folder is closed to others and the server is
+ * another user, and outlive the folder.
+ */
+export async function removeDatabase(home: string): Promise<void> {
+  const { data } = await findHome(join(home, '.data/postgres'))
+  for (const name of await readdir(dirname(data))) {
+    if (name.startsWith(basename(data))) await rm(join(dirname(data), name), { recursive: true, force: true })
   }
 }
 

@@ -1,4 +1,5 @@
-import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { chainOf } from '../../chains.config.ts'
@@ -18,6 +19,7 @@ import {
   type Installation,
   openInstallation,
   type Running,
+  removeDatabase,
   runProcesses,
   runProcessors,
   writeChainsFile,
@@ -73,7 +75,7 @@ export async function benchRehearsal({ rows, folder }: { rows: number; folder: s
   } finally {
     for (const close of opened.toReversed()) await close()
   }
-  await rm(folder, { recursive: true, force: true })
+  await removeAll(folder)
 }
 
 interface Stage {
@@ -213,30 +215,32 @@ async function playLive(
  */
 async function resume(folder: string, rows: number): Promise<Begun> {
   const record = await readRecord(folder, rows)
-  const fresh = { rows, attempts: 0 }
-  if (record.attempts > 0) {
-    const copy = join(folder, 'loaded')
-    const home = join(folder, 'installation')
-    const isCopied = await access(copy).then(
-      () => true,
-      () => false,
-    )
-    await endLeftovers(join(folder, 'processes.json'))
-    await rm(isCopied ? home : folder, { recursive: true, force: true })
-    await mkdir(join(home, '.data'), { recursive: true })
-    if (!isCopied) return fresh
+  if (record && record.attempts === 0) return record
+  const copy = join(folder, 'loaded')
+  const home = join(folder, 'installation')
+  await endLeftovers(join(folder, 'processes.json'))
+  if (record && existsSync(copy)) {
     say('bringing back what was loaded')
+    await removeDatabase(home)
     await command('processors/restore/main.ts', ['--from', copy], {}, { cwd: home })
+    return record
   }
+  await removeAll(folder)
   await mkdir(folder, { recursive: true })
-  return record
+  const fresh = { rows, attempts: 0 }
+  await writeRecord(folder, fresh)
+  return fresh
+}
+
+async function removeAll(folder: string): Promise<void> {
+  for (const home of ['installation', 'restored']) await removeDatabase(join(folder, home))
+  await rm(folder, { recursive: true, force: true })
 }
 
 /** Brings the backup back beside the installation, and has it checked; seconds. Throws with what is wrong. */
 async function restore({ folder }: Stage): Promise<number> {
   const cwd = join(folder, 'restored')
-  await rm(cwd, { recursive: true, force: true })
-  await mkdir(join(cwd, '.data'), { recursive: true })
+  await removeDatabase(cwd)
   const heard = (text: string) => process.stdout.write(text)
   const { seconds } = await command(
     'processors/restore/main.ts',
@@ -247,9 +251,11 @@ async function restore({ folder }: Stage): Promise<number> {
   return seconds
 }
 
-async function readRecord(folder: string, rows: number): Promise<Begun> {
+/** Undefined: none was begun there. */
+async function readRecord(folder: string, rows: number): Promise<Begun | undefined> {
   const text = await readFile(join(folder, 'record.json'), 'utf8').catch(() => undefined)
-  const record: Begun = text === undefined ? { rows, attempts: 0 } : JSON.parse(text)
+  if (text === undefined) return undefined
+  const record: Begun = JSON.parse(text)
   if (record.rows !== rows) throw new Error(`${folder} holds a rehearsal of ${record.rows} rows; remove it first`)
   return record
 }

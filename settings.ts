@@ -204,6 +204,15 @@ const network = {
       'new claim. Unset: a public one, asked gently.',
     readers: ['enrichment', 'api'],
   },
+  HUB_GRPC: {
+    form: httpUrls,
+    unset: 'off',
+    about: 'gRPC APIs of such hubs, as http(s) addresses between commas; http is without TLS',
+    more:
+      'Asked what an account took back when the hubs of HUB_URL disagree: their HTTP APIs do not tell. Unset: nobody is ' +
+      'asked, and what they disagree about stays disputed.',
+    readers: ['enrichment'],
+  },
   HUB_POLL_SECONDS: {
     form: seconds(0.1, 3600),
     default: '30',

@@ -16,6 +16,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     hub: followed === undefined ? hub : { ...namedHost, url: followed },
     /** Addresses of the hubs that are asked whether they know the same. */
     witnesses: witnessUrls(vars.HUB_URL ?? []),
+    /** Addresses of hubs' gRPC APIs, which are asked what an account took back. */
+    hubGrpc: vars.HUB_GRPC ?? [],
     /** Absent: only withdrawals end claims. */
     claims: vars.CLAIM_LAPSE === 'on' ? { serviceName: vars.SERVICE_NAME } : undefined,
     /** Whether facilitators are asked for their accounts. */

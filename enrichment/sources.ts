@@ -4,6 +4,7 @@ import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createHub } from '../social/hub.ts'
 import { createNeynar } from '../social/neynar.ts'
 import { createProofWorld, type ProofChain } from '../social/proof-world.ts'
+import { createRemovals } from '../social/removals.ts'
 import type { SocialIndex } from '../social/social-index.ts'
 import { createWitness } from '../social/witness.ts'
 import { proofNode, publicHosts, sources } from '../sources.ts'
@@ -94,7 +95,9 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   }))
   const witnessHost = createSharedHost({ name: 'witnesses', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
   const witnesses = otherHubs.map(({ url, hub }) => createWitness(url, hub))
-  const asked = witnesses.length > 0 ? [socialWitnesses({ pool, witnesses, host: witnessHost, now })] : []
+  const removals = config.hubGrpc.map((url) => createRemovals({ url, slot: () => witnessHost.slot() }))
+  const asking = { pool, world: proofWorld, removals, now }
+  const asked = witnesses.length > 0 ? [socialWitnesses({ ...asking, witnesses, host: witnessHost })] : []
   const options = { pool, social, host: hubHost, url: hubSettings.url, now }
   const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...asked, ...fixed.sources]
   const hubDoubt = () => belief.doubt()
@@ -103,9 +106,9 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     const doubt = await belief.doubt()
     if (doubt !== undefined) throw new Error(`the hub is not believed: ${doubt}`)
   }
-  const asking = { ...proofWorld, database: pool, social: urgentHub, believe }
-  const manifests = config.claims && createManifests({ ...config.claims, ...asking, door, egressAllow })
-  const checkWorld = manifests && { ...asking, hub: new URL(hubSettings.url).host, manifests }
+  const checking = { ...proofWorld, database: pool, social: urgentHub, believe }
+  const manifests = config.claims && createManifests({ ...config.claims, ...checking, door, egressAllow })
+  const checkWorld = manifests && { ...checking, hub: new URL(hubSettings.url).host, manifests }
   const installed = [
     belief.guard(socialFids(options)),
     socialShards({ ...options, belief, sweeps }),
@@ -143,11 +146,13 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       witnesses.length > 0
         ? `witnesses: ${witnesses.map(({ url }) => new URL(url).host).join(', ')}`
         : 'no second hub: HUB_URL names one operator, whose word nobody checks',
+      `removals ${removals.length > 0 ? `asked of ${removals.map(({ url }) => new URL(url).host).join(', ')}` : 'not asked for: HUB_GRPC is not set'}`,
       fixed.description,
     ].join('; '),
     async close() {
       agentHosts.host.stop()
       for (const host of fixedHosts) host.stop()
+      for (const one of removals) one.close()
       await Promise.all(
         [social, urgentHub, spareHub, proofWorld, ...otherHubs.map(({ hub }) => hub)].map((one) => one.close()),
       )

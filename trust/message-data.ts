@@ -1,3 +1,5 @@
+import { bytes, bytesIn, join, number, numberIn, readFields, varint } from './protobuf.ts'
+
 /** What a message of the Farcaster network says, before it is signed. Numbers are those of the network's schema. */
 export interface MessageData {
   readonly type: number
@@ -138,29 +140,6 @@ function encodeBody(body: MessageBody): Uint8Array {
   }
 }
 
-const numberWire = 0
-const bytesWire = 2
-
-function number(field: number, value: number): Uint8Array {
-  return value === 0 ? new Uint8Array() : join([varint(field * 8 + numberWire), varint(value)])
-}
-
-function bytes(field: number, value: Uint8Array): Uint8Array {
-  return value.length === 0 ? value : join([varint(field * 8 + bytesWire), varint(value.length), value])
-}
-
-/** Seven bits a byte, the lowest first; every byte but the last has its high bit set. */
-function varint(value: number): Uint8Array {
-  const groups: number[] = []
-  let rest = value
-  for (; rest >= 128; rest = Math.floor(rest / 128)) groups.push((rest % 128) + 128)
-  return Uint8Array.from([...groups, rest])
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  return Buffer.concat(parts)
-}
-
 /**
  * What the bytes of a verification say; undefined for other messages and for bytes that are none. Fields that are not
  * known are passed over, of a field that stands twice the last counts, as protobuf has it.
@@ -179,42 +158,15 @@ export function decodeVerification(dataBytes: Uint8Array): MessageData | undefin
   return { type, fid, timestamp, network, body: { kind: 'verification_add', ...claim } } as MessageData
 }
 
-type Fields = ReadonlyMap<number, number | Uint8Array>
-
-/** Absent: zero. Undefined: it is no number. */
-function numberIn(fields: Fields, field: number): number | undefined {
-  const value = fields.get(field) ?? 0
-  return typeof value === 'number' ? value : undefined
-}
-
-function bytesIn(fields: Fields, field: number): Uint8Array | undefined {
-  const value = fields.get(field) ?? new Uint8Array()
-  return typeof value === 'number' ? undefined : value
-}
-
-/** Undefined: these are no protobuf fields of numbers and bytes. */
-function readFields(bytes: Uint8Array): Map<number, number | Uint8Array> | undefined {
-  const fields = new Map<number, number | Uint8Array>()
-  let at = 0
-  const next = (): number => {
-    let value = 0
-    for (let scale = 1; ; scale *= 128) {
-      const byte = bytes[at++]
-      if (byte === undefined || scale > 2 ** 49) return Number.NaN
-      value += (byte % 128) * scale
-      if (byte < 128) return value
-    }
-  }
-  while (at < bytes.length) {
-    const tag = next()
-    const value = next()
-    if (Number.isNaN(tag) || Number.isNaN(value)) return undefined
-    const field = Math.floor(tag / 8)
-    if (tag % 8 === numberWire) fields.set(field, value)
-    else if (tag % 8 === bytesWire && at + value <= bytes.length) {
-      fields.set(field, bytes.subarray(at, at + value))
-      at += value
-    } else return undefined
-  }
-  return fields
+/** What the bytes of a message that ends a verification say; undefined as for `decodeVerification`. */
+export function decodeRemoval(dataBytes: Uint8Array): MessageData | undefined {
+  const data = readFields(dataBytes)
+  const body = data?.get(bodyFields.verification_remove)
+  const remove = body instanceof Uint8Array ? readFields(body) : undefined
+  if (!data || !remove) return undefined
+  const [type, fid, timestamp, network] = [1, 2, 3, 4].map((field) => numberIn(data, field))
+  const address = bytesIn(remove, 1)
+  const protocol = numberIn(remove, 2)
+  if ([type, fid, timestamp, network, protocol].includes(undefined) || !address) return undefined
+  return { type, fid, timestamp, network, body: { kind: 'verification_remove', address, protocol } } as MessageData
 }

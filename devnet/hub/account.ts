@@ -22,6 +22,8 @@ export interface Account {
   readonly signer: MessageSigner
   /** Keyed by protocol and address: a verification again replaces the one before. */
   readonly verifications: Map<string, Message>
+  /** The messages that ended verifications, keyed alike; only the gRPC API shows them. */
+  readonly removals: Map<string, Message>
   readonly userData: Map<UserDataType, Message>
   readonly casts: Message[]
   /** Follows, by the FID followed. */

@@ -167,7 +167,7 @@ function nobody(fid: number): Account {
     signer: { publicKey: '0x' },
     casts: [],
   }
-  return { fid, shard: 1, verifications, userData, links, ...nothing }
+  return { fid, shard: 1, verifications, removals: new Map(), userData, links, ...nothing }
 }
 
 /** `end` is how this route says that there is no further page: hubs differ between missing, null and empty text. */

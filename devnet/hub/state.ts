@@ -55,6 +55,7 @@ export class HubState {
       appKeys: new Set([signer.publicKey]),
       signer,
       verifications: new Map(),
+      removals: new Map(),
       userData: new Map(),
       casts: [],
       links: new Map(),
@@ -105,6 +106,7 @@ export class HubState {
     const key = verificationKey(protocol, text)
     const before = account.verifications.get(key)
     account.verifications.set(key, message)
+    account.removals.delete(key)
     this.report(account, [merge(message, before ? [before] : [])], true)
     return message
   }
@@ -118,8 +120,9 @@ export class HubState {
     if (!message) throw new Error(`fid ${fid} does not verify ${text}`)
     account.verifications.delete(key)
     const sign: Sign = (type, body) => this.sign(account, type, body)
-    const { event, added } = endVerification({ fid, address: text, protocol, message, how }, sign)
+    const { event, added, removal } = endVerification({ fid, address: text, protocol, message, how }, sign)
     if (added) account.verifications.set(added.key, added.message)
+    if (removal) account.removals.set(key, removal)
     this.report(account, [event], true)
   }
 

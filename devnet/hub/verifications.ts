@@ -38,11 +38,11 @@ interface Ending {
   readonly how: Removal
 }
 
-/** The event that ends a verification, and the verification that comes in its place, if any does. */
+/** The event that ends a verification, the verification that comes in its place and the message that ended it, if any. */
 export function endVerification(
   { fid, address, protocol, message, how }: Ending,
   sign: Sign,
-): { event: NewEvent; added?: { key: string; message: Message } } {
+): { event: NewEvent; added?: { key: string; message: Message }; removal?: Message } {
   switch (how) {
     case 'revoke':
       return { event: { type: 'HUB_EVENT_TYPE_REVOKE_MESSAGE', revokeMessageBody: { message } } }
@@ -58,7 +58,8 @@ export function endVerification(
     }
     case 'message': {
       const verificationRemoveBody = { address, protocol: protocolNames[protocol] }
-      return { event: merge(sign('MESSAGE_TYPE_VERIFICATION_REMOVE', { verificationRemoveBody }), [message]) }
+      const removal = sign('MESSAGE_TYPE_VERIFICATION_REMOVE', { verificationRemoveBody })
+      return { event: merge(removal, [message]), removal }
     }
   }
 }

@@ -1,28 +1,29 @@
-import type pg from 'pg'
 import { storeWitnessStanding } from '../../db/queries/sources/hub-standing.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
-import { liveMessages, storeWitness } from '../../db/queries/sources/witnesses.ts'
+import { isMissingSomewhere, liveMessages, storeWitness } from '../../db/queries/sources/witnesses.ts'
 import type { Host } from '../../hosts/host.ts'
 import type { Witness } from '../../social/witness.ts'
 import { sources } from '../../sources.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 import { disputedAfterMs, storeTestimony } from './disputes.ts'
+import { findRemovals, type RemovalWorld, storeRemovals } from './removals.ts'
 
-interface WitnessOptions {
-  readonly pool: pg.Pool
+interface WitnessOptions extends RemovalWorld {
   readonly witnesses: readonly Witness[]
   /** Paces the questions to all of them together. */
   readonly host: Host
-  readonly now: () => Date
 }
 
 const { cadenceMs } = sources.witnesses
 
 /**
  * Asks the other hubs whether they know the messages of an agent. What one lacks is asked of both again; a hub that is
- * behind, does not answer or shows a forged message is no witness, and what it said before is forgotten.
+ * behind, does not answer or shows a forged message is no witness, and what it said before is forgotten. When one lacks
+ * something, hubs are asked whether the account took it back itself: that ends it, whoever tells.
  */
-export function socialWitnesses({ pool, witnesses, host, now }: WitnessOptions): Source {
+export function socialWitnesses(options: WitnessOptions): Source {
+  const { pool, witnesses, removals, host, now } = options
+
   return {
     ...sources.witnesses,
     host,
@@ -37,16 +38,24 @@ export function socialWitnesses({ pool, witnesses, host, now }: WitnessOptions):
         }),
       )
       const outcomes = asked.map(({ testimony }) => testimony.kind).filter((kind) => kind !== 'says')
+      const lacks = asked.some(
+        ({ testimony }) => testimony.kind === 'says' && hashes.some((hash) => !testimony.hashes.has(hash)),
+      )
+      const isToBeFound = removals.length > 0 && (lacks || (await isMissingSomewhere(pool, fid, hashes)))
+      const found = isToBeFound ? await findRemovals(fid, options) : undefined
       return {
-        outcome: outcomes[0] ?? 'ok',
+        outcome: outcomes[0] ?? (found?.isPartial ? 'partly' : 'ok'),
         async write(db) {
+          await storeRemovals(db, fid, found?.proven ?? [], now())
+          const live = new Set(found?.proven.length ? await liveMessages(db, fid) : hashes)
+          const still = hashes.filter((hash) => live.has(hash))
           const missing = await storeTestimony(db, fid, now(), async () => {
             let missing = 0
             for (const { url, testimony } of asked) {
               const known = testimony.kind === 'says' ? testimony.hashes : null
               const doubt = testimony.kind === 'says' ? null : testimony.why
               await storeWitnessStanding(db, { url, doubt, now: now() })
-              missing += await storeWitness(db, { fid, url, hashes, known, disputedAfterMs, now: now() })
+              missing += await storeWitness(db, { fid, url, hashes: still, known, disputedAfterMs, now: now() })
             }
             return missing
           })

@@ -19,10 +19,10 @@ import { firstIdBehind } from '../../social/events.ts'
 import { eventsPerPage } from '../../social/hub.ts'
 import type { EventPage, SocialChange } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
+import { judgeKeyMessage, judgeMessage } from '../proofs/messages.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { cleanPart, type SocialSourceOptions } from './fids.ts'
 import { applyFollows } from './follows.ts'
-import { judgeKeyMessage, judgeMessage } from './messages.ts'
 import { beginAnew } from './shards.ts'
 
 /** Hubs forget events after three days; what happened before has to be found by a sweep. */

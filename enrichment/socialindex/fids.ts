@@ -18,9 +18,9 @@ import type { Host } from '../../hosts/host.ts'
 import { hour } from '../../ops/time.ts'
 import type { ProfilePart, SocialIndex, SocialProfile } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
+import { judgeSet } from '../proofs/messages.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 import { noteAbsences } from './absences.ts'
-import { judgeSet } from './messages.ts'
 
 export interface SocialSourceOptions {
   readonly pool: pg.Pool

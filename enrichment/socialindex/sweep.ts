@@ -11,9 +11,9 @@ import { askForSubjects, type LeasedSubject } from '../../db/queries/sources/sou
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { hour } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
+import { judgeSet } from '../proofs/messages.ts'
 import { LeaseLost, numberOf, type Source } from '../schedule/source.ts'
 import { type SocialSourceOptions, storeUntimedSet, storeVerifiedSet } from './fids.ts'
-import { judgeSet } from './messages.ts'
 
 /** Accounts asked for at once, where they cannot be asked for in bulk. */
 const together = 4

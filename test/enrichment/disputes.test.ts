@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { agentAddresses } from '../../db/queries/read/addresses.ts'
 import { claimHistory } from '../../db/queries/read/claim-proof.ts'
-import type { Message } from '../../devnet/hub/messages.ts'
+import { startHubGrpc } from '../../devnet/hub/grpc.ts'
+import { type Message, type MessageSigner, makeMessage } from '../../devnet/hub/messages.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
+import { appKeyOf } from '../../devnet/world/keys.ts'
 import { hour, minute } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 import type { ClaimProof } from '../../trust/proof/proof.ts'
@@ -24,6 +26,8 @@ import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
 const path = '/.well-known/agent-directory.json'
 let stage: ClaimStage
 let other: Hub
+/** What both hubs tell by gRPC: in all tests but the last nothing that ends anything. */
+let grpc: Record<'followed' | 'other', Awaited<ReturnType<typeof startHubGrpc>>>
 let job: EnrichmentJob
 let claimant: Claimant
 beforeAll(async () => {
@@ -34,6 +38,7 @@ beforeEach(async () => {
   stage.hub.state.accounts.clear()
   await stage.database.pool.query(`delete from source_state where subject like 'fid:%'`)
   other = await startHub(new HubState(() => new Date(stage.clock.now)))
+  grpc = { followed: await startHubGrpc(stage.hub.state), other: await startHubGrpc(other.state) }
   job = await startJob({
     database: stage.database,
     clock: {
@@ -43,7 +48,12 @@ beforeEach(async () => {
         return new Date(stage.clock.now)
       },
     },
-    env: { HUB_URL: `${stage.hub.url},${other.url}`, RPC_OPTIMISM: stage.chain.rpc, EGRESS_ALLOW: stage.host.name },
+    env: {
+      HUB_URL: `${stage.hub.url},${other.url}`,
+      HUB_GRPC: `${grpc.followed.url},${grpc.other.url}`,
+      RPC_OPTIMISM: stage.chain.rpc,
+      EGRESS_ALLOW: stage.host.name,
+    },
     perAgent: [sources.witnesses.name],
   })
   claimant = await stage.claimant()
@@ -52,6 +62,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await job.close()
+  for (const one of Object.values(grpc)) one.stop()
   await other.stop()
 })
 
@@ -275,4 +286,90 @@ test('a verification that both hubs show again after its signed removal is none,
   await claimed(await eip191Claim(stage, claimant))
   await passing(minute)
   expect(await shown()).toBeDefined()
+})
+
+describe('a removal that hubs tell by gRPC alone', () => {
+  beforeEach(byText)
+
+  /** The account's removal of its address, as `signer` wrote it, is with a hub that has no event of it. */
+  function keep(hub: Hub, { signer = account(hub).signer, at = stage.clock.now, bend = (one: Message) => one } = {}) {
+    const { fid, address } = claimant
+    const verificationRemoveBody = { address, protocol: 'PROTOCOL_ETHEREUM' }
+    const body = { verificationRemoveBody }
+    const message = makeMessage('MESSAGE_TYPE_VERIFICATION_REMOVE', { fid, signer, unixMs: at }, body)
+    account(hub).removals.set(message.hash, bend(message))
+    return message
+  }
+  const lackingRound = async () => {
+    await readAgain()
+    await passing(10 * minute)
+  }
+  const endedBy = (removal: Message) => ({
+    reason: 'verification_removed',
+    detail: { address: claimant.address, removal: removal.hash },
+  })
+
+  test('ends what the followed hub leaves out and the other one still has', async () => {
+    drop(stage.hub)
+    stage.clock.now += minute
+    const removal = keep(stage.hub)
+    await readAgain()
+    await passing(80 * minute)
+    await passing(10 * minute)
+    expect(await shown()).toBeUndefined()
+    expect((await kinds()).at(-1)).toBe('ended')
+    expect(await lastEvidence()).toMatchObject(endedBy(removal))
+  })
+
+  test('ends what the followed hub still shows, for good', async () => {
+    drop(other)
+    stage.clock.now += minute
+    const removal = keep(other)
+    await lackingRound()
+    expect(await shown()).toBeUndefined()
+    expect(await kinds()).toEqual(['claimed', 'ended'])
+    expect(await lastEvidence()).toMatchObject(endedBy(removal))
+    await lackingRound()
+    expect(await shown()).toBeUndefined()
+  })
+
+  test("changes nothing when it is forged, older than the verification, or of a key that is not the account's", async () => {
+    drop(other)
+    stage.clock.now += minute
+    const stranger: MessageSigner = appKeyOf('disputes', 'stranger')
+    const flipped = (text: string) => Buffer.from(text, 'base64').map((byte, at) => (at === 9 ? byte ^ 1 : byte))
+    keep(other, { signer: stranger })
+    keep(other, { at: stage.clock.now + 1_000, bend: (one) => ({ ...one, signer: stranger.publicKey }) })
+    keep(other, {
+      at: stage.clock.now + 2_000,
+      bend: (one) => ({ ...one, signature: Buffer.from(flipped(one.signature)).toString('base64') }),
+    })
+    keep(other, { at: stage.clock.now - 24 * hour })
+    keep(other, {
+      at: stage.clock.now + 3_000,
+      bend: (one) => ({ ...one, data: { ...one.data, fid: claimant.fid + 1 } }),
+    })
+    expect(account(other).removals.size).toBe(5)
+    await lackingRound()
+    expect(grpc.other.asked).toContain(claimant.fid)
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+    expect(await shown()).toMatchObject({ disputed: true })
+    await passing(24 * hour)
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+  })
+
+  test('is not there when nobody answers: the hubs disagree as before', async () => {
+    keep(other)
+    for (const one of Object.values(grpc)) one.stop()
+    drop(other)
+    await lackingRound()
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+    expect(await shown()).toMatchObject({ disputed: true })
+  })
+
+  test('is not asked for while both hubs have the same', async () => {
+    const before = grpc.other.asked.length
+    await lackingRound()
+    expect(grpc.other.asked.length).toBe(before)
+  })
 })

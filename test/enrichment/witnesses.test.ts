@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { agentAddresses } from '../../db/queries/read/addresses.ts'
+import { startHubGrpc } from '../../devnet/hub/grpc.ts'
+import { makeMessage } from '../../devnet/hub/messages.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
@@ -14,14 +16,17 @@ const appKey = appKeyOf('witnesses', 'app')
 const wallet = walletOf('witnesses', 'wallet')
 let scene: Scene
 let other: Hub
+let grpc: Awaited<ReturnType<typeof startHubGrpc>>
 beforeEach(async () => {
   const state = new HubState()
   other = await startHub(state)
-  scene = await startScene({ otherHub: other.url })
+  grpc = await startHubGrpc(state)
+  scene = await startScene({ otherHub: other.url, hubGrpc: grpc.url })
   for (const hub of [scene.hub, other]) hub.state.addAccount({ fid, custody: wallet.address, appKey })
 })
 afterEach(async () => {
   await scene.stop()
+  grpc.stop()
   await other.stop()
 })
 
@@ -110,6 +115,25 @@ test('a signed removal ends it whatever the other hub still shows', async () => 
   scene.clock.pass(minute)
   scene.hub.state.removeVerification(fid, wallet.address)
   await scene.settle()
+  expect(await scene.agent(fid)).toMatchObject({ agent_status: 'historical', verified_addresses: [] })
+})
+
+test('without a node of Optimism a removal ends it that only the other hub tells, by the very key that verified', async () => {
+  await verified({ byBoth: false })
+  const tell = (signer: typeof appKey) => {
+    const body = { verificationRemoveBody: { address: wallet.address.toLowerCase(), protocol: 'PROTOCOL_ETHEREUM' } }
+    const unixMs = scene.clock.now().getTime()
+    const message = makeMessage('MESSAGE_TYPE_VERIFICATION_REMOVE', { fid, signer, unixMs }, body)
+    other.state.accounts.get(fid)!.removals.set(message.hash, message)
+  }
+  tell(appKeyOf('witnesses', 'stranger'))
+  await pass(10 * minute)
+  await pass(10 * minute)
+  expect(grpc.asked).toContain(fid)
+  expect(await shown()).toEqual({ disputed: true, witnesses: [false] })
+  tell(appKey)
+  await pass(10 * minute)
+  expect(await shown()).toBeUndefined()
   expect(await scene.agent(fid)).toMatchObject({ agent_status: 'historical', verified_addresses: [] })
 })
 

@@ -12,6 +12,25 @@ select distinct '0x' || encode(message_hash, 'hex') as hash
   return rows.map(({ hash }) => hash)
 }
 
+/** A live verification, and the key that signed the message it rests on. */
+interface LiveGround {
+  /** Lowercase hex with 0x. */
+  readonly address: string
+  readonly signer: Buffer | null
+}
+
+export async function liveGrounds(db: Queryable, fid: number): Promise<LiveGround[]> {
+  const { rows } = await db.query<LiveGround>({
+    name: 'live-grounds',
+    text: `
+select '0x' || encode(v.address, 'hex') as address, m.signer
+  from verified_address v join farcaster_message m on m.fid = v.fid and m.hash = v.message_hash
+ where v.fid = $1 and v.ended_at is null order by v.address, m.hash`,
+    values: [fid],
+  })
+  return rows
+}
+
 /** What a hub said about an account. */
 interface WitnessAnswer {
   readonly fid: number
@@ -51,6 +70,17 @@ select $1, given.hash, $2, given.has, case when not given.has then $5::timestamp
     values: [fid, url, asked.map(bytes), has, now, new Date(now.getTime() - disputedAfterMs)],
   })
   return has.filter((one) => !one).length
+}
+
+/** Whether a hub, the followed one too, lacked one of these messages when it was asked last. */
+export async function isMissingSomewhere(db: Queryable, fid: number, hashes: readonly string[]): Promise<boolean> {
+  const { rows } = await db.query<{ missing: boolean }>({
+    name: 'is-missing-somewhere',
+    text: `select exists (select from verification_witness
+                           where fid = $1 and message_hash = any ($2::bytea[]) and not has) as missing`,
+    values: [fid, hashes.map(bytes)],
+  })
+  return rows[0]?.missing === true
 }
 
 /** Hashes (0x hex) of the messages of an account that hubs disagree about. */

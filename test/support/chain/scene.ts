@@ -27,14 +27,21 @@ const pollSeconds = 10
 /**
  * Starts at 2026-03-01T00:00:00Z. `lookups` turns Neynar's routes on for the job, `follows` asks whom agents follow, `rpc`
  * is a node of Optimism, which proofs are then asked of,
- * `otherHub` a second hub's address.
+ * `otherHub` a second hub's address, `hubGrpc` that of its gRPC API.
  */
-export async function startScene({ lookups = false, follows = false, rpc = '', otherHub = '' } = {}): Promise<Scene> {
+export async function startScene({
+  lookups = false,
+  follows = false,
+  rpc = '',
+  otherHub = '',
+  hubGrpc = '',
+} = {}): Promise<Scene> {
   const database = await createTestDatabase()
   const clock = createClock('2026-03-01T00:00:00Z')
   const hub = await startHub(new HubState(clock.now), { apiKey: 'key' })
   const env = {
     HUB_URL: [hub.url, otherHub].filter(Boolean).join(),
+    HUB_GRPC: hubGrpc,
     HUB_POLL_SECONDS: String(pollSeconds),
     RPC_OPTIMISM: rpc,
   }

@@ -1,0 +1,99 @@
+import type pg from 'pg'
+import type { Address } from 'viem'
+import type { Queryable } from '../../db/pool.ts'
+import { endVerification, lockVerifications } from '../../db/queries/join/verified-addresses.ts'
+import { type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
+import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
+import { liveGrounds } from '../../db/queries/sources/witnesses.ts'
+import { HostClosed } from '../../hosts/host.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
+import { networkTime } from '../../social/messages.ts'
+import { type ProofWorld, proveMessage } from '../../social/proving.ts'
+import type { RemovalMessage, Removals } from '../../social/removals.ts'
+import { readHubMessage } from '../../trust/hub-message.ts'
+import { judgeMessage } from './messages.ts'
+
+export interface RemovalWorld {
+  readonly pool: pg.Pool
+  /** Hubs' gRPC APIs. */
+  readonly removals: readonly Removals[]
+  readonly world: ProofWorld
+  readonly now: () => Date
+}
+
+interface Found {
+  /** Removals that prove themselves, whoever gave them. */
+  readonly proven: readonly StoredMessage[]
+  /** Whether somebody did not answer, so that there may be more. */
+  readonly isPartial: boolean
+}
+
+/** Checked of what one hub gives about an account; the network keeps one removal an address. */
+const mostChecked = 25
+
+/** Asks all hubs what an account took back of what it is stored to verify. */
+export async function findRemovals(fid: number, given: RemovalWorld): Promise<Found> {
+  const live = await liveGrounds(given.pool, fid)
+  const answers = await Promise.all(given.removals.map((api) => unlessSilent(() => api.ofFid(fid))))
+  const proven = new Map<string, StoredMessage>()
+  let isPartial = answers.includes(undefined)
+  for (const answer of answers) {
+    const relevant = (answer ?? []).filter(({ data }) =>
+      live.some(({ address }) => address === data.verificationRemoveBody.address),
+    )
+    for (const message of relevant.slice(0, mostChecked)) {
+      if (proven.has(message.hash)) continue
+      const removal = await unlessSilent(() => provenRemoval(fid, message, live, given))
+      if (removal) proven.set(message.hash, removal)
+      isPartial ||= removal === undefined
+    }
+  }
+  return { proven: [...proven.values()], isPartial }
+}
+
+/** Ends what was taken back, and keeps the messages that say so. */
+export async function storeRemovals(
+  db: Queryable,
+  fid: number,
+  proven: readonly StoredMessage[],
+  now: Date,
+): Promise<void> {
+  if (proven.length === 0) return
+  await lockVerifications(db, [fid])
+  await storeMessages(db, proven, now)
+  for (const { address, messageTime: at } of proven) await endVerification(db, { fid, address, at, now })
+}
+
+/**
+ * The removal as it is stored; null: it is not this account's. Its key must be one that the FID has or had, as the
+ * KeyRegistry tells; where there is no node to ask, the very key that signed the verification.
+ */
+async function provenRemoval(
+  fid: number,
+  message: RemovalMessage,
+  live: Awaited<ReturnType<typeof liveGrounds>>,
+  { pool, world, now }: RemovalWorld,
+): Promise<StoredMessage | null> {
+  const address = message.data.verificationRemoveBody.address as Address
+  const at = networkTime(message.data.timestamp)
+  const judged = await judgeMessage({ fid, address, at, message }, now())
+  const read = readHubMessage(message)
+  if (!judged || !read || judged.envelope !== 'held') return null
+  if (!world.registries.canAnswer) {
+    const isOfSameKey = live.some((one) => one.address === address && one.signer?.equals(read.signer))
+    return isOfSameKey ? judged : null
+  }
+  const key = await keyFactsOf(pool, { fid, key: read.signer, hash: read.hash })
+  const proved = await proveMessage({ message: read, fid, address, key, now: now() }, world)
+  return proved.key === 'held' ? judged : null
+}
+
+/** Undefined: there is no answer, or nobody may be asked now. What is not known ends nothing. */
+async function unlessSilent<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof NoAnswer || error instanceof HostClosed) return undefined
+    throw error
+  }
+}

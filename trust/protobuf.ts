@@ -1,0 +1,74 @@
+// What the network's messages are made of: protobuf fields of numbers and of bytes, and no others.
+
+const numberWire = 0
+const bytesWire = 2
+
+/** Nothing when it is zero. */
+export function number(field: number, value: number): Uint8Array {
+  return value === 0 ? new Uint8Array() : join([varint(field * 8 + numberWire), varint(value)])
+}
+
+/** Nothing when it is empty. */
+export function bytes(field: number, value: Uint8Array): Uint8Array {
+  return value.length === 0 ? value : join([varint(field * 8 + bytesWire), varint(value.length), value])
+}
+
+/** Seven bits a byte, the lowest first; every byte but the last has its high bit set. */
+export function varint(value: number): Uint8Array {
+  const groups: number[] = []
+  let rest = value
+  for (; rest >= 128; rest = Math.floor(rest / 128)) groups.push((rest % 128) + 128)
+  return Uint8Array.from([...groups, rest])
+}
+
+/** Fields one after another. */
+export function join(parts: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(parts)
+}
+
+type Fields = ReadonlyMap<number, number | Uint8Array>
+
+/** Absent: zero. Undefined: it is no number. */
+export function numberIn(fields: Fields, field: number): number | undefined {
+  const value = fields.get(field) ?? 0
+  return typeof value === 'number' ? value : undefined
+}
+
+/** Absent: no bytes. Undefined: it is no such field. */
+export function bytesIn(fields: Fields, field: number): Uint8Array | undefined {
+  const value = fields.get(field) ?? new Uint8Array()
+  return typeof value === 'number' ? undefined : value
+}
+
+/** The fields by their numbers; of one that stands twice the last counts. Undefined: as for `listFields`. */
+export function readFields(bytes: Uint8Array): Fields | undefined {
+  const fields = listFields(bytes)
+  return fields && new Map(fields)
+}
+
+/** The fields in their order. Undefined: these are no protobuf fields of numbers and bytes. */
+export function listFields(bytes: Uint8Array): [number, number | Uint8Array][] | undefined {
+  const fields: [number, number | Uint8Array][] = []
+  let at = 0
+  const next = (): number => {
+    let value = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++]
+      if (byte === undefined || scale > 2 ** 49) return Number.NaN
+      value += (byte % 128) * scale
+      if (byte < 128) return value
+    }
+  }
+  while (at < bytes.length) {
+    const tag = next()
+    const value = next()
+    if (Number.isNaN(tag) || Number.isNaN(value)) return undefined
+    const field = Math.floor(tag / 8)
+    if (tag % 8 === numberWire) fields.push([field, value])
+    else if (tag % 8 === bytesWire && at + value <= bytes.length) {
+      fields.push([field, bytes.subarray(at, at + value)])
+      at += value
+    } else return undefined
+  }
+  return fields
+}

@@ -13,7 +13,7 @@ const point = z
     settlements: count,
     amount_usdc: dollars,
     unique_payers: count.nullable().meta({
-      description: 'Who paid in it, each once; those of two points cannot be added. Null: ' + uncounted,
+      description: `Who paid in it, each once; those of two points cannot be added. Null: ${uncounted}`,
     }),
     median_usdc: dollars.nullable().meta({
       description: `The amount in the middle, of an even number the lower one. Null: nothing was paid, or ${uncounted}`,

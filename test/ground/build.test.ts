@@ -46,18 +46,18 @@ test('the build carries along what the pages load', () => {
   expect(readdirSync(join(dist, 'api/pages/assets'))).toEqual(readdirSync(join(root, 'api/pages/assets')))
 })
 
-test('the build paints pictures, in a thread of its own', () => {
+test('the build paints pictures, in a thread that keeps no process from ending', () => {
   const script = `
     const { createPainter } = await import('./api/pages/card/painter.js')
     const painter = createPainter(Date.now)
     const { type } = await painter.paint('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
-    await painter.close()
     console.log(type)`
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: dist,
     encoding: 'utf8',
+    timeout: 30_000,
   })
-  expect([stdout, stderr]).toEqual(['image/png\n', ''])
+  expect([stdout, stderr, status]).toEqual(['image/png\n', '', 0])
 })
 
 test('the local world and the tests stay out of the build', () => {

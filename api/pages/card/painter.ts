@@ -34,7 +34,6 @@ export function createPainter(now: () => number): Painter {
   function start(): Worker {
     // Without the loader of this process, which the thread does not need.
     const started = new Worker(new URL('worker.mjs', import.meta.url), { execArgv: [], stdin: false })
-    started.unref()
     started.on('message', settle)
     // A thread that has ended answers nobody any more: the next picture starts another.
     started.once('error', (error) => giveUp(started, error))
@@ -50,11 +49,16 @@ export function createPainter(now: () => number): Painter {
     else one?.failed(new Error(told.error))
   }
 
-  /** Each picture has the whole time, from the end of the one before. */
+  /** Each picture has the whole time, from the end of the one before; a thread without one holds no process. */
   function watch(): void {
     clearTimeout(timer)
     const watched = worker
-    if (waiting.size === 0 || !watched) return
+    if (!watched) return
+    if (waiting.size === 0) {
+      watched.unref()
+      return
+    }
+    watched.ref()
     timer = setTimeout(() => giveUp(watched, new Error(`no picture within ${paintMs} ms`)), paintMs)
     timer.unref()
   }

@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'facets-of-search',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Facets of a search, removed keys in proofs, payers of busy agents',
+    text:
+      '`of=search` of the facets counts what a search finds. A proof shows what removed an app key (`key_remove`). ' +
+      '`unique_payers` of days, weeks and months that are over is told of the busiest agents, too.',
+    operations: [],
+  },
+  {
     id: 'income-evidence',
     day: '2026-11-22',
     kind: 'added',

@@ -58,6 +58,7 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
     readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) }),
   )
   const stopping = untilStopSignal()
+  const terms = { serviceName: vars.SERVICE_NAME, siteUrl: vars.SITE_URL, baseUrl: vars.BASE_URL }
   if (served) {
     const { everyMinutes, rowsPerSecond } = readServedRequest(values)
     if (!vars.EXPORT_DIR) throw new UsageError('EXPORT_DIR must name the folder to write to')
@@ -84,6 +85,7 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
             folder,
             pace: health.watched(paceOf(rowsPerSecond)),
             installation: { registries, baseUrl: vars.BASE_URL },
+            terms,
             now: () => new Date(),
             tell: console.log,
           }).finally(() => writers.close())
@@ -98,7 +100,6 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   }
   if (values.every ?? values['rows-per-second']) throw new UsageError('--every and --rows-per-second go with --served')
   const { request, folder } = readRequest(values)
-  const terms = { serviceName: vars.SERVICE_NAME, siteUrl: vars.SITE_URL, baseUrl: vars.BASE_URL }
   endOn(stopping, 'the same command goes on behind the last whole file')
   const print = (begun: Parameters<Parameters<typeof runExport>[3]>[0]) =>
     openDisplay(request.what, begun, process.stdout)

@@ -41,7 +41,7 @@ export async function runExport(
   if (!(await tryLockExport(db, folder))) throw new UsageError(`another process exports to ${folder}`)
   const snapshotAt = await snapshotTime(db)
   const ofView = (await exportColumns(db, request.what)).map(({ name, type }) => ({ name, type }))
-  const columns = [...ofView, ...furtherColumns(request.what)]
+  const columns = [...ofView, ...furtherColumns(request.what).map(({ name, type }) => ({ name, type }))]
   let manifest: Manifest = (await readManifest(folder, request, columns)) ?? {
     version: 1,
     request,

@@ -1,7 +1,8 @@
 import type { Queryable } from '../db/pool.ts'
 import { claimProofs } from '../db/queries/read/claim-proofs.ts'
-import type { ExportColumn, ExportedName, ExportRow } from '../db/queries/read/exports.ts'
+import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
 import type { Terms } from '../trust/claim-text.ts'
+import type { DescribedColumn } from './columns.ts'
 
 /** Whose proofs they are, and of which moment. */
 export interface ProofsOf {
@@ -13,9 +14,13 @@ export interface ProofsOf {
  * What exported rows have that no view has. Of claims the whole proof, as GET /api/agent/:fid/proof answers it, with the row
  * of the claim that it is of; null: the account's proof is of another claim, or there is none yet.
  */
-export function furtherColumns(what: ExportedName): readonly ExportColumn[] {
-  return what === 'claims' ? [{ name: 'whole_proof', type: 'text' }] : []
+export function furtherColumns(what: string): readonly DescribedColumn[] {
+  return what === 'claims' ? [{ name: 'whole_proof', type: 'text', about }] : []
 }
+
+const about =
+  'The proof as /api/agent/:fid/proof answers it, which verify-proof checks; null: the proof of the account is of ' +
+  'another claim, or not public yet.'
 
 /** Adds the further columns to rows of a view. */
 export async function withProofs(

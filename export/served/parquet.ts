@@ -13,9 +13,9 @@ import { valuesOf } from './values.ts'
 /** Dollars have six decimals; eighteen digits are what 64 bits hold. */
 const dollars = { precision: 18, scale: 6 }
 /** Values that hardly ever come twice: a dictionary of them would be looked for in vain. */
-const once = /(_hash|_nonce|_sha256)$/
+const once = /(_hash|_nonce|_sha256|_proof)$/
 /** Their order says nothing of a file: the least and the greatest of them would let no reader skip it. */
-const unordered = /(_hash|_nonce|_sha256|_address)$/
+const unordered = /(_hash|_nonce|_sha256|_proof|_address)$/
 /** Higher levels take three times as long, and make digits of hashes no smaller. */
 const level = { [constants.ZSTD_c_compressionLevel]: 1 }
 const compress = (bytes: Uint8Array) =>

@@ -6,10 +6,12 @@ import { logHead } from '../../db/queries/mirror/log.ts'
 import { auditedSince, type BlockRange, type FactDay, factSets } from '../../db/queries/mirror/served-days.ts'
 import { beginSnapshot, snapshotTime } from '../../db/queries/read/exports.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
+import type { Terms } from '../../trust/claim-text.ts'
 import { type DescribedColumn, exportColumns } from '../columns.ts'
+import { furtherColumns } from '../whole-proofs.ts'
 import { type Dataset, datasets } from './datasets.ts'
 import type { DayWriters } from './day.ts'
-import { type Place, writeProfiles, writeRows, writingFolder } from './files.ts'
+import { type Place, writeClaims, writeProfiles, writeRows, writingFolder } from './files.ts'
 import { emptyManifest, readServed, type ServedFile, type ServedManifest, writeServed } from './manifest.ts'
 import type { Pace } from './pace.ts'
 
@@ -20,6 +22,8 @@ interface RoundOptions {
   readonly folder: string
   readonly pace: Pace
   readonly installation: Installation
+  /** What claims are bound to. */
+  readonly terms: Terms
   readonly now: () => Date
   /** What a person wants to know. */
   readonly tell: (line: string) => void
@@ -47,7 +51,9 @@ export async function serveRound(options: RoundOptions): Promise<number> {
         .map(async ({ name, from }) => [name, await exportColumns(pool, from)] as const),
     ),
   )
-  const described = datasets.map(({ name, about, by }) => ({ name, about, by, columns: columns.get(name) ?? [] }))
+  const described = datasets.map(({ name, about, by }) => {
+    return { name, about, by, columns: [...(columns.get(name) ?? []), ...furtherColumns(name)] }
+  })
   let manifest: ServedManifest = { ...emptyManifest, ...(await readServed(folder)), datasets: described }
   let listedAt = performance.now()
   let written = 0
@@ -188,7 +194,8 @@ async function writeDay(
 }
 
 /** All of one moment, with the log's place of it. */
-function writeSnapshots({ pool, folder, pace, installation, now, tell }: RoundOptions, day: string, columns: Columns) {
+function writeSnapshots(options: RoundOptions, day: string, columns: Columns) {
+  const { pool, folder, pace, installation, terms, now, tell } = options
   return inTransaction(pool, async (client) => {
     await beginSnapshot(client)
     const snapshotAt = await snapshotTime(client)
@@ -197,10 +204,14 @@ function writeSnapshots({ pool, folder, pace, installation, now, tell }: RoundOp
     for (const { name, from, order } of datasets.filter(({ by }) => by === 'snapshot')) {
       const place: Place = { folder, partition: `${name}/snapshot=${day}`, pace }
       const leftOut = (fid: number) => tell(`${name}: agent ${fid} cannot be shown and is left out`)
+      const rows = { view: from, order }
+      const ofView = columns.get(name) ?? []
       const parts =
         from === 'log'
           ? await writeProfiles(client, place, { installation, leftOut })
-          : await writeRows(client, { view: from, order }, columns.get(name) ?? [], place)
+          : furtherColumns(name).length > 0
+            ? await writeClaims(client, rows, ofView, place, { terms, at: new Date(snapshotAt) })
+            : await writeRows(client, rows, ofView, place)
       const whole = { partition: { snapshot: day }, snapshot_at: snapshotAt, written_at: now().toISOString() }
       files.push(...parts.map((part) => ({ dataset: name, ...part, ...whole })))
       tell(`${place.partition}: ${parts.reduce((sum, { rows }) => sum + rows, 0)} rows`)

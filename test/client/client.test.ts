@@ -218,6 +218,7 @@ test('a mirror that begins with the snapshot and follows the log is one that rea
     folder: join(folder, 'exports'),
     pace: async () => {},
     installation: installationOf({ chains: readChains({ env: {} }), baseUrl: 'https://api.agents.example' }),
+    terms: { serviceName: 'agent-directory', siteUrl: 'https://agents.example', baseUrl: 'https://api.agents.example' },
     now: () => new Date(),
     tell: () => {},
   })

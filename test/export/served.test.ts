@@ -13,6 +13,7 @@ import { createHealth } from '../../export/served/health.ts'
 import type { ServedFile, ServedManifest } from '../../export/served/manifest.ts'
 import { paceOf } from '../../export/served/pace.ts'
 import { serveRound } from '../../export/served/round.ts'
+import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { exportFolder, writersOf } from '../support/exports.ts'
@@ -51,17 +52,23 @@ beforeAll(async () => {
     await seedChainState(pool, { chain, chainId: chain === 'base' ? 8453 : 42220, indexed: 7, finalized: 6, at })
   }
   await feedback(2)
-  await insert(pool, 'claim', {
-    fid: 1,
-    method: 'jfs',
-    nonce: 'one',
-    proof: '{"a":1}',
-    proof_sha256: Buffer.from(hashOf('one').slice(2), 'hex'),
-    signer: addressOf('a'),
-    received_at: new Date(start),
-    claimed_at: new Date(start),
-    verified_addresses: [addressOf('a')],
-  })
+  for (const [fid, nonce, proof] of [
+    [1, 'one', '{"a":1}'],
+    [1, 'two', '{"jfs":"a.b.c"}'],
+    [2, 'three', '{"jfs":"d.e.f"}'],
+  ] as const) {
+    await insert(pool, 'claim', {
+      fid,
+      method: 'jfs',
+      nonce,
+      proof,
+      proof_sha256: Buffer.from(hashOf(nonce).slice(2), 'hex'),
+      signer: addressOf('a'),
+      received_at: new Date(start),
+      claimed_at: new Date(start + (nonce === 'two' ? 1 : 0)),
+      verified_addresses: [addressOf('a')],
+    })
+  }
   await rollUp()
   folder = await mkdtemp(join(tmpdir(), 'agent-directory-served-'))
   await round()
@@ -101,6 +108,7 @@ async function rollUp() {
   while ((await rollUpSettlements({ pool: database.pool })) > 0);
 }
 
+const baseUrl = 'https://api.agents.example'
 const registries = { base: addressOf('registry') } as never
 const round = (at = folder) =>
   serveRound({
@@ -108,7 +116,8 @@ const round = (at = folder) =>
     writers: writersOf(database),
     folder: at,
     pace: paceOf(10_000_000),
-    installation: { registries, baseUrl: 'https://api.agents.example' },
+    installation: { registries, baseUrl },
+    terms: { serviceName: 'agent-directory', siteUrl: 'https://agents.example', baseUrl },
     now: () => new Date(clock),
     tell: () => {},
   })
@@ -167,7 +176,17 @@ test('the rows are those of the view, with their types, read in ranges over HTTP
     { fid: 2n, handle: null, chains: ['celo', 'base'] },
   ])
   expect(await read('registrations')).toMatchObject([{ erc8004_id: String(2n ** 200n) }])
-  expect(await read('claims')).toMatchObject([{ fid: 1n, proof: '{"a":1}' }])
+  const claims = await read('claims')
+  expect(claims).toMatchObject([
+    { fid: 1n, nonce: 'one', proof: '{"a":1}', whole_proof: null },
+    { fid: 1n, nonce: 'two' },
+    { fid: 2n, nonce: 'three' },
+  ])
+  for (const { nonce, whole_proof } of claims.slice(1)) {
+    const { sha256: seal, ...proof } = JSON.parse(String(whole_proof)) as ClaimProof
+    expect([proof.nonce, sealProof(proof).sha256]).toEqual([nonce, seal])
+  }
+  expect(Object.keys(claims[0] ?? {})).toEqual((await columnsOf('claims')).map(({ name }) => name))
   expect(await read('feedback')).toMatchObject([{ value: expect.stringMatching(/^87\.50*$/), revoked_at: null }])
 })
 

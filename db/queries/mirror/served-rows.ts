@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { Queryable } from '../../pool.ts'
 import type { ExportColumn } from '../read/exports.ts'
 import type { BlockRange } from './served-days.ts'
 
@@ -9,6 +10,8 @@ export interface ServedRows {
   readonly order: string
   /** Of one chain and these blocks alone, final ones. Absent: all. */
   readonly of?: BlockRange & { readonly chain: string }
+  /** Of these agents alone, the first left out. Absent: of all. */
+  readonly fids?: { readonly after: number; readonly through: number }
 }
 
 /** How a column is sent, and so what its bytes are; `micros`: dollars as whole millionths, in 64 bits. */
@@ -33,13 +36,33 @@ export function servedForm({ name, type }: ExportColumn): ServedForm {
 }
 
 /** A COPY of the rows in binary form, each column as its form says; `texts` are JSON. COPY takes no parameters. */
-export function copyServed({ view, order, of }: ServedRows, columns: readonly ExportColumn[]): string {
-  const where = of
-    ? `\n where chain = ${pg.escapeLiteral(of.chain)} and block_number between ${Math.trunc(of.fromBlock)} and ${Math.trunc(of.toBlock)}`
-    : ''
+export function copyServed({ view, order, of, fids }: ServedRows, columns: readonly ExportColumn[]): string {
+  const ofBlocks =
+    of &&
+    `chain = ${pg.escapeLiteral(of.chain)} and block_number between ${Math.trunc(of.fromBlock)} and ${Math.trunc(of.toBlock)}`
+  const ofFids = fids && `fid > ${Math.trunc(fids.after)} and fid <= ${Math.trunc(fids.through)}`
+  const conditions = [ofBlocks, ofFids].filter((one) => one !== undefined)
+  const where = conditions.length > 0 ? `\n where ${conditions.join(' and ')}` : ''
   return `copy (select ${columns.map(sent).join(', ')}
   from directory.${pg.escapeIdentifier(view)}${where}
  order by ${order}) to stdout (format binary)`
+}
+
+/** FID, method and nonce of the claims of the next `most` agents that have any, in that order. */
+export async function nextClaimKeys(
+  db: Queryable,
+  { after, most }: { readonly after: number; readonly most: number },
+): Promise<[fid: string, method: string, nonce: string][]> {
+  const { rows } = await db.query<{ fid: string; method: string; nonce: string }>({
+    name: 'next-claim-keys',
+    text: `
+with next as (select distinct fid from directory.claims where fid > $1 order by fid limit $2)
+select fid::text as fid, method, nonce from directory.claims
+ where fid > $1 and fid <= (select max(fid) from next)
+ order by claims.fid, method, nonce`,
+    values: [after, most],
+  })
+  return rows.map(({ fid, method, nonce }) => [fid, method, nonce])
 }
 
 function sent(column: ExportColumn): string {

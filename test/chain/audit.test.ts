@@ -1,7 +1,7 @@
 import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
-import { registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
+import { recoverFid, registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
 import {
   appendResponse,
   giveFeedback,
@@ -62,6 +62,8 @@ beforeAll(async () => {
   await chain.execute(holder, register('https://agents.example/second'))
   await chain.execute(client, giveFeedback({ agentId: 0n, value: 1n }))
   await chain.execute(funder, registerFid(7n, holder.address))
+  await chain.execute(funder, registerFid(8n, client.address))
+  await chain.execute(funder, recoverFid(8n, accountOf('who recovers').address))
   await chain.execute(funder, pay(await pays('history')))
   history = await readBlocks(chain.rpc, 0, await height())
 
@@ -78,6 +80,7 @@ beforeAll(async () => {
   await chain.execute(client, revokeFeedback(1n, 1n))
   await lose(client, revokeFeedback(0n, 1n))
   await lose(funder, transferFid(7n, heir.address))
+  await lose(funder, recoverFid(7n, stranger.address))
   await lose(funder, pay(await pays('lost')))
   await chain.execute(funder, pay(await pays('told')))
   await lose(funder, pay(await pays('lost and not verified', stranger.address)))
@@ -163,5 +166,7 @@ test.each([
     'select sum(agents)::int as agents, sum(custody)::int as custody from audit_certificate',
   )
   expect(rows[0].agents).toBeGreaterThanOrEqual(3)
-  expect(rows[0].custody).toBe(1)
+  expect(rows[0].custody).toBe(2) // one given away, one recovered
+  const { rows: kinds } = await database.pool.query('select kind from fid_custody order by block_number')
+  expect(kinds).toEqual([{ kind: 'r' }, { kind: 't' }, { kind: 'r' }]) // the first out of the Portal's history
 })

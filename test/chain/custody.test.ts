@@ -1,3 +1,4 @@
+import { toHex } from 'viem'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
 import { insertClaim, lockClaims } from '../../db/queries/join/claims.ts'
@@ -8,11 +9,15 @@ import { startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { appKeyOf } from '../../devnet/world/keys.ts'
 import { minute } from '../../ops/time.ts'
+import { failure } from '../support/api/api.ts'
+import { appKeyOf as claimKeyOf, eip191Claim, jfsClaim, post, startClaimStage } from '../support/api/claims.ts'
 import { forkHere } from '../support/chain/branches.ts'
 import { type ChainIndex, cleanTables, indexChain, untilSame } from '../support/chain/index-chain.ts'
 import { createClock, startJob } from '../support/enrichment-job.ts'
 
-const [first, second, third, other] = ['first', 'second', 'third', 'other'].map((name) => accountOf(`custody ${name}`))
+const [first, second, third, fourth, other] = ['first', 'second', 'third', 'fourth', 'other'].map((name) =>
+  accountOf(`custody ${name}`),
+)
 const finality = 20
 
 let chain: DevChain
@@ -46,6 +51,42 @@ test('a FID that is given away, and one that is recovered, each change their cus
     { fid: 7, from: hexOf(first), to: hexOf(second), kind: 't' },
     { fid: 7, from: hexOf(second), to: hexOf(third), kind: 'r' },
   ])
+})
+
+test('what was verified and added before a recovery carries no claim, and what came after it does', async () => {
+  const stage = await startClaimStage({ on: { chain, database: index.database } })
+  onTestFinished(() => stage.stop())
+  /** Later than whatever is on the chain, whose blocks are a second apart at least. */
+  const afterHead = async () => {
+    const { timestamp } = await chain.client.getBlock()
+    stage.clock.now = Math.max(stage.clock.now, (Number(timestamp) + 60) * 1_000)
+  }
+  const claimant = await stage.claimant()
+  const { fid, address, privateKey } = claimant
+  expect((await post(stage.api, jfsClaim(stage, claimant))).status).toBe(200)
+  await afterHead()
+  await chain.client.setNextBlockTimestamp({ timestamp: BigInt(Math.ceil(stage.clock.now / 1_000)) })
+  await chain.execute(funder, recoverFid(BigInt(fid), fourth!.address))
+  await index.untilHead()
+  expect((await custody()).at(-1)).toEqual({ fid, from: hexOf(claimant.custody), to: hexOf(fourth), kind: 'r' })
+  await afterHead()
+  expect(await failure(await post(stage.api, await eip191Claim(stage, claimant)))).toMatchObject({
+    status: 422,
+    error: 'ERR_ADDRESS_NOT_VERIFIED',
+    detail: expect.stringContaining('was verified before the fid was last transferred'),
+  })
+  expect(await failure(await post(stage.api, jfsClaim(stage, claimant)))).toMatchObject({
+    status: 422,
+    error: 'ERR_JFS_KEY_INACTIVE',
+    detail: expect.stringContaining('transferred'),
+  })
+  const appKey = claimKeyOf('after the recovery')
+  await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
+  await afterHead()
+  const signer = { publicKey: appKey.publicKey, privateKey: toHex(appKey.secret) }
+  stage.hub.state.addVerification(fid, address, { privateKey, appKey: signer })
+  expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
+  expect((await post(stage.api, jfsClaim(stage, { ...claimant, appKey }))).status).toBe(200)
 })
 
 test('a change of custody is undone with its block', { timeout: 300_000 }, async () => {

@@ -1,7 +1,7 @@
 import { keccak256, toBytes, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
-import { addAppKey, transferFid } from '../../devnet/chain/farcaster.ts'
+import { addAppKey, recoverFid, transferFid } from '../../devnet/chain/farcaster.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { failure } from '../support/api/api.ts'
@@ -33,7 +33,8 @@ function signerOf(text: string) {
 
 /** What the processor stores when a FID changes hands now. */
 async function transferred({ fid }: Claimant, kind: 't' | 'r') {
-  const receipt = await stage.chain.execute(funder, transferFid(BigInt(fid), accountOf(`buyer of ${fid}`).address))
+  const change = kind === 't' ? transferFid : recoverFid
+  const receipt = await stage.chain.execute(funder, change(BigInt(fid), accountOf(`buyer of ${fid}`).address))
   const { timestamp } = await stage.chain.client.getBlock({ blockNumber: receipt.blockNumber })
   await insert(stage.database.pool, 'fid_custody', {
     id: `optimism-${receipt.blockNumber}-0`,

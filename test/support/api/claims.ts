@@ -62,13 +62,19 @@ interface StageOverrides {
   readonly log?: ApiDeps['log']
 }
 
+interface StageOptions {
+  readonly ownAddress?: boolean
+  readonly on?: Pick<ClaimStage, 'chain' | 'database'>
+}
+
 /**
- * With `ownAddress` the API calls itself what it is reached by. Starts at the real time; `clock.now` moves it.
+ * With `ownAddress` the API calls itself what it is reached by. `on`: an Optimism that is there, and the database that it is
+ * indexed into; else a chain that nobody indexes. Starts at the real time; `clock.now` moves it.
  * Client addresses come from X-Forwarded-For.
  */
-export async function startClaimStage({ ownAddress = false } = {}): Promise<ClaimStage> {
-  const database = await createTestDatabase()
-  const chain = await startDevChain('optimism')
+export async function startClaimStage({ ownAddress = false, on }: StageOptions = {}): Promise<ClaimStage> {
+  const database = on?.database ?? (await createTestDatabase())
+  const chain = on?.chain ?? (await startDevChain('optimism'))
   const clock = { now: Date.now() }
   const hub = await startHub(new HubState(() => new Date(clock.now)))
   const host = await startWebHost()
@@ -133,7 +139,9 @@ export async function startClaimStage({ ownAddress = false } = {}): Promise<Clai
     },
     async stop() {
       for (const part of running.reverse()) await part.stop()
-      await Promise.all([hub.stop(), host.stop(), chain.stop()])
+      await Promise.all([hub.stop(), host.stop()])
+      if (on) return
+      await chain.stop()
       await database.drop()
     },
   }

@@ -118,14 +118,16 @@ test('a signed removal ends it whatever the other hub still shows', async () => 
   expect(await scene.agent(fid)).toMatchObject({ agent_status: 'historical', verified_addresses: [] })
 })
 
+/** What the other hub tells by gRPC alone: that `signer` took the address back. */
+function tell(signer: typeof appKey) {
+  const body = { verificationRemoveBody: { address: wallet.address.toLowerCase(), protocol: 'PROTOCOL_ETHEREUM' } }
+  const unixMs = scene.clock.now().getTime()
+  const message = makeMessage('MESSAGE_TYPE_VERIFICATION_REMOVE', { fid, signer, unixMs }, body)
+  other.state.accounts.get(fid)!.removals.set(message.hash, message)
+}
+
 test('without a node of Optimism a removal ends it that only the other hub tells, by the very key that verified', async () => {
   await verified({ byBoth: false })
-  const tell = (signer: typeof appKey) => {
-    const body = { verificationRemoveBody: { address: wallet.address.toLowerCase(), protocol: 'PROTOCOL_ETHEREUM' } }
-    const unixMs = scene.clock.now().getTime()
-    const message = makeMessage('MESSAGE_TYPE_VERIFICATION_REMOVE', { fid, signer, unixMs }, body)
-    other.state.accounts.get(fid)!.removals.set(message.hash, message)
-  }
   tell(appKeyOf('witnesses', 'stranger'))
   await pass(10 * minute)
   await pass(10 * minute)
@@ -135,6 +137,19 @@ test('without a node of Optimism a removal ends it that only the other hub tells
   await pass(10 * minute)
   expect(await shown()).toBeUndefined()
   expect(await scene.agent(fid)).toMatchObject({ agent_status: 'historical', verified_addresses: [] })
+})
+
+test('a removal whose key nobody can tell, because the node of Optimism is away, changes nothing', async () => {
+  await scene.stop()
+  scene = await startScene({ otherHub: other.url, hubGrpc: grpc.url, rpc: 'http://127.0.0.1:1' })
+  scene.hub.state.addAccount({ fid, custody: wallet.address, appKey })
+  await verified({ byBoth: false })
+  tell(appKey)
+  await pass(10 * minute)
+  await pass(10 * minute)
+  expect(grpc.asked).toContain(fid)
+  expect(await outcomes()).toEqual(['partly'])
+  expect(await shown()).toEqual({ disputed: true, witnesses: [false] })
 })
 
 test('operators count, not addresses', () => {

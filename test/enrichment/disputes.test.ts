@@ -262,13 +262,17 @@ describe('a verification that the followed hub leaves out', () => {
   })
 })
 
-test('a verification that both hubs show again after its signed removal is none, and carries no claim', async () => {
+test.for([
+  ['before its removal', false],
+  ['in the second of its removal', true],
+] as const)('a verification signed %s that both hubs show again is none, and carries no claim', async ([, isThen]) => {
   await byText()
   await claimed(jfsClaim(stage, claimant))
   const { fid, address, privateKey } = claimant
   const { verifications, shard } = account(stage.hub)
-  const [[key, message]] = [...verifications] as [[string, Message]]
   await passing(minute)
+  if (isThen) stage.hub.state.addVerification(fid, address, { privateKey })
+  const [[key, message]] = [...verifications] as [[string, Message]]
   stage.hub.state.removeVerification(fid, address)
   await passing(minute)
   verifications.set(key, message)

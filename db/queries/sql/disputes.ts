@@ -18,13 +18,14 @@ export function testimonies(v: string): string {
 
 /**
  * Whether a signed message takes back what was verified before it: whoever shows that verification again shows an old one.
- * Expressions; a message of a key that is not the FID's takes nothing back.
+ * In the network a removal wins over what was said in the same second. Expressions; a message of a key that is not the
+ * FID's takes nothing back.
  */
 export function takenBack(fid: string, address: string, verifiedAt: string): string {
   return `exists (select from farcaster_message m
                    where m.fid = ${fid} and m.address = ${address} and m.envelope = 'held'
                      and m.key is distinct from 'failed'
-                     and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.message_time > ${verifiedAt})`
+                     and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.message_time >= ${verifiedAt})`
 }
 
 /**
@@ -34,8 +35,5 @@ export function takenBack(fid: string, address: string, verifiedAt: string): str
 export function witnessed(v: string): string {
   return `(exists (select from verification_witness w
                     where w.fid = ${v}.fid and w.message_hash = ${v}.message_hash and w.has)
-           and not exists (select from farcaster_message m
-                            where m.fid = ${v}.fid and m.address = ${v}.address and m.envelope = 'held'
-                              and m.key is distinct from 'failed'
-                              and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.message_time >= ${v}.verified_at))`
+           and not ${takenBack(`${v}.fid`, `${v}.address`, `${v}.verified_at`)})`
 }

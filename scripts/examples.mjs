@@ -71,7 +71,7 @@ async function examplesOf(folder) {
   const { paths } = await json(`${world.api}/openapi.json`)
   const agent = await typicalAgent(world.api)
   /** @type {Json} */
-  const examples = { claim: shortened(shown(await claim(world, agent), world.api), 'application/json') }
+  const examples = { claim: await said(world, agent, 'claim') }
   for (const [path, methods] of Object.entries(paths)) {
     const operation = /** @type {Operation | undefined} */ (methods.get)
     if (!operation || operation.responses['200']?.content['text/event-stream']) continue
@@ -80,7 +80,17 @@ async function examplesOf(folder) {
     if (answer.ok) examples[operation.operationId] = shortened(text, answer.headers.get('content-type') ?? '')
     else console.log(`no example of ${operation.operationId}: ${text}`)
   }
+  examples.refreshAgent = exampleOf(world, await post(world, `/api/agent/${agent.fid}/refresh`))
+  examples.withdrawClaims = await said(world, agent, 'withdraw')
   return examples
+}
+
+/**
+ * @param {Json} world
+ * @param {string} answer
+ */
+function exampleOf({ api }, answer) {
+  return shortened(shown(answer, api), 'application/json')
 }
 
 /**
@@ -93,22 +103,32 @@ function shown(text, api) {
 }
 
 /**
- * Claims the agent with a key of its own; what is answered.
+ * What is answered when the agent says something with a key of its own.
  * @param {Json} world
  * @param {Json} agent
+ * @param {'claim' | 'withdraw'} action
  */
-async function claim({ api, agents }, { fid }) {
-  const { addresses } = agents.find((/** @type {Json} */ one) => one.fid === fid)
+async function said(world, { fid }, action) {
+  const { addresses } = world.agents.find((/** @type {Json} */ one) => one.fid === fid)
   const [{ address, private_key: key }] = addresses
-  const { text, nonce, timestamp } = await json(`${api}/api/claim/challenge?fid=${fid}&address=${address}`)
+  const asked = new URLSearchParams({ fid, address, action })
+  const { text, nonce, timestamp } = await json(`${world.api}/api/claim/challenge?${asked}`)
   const signature = await privateKeyToAccount(key).signMessage({ message: text })
-  const body = JSON.stringify({ method: 'eip191', fid, address, nonce, timestamp, signature })
-  const answer = await fetch(`${api}/api/claim`, {
+  const path = action === 'claim' ? '/api/claim' : '/api/claim/withdraw'
+  return exampleOf(world, await post(world, path, { method: 'eip191', fid, address, nonce, timestamp, signature }))
+}
+
+/**
+ * @param {Json} world
+ * @param {string} path
+ * @param {Json} [body]
+ */
+async function post({ api }, path, body) {
+  const answer = await fetch(api + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
+    ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   })
-  if (!answer.ok) throw new Error(`the claim was refused: ${await answer.text()}`)
+  if (!answer.ok) throw new Error(`${path} answers ${answer.status}: ${await answer.text()}`)
   return answer.text()
 }
 

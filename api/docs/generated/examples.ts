@@ -7,8 +7,8 @@ export const examples: Readonly<Record<string, unknown>> = {
     "fid": 1155,
     "method": "eip191",
     "claimed": true,
-    "claimed_at": "2026-11-22T15:13:29.390Z",
-    "nonce": "8b701a8f66888a7975c4afbc84067d08",
+    "claimed_at": "2026-11-22T20:06:17.992Z",
+    "nonce": "af9f7d8c8274ee9da7ff649e5520f344",
     "verified_addresses": [
       "0xb67256114bfa9090edd557a48a6e44a796810a59",
       "0xc134578ee28c11c4438902bb66c42890706c3948"
@@ -21,30 +21,30 @@ export const examples: Readonly<Record<string, unknown>> = {
     "handle": "plumber",
     "display_name": "Plumber",
     "bio": "Unclogs bridges.",
-    "pfp_url": "https://pictures.example/1155.png",
+    "pfp_url": "https://agents.example/avatar.png",
     "oli": "Agent: plumber",
     "chains": [
       "Base"
     ],
     "claimed": true,
     "claim_method": "eip191",
-    "claimed_at": "2026-11-22T15:13:29.390Z",
+    "claimed_at": "2026-11-22T20:06:17.992Z",
     "verified_addresses": [
       "0xb67256114bfa9090edd557a48a6e44a796810a59",
       "0xc134578ee28c11c4438902bb66c42890706c3948"
     ],
     "settlements_30d": 7,
     "settlements_all": 8,
-    "registered_at": "2026-10-15T15:12:03.000Z",
-    "last_seen_at": "2026-11-22T15:12:57.022Z",
-    "last_enriched_at": "2026-11-22T15:12:57.038Z",
+    "registered_at": "2026-10-15T20:05:05.000Z",
+    "last_seen_at": "2026-11-22T20:05:56.155Z",
+    "last_enriched_at": "2026-11-22T20:05:56.159Z",
     "agent_status": "active",
     "spec_check_status": "found",
-    "last_socialindex_at": "2026-11-22T15:13:30.242Z",
-    "last_explorer_at": "2026-11-22T15:12:30.149Z",
-    "last_identity_at": "2026-11-22T15:12:29.083Z",
-    "last_codehost_at": "2026-11-22T15:12:31.456Z",
-    "last_spec_discovery_at": "2026-11-22T15:12:52.985Z",
+    "last_socialindex_at": "2026-11-22T20:05:19.817Z",
+    "last_explorer_at": "2026-11-22T20:05:19.229Z",
+    "last_identity_at": "2026-11-22T20:05:18.776Z",
+    "last_codehost_at": "2026-11-22T20:05:19.483Z",
+    "last_spec_discovery_at": "2026-11-22T20:05:52.139Z",
     "erc8004_records": [
       {
         "chain": "base",
@@ -53,7 +53,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "registry_address": "0x8004a169fb4a3325136eb29fa0ceb6d2e539a432",
         "owner_address": "0xc134578ee28c11c4438902bb66c42890706c3948",
         "agent_wallet": "0xc134578ee28c11c4438902bb66c42890706c3948",
-        "agent_uri": "data:application/json;base64,eyJ0eXBlIjoiaHR0cHM6Ly9laXBzLmV0aGVyZXVtLm9yZy9FSVBTL2VpcC04MDA0I3JlZ2lzdHJhdGlvbi12MSIsIm5hbWUiOiJQbHVtYmVyIiwiZGVzY3JpcHRpb24iOiJVbmNsb2dzIGJyaWRnZXMuIiwiaW1hZ2UiOiJodHRwOi8vMTI3LjAuMC4xOjMwNzE4L2F2YXRhci5wbmciLCJzZXJ2aWNlcyI6W3sibmFtZSI6IndlYiIsImVuZHBvaW50IjoiaHR0cDovLzEyNy4wLjAuMTozMDcxOC8ifSx7Im5hbWUiOiJBMkEiLCJlbmRwb2ludCI6Imh0dHA6Ly8xMjcuMC4wLjE6MzA3MTgvLndlbGwta25vd24vYWdlbnQtY2FyZC5qc29uIiwidmVyc2lvbiI6IjAuMy4wIn0seyJuYW1lIjoiTUNQIiwiZW5kcG9pbnQiOiJodHRwOi8vMTI3LjAuMC4xOjMwNzE4L21jcCIsInZlcnNpb24iOiIyMDI1LTA2LTE4In1dLCJ4NDAyU3VwcG9ydCI6dHJ1ZSwiYWN0aXZlIjp0cnVlLCJyZWdpc3RyYXRpb25zIjpbXSwic3VwcG9ydGVkVHJ1c3QiOlsicmVwdXRhdGlvbiJdfQ==",
+        "agent_uri": "data:application/json;base64,eyJ0eXBlIjoiaHR0cHM6Ly9laXBzLmV0aGVyZXVtLm9yZy9FSVBTL2VpcC04MDA0I3JlZ2lzdHJhdGlvbi12MSIsIm5hbWUiOiJQbHVtYmVyIiwiZGVzY3JpcHRpb24iOiJVbmNsb2dzIGJyaWRnZXMuIiwiaW1hZ2UiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L2F2YXRhci5wbmciLCJzZXJ2aWNlcyI6W3sibmFtZSI6IndlYiIsImVuZHBvaW50IjoiaHR0cDovLzEyNy4wLjAuMToyODA3Ni8ifSx7Im5hbWUiOiJBMkEiLCJlbmRwb2ludCI6Imh0dHA6Ly8xMjcuMC4wLjE6MjgwNzYvLndlbGwta25vd24vYWdlbnQtY2FyZC5qc29uIiwidmVyc2lvbiI6IjAuMy4wIn0seyJuYW1lIjoiTUNQIiwiZW5kcG9pbnQiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L21jcCIsInZlcnNpb24iOiIyMDI1LTA2LTE4In1dLCJ4NDAyU3VwcG9ydCI6dHJ1ZSwiYWN0aXZlIjp0cnVlLCJyZWdpc3RyYXRpb25zIjpbXSwic3VwcG9ydGVkVHJ1c3QiOlsicmVwdXRhdGlvbiJdfQ==",
         "uri_status": "ok",
         "name": "Plumber",
         "description": "Unclogs bridges.",
@@ -72,10 +72,10 @@ export const examples: Readonly<Record<string, unknown>> = {
         ],
         "feedback_count": 0,
         "block_number": 3,
-        "tx_hash": "0x7e92617c69773f5710f87c64c89c0e94c4d3a55d6411a1fdfb544738e8d19fcf",
-        "deployed_at": "2026-10-15T15:12:03.000Z",
-        "acquired_at": "2026-10-15T15:12:03.000Z",
-        "updated_at": "2026-10-15T15:12:03.000Z",
+        "tx_hash": "0x4638ff9a9b10f71f1c1dff17ab457508d6146c8646b6ebdba299ca44a51cab9f",
+        "deployed_at": "2026-10-15T20:05:05.000Z",
+        "acquired_at": "2026-10-15T20:05:05.000Z",
+        "updated_at": "2026-10-15T20:05:05.000Z",
         "agent_uri_bytes": 677,
         "unsolicited": false
       }
@@ -91,12 +91,12 @@ export const examples: Readonly<Record<string, unknown>> = {
         "meta": {},
         "source": "blockscout",
         "attester": null,
-        "fetched_at": "2026-11-22T15:12:31.691Z"
+        "fetched_at": "2026-11-22T20:05:19.496Z"
       }
     ],
     "agent_specs": {
-      "last_alive_at": "2026-11-22T15:12:57.022Z",
-      "last_check_at": "2026-11-22T15:12:57.022Z",
+      "last_alive_at": "2026-11-22T20:05:56.155Z",
+      "last_check_at": "2026-11-22T20:05:56.155Z",
       "last_check_status": "ok",
       "documents": [
         {
@@ -112,14 +112,20 @@ export const examples: Readonly<Record<string, unknown>> = {
           "path_count": null,
           "domain_verified": true,
           "card_signature": "none",
-          "content_sha256": "a2e95f1ccd605b1d22ca3ea7ad1b711492fc69a6026c17c35c17e6e227416e66",
-          "first_seen_at": "2026-11-22T15:12:57.022Z",
-          "last_alive_at": "2026-11-22T15:12:57.022Z",
-          "last_check_at": "2026-11-22T15:12:57.022Z",
+          "content_sha256": "95f2579a7fd69577ec1fb54d53e247216f7c59b67a1409a0f2291c78cdf3821a",
+          "first_seen_at": "2026-11-22T20:05:56.155Z",
+          "last_alive_at": "2026-11-22T20:05:56.155Z",
+          "last_check_at": "2026-11-22T20:05:56.155Z",
           "last_check_status": "ok",
           "http_status": 200,
-          "latency_ms": 23,
-          "consecutive_failures": 0
+          "latency_ms": 5,
+          "consecutive_failures": 0,
+          "uptime_7d": null,
+          "uptime_30d": null,
+          "protocol_version": null,
+          "tool_hashes": [],
+          "tools_changed_at": null,
+          "back_reference": "confirmed"
         }
       ]
     },
@@ -133,8 +139,8 @@ export const examples: Readonly<Record<string, unknown>> = {
         "chain": null,
         "weight": 1,
         "amount_usdc": null,
-        "first_seen_at": "2026-11-22T15:12:03.000Z",
-        "last_seen_at": "2026-11-22T15:12:03.000Z"
+        "first_seen_at": "2026-11-22T20:05:05.000Z",
+        "last_seen_at": "2026-11-22T20:05:05.000Z"
       }
     ],
     "codehost_profiles": null,
@@ -145,13 +151,13 @@ export const examples: Readonly<Record<string, unknown>> = {
         "display_name": "Plumber",
         "address": "0xc134578ee28c11c4438902bb66c42890706c3948",
         "url": "https://farcaster.xyz/plumber",
-        "avatar_url": "https://pictures.example/1155.png",
+        "avatar_url": "https://agents.example/avatar.png",
         "description": "Unclogs bridges.",
         "sources": [
           "farcaster"
         ],
         "follower_count": 255,
-        "fetched_at": "2026-11-22T15:12:30.735Z"
+        "fetched_at": "2026-11-22T20:05:18.925Z"
       }
     ],
     "historical_registrations": [],
@@ -181,7 +187,7 @@ export const examples: Readonly<Record<string, unknown>> = {
       {
         "tx_hash": "0x102a3f3869d954e1767f76fef5abd28cf73ce88f3f3ab68dd399d916eab4cc40",
         "block_number": 29,
-        "block_timestamp": "2026-11-22T15:12:03.000Z",
+        "block_timestamp": "2026-11-22T20:05:05.000Z",
         "payer_address": "0x004fb0fd7ab8ee118dcd3c18a4e0d935f63da024",
         "recipient_address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
         "amount_usdc": 1.057648,
@@ -212,9 +218,9 @@ export const examples: Readonly<Record<string, unknown>> = {
         "settlements_all": 11,
         "has_spec": false,
         "has_codehost": false,
-        "registered_at": "2026-10-23T15:12:03.000Z",
-        "listed_at": "2026-11-22T15:12:03.000Z",
-        "last_seen_at": "2026-11-21T15:12:03.000Z"
+        "registered_at": "2026-10-23T20:05:05.000Z",
+        "listed_at": "2026-11-22T20:05:05.000Z",
+        "last_seen_at": "2026-11-21T20:05:05.000Z"
       }
     ],
     "total": 47,
@@ -234,14 +240,14 @@ export const examples: Readonly<Record<string, unknown>> = {
     "period": "30d",
     "limit": 1,
     "count": 1,
-    "generated_at": "2026-11-22T15:13:30.666Z",
+    "generated_at": "2026-11-22T20:06:18.102Z",
     "agents": [
       {
         "rank": 1,
         "fid": 1001,
         "handle": "genesis",
         "display_name": "Genesis",
-        "pfp_url": "https://pictures.example/1001.png",
+        "pfp_url": "https://agents.example/avatar.png",
         "oli": "Agent: genesis",
         "chains": [
           "Eth",
@@ -259,13 +265,13 @@ export const examples: Readonly<Record<string, unknown>> = {
         "settlements_all": 15,
         "has_spec": true,
         "has_codehost": false,
-        "registered_at": "2026-10-13T15:12:03.000Z",
-        "listed_at": "2026-10-13T15:12:03.000Z",
-        "last_seen_at": "2026-11-22T15:13:27.000Z",
+        "registered_at": "2026-10-13T20:05:05.000Z",
+        "listed_at": "2026-10-13T20:05:05.000Z",
+        "last_seen_at": "2026-11-22T20:05:45.122Z",
         "settlement_count": 14,
         "volume_usdc": 212.461491,
         "unique_payers": 8,
-        "last_settlement_at": "2026-11-22T15:12:03.000Z"
+        "last_settlement_at": "2026-11-22T20:05:05.000Z"
       }
     ]
   },
@@ -278,7 +284,7 @@ export const examples: Readonly<Record<string, unknown>> = {
       "ethereum": 35,
       "base": 19,
       "celo": 18,
-      "arbitrum": 19,
+      "arbitrum": 18,
       "optimism": 15,
       "polygon": 14,
       "gnosis": 13
@@ -292,17 +298,17 @@ export const examples: Readonly<Record<string, unknown>> = {
     "chains": [
       {
         "chain": "ethereum",
-        "indexed_block": 55,
-        "finalized_block": 50,
-        "head_block": 55,
-        "lag_seconds": 4
+        "indexed_block": 56,
+        "finalized_block": 51,
+        "head_block": 56,
+        "lag_seconds": 1
       }
     ],
-    "generated_at": "2026-11-22T15:13:30.863Z"
+    "generated_at": "2026-11-22T20:06:18.128Z"
   },
-  "getFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed.atom</id>\n <title>agent-directory: newest agents</title>\n <updated>2026-11-22T15:12:34.918Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">[Auto-detected] beekeeper (FID 1099)</title>\n  <id>https://api.agents.example/agent/1099</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1099\"/>\n  <updated>2026-11-22T15:12:33.352Z</updated>\n  <summary type=\"text\">handle: beekeeper; FID: 1099; oli: none; chains: Eth; claim method: none</summary>\n  <content type=\"html\">&lt;p&gt;&lt;a href=\"https://api.agents.example/agent/1099\"&gt;beekeeper (FID 1099)&lt;/a&gt;&lt;/p&gt;\n&lt;p&gt;oli: none&lt;/p&gt;\n&lt;p&gt;chains: Eth&lt;/p&gt;\n&lt;p&gt;Runs a swarm of small helpers.&lt;/p&gt;</content>\n  <author>\n   <name>beekeeper</name>\n   <uri>https://api.agents.example/agent/1099</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <category term=\"chain:eth\"/>\n  <published>2026-11-22T15:12:03.000Z</published>\n </entry>\n</feed>",
+  "getFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed.atom</id>\n <title>agent-directory: newest agents</title>\n <updated>2026-11-22T20:05:20.681Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">[Auto-detected] beekeeper (FID 1099)</title>\n  <id>https://api.agents.example/agent/1099</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1099\"/>\n  <updated>2026-11-22T20:05:20.125Z</updated>\n  <summary type=\"text\">handle: beekeeper; FID: 1099; oli: none; chains: Eth; claim method: none</summary>\n  <content type=\"html\">&lt;p&gt;&lt;a href=\"https://api.agents.example/agent/1099\"&gt;beekeeper (FID 1099)&lt;/a&gt;&lt;/p&gt;\n&lt;p&gt;oli: none&lt;/p&gt;\n&lt;p&gt;chains: Eth&lt;/p&gt;\n&lt;p&gt;Runs a swarm of small helpers.&lt;/p&gt;</content>\n  <author>\n   <name>beekeeper</name>\n   <uri>https://api.agents.example/agent/1099</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <category term=\"chain:eth\"/>\n  <published>2026-11-22T20:05:05.000Z</published>\n </entry>\n</feed>",
   "getBulk": {
-    "generated_at": "2026-11-22T15:13:31.789Z",
+    "generated_at": "2026-11-22T20:06:18.192Z",
     "count": 1,
     "total": 1,
     "truncated": false,
@@ -313,30 +319,30 @@ export const examples: Readonly<Record<string, unknown>> = {
         "handle": "plumber",
         "display_name": "Plumber",
         "bio": "Unclogs bridges.",
-        "pfp_url": "https://pictures.example/1155.png",
+        "pfp_url": "https://agents.example/avatar.png",
         "oli": "Agent: plumber",
         "chains": [
           "Base"
         ],
         "claimed": true,
         "claim_method": "eip191",
-        "claimed_at": "2026-11-22T15:13:29.390Z",
+        "claimed_at": "2026-11-22T20:06:17.992Z",
         "verified_addresses": [
           "0xb67256114bfa9090edd557a48a6e44a796810a59",
           "0xc134578ee28c11c4438902bb66c42890706c3948"
         ],
         "settlements_30d": 7,
         "settlements_all": 8,
-        "registered_at": "2026-10-15T15:12:03.000Z",
-        "last_seen_at": "2026-11-22T15:12:57.022Z",
-        "last_enriched_at": "2026-11-22T15:13:30.725Z",
+        "registered_at": "2026-10-15T20:05:05.000Z",
+        "last_seen_at": "2026-11-22T20:05:56.155Z",
+        "last_enriched_at": "2026-11-22T20:05:56.159Z",
         "agent_status": "active",
         "spec_check_status": "found",
-        "last_socialindex_at": "2026-11-22T15:13:30.242Z",
-        "last_explorer_at": "2026-11-22T15:12:30.149Z",
-        "last_identity_at": "2026-11-22T15:12:29.083Z",
-        "last_codehost_at": "2026-11-22T15:12:31.456Z",
-        "last_spec_discovery_at": "2026-11-22T15:12:52.985Z",
+        "last_socialindex_at": "2026-11-22T20:05:19.817Z",
+        "last_explorer_at": "2026-11-22T20:05:19.229Z",
+        "last_identity_at": "2026-11-22T20:05:18.776Z",
+        "last_codehost_at": "2026-11-22T20:05:19.483Z",
+        "last_spec_discovery_at": "2026-11-22T20:05:52.139Z",
         "erc8004_records": [
           {
             "chain": "base",
@@ -345,7 +351,7 @@ export const examples: Readonly<Record<string, unknown>> = {
             "registry_address": "0x8004a169fb4a3325136eb29fa0ceb6d2e539a432",
             "owner_address": "0xc134578ee28c11c4438902bb66c42890706c3948",
             "agent_wallet": "0xc134578ee28c11c4438902bb66c42890706c3948",
-            "agent_uri": "data:application/json;base64,eyJ0eXBlIjoiaHR0cHM6Ly9laXBzLmV0aGVyZXVtLm9yZy9FSVBTL2VpcC04MDA0I3JlZ2lzdHJhdGlvbi12MSIsIm5hbWUiOiJQbHVtYmVyIiwiZGVzY3JpcHRpb24iOiJVbmNsb2dzIGJyaWRnZXMuIiwiaW1hZ2UiOiJodHRwOi8vMTI3LjAuMC4xOjMwNzE4L2F2YXRhci5wbmciLCJzZXJ2aWNlcyI6W3sibmFtZSI6IndlYiIsImVuZHBvaW50IjoiaHR0cDovLzEyNy4wLjAuMTozMDcxOC8ifSx7Im5hbWUiOiJBMkEiLCJlbmRwb2ludCI6Imh0dHA6Ly8xMjcuMC4wLjE6MzA3MTgvLndlbGwta25vd24vYWdlbnQtY2FyZC5qc29uIiwidmVyc2lvbiI6IjAuMy4wIn0seyJuYW1lIjoiTUNQIiwiZW5kcG9pbnQiOiJodHRwOi8vMTI3LjAuMC4xOjMwNzE4L21jcCIsInZlcnNpb24iOiIyMDI1LTA2LTE4In1dLCJ4NDAyU3VwcG9ydCI6dHJ1ZSwiYWN0aXZlIjp0cnVlLCJyZWdpc3RyYXRpb25zIjpbXSwic3VwcG9ydGVkVHJ1c3QiOlsicmVwdXRhdGlvbiJdfQ==",
+            "agent_uri": "data:application/json;base64,eyJ0eXBlIjoiaHR0cHM6Ly9laXBzLmV0aGVyZXVtLm9yZy9FSVBTL2VpcC04MDA0I3JlZ2lzdHJhdGlvbi12MSIsIm5hbWUiOiJQbHVtYmVyIiwiZGVzY3JpcHRpb24iOiJVbmNsb2dzIGJyaWRnZXMuIiwiaW1hZ2UiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L2F2YXRhci5wbmciLCJzZXJ2aWNlcyI6W3sibmFtZSI6IndlYiIsImVuZHBvaW50IjoiaHR0cDovLzEyNy4wLjAuMToyODA3Ni8ifSx7Im5hbWUiOiJBMkEiLCJlbmRwb2ludCI6Imh0dHA6Ly8xMjcuMC4wLjE6MjgwNzYvLndlbGwta25vd24vYWdlbnQtY2FyZC5qc29uIiwidmVyc2lvbiI6IjAuMy4wIn0seyJuYW1lIjoiTUNQIiwiZW5kcG9pbnQiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L21jcCIsInZlcnNpb24iOiIyMDI1LTA2LTE4In1dLCJ4NDAyU3VwcG9ydCI6dHJ1ZSwiYWN0aXZlIjp0cnVlLCJyZWdpc3RyYXRpb25zIjpbXSwic3VwcG9ydGVkVHJ1c3QiOlsicmVwdXRhdGlvbiJdfQ==",
             "uri_status": "ok",
             "name": "Plumber",
             "description": "Unclogs bridges.",
@@ -364,17 +370,17 @@ export const examples: Readonly<Record<string, unknown>> = {
             ],
             "feedback_count": 0,
             "block_number": 3,
-            "tx_hash": "0x7e92617c69773f5710f87c64c89c0e94c4d3a55d6411a1fdfb544738e8d19fcf",
-            "deployed_at": "2026-10-15T15:12:03.000Z",
-            "acquired_at": "2026-10-15T15:12:03.000Z",
-            "updated_at": "2026-10-15T15:12:03.000Z",
+            "tx_hash": "0x4638ff9a9b10f71f1c1dff17ab457508d6146c8646b6ebdba299ca44a51cab9f",
+            "deployed_at": "2026-10-15T20:05:05.000Z",
+            "acquired_at": "2026-10-15T20:05:05.000Z",
+            "updated_at": "2026-10-15T20:05:05.000Z",
             "agent_uri_bytes": 677,
             "unsolicited": false
           }
         ],
         "agent_specs": {
-          "last_alive_at": "2026-11-22T15:12:57.022Z",
-          "last_check_at": "2026-11-22T15:12:57.022Z",
+          "last_alive_at": "2026-11-22T20:05:56.155Z",
+          "last_check_at": "2026-11-22T20:05:56.155Z",
           "last_check_status": "ok",
           "documents": [
             {
@@ -390,14 +396,20 @@ export const examples: Readonly<Record<string, unknown>> = {
               "path_count": null,
               "domain_verified": true,
               "card_signature": "none",
-              "content_sha256": "a2e95f1ccd605b1d22ca3ea7ad1b711492fc69a6026c17c35c17e6e227416e66",
-              "first_seen_at": "2026-11-22T15:12:57.022Z",
-              "last_alive_at": "2026-11-22T15:12:57.022Z",
-              "last_check_at": "2026-11-22T15:12:57.022Z",
+              "content_sha256": "95f2579a7fd69577ec1fb54d53e247216f7c59b67a1409a0f2291c78cdf3821a",
+              "first_seen_at": "2026-11-22T20:05:56.155Z",
+              "last_alive_at": "2026-11-22T20:05:56.155Z",
+              "last_check_at": "2026-11-22T20:05:56.155Z",
               "last_check_status": "ok",
               "http_status": 200,
-              "latency_ms": 23,
-              "consecutive_failures": 0
+              "latency_ms": 5,
+              "consecutive_failures": 0,
+              "uptime_7d": null,
+              "uptime_30d": null,
+              "protocol_version": null,
+              "tool_hashes": [],
+              "tools_changed_at": null,
+              "back_reference": "confirmed"
             }
           ]
         },
@@ -432,7 +444,7 @@ export const examples: Readonly<Record<string, unknown>> = {
       "fid": 1008,
       "handle": "ferryman",
       "display_name": "The Ferryman",
-      "pfp_url": "https://pictures.example/1008.png",
+      "pfp_url": "https://agents.example/avatar.png",
       "oli": "Warpcast account",
       "chains": [
         "Base"
@@ -444,23 +456,23 @@ export const examples: Readonly<Record<string, unknown>> = {
       "settlements_all": 4,
       "has_spec": true,
       "has_codehost": false,
-      "registered_at": "2026-10-17T15:12:03.000Z",
-      "listed_at": "2026-11-10T15:12:03.000Z",
-      "last_seen_at": "2026-11-22T15:12:39.820Z"
+      "registered_at": "2026-10-17T20:05:05.000Z",
+      "listed_at": "2026-11-10T20:05:05.000Z",
+      "last_seen_at": "2026-11-22T20:05:49.122Z"
     },
     "claim_sha256": null
   },
   "getLog": {
-    "seq": 366,
-    "changed_at": "2026-11-22T15:12:49.072Z",
+    "seq": 347,
+    "changed_at": "2026-11-22T20:05:24.730Z",
     "kind": "upsert",
-    "fid": 1029,
+    "fid": 1120,
     "profile": {
-      "fid": 1029,
-      "handle": "tally",
+      "fid": 1120,
+      "handle": "archivist",
       "chains": [
         "Arb",
-        "OP"
+        "Poly"
       ],
       "claimed": false,
       "agent_status": "active"
@@ -474,7 +486,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "chain_id": 1,
         "first_block": 0,
         "indexed_block": 56,
-        "indexed_at": "2026-11-22T15:13:29.000Z",
+        "indexed_at": "2026-11-22T20:06:17.000Z",
         "finalized_block": 51,
         "head_block": 56,
         "recipients": "all",
@@ -513,7 +525,7 @@ export const examples: Readonly<Record<string, unknown>> = {
       {
         "fid": 1155,
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "verified_at": "2026-11-11T15:12:03.000Z",
+        "verified_at": "2026-11-11T20:05:05.000Z",
         "ended_at": null,
         "tokens": 0,
         "chains": [],
@@ -528,14 +540,14 @@ export const examples: Readonly<Record<string, unknown>> = {
         "last_attempt_at": null,
         "last_success_at": null,
         "last_outcome": null,
-        "due_at": "2026-11-23T15:13:29.528Z"
+        "due_at": "2026-11-23T20:06:18.006Z"
       }
     ],
     "chains": [
       {
         "chain": "ethereum",
         "indexed_block": 56,
-        "indexed_at": "2026-11-22T15:13:29.000Z"
+        "indexed_at": "2026-11-22T20:06:17.000Z"
       }
     ]
   },
@@ -556,7 +568,7 @@ export const examples: Readonly<Record<string, unknown>> = {
       {
         "fid": 1155,
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "verified_at": "2026-11-11T15:12:03.000Z",
+        "verified_at": "2026-11-11T20:05:05.000Z",
         "ended_at": null,
         "tokens": 0,
         "chains": [],
@@ -568,17 +580,17 @@ export const examples: Readonly<Record<string, unknown>> = {
       {
         "source": "social_events",
         "subject": "shard:1",
-        "last_attempt_at": "2026-11-22T15:13:31.385Z",
-        "last_success_at": "2026-11-22T15:13:31.469Z",
+        "last_attempt_at": "2026-11-22T20:06:18.107Z",
+        "last_success_at": "2026-11-22T20:06:18.114Z",
         "last_outcome": "ok",
-        "due_at": "2026-11-22T15:13:32.537Z"
+        "due_at": "2026-11-22T20:06:19.080Z"
       }
     ],
     "chains": [
       {
         "chain": "ethereum",
-        "indexed_block": 57,
-        "indexed_at": "2026-11-22T15:13:31.000Z"
+        "indexed_block": 56,
+        "indexed_at": "2026-11-22T20:06:17.000Z"
       }
     ]
   },
@@ -594,7 +606,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "registry_address": "0x8004a169fb4a3325136eb29fa0ceb6d2e539a432",
         "owner_address": "0xc134578ee28c11c4438902bb66c42890706c3948",
         "agent_wallet": "0xc134578ee28c11c4438902bb66c42890706c3948",
-        "agent_uri": "data:application/json;base64,eyJ0eXBlIjoiaHR0cHM6Ly9laXBzLmV0aGVyZXVtLm9yZy9FSVBTL2VpcC04MDA0I3JlZ2lzdHJhdGlvbi12MSIsIm5hbWUiOiJQbHVtYmVyIiwiZGVzY3JpcHRpb24iOiJVbmNsb2dzIGJyaWRnZXMuIiwiaW1hZ2UiOiJodHRwOi8vMTI3LjAuMC4xOjMwNzE4L2F2YXRhci5wbmciLCJzZXJ2aWNlcyI6W3sibmFtZSI6IndlYiIsImVuZHBvaW50IjoiaHR0cDovLzEyNy4wLjAuMTozMDcxOC8ifSx7Im5hbWUiOiJBMkEiLCJlbmRwb2ludCI6Imh0dHA6Ly8xMjcuMC4wLjE6MzA3MTgvLndlbGwta25vd24vYWdlbnQtY2FyZC5qc29uIiwidmVyc2lvbiI6IjAuMy4wIn0seyJuYW1lIjoiTUNQIiwiZW5kcG9pbnQiOiJodHRwOi8vMTI3LjAuMC4xOjMwNzE4L21jcCIsInZlcnNpb24iOiIyMDI1LTA2LTE4In1dLCJ4NDAyU3VwcG9ydCI6dHJ1ZSwiYWN0aXZlIjp0cnVlLCJyZWdpc3RyYXRpb25zIjpbXSwic3VwcG9ydGVkVHJ1c3QiOlsicmVwdXRhdGlvbiJdfQ==",
+        "agent_uri": "data:application/json;base64,eyJ0eXBlIjoiaHR0cHM6Ly9laXBzLmV0aGVyZXVtLm9yZy9FSVBTL2VpcC04MDA0I3JlZ2lzdHJhdGlvbi12MSIsIm5hbWUiOiJQbHVtYmVyIiwiZGVzY3JpcHRpb24iOiJVbmNsb2dzIGJyaWRnZXMuIiwiaW1hZ2UiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L2F2YXRhci5wbmciLCJzZXJ2aWNlcyI6W3sibmFtZSI6IndlYiIsImVuZHBvaW50IjoiaHR0cDovLzEyNy4wLjAuMToyODA3Ni8ifSx7Im5hbWUiOiJBMkEiLCJlbmRwb2ludCI6Imh0dHA6Ly8xMjcuMC4wLjE6MjgwNzYvLndlbGwta25vd24vYWdlbnQtY2FyZC5qc29uIiwidmVyc2lvbiI6IjAuMy4wIn0seyJuYW1lIjoiTUNQIiwiZW5kcG9pbnQiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L21jcCIsInZlcnNpb24iOiIyMDI1LTA2LTE4In1dLCJ4NDAyU3VwcG9ydCI6dHJ1ZSwiYWN0aXZlIjp0cnVlLCJyZWdpc3RyYXRpb25zIjpbXSwic3VwcG9ydGVkVHJ1c3QiOlsicmVwdXRhdGlvbiJdfQ==",
         "uri_status": "ok",
         "name": "Plumber",
         "description": "Unclogs bridges.",
@@ -613,12 +625,19 @@ export const examples: Readonly<Record<string, unknown>> = {
         ],
         "feedback_count": 0,
         "block_number": 3,
-        "tx_hash": "0x7e92617c69773f5710f87c64c89c0e94c4d3a55d6411a1fdfb544738e8d19fcf",
-        "deployed_at": "2026-10-15T15:12:03.000Z",
-        "acquired_at": "2026-10-15T15:12:03.000Z",
-        "updated_at": "2026-10-15T15:12:03.000Z",
+        "tx_hash": "0x4638ff9a9b10f71f1c1dff17ab457508d6146c8646b6ebdba299ca44a51cab9f",
+        "deployed_at": "2026-10-15T20:05:05.000Z",
+        "acquired_at": "2026-10-15T20:05:05.000Z",
+        "updated_at": "2026-10-15T20:05:05.000Z",
         "agent_uri_bytes": 677,
-        "unsolicited": false
+        "unsolicited": false,
+        "agent_wallet_evidence": {
+          "kind": "registered",
+          "block_number": 3,
+          "log_index": 3,
+          "tx_hash": "0x4638ff9a9b10f71f1c1dff17ab457508d6146c8646b6ebdba299ca44a51cab9f",
+          "set_at": "2026-10-15T20:05:05.000Z"
+        }
       }
     ],
     "next_cursor": null
@@ -634,16 +653,16 @@ export const examples: Readonly<Record<string, unknown>> = {
     "addresses": [
       {
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "verified_at": "2026-11-11T15:12:03.000Z",
+        "verified_at": "2026-11-11T20:05:05.000Z",
         "verdict": "proven",
         "checks": {
           "envelope": "held",
           "claim": "held",
           "key": "held"
         },
-        "checked_at": "2026-11-22T15:12:38.345Z",
-        "first_seen_at": "2026-11-22T15:12:33.142Z",
-        "message_hash": "0x5dccbefe512b27432f30756ebb9792b8f2a26a6b",
+        "checked_at": "2026-11-22T20:05:22.971Z",
+        "first_seen_at": "2026-11-22T20:05:20.110Z",
+        "message_hash": "0x42abe041da67902d87b36b1047622c1de66a2c68",
         "verification_type": 0,
         "verification_chain_id": null,
         "key": "0xc674ac99571368747ac7916a883b40a68d0ae5d103a19ef5be9518535b14499b",
@@ -678,7 +697,7 @@ export const examples: Readonly<Record<string, unknown>> = {
       {
         "tx_hash": "0x102a3f3869d954e1767f76fef5abd28cf73ce88f3f3ab68dd399d916eab4cc40",
         "block_number": 29,
-        "block_timestamp": "2026-11-22T15:12:03.000Z",
+        "block_timestamp": "2026-11-22T20:05:05.000Z",
         "payer_address": "0x004fb0fd7ab8ee118dcd3c18a4e0d935f63da024",
         "recipient_address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
         "amount_usdc": 1.057648,
@@ -690,21 +709,22 @@ export const examples: Readonly<Record<string, unknown>> = {
         "final": true
       }
     ],
-    "next_cursor": "Ac6KffFaXG5vMTc5NTM2MDMyMzAwMDAwMCBiYXNlIDI5IDY"
+    "next_cursor": "Ac6KffFaXG5vMTc5NTM3NzkwNTAwMDAwMCBiYXNlIDI5IDY"
   },
   "getAgentTimeseries": {
     "fid": 1155,
     "interval": "day",
     "since": "2026-11-20T00:00:00.000Z",
     "until": "2026-11-23T00:00:00.000Z",
-    "complete_until": "2026-11-22T15:13:24.000Z",
+    "complete_until": "2026-11-22T20:06:17.000Z",
     "count": 3,
     "points": [
       {
         "start": "2026-11-20T00:00:00.000Z",
         "settlements": 0,
         "amount_usdc": 0,
-        "unique_payers": 0
+        "unique_payers": 0,
+        "median_usdc": null
       }
     ]
   },
@@ -712,14 +732,39 @@ export const examples: Readonly<Record<string, unknown>> = {
     "interval": "day",
     "since": "2026-11-20T00:00:00.000Z",
     "until": "2026-11-23T00:00:00.000Z",
-    "complete_until": "2026-11-22T15:13:24.000Z",
+    "complete_until": "2026-11-22T20:06:17.000Z",
     "count": 3,
     "points": [
       {
         "start": "2026-11-20T00:00:00.000Z",
         "settlements": 22,
         "amount_usdc": 302.124422,
-        "unique_payers": 11
+        "unique_payers": 11,
+        "median_usdc": 14.51142
+      }
+    ]
+  },
+  "getUptime": {
+    "fid": 1155,
+    "since": "2026-10-24T00:00:00.000Z",
+    "until": "2026-11-23T00:00:00.000Z",
+    "count": 4,
+    "documents": [
+      {
+        "kind": "a2a",
+        "url": "https://agents.example/.well-known/agent-card.json",
+        "last_check_at": "2026-11-22T20:05:56.155Z",
+        "last_check_status": "ok",
+        "uptime_7d": null,
+        "uptime_30d": null,
+        "days": [
+          {
+            "start": "2026-10-24T00:00:00.000Z",
+            "checks": 0,
+            "alive": 0,
+            "latency_ms": null
+          }
+        ]
       }
     ]
   },
@@ -742,13 +787,13 @@ export const examples: Readonly<Record<string, unknown>> = {
     "known_through": [
       {
         "chain": "ethereum",
-        "block_timestamp": "2026-11-22T15:13:31.000Z"
+        "block_timestamp": "2026-11-22T20:06:17.000Z"
       }
     ],
     "addresses": [
       {
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "from": "2026-11-11T15:12:03.000Z",
+        "from": "2026-11-11T20:05:05.000Z",
         "to": null
       }
     ],
@@ -766,14 +811,14 @@ export const examples: Readonly<Record<string, unknown>> = {
     "known_through": [
       {
         "chain": "ethereum",
-        "block_timestamp": "2026-11-22T15:13:31.000Z"
+        "block_timestamp": "2026-11-22T20:06:17.000Z"
       }
     ],
     "owners": [
       {
         "fid": 1155,
         "handle": "plumber",
-        "from": "2026-11-11T15:12:03.000Z",
+        "from": "2026-11-11T20:05:05.000Z",
         "to": null
       }
     ],
@@ -818,7 +863,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "fid": 1155,
         "handle": "plumber",
         "display_name": "Plumber",
-        "pfp_url": "https://pictures.example/1155.png",
+        "pfp_url": "https://agents.example/avatar.png",
         "oli": "Agent: plumber",
         "chains": [
           "Base"
@@ -830,9 +875,9 @@ export const examples: Readonly<Record<string, unknown>> = {
         "settlements_all": 8,
         "has_spec": true,
         "has_codehost": false,
-        "registered_at": "2026-10-15T15:12:03.000Z",
-        "listed_at": "2026-10-24T15:12:03.000Z",
-        "last_seen_at": "2026-11-22T15:12:57.022Z",
+        "registered_at": "2026-10-15T20:05:05.000Z",
+        "listed_at": "2026-10-24T20:05:05.000Z",
+        "last_seen_at": "2026-11-22T20:05:56.155Z",
         "matched": [
           {
             "field": "handle",
@@ -844,8 +889,8 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   "listFacilitators": {
     "count": 30,
-    "generated_at": "2026-11-22T15:13:33.912Z",
-    "complete_until": "2026-11-22T15:13:24.000Z",
+    "generated_at": "2026-11-22T20:06:18.386Z",
+    "complete_until": "2026-11-22T20:06:17.000Z",
     "facilitators": [
       {
         "name": "402104",
@@ -891,19 +936,19 @@ export const examples: Readonly<Record<string, unknown>> = {
     "protocol": [
       {
         "value": "a2a",
-        "count": 21
+        "count": 20
       }
     ],
     "skill": [
       {
         "value": "answer questions",
-        "count": 21
+        "count": 20
       }
     ],
     "alive": [
       {
         "value": "true",
-        "count": 22
+        "count": 21
       }
     ],
     "paid_30d": [
@@ -916,7 +961,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   "getIncome": {
     "fid": 1155,
     "currency": "USD",
-    "complete_until": "2026-11-22T15:13:24.000Z",
+    "complete_until": "2026-11-22T20:06:17.000Z",
     "raw": {
       "payments": 8,
       "amount_usdc": 108.606087
@@ -943,18 +988,25 @@ export const examples: Readonly<Record<string, unknown>> = {
       "amount_usdc": 0,
       "share": 0
     },
+    "other_tokens": {
+      "payments": 0
+    },
     "payers": {
       "raw": 5,
       "filtered": 5
     },
-    "first_paid_at": "2026-10-20T15:12:03.000Z",
-    "last_paid_at": "2026-11-22T15:12:03.000Z",
+    "first_paid_at": "2026-10-20T20:05:05.000Z",
+    "last_paid_at": "2026-11-22T20:05:05.000Z",
     "flags": {
       "self": {
         "payments": 0,
         "amount_usdc": 0
       },
       "same_owner": {
+        "payments": 0,
+        "amount_usdc": 0
+      },
+      "ring": {
         "payments": 0,
         "amount_usdc": 0
       },
@@ -974,7 +1026,8 @@ export const examples: Readonly<Record<string, unknown>> = {
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
         "source": "verified",
         "chain": null,
-        "since": null
+        "since": null,
+        "until": null
       }
     ]
   },
@@ -983,7 +1036,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     "interval": "day",
     "since": "2026-11-20T00:00:00.000Z",
     "until": "2026-11-23T00:00:00.000Z",
-    "complete_until": "2026-11-22T15:13:24.000Z",
+    "complete_until": "2026-11-22T20:06:17.000Z",
     "count": 3,
     "points": [
       {
@@ -1003,33 +1056,36 @@ export const examples: Readonly<Record<string, unknown>> = {
         "tx_hash": "0x102a3f3869d954e1767f76fef5abd28cf73ce88f3f3ab68dd399d916eab4cc40",
         "block_number": 29,
         "log_index": 6,
-        "block_timestamp": "2026-11-22T15:12:03.000Z",
+        "block_timestamp": "2026-11-22T20:05:05.000Z",
         "chain": "base",
         "payer_address": "0x004fb0fd7ab8ee118dcd3c18a4e0d935f63da024",
         "recipient_address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
         "token_address": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+        "amount": "1057648",
         "amount_usdc": 1.057648,
         "kind": "eip3009_vrs",
+        "forwarder_address": null,
         "flag": "none",
         "facilitator_address": "0x45161e045f8688e7e8443f714a714ecbf80e1801",
         "facilitator_name": null,
+        "builder_codes": null,
         "x402_evidence": "none",
         "final": true
       }
     ],
-    "next_cursor": "AbCYR8cFA_WKMTc5NTM2MDMyMzAwMDAwMCBiYXNlIDI5IDY"
+    "next_cursor": "AbCYR8cFA_WKMTc5NTM3NzkwNTAwMDAwMCBiYXNlIDI5IDY"
   },
-  "getIncomeCsv": "block_timestamp,chain,block_number,log_index,tx_hash,payer_address,recipient_address,token_address,amount_usdc,kind,flag,facilitator_address,facilitator_name,x402_evidence,final,explorer_url\r\n2026-10-20T15:12:03.000Z,base,6,0,0x031c3f4233fd976e651aab94e6b73ff0f642afb1984e1ea2528e291c29fbf4cd,0x2ec38376b0fac3dc8594f82a219d4b964cf6dbf8,0xb67256114bfa9090edd557a48a6e44a796810a59,0x833589fcd6edb6e08f4c7c32d4f71b54bda02913,24.813629,eip3009_vrs,none,0x7f9efee73843a2168ebc4a2835eb1b6317fab30c,,none,true,https://basescan.org/tx/0x031c3f4233fd976e651aab94e6b73ff0f642afb1984e1ea2528e291c29fbf4cd",
+  "getIncomeCsv": "block_timestamp,chain,block_number,log_index,tx_hash,payer_address,recipient_address,token_address,amount_usdc,kind,flag,facilitator_address,facilitator_name,x402_evidence,final,amount,forwarder_address,explorer_url\r\n2026-10-20T20:05:05.000Z,base,6,0,0x031c3f4233fd976e651aab94e6b73ff0f642afb1984e1ea2528e291c29fbf4cd,0x2ec38376b0fac3dc8594f82a219d4b964cf6dbf8,0xb67256114bfa9090edd557a48a6e44a796810a59,0x833589fcd6edb6e08f4c7c32d4f71b54bda02913,24.813629,eip3009_vrs,none,0x7f9efee73843a2168ebc4a2835eb1b6317fab30c,,none,true,24813629,,https://basescan.org/tx/0x031c3f4233fd976e651aab94e6b73ff0f642afb1984e1ea2528e291c29fbf4cd",
   "getIncomeStats": {
     "currency": "USD",
-    "complete_until": "2026-11-22T15:13:24.000Z",
+    "complete_until": "2026-11-22T20:06:17.000Z",
     "raw": {
-      "payments": 223,
-      "amount_usdc": 2967.617235
+      "payments": 229,
+      "amount_usdc": 3047.301982
     },
     "filtered": {
-      "payments": 214,
-      "amount_usdc": 2857.579526
+      "payments": 220,
+      "amount_usdc": 2937.264273
     },
     "by_kind": [
       {
@@ -1045,9 +1101,12 @@ export const examples: Readonly<Record<string, unknown>> = {
       }
     ],
     "x402": {
-      "payments": 0,
-      "amount_usdc": 0,
-      "share": 0
+      "payments": 23,
+      "amount_usdc": 317.768687,
+      "share": 0.104279
+    },
+    "other_tokens": {
+      "payments": 0
     },
     "flags": {
       "self": {
@@ -1058,12 +1117,16 @@ export const examples: Readonly<Record<string, unknown>> = {
         "payments": 1,
         "amount_usdc": 10.542669
       },
+      "ring": {
+        "payments": 0,
+        "amount_usdc": 0
+      },
       "dust": {
         "payments": 6,
         "amount_usdc": 0
       }
     },
-    "generated_at": "2026-11-22T15:13:34.841Z"
+    "generated_at": "2026-11-22T20:06:18.485Z"
   },
   "listErrors": {
     "count": 20,
@@ -1088,9 +1151,9 @@ export const examples: Readonly<Record<string, unknown>> = {
     "fields": [],
     "url": "https://api.agents.example/docs/errors/ERR_NOT_FOUND"
   },
-  "getAgentsFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\" xmlns:at=\"http://purl.org/atompub/tombstones/1.0\">\n <id>https://api.agents.example/feed/agents.atom</id>\n <title>agent-directory: newest agents</title>\n <updated>2026-11-22T15:13:34.421Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <link rel=\"first\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <link rel=\"last\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">[Auto-detected] beekeeper (FID 1099)</title>\n  <id>https://api.agents.example/agent/1099</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1099\"/>\n  <updated>2026-11-22T15:12:33.352Z</updated>\n  <summary type=\"text\">handle: beekeeper; FID: 1099; oli: none; chains: Eth; claim method: none</summary>\n  <content type=\"html\">&lt;p&gt;&lt;a href=\"https://api.agents.example/agent/1099\"&gt;beekeeper (FID 1099)&lt;/a&gt;&lt;/p&gt;\n&lt;p&gt;oli: none&lt;/p&gt;\n&lt;p&gt;chains: Eth&lt;/p&gt;\n&lt;p&gt;Runs a swarm of small helpers.&lt;/p&gt;</content>\n  <author>\n   <name>beekeeper</name>\n   <uri>https://api.agents.example/agent/1099</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <category term=\"chain:eth\"/>\n  <published>2026-11-22T15:12:03.000Z</published>\n </entry>\n</feed>",
-  "getEventsFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed/events.atom</id>\n <title>agent-directory: what became of agents</title>\n <updated>2026-11-22T15:13:29.486Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/events.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">plumber (FID 1155) was claimed by its owner</title>\n  <id>https://api.agents.example/agent/1155#event-51</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1155#event-51\"/>\n  <updated>2026-11-22T15:13:29.486Z</updated>\n  <summary type=\"text\">plumber (FID 1155) was claimed by its owner</summary>\n  <content type=\"html\">&lt;p&gt;plumber (FID 1155) was claimed by its owner&lt;/p&gt;</content>\n  <author>\n   <name>plumber</name>\n   <uri>https://api.agents.example/agent/1155#event-51</uri>\n  </author>\n  <category term=\"claimed\"/>\n  <category term=\"active\"/>\n  <published>2026-11-22T15:13:29.486Z</published>\n </entry>\n</feed>",
-  "getApiFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed/api.atom</id>\n <title>agent-directory: changes of the API</title>\n <updated>2026-11-22T00:00:00.000Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/docs/changelog\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/api.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">The feed of one agent</title>\n  <id>https://api.agents.example/docs/changelog#agent-feed</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/docs/changelog#agent-feed\"/>\n  <updated>2026-11-22T00:00:00.000Z</updated>\n  <summary type=\"text\">What happens to an agent as an Atom feed, beside its page, is part of the reference now.</summary>\n  <content type=\"html\">&lt;p&gt;What happens to an agent as an Atom feed, beside its page, is part of the reference now.&lt;/p&gt;</content>\n  <author>\n   <name>agent-directory</name>\n   <uri>https://api.agents.example/docs/changelog#agent-feed</uri>\n  </author>\n  <category term=\"added\"/>\n  <published>2026-11-22T00:00:00.000Z</published>\n </entry>\n</feed>",
+  "getAgentsFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\" xmlns:at=\"http://purl.org/atompub/tombstones/1.0\">\n <id>https://api.agents.example/feed/agents.atom</id>\n <title>agent-directory: newest agents</title>\n <updated>2026-11-22T20:06:18.006Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <link rel=\"first\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <link rel=\"last\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">[Auto-detected] beekeeper (FID 1099)</title>\n  <id>https://api.agents.example/agent/1099</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1099\"/>\n  <updated>2026-11-22T20:05:20.125Z</updated>\n  <summary type=\"text\">handle: beekeeper; FID: 1099; oli: none; chains: Eth; claim method: none</summary>\n  <content type=\"html\">&lt;p&gt;&lt;a href=\"https://api.agents.example/agent/1099\"&gt;beekeeper (FID 1099)&lt;/a&gt;&lt;/p&gt;\n&lt;p&gt;oli: none&lt;/p&gt;\n&lt;p&gt;chains: Eth&lt;/p&gt;\n&lt;p&gt;Runs a swarm of small helpers.&lt;/p&gt;</content>\n  <author>\n   <name>beekeeper</name>\n   <uri>https://api.agents.example/agent/1099</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <category term=\"chain:eth\"/>\n  <published>2026-11-22T20:05:05.000Z</published>\n </entry>\n</feed>",
+  "getEventsFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed/events.atom</id>\n <title>agent-directory: what became of agents</title>\n <updated>2026-11-22T20:06:18.006Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/events.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">plumber (FID 1155) was claimed by its owner</title>\n  <id>https://api.agents.example/agent/1155#event-51</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1155#event-51\"/>\n  <updated>2026-11-22T20:06:18.006Z</updated>\n  <summary type=\"text\">plumber (FID 1155) was claimed by its owner</summary>\n  <content type=\"html\">&lt;p&gt;plumber (FID 1155) was claimed by its owner&lt;/p&gt;</content>\n  <author>\n   <name>plumber</name>\n   <uri>https://api.agents.example/agent/1155#event-51</uri>\n  </author>\n  <category term=\"claimed\"/>\n  <category term=\"active\"/>\n  <published>2026-11-22T20:06:18.006Z</published>\n </entry>\n</feed>",
+  "getApiFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed/api.atom</id>\n <title>agent-directory: changes of the API</title>\n <updated>2026-11-22T00:00:00.000Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/docs/changelog\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/api.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">Facets of a search, removed keys in proofs, payers of busy agents</title>\n  <id>https://api.agents.example/docs/changelog#facets-of-search</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/docs/changelog#facets-of-search\"/>\n  <updated>2026-11-22T00:00:00.000Z</updated>\n  <summary type=\"text\">`of=search` of the facets counts what a search finds. A proof shows what removed an app key (`key_remove`). `unique_payers` of days, weeks and months that are over is told of the busiest agents, too.</summary>\n  <content type=\"html\">&lt;p&gt;`of=search` of the facets counts what a search finds. A proof shows what removed an app key (`key_remove`). `unique_payers` of days, weeks and months that are over is told of the busiest agents, too.&lt;/p&gt;</content>\n  <author>\n   <name>agent-directory</name>\n   <uri>https://api.agents.example/docs/changelog#facets-of-search</uri>\n  </author>\n  <category term=\"added\"/>\n  <published>2026-11-22T00:00:00.000Z</published>\n </entry>\n</feed>",
   "getBadge": "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"201\" height=\"20\" role=\"img\" aria-label=\"agent-directory: claimed, active\">\n<title>agent-directory: claimed, active</title>\n<rect width=\"101\" height=\"20\" fill=\"#404040\"/>\n<rect x=\"101\" width=\"100\" height=\"20\" fill=\"#1b7a3d\"/>\n<g fill=\"#fff\" text-anchor=\"middle\" font-family=\"Verdana,DejaVu Sans,sans-serif\" font-size=\"11\">\n<text x=\"50.5\" y=\"14\" textLength=\"89\">agent-directory</text>\n<text x=\"151\" y=\"14\" textLength=\"88\">claimed, active</text>\n</g>\n</svg>\n",
   "getBadgeEndpoint": {
     "schemaVersion": 1,
@@ -1102,9 +1165,28 @@ export const examples: Readonly<Record<string, unknown>> = {
     "fid": 1155,
     "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
     "chain_id": 10,
-    "nonce": "104641865bf09754b194116146a8e351",
-    "timestamp": "2026-11-22T15:13:35.740Z",
-    "text": "api.agents.example wants you to sign in with your Ethereum account:\n0xb67256114bfA9090EdD557a48A6e44a796810A59\n\nClaim FID 1155 on agent-directory.\n\nURI: https://api.agents.example/api/claim\nVersion: 1\nChain ID: 10\nNonce: 104641865bf09754b194116146a8e351\nIssued At: 2026-11-22T15:13:35.740Z\nResources:\n- farcaster://fid/1155"
+    "nonce": "a98db41dfec156b00f019a704190c9ec",
+    "timestamp": "2026-11-22T20:06:18.564Z",
+    "text": "api.agents.example wants you to sign in with your Ethereum account:\n0xb67256114bfA9090EdD557a48A6e44a796810A59\n\nClaim FID 1155 on agent-directory.\n\nURI: https://api.agents.example/api/claim\nVersion: 1\nChain ID: 10\nNonce: a98db41dfec156b00f019a704190c9ec\nIssued At: 2026-11-22T20:06:18.564Z\nResources:\n- farcaster://fid/1155"
   },
-  "getAgentFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/agent/1155/feed.atom</id>\n <title>agent-directory: Plumber</title>\n <updated>2026-11-22T15:13:29.390Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/agent/1155\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/agent/1155/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">Claimed by its owner</title>\n  <id>https://api.agents.example/agent/1155#claimed</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1155#claimed\"/>\n  <updated>2026-11-22T15:13:29.390Z</updated>\n  <summary type=\"text\">Claimed by its owner</summary>\n  <content type=\"html\">&lt;p&gt;Claimed by its owner&lt;/p&gt;</content>\n  <author>\n   <name>Plumber</name>\n   <uri>https://api.agents.example/agent/1155#claimed</uri>\n  </author>\n  <published>2026-11-22T15:13:29.390Z</published>\n </entry>\n</feed>"
+  "getAgentFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/agent/1155/feed.atom</id>\n <title>agent-directory: Plumber</title>\n <updated>2026-11-22T20:06:17.992Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/agent/1155\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/agent/1155/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">Claimed by its owner</title>\n  <id>https://api.agents.example/agent/1155#claimed</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1155#claimed\"/>\n  <updated>2026-11-22T20:06:17.992Z</updated>\n  <summary type=\"text\">Claimed by its owner</summary>\n  <content type=\"html\">&lt;p&gt;Claimed by its owner&lt;/p&gt;</content>\n  <author>\n   <name>Plumber</name>\n   <uri>https://api.agents.example/agent/1155#claimed</uri>\n  </author>\n  <published>2026-11-22T20:06:17.992Z</published>\n </entry>\n</feed>",
+  "refreshAgent": {
+    "ok": true,
+    "fid": 1155,
+    "outcome": "unchanged",
+    "asked": [
+      "hub"
+    ]
+  },
+  "withdrawClaims": {
+    "ok": true,
+    "fid": 1155,
+    "withdrawn": [
+      {
+        "method": "eip191",
+        "nonce": "af9f7d8c8274ee9da7ff649e5520f344"
+      }
+    ],
+    "claimed": false
+  }
 }

@@ -153,10 +153,12 @@ test('an off-chain key that is removed signs nothing any more; what it signed st
   await scene.settle()
   await days(2)
   expect(await verdicts(fid)).toEqual(['proven'])
-  // A time of before the removal is the key's own word, and the message that added the key is an old one.
+  // A time of before the removal is the key's own word, the message that added the key is an old one, and whoever had no
+  // say in the key takes nothing back by saying it later.
   const backdated = new Date(before.getTime() + 1_000)
   scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, appKey, at: backdated })
   tell(added)
+  tell(await keyRemoveMessage(account, accountOf('nobody of this account'), scene.clock.now()))
   await scene.settle()
   await days(2)
   expect(await verdicts(fid)).toEqual(['stated'])

@@ -17,6 +17,14 @@ export interface StoredKeyMessage {
 /** When the signer of a stored message wrote it: of two about one key the later counts, in whatever order they come. */
 const writtenAt = (message: string) => `(${message} -> 'data' ->> 'timestamp')::bigint`
 
+/**
+ * What a stored removal weighs: anybody can sign one, and write any time into it, so the word of the key, or of whoever
+ * signed for it, goes before a stranger's. An expression over the stored row `k`.
+ */
+const weightOf = (removal: string) =>
+  `(${removal}.key_remove_signer is null or ${removal}.key_remove_signer is not distinct from k.key_add_signer,
+    ${writtenAt(`${removal}.key_remove`)})`
+
 /** Keeps messages about keys. One that is older than what is kept changes nothing: anybody can show it again. */
 export async function storeKeyMessages(db: Queryable, messages: readonly StoredKeyMessage[], now: Date): Promise<void> {
   for (const { kind, fid, key, signer, at, message } of messages) {
@@ -45,7 +53,7 @@ values ($1, $2, $3, $4, $5, $6)
    set (key_remove, key_remove_signer, key_removed_at, key_remove_seen_at) =
          row(excluded.key_remove, excluded.key_remove_signer, excluded.key_removed_at, excluded.key_remove_seen_at)
  where (k.key_add is null or ${writtenAt('excluded.key_remove')} >= ${writtenAt('k.key_add')})
-   and (k.key_remove is null or ${writtenAt('excluded.key_remove')} > ${writtenAt('k.key_remove')})`,
+   and (k.key_remove is null or ${weightOf('excluded')} > ${weightOf('k')})`,
       values: [fid, key, JSON.stringify(message), signedBy, at, now],
     })
   }

@@ -29,10 +29,13 @@ const parts = [
 ]
 const repeated = (text: string) => Buffer.from(text.repeat(Math.ceil(size / text.length))).subarray(0, size)
 
+/** Enough for the code to be compiled and for a moment when nobody else wants the processor. */
+const mostRuns = 100
+
 /** The fastest of some runs: what the text costs, not what the machine was doing meanwhile. */
 function fastestMs(bytes: Uint8Array): number {
   let fastest = Number.POSITIVE_INFINITY
-  for (let run = 0; run < 5 && fastest > mostMs; run++) {
+  for (let run = 0; run < mostRuns && fastest > mostMs; run++) {
     const start = performance.now()
     try {
       parseStrictJson(bytes)

@@ -113,7 +113,7 @@ export class Turns {
     return this.#waiting
   }
 
-  /** Resolves when the statement may run, with the milliseconds it may take. Rejects with NoTurn. */
+  /** Resolves when the statement may run, with the milliseconds it may take: one at least. Rejects with NoTurn. */
   async take(): Promise<{ readonly leftMs: number; readonly end: EndTurn }> {
     const asker = askers.getStore() ?? askerOf('api', 'ourselves')
     if (!this.#mayRun(asker) || this.#lines.size > 0) await this.#wait(asker)
@@ -123,7 +123,7 @@ export class Turns {
       this.#count(asker, -1)
       this.#serve()
     }
-    return { leftMs: asker.deadline - performance.now(), end }
+    return { leftMs: Math.max(1, asker.deadline - performance.now()), end }
   }
 
   #mayRun({ lane, client }: Asker): boolean {

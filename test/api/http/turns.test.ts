@@ -1,5 +1,5 @@
 import express from 'express'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type EndTurn, NoTurn, type TurnLimits, Turns, waitInLane } from '../../../api/http/turns.ts'
 import { portOf } from '../../../ops/health.ts'
 import { until } from '../../support/until.ts'
@@ -90,4 +90,20 @@ test('a request that has begun is served before its client’s next one', async 
   expect(await Promise.race([first.then(() => 'first'), second])).toBe('first')
   await serve(1)
   await second
+})
+
+test('a statement after the time of its request has a millisecond, as no timer runs backwards', async () => {
+  let leftMs = 0
+  const app = express().get('/late', waitInLane('api'), async (_req, res) => {
+    const late = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000)
+    onTestFinished(() => late.mockRestore())
+    ;({ leftMs } = await new Turns({ slots: 1, pageSlots: 1, maxWaiting: 1, maxWaitingOfClient: 1 }).take())
+    late.mockRestore()
+    res.end()
+  })
+  const server = app.listen(0, '127.0.0.1')
+  stops.push(() => server.close().closeAllConnections())
+  await until('the server listens', () => server.listening)
+  await fetch(`http://127.0.0.1:${portOf(server)}/late`)
+  expect(leftMs).toBe(1)
 })

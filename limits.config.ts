@@ -232,7 +232,7 @@ export const graphqlLimits = {
   offset: 10_000,
   /** Fields that an answer may hold, were every page full, and what is scanned for them. */
   cost: 20_000,
-  /** The same of questions about the schema, where lists are taken to be as long as they usually are. */
+  /** Fields that an answer about the schema may hold, with lists as long as they usually are. */
   introspectionCost: 1_000_000,
   /** Selections within each other; introspection needs more, to see through lists of required types. */
   depth: 10,

@@ -71,8 +71,8 @@ export interface SourceRow {
   readonly profileField?: string
   /** Asked about every agent, anew when this about it changes. Others are asked for where their subjects come from. */
   readonly askedAbout?: 'addresses' | 'accounts' | 'messages' | 'nothing'
-  /** `enrichment --once` reads of a FID: it, its verified addresses, or the tokens these hold. Absent: nothing. */
-  readonly once?: 'fid' | 'addresses' | 'tokens'
+  /** `enrichment --once` reads of a FID: it, its verified addresses, or the registrations these hold. Absent: nothing. */
+  readonly once?: 'fid' | 'addresses' | 'registrations'
   /** From an answer to the next look, in milliseconds, by what the answer was about. */
   readonly cadenceMs: Readonly<Record<string, number>>
   readonly retry: Backoff
@@ -152,7 +152,7 @@ export const sources = {
     name: 'agent_uri',
     subject: 'token',
     label: 'Registration documents',
-    once: 'tokens',
+    once: 'registrations',
     cadenceMs: { held: day, others: 7 * day },
     retry: { baseMs: minute, capMs: 7 * day },
     batch: 20,
@@ -173,7 +173,7 @@ export const sources = {
     perRead: 20,
     leaseMs: 5 * minute,
   },
-  /** The same addresses, as anybody labelled them with the Open Labels Initiative. */
+  /** Labels that anybody gave verified addresses with the Open Labels Initiative. */
   labels: {
     name: 'explorer_oli',
     subject: 'fid',

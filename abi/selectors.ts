@@ -4,7 +4,7 @@ export const listedSelectors = {
   receiveWithAuthorization: '0xef55bec6',
 } as const
 
-/** The same two with the signature as bytes, for contract wallets. Source: FiatToken v2.2. */
+/** Calls of a settlement with the signature as bytes, for contract wallets. Source: FiatToken v2.2. */
 const overloadSelectors = {
   transferWithAuthorization: '0xcf092995',
   receiveWithAuthorization: '0x88b7ab63',

@@ -171,7 +171,7 @@ async function deriveEdges(join: JoinOptions) {
   return { seconds: (performance.now() - began) / 1_000, moved }
 }
 
-/** The same settings, as fast as hosts answer. */
+/** Settings without a limit of requests a second: as fast as hosts answer. */
 function unpaced(config: Config): Config {
   const requestsPerSecond = 100_000
   const { hub, web3bio, github, blockscout, oli } = config

@@ -12,7 +12,7 @@ export interface FreshDatabase {
   readonly description: string
   /** Leaves the server; it ends when it is ours alone. */
   stop(): Promise<void>
-  /** The same without waiting: the server ends with its last connection. */
+  /** Leaves the server without waiting: it ends with its last connection. */
   kill(): void
 }
 

@@ -33,7 +33,7 @@ const kinds: readonly Deed['kind'][] = [
 ]
 const strangerShare = 0.1
 
-/** The same seed gives the same deeds as long as they end in the same order. */
+/** Deeds after the start. One seed gives one list of deeds, as long as they end in one order. */
 export function planTraffic(world: World): TrafficPlan {
   const random = createRandom(`${world.seed}/traffic`)
   const nextNonce = createNonces(`${world.seed}/traffic`)

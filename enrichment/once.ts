@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { liveAddresses, standingOf } from '../db/queries/join/verified-addresses.ts'
-import { tokensHeldBy } from '../db/queries/sources/registration-documents.ts'
+import { registrationsHeldBy } from '../db/queries/sources/registration-documents.ts'
 import { leaseSubject } from '../db/queries/sources/source-state.ts'
 import { UsageError } from '../ops/cli.ts'
 import { minute } from '../ops/time.ts'
@@ -57,9 +57,9 @@ export function isAnswer(outcome: string): boolean {
 
 async function subjectsOf({ name }: Source, fid: number, { pool }: Pass): Promise<string[]> {
   const { once } = sourceNamed(name) ?? {}
-  if (once === 'tokens') {
-    const tokens = await tokensHeldBy(pool, fid, mostSubjects)
-    return tokens.map(({ chain, agentId }) => `token:${chain}:${agentId}`)
+  if (once === 'registrations') {
+    const held = await registrationsHeldBy(pool, fid, mostSubjects)
+    return held.map(({ chain, agentId }) => `token:${chain}:${agentId}`)
   }
   if (once === 'addresses') {
     const addresses = (await liveAddresses(pool, [fid])).get(fid) ?? []

@@ -22,7 +22,7 @@ ${operations.length > 0 && html`<p>${operations.map((one) => html`<a href="${req
   )
 }
 
-/** The same as Markdown. */
+/** The changelog of the API as Markdown. */
 export function changelogText(baseUrl: string): string {
   return [
     '# Changelog',

@@ -34,7 +34,7 @@ interface PagesDeps {
   readonly cache: Cache<Content>
   /** What a request has to pass before anything is asked for it. */
   readonly budget: readonly RequestHandler[]
-  /** The same for the pictures on pages. */
+  /** What a request for a picture of a page has to pass before anything is asked for it. */
   readonly pictureBudget: readonly RequestHandler[]
   /** Where pictures of others are fetched from; absent: letters stand for all. */
   readonly pictures: PictureDoor | undefined

@@ -30,7 +30,7 @@ export interface Installation {
   readonly home: string
   /** The server itself. */
   readonly databaseUrl: string
-  /** The same through a line that stays when the server moves to another port. */
+  /** The server through a line that stays when the server moves to another port. */
   readonly steadyUrl: string
   /** Through that line. */
   readonly pool: pg.Pool

@@ -88,7 +88,7 @@ export function pay(authorization: Authorization, form: 'split' | 'bytes' = 'spl
   return { to: token, data: encodeFunctionData({ abi: dollarAbi, functionName, args }) }
 }
 
-/** The same call with bytes after its arguments, as some facilitators append to mark themselves. */
+/** A call with bytes after its arguments, as some facilitators append to mark themselves. */
 export function withTrailer(call: Call, trailer: Hex): Call {
   return { to: call.to, data: concat([call.data, trailer]) }
 }

@@ -2,9 +2,9 @@ import type pg from 'pg'
 import {
   forgetDocument,
   noteUnread,
+  type RegistrationKey,
   readRegistrationUri,
   storeDocument,
-  type Token,
 } from '../../db/queries/sources/registration-documents.ts'
 import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
@@ -30,8 +30,8 @@ const { cadenceMs } = sources.agentUri
  */
 export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions): Source {
   const chainByRegistry = new Map(Object.entries(chains).map(([chain, identity]) => [registryOf(identity), chain]))
-  /** Those of registries that are indexed: of others nobody knows who holds them. */
-  const tokensIn = ({ registrations }: RegistrationFile) =>
+  /** What a file lists of registries that are indexed: of others nobody knows who holds them. */
+  const indexedIn = ({ registrations }: RegistrationFile) =>
     registrations?.flatMap(({ registry, agentId }) => {
       const chain = chainByRegistry.get(registry)
       return chain === undefined ? [] : [{ chain, agentId }]
@@ -41,9 +41,9 @@ export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions)
     host,
 
     async read([subject]): Promise<Reading> {
-      const token = tokenOf(subject!)
-      const known = await readRegistrationUri(pool, token)
-      if (!known) return { outcome: 'gone', write: (db) => forgetDocument(db, token).then(() => undefined) }
+      const registration = registrationOf(subject!)
+      const known = await readRegistrationUri(pool, registration)
+      if (!known) return { outcome: 'gone', write: (db) => forgetDocument(db, registration).then(() => undefined) }
       const { uri, uriSha256, held, version } = known
       // Only length and hash of a URI beyond the limit are kept.
       const resolved = uri === null ? ({ status: 'invalid', settled: true } as const) : await resolve(uri, version)
@@ -55,7 +55,7 @@ export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions)
           outcome: failed ? resolved.word : 'ok',
           failed,
           async write(db) {
-            await noteUnread(db, { token, uriSha256, uriStatus: failed ? resolved.word : 'ok', now: now() })
+            await noteUnread(db, { registration, uriSha256, uriStatus: failed ? resolved.word : 'ok', now: now() })
             return failed ? 0 : nextMs
           },
         }
@@ -66,11 +66,11 @@ export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions)
         outcome: resolved.status,
         async write(db) {
           const document = {
-            token,
+            registration,
             uriSha256,
             uriStatus: resolved.status,
             ...file,
-            registrations: tokensIn(file),
+            registrations: indexedIn(file),
             version: newVersion,
           }
           await storeDocument(db, document, now())
@@ -93,7 +93,7 @@ const nothing: RegistrationFile = {
 }
 
 /** The registration of a subject `token:base:12`. */
-function tokenOf({ subject }: LeasedSubject): Token {
+function registrationOf({ subject }: LeasedSubject): RegistrationKey {
   const [, chain = '', agentId = ''] = subject.split(':')
   return { chain, agentId }
 }

@@ -6,7 +6,7 @@ import {
   deferFirstAgent,
   lockJoin,
   routeHolders,
-  routeTokens,
+  routeRegistrations,
   takeAgents,
   unknownHolders,
 } from '../../db/queries/join/events.ts'
@@ -52,13 +52,13 @@ function route({ pool, now, lookups }: JoinOptions): Promise<number> {
   return inTransaction(pool, async (db) => {
     await lockJoin(db)
     const addresses = await routeHolders(db, mostEvents)
-    const tokens = await routeTokens(db, mostEvents)
+    const registrations = await routeRegistrations(db, mostEvents)
     if (lookups && addresses.length > 0) {
       const subjects = (await unknownHolders(db, addresses)).map((address) => `address:${address}`)
       await addSubjects(db, sources.lookup.name, subjects, { priority: 2, dueAt: now() })
     }
-    if (tokens.length > 0) await askForDocuments(db, tokens, now())
-    return addresses.length + tokens.length
+    if (registrations.length > 0) await askForDocuments(db, registrations, now())
+    return addresses.length + registrations.length
   })
 }
 

@@ -23,7 +23,7 @@ import { judgeKeyMessage, judgeMessage } from '../proofs/messages.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { cleanPart, type SocialSourceOptions } from './fids.ts'
 import { applyFollows } from './follows.ts'
-import { beginAnew } from './shards.ts'
+import { restartStream } from './shards.ts'
 
 /** Hubs forget events after three days; what happened before has to be found by a sweep. */
 const keptMs = 3 * day
@@ -45,9 +45,9 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
     const found = (await social.network()).shards.find((one) => one.shard === shard)
     if (!found || found.head === position) return undefined
     return {
-      outcome: 'begun_anew',
+      outcome: 'restarted',
       async write(db) {
-        await beginAnew(db, { ...found, sweeps, now: now() })
+        await restartStream(db, { ...found, sweeps, now: now() })
         return 0
       },
     }
@@ -115,8 +115,8 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
       const position = Number(await readCursor(pool, sources.events.name, shard))
       const { lastSuccessAt, failures } = subject!
       if (lastSuccessAt && now().getTime() - lastSuccessAt.getTime() > keptMs) {
-        const anew = await restart(shard, position)
-        if (anew) return anew
+        const restarted = await restart(shard, position)
+        if (restarted) return restarted
       }
       // After every failure less is asked for, down to the one event that the hub cannot answer.
       const pageSize = Math.max(1, Math.floor(eventsPerPage / 4 ** Math.min(failures, 5)))
@@ -127,8 +127,8 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
         if (!(error instanceof NoAnswer) || error.failure === 'rate_limited') throw error
         const silentMs = now().getTime() - (lastSuccessAt?.getTime() ?? now().getTime())
         if (error.failure === 'refused' && silentMs >= refusedMs) {
-          const anew = await restart(shard, position)
-          if (anew) return anew
+          const restarted = await restart(shard, position)
+          if (restarted) return restarted
         }
         const behind = failures >= failuresBeforeSkip ? await pageBehind(shard, position) : undefined
         if (!behind) throw error

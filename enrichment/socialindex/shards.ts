@@ -46,13 +46,13 @@ type Beginning = Shard & { readonly sweeps: boolean; readonly now: Date }
 async function begin(db: Queryable, beginning: Beginning) {
   const { shard, head, sweeps, now } = beginning
   const position = await readCursor(db, sources.events.name, shard)
-  if (position === undefined || (head > 0 && Number(position) > head + mostAhead)) return beginAnew(db, beginning)
+  if (position === undefined || (head > 0 && Number(position) > head + mostAhead)) return restartStream(db, beginning)
   const swept = await readCursor(db, sources.sweep.name, shard)
   if (sweeps && swept === undefined) await beginSweep(db, shard, now)
 }
 
-/** Begins the stream at the head, and a sweep for all that was before. */
-export async function beginAnew(db: Queryable, { shard, head, sweeps, now }: Beginning): Promise<void> {
+/** Starts the stream of a shard at its head, and a sweep for all that was before. */
+export async function restartStream(db: Queryable, { shard, head, sweeps, now }: Beginning): Promise<void> {
   await setCursor(db, { source: sources.events.name, shard, to: String(head), now })
   await addSubjects(db, sources.events.name, [`shard:${shard}`], { priority: 0, dueAt: now })
   if (sweeps) await beginSweep(db, shard, now)

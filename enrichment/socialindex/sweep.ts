@@ -112,7 +112,7 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
       const { sets, untimed, toTime, unread } = await changedSets(page?.fids ?? [], subject!.failures)
       const to = page?.nextPageToken ?? ''
       return {
-        outcome: page ? (unread.length > 0 ? 'partly' : 'ok') : 'begun_anew',
+        outcome: page ? (unread.length > 0 ? 'partly' : 'ok') : 'restarted',
         async write(db) {
           const move = { source: sources.sweep.name, shard, from, to, now: now() }
           if (!(await moveCursor(db, move))) throw new LeaseLost(`the sweep of shard ${shard} went on from elsewhere`)

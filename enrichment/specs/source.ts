@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { mostTokens, noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
+import { mostRegistrations, noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
 import { keepProbes } from '../../db/queries/sources/uptime.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { sources } from '../../sources.ts'
@@ -31,11 +31,11 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
       const inputs = await readSpecInputs(pool, fid)
       if (!inputs) return { outcome: 'gone', write: async () => undefined }
       const known = inputs.known as readonly KnownDocument[] // only this source writes them
-      const held = inputs.tokens.flatMap(({ chain, agentId }) => {
+      const held = inputs.registrations.flatMap(({ chain, agentId }) => {
         const identity = chains[chain]
         return identity ? [{ registry: registryOf(identity), agentId }] : []
       })
-      const holdings = { held, isCut: inputs.tokens.length >= mostTokens, registries }
+      const holdings = { held, isCut: inputs.registrations.length >= mostRegistrations, registries }
       const look = await checkUp(hosts, { ...inputs, holdings, known })
       const { checks, closedUntil } = look
       if (checks.length === 0 && closedUntil)

@@ -68,7 +68,7 @@ interface AgentsMend {
 }
 
 /**
- * Makes the rows of noted tokens anew from all of their events. One that changed in a block the history does not have
+ * Derives the rows of noted registrations again from all of their events. One that changed in a block the history does not have
  * yet waits: a hot block that is undone would bring back what was there before it. Returns how many rows differed.
  */
 export async function mendAgents({ pool, chain, openHistory, finalHeight, warn }: AgentsMend): Promise<number> {

@@ -28,7 +28,7 @@ export interface Mended {
   readonly unpaid: number
 }
 
-/** Recipients that are counted anew by one statement. */
+/** Recipients whose sums are made again by one statement. */
 const recipientsPerRecount = 100
 
 /** The settlements of a short range of final blocks, as a source has them. */

@@ -28,7 +28,7 @@ const maxStepSettlements = 20_000
 const maxStepMs = 10_000
 /** Settlements of one statement. */
 const settlementsPerInsert = 2_000
-/** Recipients that are counted anew by one statement. */
+/** Recipients whose sums are made again by one statement. */
 const recipientsPerRecount = 100
 
 interface LoadOptions {
@@ -140,7 +140,7 @@ async function addAll(db: Queryable, { name }: ChainSettings, settlements: reado
 
 /**
  * Adds what was added to the sums. Where some of a recipient's settlements in these blocks were there before, all of its
- * sums are made anew: nobody knows which of them were counted.
+ * sums are made again: nobody knows which of them were counted.
  */
 async function correctRollup(
   db: Queryable,

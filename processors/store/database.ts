@@ -177,7 +177,7 @@ export class ChainDatabase extends TypeormDatabase {
     await noteHeadRange(connectionOf(store), this.settings.name, range)
   }
 
-  /** Past the change tracking: a reorg does not undo the record, the transaction that repairs it writes it anew. */
+  /** Past the change tracking: a reorg does not undo the record; the transaction that repairs the reorg writes it again. */
   async #moveState(store: Store, indexedBlock: number, final: BlockPlace) {
     await noteFinalBlock(connectionOf(store), this.settings.name, final)
     const before = this.final?.height ?? -1

@@ -8,7 +8,7 @@ export function jsonPages(entities: readonly object[], perPage = rowsPerPage): s
   )
 }
 
-/** The same in one array. */
+/** Entities as one JSON array of rows with the columns' names. */
 export function jsonRows(entities: readonly object[]): string {
   return JSON.stringify(
     entities.map((entity) =>

@@ -55,7 +55,7 @@ async function keyOnChain(): Promise<KeyPlace> {
   return { ...common, ...place, add: log }
 }
 
-/** The same key, added by a message that the custody address signed. */
+/** Where the app key comes from: a message that the custody address signed. */
 export async function keyOffChain(): Promise<KeyPlace> {
   const message = readHubMessage(await keyAddMessage({ fid, appKey }, wallet.account, new Date(at)))
   if (message?.data.body.kind !== 'key_add') throw new Error('no key')
@@ -85,7 +85,7 @@ export async function keyOffChain(): Promise<KeyPlace> {
   }
 }
 
-/** The same key, removed so many seconds after it was added: by the custody address, or by itself. */
+/** The app key, removed so many seconds after it was added: by the custody address, or by itself. */
 export async function removedKey(by: 'custody' | 'key', seconds: number): Promise<KeyPlace> {
   const signer = by === 'custody' ? wallet.account : undefined
   const message = readHubMessage(

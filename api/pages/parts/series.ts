@@ -42,7 +42,7 @@ export function rangeOf({ range, chain }: Asked, now: number) {
   return { interval, since: days === null ? beginning : new Date(today - (days - 1) * dayMs).toISOString(), chain }
 }
 
-/** The same as a route of series takes it. */
+/** A range up to now, as the parameters of a route of series. */
 export function seriesInput(route: Route, asked: Asked, now: number): Record<string, unknown> {
   const { interval, since, chain } = rangeOf(asked, now)
   return { ...route.query.parse({ interval, since }), chain }

@@ -53,7 +53,7 @@ export async function agentIncome(db: Queryable, fid: number): Promise<IncomeSum
 }
 
 /**
- * The same over all agents. What one passed on to another in the transaction that paid it is in it once; a payment to an
+ * What all agents together were paid. What one passed on to another in the transaction that paid it is in it once; a payment to an
  * address that two agents verify, twice.
  */
 export async function allIncome(db: Queryable): Promise<IncomeSums> {

@@ -1,6 +1,6 @@
 import { lockKeys } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
-import type { Token } from '../sources/registration-documents.ts'
+import type { RegistrationKey } from '../sources/registration-documents.ts'
 
 /**
  * Makes the join the work of one transaction at a time: what is routed has been derived or will be, and `agent_change`
@@ -62,9 +62,9 @@ select '0x' || encode(address, 'hex') as address from met order by address`,
  * Consumes events of registrations: their holders in the index and their edges are derived again. Returns the
  * registrations.
  */
-export async function routeTokens(db: Queryable, limit: number): Promise<Token[]> {
-  const { rows } = await db.query<Token>({
-    name: 'route-tokens',
+export async function routeRegistrations(db: Queryable, limit: number): Promise<RegistrationKey[]> {
+  const { rows } = await db.query<RegistrationKey>({
+    name: 'route-registrations',
     text: `
 with taken as (
   delete from token_event

@@ -47,7 +47,7 @@ interface SpecInputs {
     version: string | null
     contradicted: boolean
   }[]
-  readonly tokens: readonly { chain: ChainName; agentId: string }[]
+  readonly registrations: readonly { chain: ChainName; agentId: string }[]
   readonly profileUrl: string | null
   readonly known: readonly StoredSpec[]
 }
@@ -58,7 +58,7 @@ const columns = `declared, has_content, title, version, skills, tools, path_coun
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /** Registrations of one agent that are looked at; some holders have thousands. */
-export const mostTokens = 100
+export const mostRegistrations = 100
 
 /**
  * Services of the registrations an agent holds now, one registration after the other, and the page its account names.
@@ -66,12 +66,12 @@ export const mostTokens = 100
 const inputsOf = (fid: string) => `
 select coalesce((select json_agg(service::jsonb || jsonb_build_object('contradicted', ${namesOthersOnly(fid)})
                                  order by h.chain, h.agent_id, place)
-                   from (${tokensOf(fid)}) h
+                   from (${registrationsOf(fid)}) h
                    join registration_document d using (chain, agent_id),
                         json_array_elements(d.services) with ordinality as s (service, place)), '[]') as services,
        coalesce((select json_agg(json_build_object('chain', h.chain, 'agentId', h.agent_id::text)
                                  order by h.chain, h.agent_id)
-                   from (${tokensOf(fid)}) h), '[]') as tokens,
+                   from (${registrationsOf(fid)}) h), '[]') as registrations,
        (select profile_url from social_profile p where p.fid = ${fid}) as "profileUrl"`
 
 /** What to look at for an agent, and what is known. Undefined: it is not in the index. */
@@ -79,7 +79,7 @@ export async function readSpecInputs(db: Queryable, fid: number): Promise<SpecIn
   const { rows } = await db.query<Omit<SpecInputs, 'known'> & { known: KnownRow[] }>({
     name: 'read-spec-inputs',
     text: `
-select n.services, n.tokens, n."profileUrl",
+select n.services, n.registrations, n."profileUrl",
        coalesce((select json_agg(s order by s.kind, s.url) from agent_spec s where s.fid = a.fid), '[]') as known
   from agent a
  cross join lateral (${inputsOf('a.fid')}) n
@@ -148,9 +148,9 @@ function namesOthersOnly(fid: string): string {
             where own.fid = ${fid} and own.reason is null), false)`
 }
 
-function tokensOf(fid: string): string {
+function registrationsOf(fid: string): string {
   return `select chain, agent_id from agent_holding where fid = ${fid} and reason is null
-           order by chain, agent_id limit ${mostTokens}`
+           order by chain, agent_id limit ${mostRegistrations}`
 }
 
 /** Asks for a look at agents of the index where there is something else to look at than when one was last asked for. */
@@ -160,7 +160,7 @@ export async function askForSpecs(db: Queryable, fids: readonly number[], now: D
     text: `
 with noted as (
   insert into agent_spec_inputs as i (fid, digest)
-  select a.fid, md5(row(n.services::text, n.tokens::text, n."profileUrl")::text)::uuid
+  select a.fid, md5(row(n.services::text, n.registrations::text, n."profileUrl")::text)::uuid
     from agent a
    cross join lateral (${inputsOf('a.fid')}) n
    where a.fid = any ($1::bigint[])

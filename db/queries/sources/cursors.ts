@@ -18,7 +18,7 @@ interface CursorMove {
   readonly now: Date
 }
 
-/** Moves a cursor on. False: it is elsewhere, so somebody else has applied this page, or the stream was begun anew. */
+/** Moves a cursor on. False: it is elsewhere, so somebody else has applied this page, or the stream was restarted. */
 export async function moveCursor(db: Queryable, { source, shard, from, to, now }: CursorMove): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'move-cursor',

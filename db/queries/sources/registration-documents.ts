@@ -3,7 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import { shownRecords } from '../sql/shown-holdings.ts'
 
 /** A registration; the id in decimal. */
-export interface Token {
+export interface RegistrationKey {
   readonly chain: string
   readonly agentId: string
 }
@@ -14,13 +14,13 @@ const source = sources.agentUri.name
  * Registrations whose URI has not been tried are to be read: at once when an agent of the index holds them, else when
  * there is time. A registration that never had a URI is left alone.
  */
-const ask = (tokens: string) => `
+const ask = (registrations: string) => `
 insert into source_state as s (source, subject, due_at, priority)
 select '${source}', 'token:' || r.chain || ':' || r.agent_id, $1,
        case when exists (select from agent_holding h
                           where h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null)
             then 2 else 0 end
-  from ${tokens}
+  from ${registrations}
   left join registration_document d using (chain, agent_id)
  where d.tried_uri_sha256 is distinct from uri_sha256(r)
    and (coalesce(r.agent_uri_length, 0) > 0 or d.chain is not null)
@@ -30,11 +30,15 @@ select '${source}', 'token:' || r.chain || ':' || r.agent_id, $1,
        lease_id = null`
 
 /** Makes the documents of these registrations due. Leases on them end: what is being read may be of the URI before. */
-export async function askForDocuments(db: Queryable, tokens: readonly Token[], now: Date): Promise<void> {
+export async function askForDocuments(
+  db: Queryable,
+  registrations: readonly RegistrationKey[],
+  now: Date,
+): Promise<void> {
   await db.query({
     name: 'ask-for-documents',
     text: ask('unnest($2::text[], $3::numeric[]) as met (chain, agent_id) join registration r using (chain, agent_id)'),
-    values: [now, tokens.map(({ chain }) => chain), tokens.map(({ agentId }) => agentId)],
+    values: [now, registrations.map(({ chain }) => chain), registrations.map(({ agentId }) => agentId)],
   })
 }
 
@@ -59,9 +63,9 @@ update source_state s
 }
 
 /** Registrations that an agent holds now, in the order of chains' names and ids. */
-export async function tokensHeldBy(db: Queryable, fid: number, limit: number): Promise<Token[]> {
-  const { rows } = await db.query<Token>({
-    name: 'tokens-held-by',
+export async function registrationsHeldBy(db: Queryable, fid: number, limit: number): Promise<RegistrationKey[]> {
+  const { rows } = await db.query<RegistrationKey>({
+    name: 'registrations-held-by',
     text: `
 select chain, agent_id::text as "agentId" from agent_holding
  where fid = $1 and reason is null
@@ -85,7 +89,7 @@ interface RegistrationUri {
 /** Undefined: there is no such registration (any more). */
 export async function readRegistrationUri(
   db: Queryable,
-  { chain, agentId }: Token,
+  { chain, agentId }: RegistrationKey,
 ): Promise<RegistrationUri | undefined> {
   const { rows } = await db.query<RegistrationUri>({
     name: 'read-registration-uri',
@@ -106,7 +110,7 @@ select case when r.agent_uri is null and coalesce(r.agent_uri_length, 0) = 0 the
 }
 
 interface StoredDocument {
-  readonly token: Token
+  readonly registration: RegistrationKey
   /** SHA-256 of the URI that was read. */
   readonly uriSha256: Buffer
   /** `uri_status`: docs/rules.md 3. */
@@ -120,7 +124,7 @@ interface StoredDocument {
   readonly services: readonly unknown[]
   readonly supportedTrust: readonly string[]
   /** What the file lists, of known registries; null: it lists nothing. */
-  readonly registrations: readonly Token[] | null
+  readonly registrations: readonly RegistrationKey[] | null
   readonly version?: { readonly etag: string | null; readonly lastModified: string | null }
 }
 
@@ -138,7 +142,7 @@ const of = (table: string) =>
 
 /** Stores what a URI led to, in place of what was known. Unchanged: nothing is written. */
 export async function storeDocument(db: Queryable, document: StoredDocument, now: Date): Promise<void> {
-  const { token, uriSha256, uriStatus, name, description, image, active, x402Support, version } = document
+  const { registration, uriSha256, uriStatus, name, description, image, active, x402Support, version } = document
   await db.query({
     name: 'store-document',
     text: `
@@ -149,8 +153,8 @@ values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, ca
        = row(${columns.replaceAll(/\w+/g, 'excluded.$&')}, excluded.updated_at, coalesce(excluded.read_at, d.read_at))
  where (${of('d')}) is distinct from (${of('excluded')})`,
     values: [
-      token.chain,
-      token.agentId,
+      registration.chain,
+      registration.agentId,
       uriSha256,
       uriStatus,
       name,
@@ -171,7 +175,12 @@ values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, ca
 /** Stores how reading a URI went; what is known of the document stays. Unchanged: nothing is written. */
 export async function noteUnread(
   db: Queryable,
-  { token, uriSha256, uriStatus, now }: Pick<StoredDocument, 'token' | 'uriSha256' | 'uriStatus'> & { now: Date },
+  {
+    registration,
+    uriSha256,
+    uriStatus,
+    now,
+  }: Pick<StoredDocument, 'registration' | 'uriSha256' | 'uriStatus'> & { now: Date },
 ): Promise<void> {
   await db.query({
     name: 'note-unread',
@@ -181,11 +190,12 @@ values ($1, $2, $3, $4, $5)
     on conflict (chain, agent_id) do update
    set tried_uri_sha256 = excluded.tried_uri_sha256, uri_status = excluded.uri_status, updated_at = excluded.updated_at
  where (d.tried_uri_sha256, d.uri_status) is distinct from (excluded.tried_uri_sha256, excluded.uri_status)`,
-    values: [token.chain, token.agentId, uriSha256, uriStatus, now],
+    values: [registration.chain, registration.agentId, uriSha256, uriStatus, now],
   })
 }
 
-export async function forgetDocument(db: Queryable, { chain, agentId }: Token): Promise<void> {
+/** Removes what is known of a registration's document. */
+export async function forgetDocument(db: Queryable, { chain, agentId }: RegistrationKey): Promise<void> {
   await db.query({
     name: 'forget-document',
     text: 'delete from registration_document where chain = $1 and agent_id = $2',

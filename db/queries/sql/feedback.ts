@@ -97,7 +97,7 @@ select json_build_object(
   from judged)`
 
 /**
- * The same for a profile: counted while it is asked for as long as there is little to count; of others the job has
+ * Summary of the feedback on an agent, for its profile: counted while it is asked for as long as there is little to count; of others the job has
  * counted it, up to some minutes ago. Null: it has not yet.
  */
 export const profileFeedback = `

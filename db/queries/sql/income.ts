@@ -79,7 +79,7 @@ const names = [
 /** These columns of `otherPayments`. */
 export const paymentColumns = names.map((name) => `s.${name}`).join(', ')
 
-/** The same of payments that are no settlements, as the relation `s`, with their kind. */
+/** Columns of payments that are no settlements, as the relation `s`, with their kind. */
 export const otherPayments = `(
        select p.payee as recipient, p.chain, p.payer, p.facilitator, p.block_number, p.block_timestamp, p.log_index,
               p.tx_hash, p.token, p.net as amount,

@@ -23,7 +23,7 @@ const secondsPerBlock = 2
 const genesis = 1_700_000_000
 const transferSelector = 'e3ee160e'
 const receiveSelector = 'ef55bec6'
-/** The same two with the signature as bytes. */
+/** Both calls with the signature as bytes. */
 const transferBytesSelector = 'cf092995'
 const receiveBytesSelector = '88b7ab63'
 /** One call in this many is a receiveWithAuthorization. */

@@ -39,7 +39,7 @@ function toPrepared(gzip: Buffer): PreparedLines {
   return { gzip, lines: () => gunzipSync(gzip) }
 }
 
-/** The same for queries that differ in their range alone. */
+/** Name of the file of a query; queries that differ in their range alone share it. */
 function nameOf(query: Query): string {
   const { fromBlock, toBlock, parentBlockHash, ...rest } = query
   return createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 16)

@@ -18,7 +18,7 @@ export interface ApiProcess {
 /** Runs api/main.ts with these variables on a free port; resolves once it is ready. */
 export const startApiProcess = (env: Record<string, string>) => startHttpProcess('api/main.ts', 'PORT', env)
 
-/** The same of api/graphql/main.ts. */
+/** Runs api/graphql/main.ts with these variables on a free port; resolves once it is ready. */
 export const startGraphqlProcess = (env: Record<string, string>) =>
   startHttpProcess('api/graphql/main.ts', 'GRAPHQL_PORT', env)
 

@@ -20,7 +20,7 @@ export async function verify(db: Queryable, fid: number, address: string): Promi
   await verifyStranger(db, fid, address)
 }
 
-/** The same of an account that nothing else is known of. */
+/** Writes a verified address of an account that nothing else is known of. */
 export async function verifyStranger(db: Queryable, fid: number, address: string): Promise<void> {
   await db.query('insert into verified_address (fid, address, verified_at) values ($1, $2, clock_timestamp())', [
     fid,

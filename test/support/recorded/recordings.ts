@@ -38,7 +38,7 @@ export function timestampOf(chain: RecordedChain, number: number): number {
   return Date.UTC(2026, 0, 29, 10, 20, 23) / 1000 + 12 * (number - chains.ethereum.registry.fromBlock)
 }
 
-/** The same transaction can hold logs of several recordings. */
+/** Each transaction once: it can hold logs of several recordings. */
 function unique(transactions: readonly RecordedTransaction[]): RecordedTransaction[] {
   const byHash = new Map(transactions.map((transaction) => [transaction.hash, transaction]))
   return [...byHash.values()].sort((a, b) => a.transactionIndex - b.transactionIndex)

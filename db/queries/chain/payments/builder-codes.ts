@@ -15,7 +15,7 @@ export async function insertBuilderCodes(db: Queryable, rows: string): Promise<v
   })
 }
 
-/** The same of settlements and payments that are stored. */
+/** Adds codes that are not there yet, of settlements and payments that are stored alone. */
 export async function insertCodesOfStored(db: Queryable, rows: string): Promise<void> {
   await db.query({
     name: 'insert-codes-of-stored',

@@ -35,6 +35,7 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
   /** Where `database` reads while it is fit. */
   readonly standby?: Standby | undefined
   readonly pool: Watched['pool']
+  readonly statements?: Watched['statements']
   readonly registry?: Watched['registry']
   /** Of /metrics; undefined: the app has it beside everything else. */
   readonly metricsPort?: number | undefined

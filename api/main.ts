@@ -32,12 +32,14 @@ await runCommand({ usage }, async () => {
     const pictures = createPictureDoor(config, config.egressAllow)
     const painter = createPainter(Date.now)
     const pageStore = redis && new FusedRedisStore(redis.send, pageLimits, Date.now, 'pages:')
+    const reads = standby ? readsThrough(standby, database) : database
     const app = createApp({
       ...config,
       ...parts,
       primary: database,
-      database: standby ? readsThrough(standby, database) : database,
+      database: reads,
       pool: database,
+      statements: reads,
       limiter: { ...parts.limiter, pageStore },
       now: Date.now,
       pictures,

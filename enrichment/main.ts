@@ -123,7 +123,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   await askForAllDocuments(pool, now())
   await forgetOtherWitnesses(pool, [config.hub.url, ...config.witnesses])
   await noteAgentsUnknownTo(pool, perAgent)
-  const progress = createProgress()
+  const progress = createProgress({ passed: metrics.passed })
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,
     stuck: progress.stuck,

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { countDueEdges } from '../db/queries/join/edge-events.ts'
 import { countEvents } from '../db/queries/join/events.ts'
 import { rollupLags } from '../db/queries/rollup/lag.ts'
@@ -10,6 +10,8 @@ import { tellBuild } from '../ops/build.ts'
 interface Metrics {
   /** A read of a source ended. */
   read(source: string, outcome: string): void
+  /** A loop has finished a pass. */
+  passed(loop: string, seconds: number): void
   /** Prometheus text. */
   text(): Promise<string>
 }
@@ -21,6 +23,9 @@ interface MetricsOptions {
   readonly now: () => Date
 }
 
+/** Seconds; from a pass with nothing to do to the longest that is no hang. */
+const passBuckets = [0.01, 0.1, 1, 5, 15, 60, 300, 900]
+
 export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): Metrics {
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
@@ -30,6 +35,13 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     name: 'enrichment_reads_total',
     help: 'Reads of sources by how they ended',
     labelNames: ['source', 'outcome'],
+    registers,
+  })
+  const passes = new Histogram({
+    name: 'enrichment_pass_seconds',
+    help: 'Time of a pass of a loop: of the join, of a roll-up, of a source',
+    labelNames: ['loop'],
+    buckets: passBuckets,
     registers,
   })
   const due = new Gauge({
@@ -68,6 +80,22 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     labelNames: ['host', 'state'],
     registers,
   })
+  const budget = new Gauge({
+    name: 'enrichment_host_budget_per_second',
+    help: 'Requests a second that may go out to this host. Absent where the host alone limits them',
+    labelNames: ['host'],
+    registers,
+  })
+  new Counter({
+    name: 'enrichment_host_requests_total',
+    help: 'Requests that were let go out to this host since the start',
+    labelNames: ['host'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { name, sent } of hosts) this.inc({ host: name }, sent.count)
+    },
+  })
   const doubted = new Gauge({
     name: 'enrichment_hub_doubted',
     help: '1: the hub is not believed, and nothing it says is stored',
@@ -75,6 +103,7 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
   })
   return {
     read: (source, outcome) => reads.inc({ source, outcome }),
+    passed: (loop, seconds) => passes.observe({ loop }, seconds),
     async text() {
       for (const row of await countDue(pool, now())) {
         due.set({ source: row.source }, row.due)
@@ -85,7 +114,8 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
       const queues = { ...(await countEvents(pool)), edges: await countDueEdges(pool) }
       for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
       doubted.set((await hubDoubt()) === undefined ? 0 : 1)
-      for (const { name, state } of hosts) {
+      for (const { name, requestsPerSecond, state } of hosts) {
+        if (Number.isFinite(requestsPerSecond)) budget.set({ host: name }, requestsPerSecond)
         for (const closed of ['resting', 'broken'] as const) {
           host.set({ host: name, state: closed }, state() === closed ? 1 : 0)
         }

@@ -32,6 +32,10 @@ interface HostOptions {
 /** What all sources that ask one host share: its rate limit, its Retry-After, its circuit breaker. */
 export interface Host {
   readonly name: string
+  /** Infinity: nothing but the host itself limits it. */
+  readonly requestsPerSecond: number
+  /** Requests that were let go out since the start. */
+  readonly sent: { readonly count: number }
   /** How many subjects may be leased now: none, one to try with, or any number. */
   capacity(): number
   /** Resolves when the next request may go out. Throws HostClosed when none may. Default: usual. */
@@ -66,7 +70,8 @@ export function createHost(options: HostOptions): Host {
   const { name, requestsPerSecond, pace = createPace(requestsPerSecond), now = () => new Date() } = options
   const stopping = new AbortController()
   const queues = new Map(urgencies.map((urgency) => [urgency, [] as Waiting[]]))
-  let granted = 0
+  let turns = 0
+  const sent = { count: 0 }
   let isGranting = false
   let restsUntil = 0
   let brokenUntil = 0
@@ -86,7 +91,7 @@ export function createHost(options: HostOptions): Host {
   }
 
   function takeWaiting(): Waiting | undefined {
-    const order = ++granted % slotsATurn === 0 ? urgencies.toReversed() : urgencies
+    const order = ++turns % slotsATurn === 0 ? urgencies.toReversed() : urgencies
     const first = order.find((urgency) => queues.get(urgency)!.length > 0)
     return first && queues.get(first)!.shift()
   }
@@ -108,7 +113,10 @@ export function createHost(options: HostOptions): Host {
           )
         const waiting = takeWaiting()
         if (failure) waiting?.reject(failure.error)
-        else waiting?.resolve()
+        else if (waiting) {
+          sent.count++
+          waiting.resolve()
+        }
       }
     } finally {
       isGranting = false
@@ -117,6 +125,8 @@ export function createHost(options: HostOptions): Host {
 
   return {
     name,
+    requestsPerSecond,
+    sent,
 
     capacity() {
       if (stopping.signal.aborted || closedUntil() > time()) return 0

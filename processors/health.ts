@@ -10,31 +10,42 @@ import type { ScopeLoader } from './scope/loader.ts'
 const lateMs = 2 * 60_000
 /** Milliseconds without progress after which a processor counts as hung. */
 const stuckMs = 10 * 60_000
+/** Seconds that the newest indexed block may be old where a node tells the tip, */
+const objectiveAtTip = 2 * 60
+/** and where final blocks alone are read: Ethereum's finality, which other chains wait for too, and a margin. */
+const objectiveWhenFinal = 20 * 60
 /** Seconds; from a block of the tip to the largest batch of history. */
 const commitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/**
- * What a processor tells operators. `registry` is the SDK's, ours are added to it: one page shows both. `loader`: of the
- * history of recipients that became known, when not every settlement is kept.
- */
+/** What works beside the indexing, where it does. */
+interface Beside {
+  /** Of the history of recipients that became known, when not every settlement is kept. */
+  readonly loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefined
+  readonly auditor?: Pick<Auditor, 'mended' | 'blocksToGo'> | undefined
+  /** What the chain's backfills have loaded; they are commands, which tell nothing at /metrics themselves. */
+  readonly loads?: () => Promise<{ readonly blocksToGo: number; readonly settlements: number }>
+}
+
+/** What a processor tells operators. `registry` is the SDK's, ours are added to it: one page shows both. */
 export function createHealth(
-  { name, finalityConfirmation }: Pick<ChainSettings, 'name' | 'finalityConfirmation'>,
+  { name, finalityConfirmation, rpc }: Pick<ChainSettings, 'name' | 'finalityConfirmation' | 'rpc'>,
   progress: Progress,
   registry: Registry,
-  loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'>,
-  auditor?: Pick<Auditor, 'mended' | 'blocksToGo'>,
+  { loader, auditor, loads }: Beside = {},
 ): Health {
   const labels = { chain: name }
   const registers = [registry]
-  const gauge = (metric: string, help: string, value: () => number | undefined) =>
+  type Value = number | undefined
+  const gauge = (metric: string, help: string, value: () => Value | Promise<Value>) =>
     new Gauge({
       name: metric,
       help,
       labelNames: ['chain'],
       registers,
-      collect() {
-        const now = value()
-        if (now !== undefined) this.set(labels, now)
+      async collect() {
+        const now = await value()
+        if (now === undefined) this.reset()
+        else this.set(labels, now)
       },
     })
   tellBuild(registry)
@@ -58,6 +69,35 @@ export function createHealth(
     'Blocks below the head that a reorg may still take back',
     () => finalityConfirmation,
   )
+  gauge('processor_final_block', 'Newest block whose rows no reorg takes back', () => progress.finalBlock)
+  gauge(
+    'processor_last_commit_timestamp_seconds',
+    'When the last transaction was committed; before the first, when the process started',
+    () => progress.committedAt / 1_000,
+  )
+  gauge(
+    'processor_head_seen_timestamp_seconds',
+    'When the source last told its head; before that, when the process started',
+    () => progress.headSeenAt / 1_000,
+  )
+  gauge(
+    'processor_lag_objective_seconds',
+    'How old the newest indexed block may be: more where no node tells the tip, and final blocks alone are read',
+    () => (rpc ? objectiveAtTip : objectiveWhenFinal),
+  )
+  if (loads) {
+    const ask = () => loads().catch(() => undefined)
+    gauge(
+      'backfill_blocks_to_go',
+      'Blocks reserved for backfills that are not loaded yet; absent while the database does not answer',
+      async () => (await ask())?.blocksToGo,
+    )
+    gauge(
+      'backfill_rows',
+      'Settlements that backfills have loaded; absent while the database does not answer',
+      async () => (await ask())?.settlements,
+    )
+  }
   if (loader) {
     gauge(
       'processor_scope_recipients_waiting',

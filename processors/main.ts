@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { type ChainSettings, openChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
-import { backfillsWithin } from '../db/queries/chain/backfill.ts'
+import { backfillLoads, backfillsWithin } from '../db/queries/chain/backfill.ts'
 import { readChainState } from '../db/queries/chain/chain-state.ts'
 import { readPasses } from '../db/queries/chain/payments/payment-passes.ts'
 import { runCommand } from '../ops/cli.ts'
@@ -93,7 +93,11 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
     reservedFrom: (block) => backfillsWithin(reservations, chain.name, block, maxBlock),
   })
   const auditor = openAuditor(databaseUrl, config, log)
-  health = createHealth(chain, progress, source.metrics.registry, known?.loader, auditor)
+  health = createHealth(chain, progress, source.metrics.registry, {
+    loader: known?.loader,
+    auditor,
+    loads: () => backfillLoads(reservations, chain.name),
+  })
   source.metrics.port = portOf(await serve())
   ending.push(async () => {
     await Promise.all([database.close(stopGraceMs), known?.loader.close(stopGraceMs), auditor?.close(stopGraceMs)])

@@ -15,6 +15,8 @@ export class Progress {
   archiveBlock: number | undefined
   /** Last block whose rows are committed. */
   indexedBlock: number | undefined
+  /** Newest block whose rows will not be undone; undefined: none is final yet. */
+  finalBlock: number | undefined
   /** When the last transaction was committed, at first when the process started; milliseconds since 1970. */
   committedAt = Date.now()
   /** Called with the seconds of each transaction, from its begin to its commit. */

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { createPool, type Queryable, withSettings } from '../../db/pool.ts'
+import { isTooSlow } from '../../db/queries/sql/broken-rows.ts'
 import type { Standby } from '../../db/standby.ts'
 import { requestOf, Turns } from './turns.ts'
 
@@ -57,8 +58,13 @@ export function connectionsByTurn(pool: Pick<pg.Pool, 'connect' | 'options'>): P
   return { connect: connect as pg.Pool['connect'] }
 }
 
+interface Counted {
+  /** Statements since the start that took too long: the server cancelled them, or did not even do that. */
+  readonly cancelledCount: number
+}
+
 /** The database as requests use it, and what its connections are doing. */
-export interface BoundedDatabase extends Queryable {
+export interface BoundedDatabase extends Queryable, Counted {
   readonly totalCount: number
   readonly idleCount: number
   /** Requests that wait for a connection. */
@@ -76,10 +82,14 @@ export function boundedDatabase(
   const slots = pool.options.max
   const pageSlots = Math.ceil(slots / 2)
   const turns = new Turns({ slots, pageSlots, maxWaiting, maxWaitingOfClient: maxWaiting / 2 })
+  let cancelledCount = 0
   const query = async (config: pg.QueryConfig) => {
     const { leftMs, end } = await turns.take()
     const timeout = { query_timeout: Math.min(answerTimeoutMs, leftMs) }
     const answered = pool.query({ ...config, ...timeout } as pg.QueryConfig).finally(end)
+    answered.catch((error) => {
+      if (isTooSlow(error) || isUnanswered(error)) cancelledCount++
+    })
     // Opening a connection has a time of its own, which may end after that of the request.
     return inTime(answered, leftMs)
   }
@@ -94,14 +104,20 @@ export function boundedDatabase(
     get waitingCount() {
       return turns.waiting
     },
+    get cancelledCount() {
+      return cancelledCount
+    },
   }
 }
+
+/** pg's own words for a statement that was not answered in time; they have no code. */
+const isUnanswered = (cause: unknown) => (cause as Error | null)?.message === 'Query read timeout'
 
 /**
  * Reads: at a standby while one is fit, else at the primary. What a standby does not answer for being one is asked there
  * once more.
  */
-export function readsThrough(standby: Standby, primary: Queryable): Queryable {
+export function readsThrough(standby: Standby, primary: Queryable & Counted): Queryable & Counted {
   const { pool } = standby
   const ask = async (config: pg.QueryConfig) => {
     const request = requestOf()
@@ -128,7 +144,12 @@ export function readsThrough(standby: Standby, primary: Queryable): Queryable {
     },
   })
   const query = async (config: pg.QueryConfig) => (await bounded.query(config)) ?? primary.query(config)
-  return { query: query as Queryable['query'] }
+  return {
+    query: query as Queryable['query'],
+    get cancelledCount() {
+      return bounded.cancelledCount + primary.cancelledCount
+    },
+  }
 }
 
 /**

@@ -11,6 +11,8 @@ export interface Watched {
   readonly limiter?: { readonly isReady?: () => boolean }
   /** Connections of the pool as they are now. */
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
+  /** Of requests: how many took too long. Absent: they have connections of their own. */
+  readonly statements?: { readonly cancelledCount: number }
   readonly standby?: Pick<Standby, 'counts' | 'ageMs'> | undefined
   /** Default: one of its own. */
   readonly registry?: Registry | undefined
@@ -20,7 +22,8 @@ export interface Watched {
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** What /metrics tells: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
-export function createMetrics({ cache, database, limiter, pool, standby, registry = new Registry() }: Watched) {
+export function createMetrics(watched: Watched) {
+  const { cache, database, limiter, pool, standby, statements, registry = new Registry() } = watched
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   tellBuild(registry)
@@ -55,6 +58,11 @@ export function createMetrics({ cache, database, limiter, pool, standby, registr
     labelNames: ['method', 'outcome'],
     registers,
   })
+  const inFlight = new Gauge({
+    name: 'http_requests_in_flight',
+    help: 'Requests whose answer has not ended, the one that asks for this included.',
+    registers,
+  })
   new Gauge({ name: 'cache_bytes', help: 'Bytes in the cache.', registers, collect: setTo(() => cache.bytes) })
   new Gauge({ name: 'cache_entries', help: 'Entries in the cache.', registers, collect: setTo(() => cache.size) })
   new Gauge({
@@ -74,6 +82,17 @@ export function createMetrics({ cache, database, limiter, pool, standby, registr
       this.set({ state: 'waiting' }, pool.waitingCount)
     },
   })
+  if (statements) {
+    new Counter({
+      name: 'database_statement_timeouts_total',
+      help: 'Statements of requests that were given up for their length.',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(statements.cancelledCount)
+      },
+    })
+  }
   if (standby) watchStandby(standby, registers)
   new Gauge({
     name: 'indexer_lag_seconds',
@@ -94,7 +113,7 @@ export function createMetrics({ cache, database, limiter, pool, standby, registr
       const outcome = hit ? 'hit' : 'miss'
       readSeries(`${outcome} ${route}`, { route, outcome }).inc()
     },
-    timeRequests: timeRequests(seconds, errors),
+    timeRequests: timeRequests(seconds, errors, inFlight),
   }
 }
 
@@ -130,11 +149,13 @@ function seriesOf<T>(metric: { labels(labels: Record<string, string | number>): 
   }
 }
 
-function timeRequests(seconds: Histogram, errors: Counter): RequestHandler {
+function timeRequests(seconds: Histogram, errors: Counter, inFlight: Gauge): RequestHandler {
   const series = seriesOf(seconds)
   return (req, res, next) => {
     const start = performance.now()
+    inFlight.inc()
     res.once('close', () => {
+      inFlight.dec()
       const route = (req.route?.path as string | undefined) ?? 'none'
       const method = known.has(req.method) ? req.method : 'other'
       const status = res.statusCode

@@ -11,13 +11,22 @@ export interface Progress {
   stuck(): string | undefined
 }
 
-/** `nowMs`: a clock in milliseconds that only goes forward. A loop that rests has nothing to do and is never stuck. */
-export function createProgress(nowMs: () => number = () => performance.now()): Progress {
+interface ProgressOptions {
+  /** A clock in milliseconds that only goes forward. */
+  readonly nowMs?: () => number
+  /** Told of each pass that did not fail, with the seconds it took. */
+  readonly passed?: (loop: string, seconds: number) => void
+}
+
+/** A loop that rests has nothing to do and is never stuck. */
+export function createProgress({ nowMs = () => performance.now(), passed }: ProgressOptions = {}): Progress {
   const workingSince = new Map<string, number>()
   return {
     async watch(loop, pass) {
       if (!workingSince.has(loop)) workingSince.set(loop, nowMs())
+      const began = nowMs()
       const result = await pass() // one that throws is tried again, and has got nothing done
+      passed?.(loop, (nowMs() - began) / 1_000)
       workingSince.delete(loop)
       return result
     },

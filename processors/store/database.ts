@@ -83,7 +83,7 @@ export class ChainDatabase extends TypeormDatabase {
   override async connect(): Promise<StoredChain> {
     const stored = await super.connect()
     this.#moves = stored.nonce
-    if (stored.height >= 0) this.final = { height: stored.height, hash: stored.hash }
+    if (stored.height >= 0) this.#settle({ height: stored.height, hash: stored.hash })
     return stored
   }
 
@@ -155,9 +155,14 @@ export class ChainDatabase extends TypeormDatabase {
     this.#running = this.#partitions.reach(height).then(work)
     await this.#running
     this.#moves++
-    this.final = final
+    this.#settle(final)
     this.progress.goBack(goesBackTo)
     this.progress.commit(height)
+  }
+
+  #settle(final: BlockPlace) {
+    this.final = final
+    this.progress.finalBlock = final.height
   }
 
   /** Throws when somebody else has moved the cursor since this process did. */

@@ -9,7 +9,7 @@ let now = 0
 const clock = () => now
 
 test('a process of which a loop hangs or fails for a quarter of an hour is not healthy, and one that rests is', async () => {
-  const progress = createProgress(clock)
+  const progress = createProgress({ nowMs: clock })
   const server = await serveHealth('127.0.0.1', 0, { ...progress, notReady: () => undefined, metrics: () => '' })
   const health = async () => {
     const response = await fetch(`http://127.0.0.1:${portOf(server)}/healthz`)
@@ -41,7 +41,7 @@ test('a process of which a loop hangs or fails for a quarter of an hour is not h
 })
 
 test('a loop tells of its passes', async () => {
-  const progress = createProgress(clock)
+  const progress = createProgress({ nowMs: clock })
   const stopping = new AbortController()
   let passes = 0
   const loop = repeat({
@@ -70,7 +70,7 @@ test('what takes long rests longer, by the factor that it is given', async () =>
     restFactor: 5,
     signal: stopping.signal,
     log: createLogger('test', 'silent'),
-    progress: createProgress(clock),
+    progress: createProgress({ nowMs: clock }),
     pass: async () => {
       times.push(performance.now())
       if (times.length === 3) stopping.abort()

@@ -43,10 +43,20 @@ function registerAll() {
   page.addChainRpcMetrics(() => ({ url: '', requestsServed: 0, connectionErrors: 0 }))
   const mended = { missing: 0, surplus: 0, changed: 0, contracts: 0, unpaid: 0 }
   const loader = { backlog: { recipients: 0, blocks: 0 }, turnedAt: 0 }
-  createHealth({ name: 'base', ...chainOf('base') }, new Progress(), page.registry, loader, { mended, blocksToGo: 0 })
+  createHealth({ name: 'base', rpc: null, ...chainOf('base') }, new Progress(), page.registry, {
+    loader,
+    auditor: { mended, blocksToGo: 0 },
+    loads: async () => ({ blocksToGo: 0, settlements: 0 }),
+  })
   const pool = {} as pg.Pool
   const standby = { counts: { answered: 0, behind: 0, away: 0, foreign: 0, cancelled: 0 }, ageMs: 0 }
-  metricsOfApi({ cache: { bytes: 0, size: 0 }, database: pool, pool, standby })
+  metricsOfApi({
+    cache: { bytes: 0, size: 0 },
+    database: pool,
+    pool,
+    statements: { cancelledCount: 0 },
+    standby,
+  })
   metricsOfEnrichment({ pool, hosts: [], hubDoubt: async () => undefined, now: () => new Date() })
 }
 

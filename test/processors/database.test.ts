@@ -170,6 +170,7 @@ test('rows, cursor and chain_state are written together or not at all', async ()
   await chain.transact({ prevHead: genesis, nextHead: block(9) }, (store) => writeSettlements(store, rowsOf(9)))
   expect(await state()).toMatchObject({ indexed_block: 9, finalized_block: 9, chain_id: 8453 })
   expect(chain.final).toMatchObject(block(9))
+  expect(progress.finalBlock).toBe(9)
 })
 
 test('chain_state names the last block, its time, the final block and the head as last seen', async () => {
@@ -187,6 +188,7 @@ test('chain_state names the last block, its time, the final block and the head a
   })
   const hot = { indexed_block: 12, indexed_at: '2023-11-14T22:13:32+00:00', finalized_block: 10, head_block: 50 }
   expect(await state()).toMatchObject(hot)
+  expect(progress.finalBlock).toBe(10)
 
   // Passing over blocks below everything that is asked for: nothing of them is known but number and hash.
   await chain.transact({ prevHead: block(10), nextHead: block(40) }, async () => {})

@@ -65,7 +65,9 @@ test('a processor whose chain was idle for an hour lives and is ready when the n
 
 test('a processor whose history of recipients hangs does not live, as long as there is some to load', () => {
   const lives = (recipients: number, turnedAt: number) =>
-    createHealth(base, new Progress(), new Registry(), { backlog: { recipients, blocks: 9 }, turnedAt }).stuck?.()
+    createHealth(base, new Progress(), new Registry(), {
+      loader: { backlog: { recipients, blocks: 9 }, turnedAt },
+    }).stuck?.()
   expect(lives(3, minutesAgo(11))).toMatch(/^the history of 3 recipients has not moved for 66\d seconds$/)
   expect(lives(0, minutesAgo(11))).toBeUndefined()
   expect(lives(3, minutesAgo(9))).toBeUndefined()

@@ -120,6 +120,24 @@ export async function readShards(db: Queryable, id: number): Promise<Shard[]> {
   }))
 }
 
+/** What the backfills of a chain have loaded so far, and how many blocks of their ranges are left. */
+export async function backfillLoads(
+  db: Queryable,
+  chain: string,
+): Promise<{ blocksToGo: number; settlements: number }> {
+  const { rows } = await db.query<{ blocksToGo: number; settlements: number }>({
+    name: 'backfill-loads',
+    text: `
+select coalesce(sum(s.last_block + 1 - s.next_block), 0)::float8 as "blocksToGo",
+       coalesce(sum(s.settlements), 0)::float8 as settlements
+  from backfill b
+  join backfill_shard s on s.backfill_id = b.id
+ where b.chain = $1`,
+    values: [chain],
+  })
+  return rows[0] as { blocksToGo: number; settlements: number }
+}
+
 export interface ShardStep {
   readonly backfillId: number
   readonly firstBlock: number

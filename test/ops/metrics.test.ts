@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import express from 'express'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { boundedDatabase } from '../../api/http/database.ts'
+import { createMetrics as metricsOfApi } from '../../api/http/metrics.ts'
+import { readChains } from '../../chains.file.ts'
+import { createPool } from '../../db/pool.ts'
+import { backfillLoads, insertBackfill, insertShards } from '../../db/queries/chain/backfill.ts'
+import { createMetrics as metricsOfEnrichment } from '../../enrichment/metrics.ts'
+import { createProgress } from '../../enrichment/schedule/progress.ts'
+import { createHost } from '../../hosts/host.ts'
+import { portOf } from '../../ops/health.ts'
+import { createHealth } from '../../processors/health.ts'
+import { Progress } from '../../processors/progress.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database?.drop())
+
+/** The value of a series; undefined: it is not told. */
+function read(text: string, series: string): number | undefined {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length))
+}
+
+test('requests count as in flight until their answer ends or its client leaves', async () => {
+  const { pool } = database
+  const { timeRequests, registry } = metricsOfApi({ cache: { bytes: 0, size: 0 }, database: pool, pool })
+  const inFlight = async () => read(await registry.metrics(), 'http_requests_in_flight')
+  const answers: (() => void)[] = []
+  const app = express()
+    .use(timeRequests)
+    .get('/', (_req, res) => void answers.push(() => res.end()))
+  const server = app.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const leaving = new AbortController()
+  const url = `http://127.0.0.1:${portOf(server)}/`
+  const asked = [fetch(url), fetch(url, { signal: leaving.signal }).catch(() => {})]
+  await until('both are asked', () => answers.length === 2)
+  expect(await inFlight()).toBe(2)
+  leaving.abort()
+  await until('one has left', async () => (await inFlight()) === 1)
+  for (const answer of answers) answer()
+  await Promise.all(asked)
+  await until('none is left', async () => (await inFlight()) === 0)
+})
+
+test('statements that are given up for their length are counted, and no other failures', async () => {
+  const pool = createPool({ databaseUrl: database.url, name: 'test', max: 1, statementTimeoutMs: 100 })
+  onTestFinished(() => pool.end())
+  const bounded = boundedDatabase(pool)
+  const { registry } = metricsOfApi({
+    cache: { bytes: 0, size: 0 },
+    database: bounded,
+    pool: bounded,
+    statements: bounded,
+  })
+  const timeouts = async () => read(await registry.metrics(), 'database_statement_timeouts_total')
+  await expect(bounded.query({ text: 'select 1 / 0' })).rejects.toThrow('division by zero')
+  expect(await timeouts()).toBe(0)
+  await expect(bounded.query({ text: 'select pg_sleep(600)' })).rejects.toThrow(/timeout/)
+  expect(await timeouts()).toBe(1)
+})
+
+test('the enrichment tells the requests and the budget of its hosts, and how long passes took', async () => {
+  const host = createHost({ name: 'hub', requestsPerSecond: 500 })
+  const unlimited = createHost({ name: 'agents', requestsPerSecond: Number.POSITIVE_INFINITY })
+  const metrics = metricsOfEnrichment({
+    pool: database.pool,
+    hosts: [{ ...host }, unlimited],
+    hubDoubt: async () => undefined,
+    now: () => new Date(),
+  })
+  await Promise.all([host.slot(), host.slot('spare'), unlimited.slot()])
+  let nowMs = 0
+  const progress = createProgress({ nowMs: () => nowMs, passed: metrics.passed })
+  await progress.watch('join', async () => {
+    nowMs += 2_000
+  })
+  await progress.watch('join', () => Promise.reject(new Error('it fails'))).catch(() => {})
+  const text = await metrics.text()
+  const told = (series: string) => read(text, series)
+  expect(told('enrichment_host_requests_total{host="hub"}')).toBe(2)
+  expect(told('enrichment_host_requests_total{host="agents"}')).toBe(1)
+  expect(told('enrichment_host_budget_per_second{host="hub"}')).toBe(500)
+  expect(told('enrichment_host_budget_per_second{host="agents"}')).toBeUndefined()
+  expect(told('enrichment_pass_seconds_sum{loop="join"}')).toBe(2)
+  expect(told('enrichment_pass_seconds_count{loop="join"}')).toBe(1)
+})
+
+test('a processor tells what the backfills of its chain have to do and have done', async () => {
+  const { pool } = database
+  const registry = new Registry()
+  let isAway = false
+  const loads = async () => {
+    if (isAway) throw new Error('the database is away')
+    return backfillLoads(pool, 'base')
+  }
+  const { base } = readChains({ env: {} })
+  createHealth(base, new Progress(), registry, { loads })
+  const told = async (name: string) => read(await registry.metrics(), `${name}{chain="base"}`)
+  expect([await told('backfill_blocks_to_go'), await told('backfill_rows')]).toEqual([0, 0])
+  const id = await insertBackfill(pool, 'base', 100, 299)
+  await insertShards(pool, id, [
+    { firstBlock: 100, lastBlock: 199 },
+    { firstBlock: 200, lastBlock: 299 },
+  ])
+  await insertBackfill(pool, 'celo', 0, 9)
+  await pool.query('update backfill_shard set next_block = 150, settlements = 7 where first_block = 100')
+  expect([await told('backfill_blocks_to_go'), await told('backfill_rows')]).toEqual([150, 7])
+  isAway = true
+  expect([await told('backfill_blocks_to_go'), await told('backfill_rows')]).toEqual([undefined, undefined])
+})
+
+test('a processor tells when it last got on, and may be late where no node tells the tip', async () => {
+  const { base } = readChains({ env: {} })
+  const told = async (rpc: string | null) => {
+    const registry = new Registry()
+    const progress = Object.assign(new Progress(), { committedAt: 1_500, headSeenAt: 2_500, finalBlock: 7 })
+    createHealth({ ...base, rpc }, progress, registry)
+    const text = await registry.metrics()
+    return ['last_commit_timestamp_seconds', 'head_seen_timestamp_seconds', 'final_block', 'lag_objective_seconds'].map(
+      (name) => read(text, `processor_${name}{chain="base"}`),
+    )
+  }
+  expect(await told('http://127.0.0.1:1')).toEqual([1.5, 2.5, 7, 120])
+  expect(await told(null)).toEqual([1.5, 2.5, 7, 1_200])
+})

@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'rings-of-every-kind',
+    day: '2026-11-22',
+    kind: 'changed',
+    title: 'Rings and pay-backs of every kind of payment, payments in certificates of audits',
+    text:
+      'The flags `ring` and `reciprocal` of income see money that forwarders passed on and that Permit2 moved, too. ' +
+      '`/api/coverage` tells `payments` and `payment_checksum` of what was audited from now on.',
+    operations: [],
+  },
+  {
     id: 'facets-of-search',
     day: '2026-11-22',
     kind: 'added',

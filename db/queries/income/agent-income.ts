@@ -131,7 +131,9 @@ returned as (
     from payer p
    cross join lateral (
      select sum(r.amount) as amount, min(r.first_at) as first_at, max(r.last_at) as last_at
-       from settlement_payer r
+       from (select recipient, payer, amount, first_at, last_at from settlement_payer
+              union all
+             select payee, payer, amount, first_at, last_at from payment_sum) r
       where r.recipient = p.payer and r.payer in (select address from whose)
    ) r
    where not p.own and r.amount >= p.amount * ${back.share}

@@ -9,7 +9,7 @@ interface DueAddress {
   readonly isIncome: boolean
 }
 
-/** What an address paid another one, of every kind and on every chain, in one sum; addresses as above. */
+/** What an address paid another one in dollars, of every kind and on every chain, in one sum; addresses as above. */
 export interface PayerSum {
   readonly payer: string
   readonly recipient: string
@@ -56,7 +56,7 @@ select encode(address, 'hex') as address,
 
 /**
  * Whom some addresses paid, and how much, by payer and recipient. Of an address with more than `most` sums, which are by
- * recipient, chain and form of the signature, nothing.
+ * recipient, chain and form of the signature, and one for all that is no settlement, nothing.
  */
 export async function paidBy(db: Queryable, payers: readonly string[], most: number): Promise<PayerSum[]> {
   const { rows } = await db.query<{ payer: string; recipient: string; amount: string }>({
@@ -66,7 +66,10 @@ select encode(given.payer, 'hex') as payer, encode(paid.recipient, 'hex') as rec
   from (select decode(payer, 'hex') as payer from unnest($1::text[]) payer) given
  cross join lateral (
    select recipient, amount, count(*) over () as n
-     from (select recipient, amount from settlement_payer p where p.payer = given.payer limit $2::int + 1) sums
+     from (select recipient, amount from settlement_payer p where p.payer = given.payer
+            union all
+           select payee, amount from payment_sum p where p.payer = given.payer
+            limit $2::int + 1) sums
  ) paid
  where paid.n <= $2 and paid.recipient <> given.payer and paid.amount > 0
  group by given.payer, paid.recipient

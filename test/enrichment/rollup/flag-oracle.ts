@@ -9,12 +9,12 @@ interface Moved {
 
 const withinMs = 30 * 86_400_000
 
-/** What is flagged of an agent's payers: of all that it was paid, and of what its addresses settled to others. */
-export function payerFlags(paid: readonly Moved[], settled: readonly Moved[], isOwn: (payer: number) => boolean) {
+/** What is flagged of an agent's payers: of all that it was paid, and of what its addresses paid others in dollars. */
+export function payerFlags(paid: readonly Moved[], given: readonly Moved[], isOwn: (payer: number) => boolean) {
   const payers = [...new Set(paid.map(({ other }) => other))].map((payer) => ({
     payer,
     there: paid.filter(({ other }) => other === payer),
-    back: settled.filter(({ other }) => other === payer),
+    back: given.filter(({ other }) => other === payer),
   }))
   const paidBack = payers.filter(
     ({ payer, there, back }) =>

@@ -16,7 +16,7 @@ export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 export const people = ['one', 'two', 'three', 'four', 'five', 'six'].map(addressOf)
 const senders = ['known', 'other', 'unknown'].map((name) => addressOf(`sender ${name}`))
 const selectors = [...Object.values(listedSelectors), '0xcf092995']
-const dollar = addressOf('dollar')
+export const dollar = addressOf('dollar')
 export const fids = [1, 2]
 const lastBlock = 600
 const begin = Date.UTC(2023, 0, 1)
@@ -246,10 +246,10 @@ export class World {
     }
   }
 
-  /** Payers of each whose settlements go round. */
+  /** Payers of each whose payments go round. */
   #rings(): string[][] {
     const total = new Map<string, bigint>()
-    for (const { block, payer, recipient, amount } of this.payments.values()) {
+    for (const { block, payer, recipient, amount } of this.#dollars()) {
       const key = `${payer} ${recipient}`
       if (block <= this.final) total.set(key, (total.get(key) ?? 0n) + BigInt(amount))
     }
@@ -258,6 +258,11 @@ export class World {
       return { payer, recipient, amount }
     })
     return people.map((_, one) => ringPayers(`${one}`, edges))
+  }
+
+  /** Everything that was paid in dollars, settlement or not. */
+  #dollars() {
+    return [...this.payments.values(), ...this.others.filter(({ isDollar }) => isDollar)]
   }
 
   /** What an agent was paid, one by one. */
@@ -282,14 +287,14 @@ export class World {
       at: timeOf(block).getTime(),
       amount: isDollar ? BigInt(amount) : 0n,
     }))
-    const settled = [...this.payments.values()]
+    const given = this.#dollars()
       .filter(({ block, payer }) => block <= this.final && this.verified.get(fid)?.includes(payer))
       .map(({ block, recipient, amount }) => ({
         other: recipient,
         at: timeOf(block).getTime(),
         amount: BigInt(amount),
       }))
-    return payerFlags(paid, settled, (payer) => this.ever.get(fid)?.has(payer) === true)
+    return payerFlags(paid, given, (payer) => this.ever.get(fid)?.has(payer) === true)
   }
 
   income(): string[] {
@@ -368,7 +373,7 @@ export async function store(pool: pg.Pool, rows: readonly Paid[]): Promise<void>
 /** Nothing was paid yet, and nobody verifies an address. */
 export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
-    truncate settlement, payment, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
+    truncate settlement, payment, payment_sum, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
              agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, income_ring, income_reach,
              income_ring_due, income_wallet_event, registration_wallet, builder_code, registration_transfer, agent_holding, chain_contract cascade;
     select set_config('directory.sums', 'hours, totals, payers, senders', true);

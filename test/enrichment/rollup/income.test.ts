@@ -7,7 +7,7 @@ import { runIncome } from '../../../enrichment/join/income.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { insert } from '../../support/seed.ts'
-import { bytes, empty, fids, first, paid, passed, people, person, step, store, World } from './income-world.ts'
+import { bytes, dollar, empty, fids, first, paid, passed, people, person, step, store, World } from './income-world.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -27,10 +27,22 @@ select kind, flag, x402, sum(n)::text as n, sum(amount)::text as amount, sum(dus
        sum(dust_amount)::text as dust_amount, sum(other_n)::text as other_n
   from income_hour where not passed_on group by 1, 2, 3 order by 1, 2, 3`
 
+const sumsApart = `
+with told as (
+  select payee, payer, chain, min(block_timestamp) as first_at, max(block_timestamp) as last_at, sum(net) as amount
+    from payment p
+   where p.block_number <= $1 and p.token = $2
+   group by 1, 2, 3
+)
+select count(*)::int as apart
+  from told full join payment_sum s using (payee, payer, chain)
+ where (told.first_at, told.last_at, told.amount) is distinct from (s.first_at, s.last_at, s.amount)`
+
 /** What is stored and told is what the payments say one by one. */
 async function expectIncome(world: World): Promise<void> {
   const { rows } = await database.pool.query<{ line: string }>(stored)
   expect(rows.map(({ line }) => line).sort()).toEqual(world.income())
+  expect((await database.pool.query(sumsApart, [world.final, bytes(dollar)])).rows).toEqual([{ apart: 0 }])
   for (const fid of fids) {
     const { reciprocal, single_payer } = (await agentIncome(database.pool, fid)).members
     const told = { reciprocal: JSON.parse(reciprocal ?? ''), single_payer: JSON.parse(single_payer ?? '') }
@@ -54,38 +66,66 @@ test('income is what the payments say one by one, whatever moves them, the addre
   )
 })
 
-/** A round of the same amount, and somebody beside it who pays one of it. */
+/** How one pays another: by a settlement, by a Permit2 proxy in dollars or not, or through a hand that passes it on. */
+const way = fc.constantFrom('settlement', 'settlement', 'permit2_exact', 'other token', 'forwarded')
+/** What one pays another, as steps. */
+function pay(how: string, row: { block: number; payer: number; recipient: number; amount: number }, through: number) {
+  const { block, payer, recipient, amount } = row
+  if (how === 'settlement') {
+    return { kind: 'pay' as const, rows: [{ ...row, logIndex: 0, sender: 0, selector: 0 }] }
+  }
+  const isForwarded = how === 'forwarded'
+  const passedOn = {
+    block,
+    payer,
+    amount,
+    sender: 0,
+    isDollar: how !== 'other token',
+    origin: isForwarded ? ('settlement' as const) : ('permit2_exact' as const),
+    hands: isForwarded && through !== recipient ? [through, recipient] : [recipient],
+  }
+  return { kind: 'pass on' as const, rows: [passedOn] }
+}
+
+/** A round of the same amount, each of it paid in its own way, and somebody beside it who pays one of it. */
 const round = fc
   .record({
-    people: fc.uniqueArray(person, { minLength: 3, maxLength: 5 }),
+    order: fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6 }),
+    length: fc.integer({ min: 3, max: 5 }),
+    ways: fc.array(way, { minLength: 5, maxLength: 5 }),
     amount: fc.constantFrom(4_000, 5_000),
-    block: fc.nat(),
+    block: fc.nat({ max: 29 }),
     customer: person,
   })
-  .map(({ people, amount, block, customer }) => {
-    const common = { sender: 0, selector: 0, amount }
-    const rows = people.map((payer, at) => {
-      const recipient = people[(at + 1) % people.length] as number
-      return { ...common, block: (block % 30) + at, logIndex: 0, payer, recipient }
-    })
-    const beside = {
-      ...common,
-      block: (block % 30) + people.length,
-      logIndex: 0,
-      payer: customer,
-      recipient: people[0] as number,
-    }
-    return { kind: 'pay' as const, rows: [...rows, beside] }
+  .map(({ order, length, ways, amount, block, customer }) => {
+    const through = order[5] as number
+    const inRound = order.slice(0, length)
+    const rows = inRound.map((payer, at) =>
+      pay(
+        ways[at] as string,
+        { block: block + at, payer, recipient: inRound[(at + 1) % length] as number, amount },
+        through,
+      ),
+    )
+    const beside = { block: block + length, payer: customer, recipient: order[0] as number, amount }
+    return [...rows, pay('settlement', beside, through)]
   })
 const agents = fc.tuple(person, person).map(([one, other]) => [
   { kind: 'verify' as const, fid: 1, now: [one] },
   { kind: 'verify' as const, fid: 2, now: [other] },
 ])
-const later = fc.oneof(
-  { weight: 3, arbitrary: round },
+const anything = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('pay' as const), rows: fc.array(paid, { minLength: 1, maxLength: 2 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), which: fc.nat() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('find' as const),
+      rows: fc.array(passed, { minLength: 1, maxLength: 2 }),
+    }),
   },
   {
     weight: 3,
@@ -97,6 +137,7 @@ const later = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('take back' as const), blocks: fc.integer({ min: 0, max: 60 }) }),
   },
 )
+const later = fc.oneof({ weight: 1, arbitrary: round }, { weight: 2, arbitrary: anything.map((one) => [one]) })
 
 test('rings are those of the payments that stand, whatever closes or opens one later', async () => {
   await fc.assert(
@@ -104,7 +145,7 @@ test('rings are those of the payments that stand, whatever closes or opens one l
       await empty(database.pool)
       const world = new World(database.pool)
       for (const one of begin) await world.take(one)
-      for (const one of steps) {
+      for (const one of steps.flat()) {
         await world.take(one)
         if (one.kind === 'sum') while ((await runIncome({ pool: database.pool })) > 0);
       }
@@ -125,18 +166,16 @@ const custom = fc
     times: fc.constantFrom(18, 19, 19, 20),
     beside: fc.constantFrom(900, 1_000, 1_100),
     back: fc.constantFrom(9_000, 9_500, 10_000, 20_000),
+    how: way,
     block: fc.integer({ min: 0, max: 15 }),
   })
-  .map(({ agent, customer, other, times, beside, back, block }) => {
+  .map(({ agent, customer, other, times, beside, back, how, block }) => {
     const row = { logIndex: 0, sender: 0, selector: 0, payer: customer, recipient: agent, amount: 1_000 }
     const often = Array.from({ length: times }, (_, at) => ({ ...row, block: block + at }))
     const once = { ...row, block: block + times, payer: other, amount: beside }
     return {
       sale: { kind: 'pay' as const, rows: [...often, once] },
-      refund: {
-        kind: 'pay' as const,
-        rows: [{ ...row, block, logIndex: 1, payer: agent, recipient: customer, amount: back }],
-      },
+      refund: pay(how, { block: block + 25, payer: agent, recipient: customer, amount: back }, 5),
     }
   })
 const passing = fc.record({ kind: fc.constant('roll up' as const), blocks: fc.integer({ min: 20, max: 60 }) })
@@ -198,6 +237,31 @@ test('a ring is left out of what is filtered until it opens again', async () => 
     { payments: 0, amount_usdc: 0 },
     { raw: 2, filtered: 2 },
   ])
+})
+
+test.each([
+  ['permit2_exact', 1],
+  ['forwarded', 1],
+  ['other token', 0],
+])('a round that one pays by %s is a ring to %i of two payers, and so is what is paid back', async (how, found) => {
+  await empty(database.pool)
+  const world = new World(database.pool)
+  const told = async () => {
+    await world.take({ kind: 'roll up', blocks: 10 })
+    while ((await runIncome({ pool: database.pool })) > 0);
+    const { ring, reciprocal } = (await agentIncome(database.pool, 1)).members
+    return [JSON.parse(ring ?? '').payments, JSON.parse(reciprocal ?? '').payers]
+  }
+  const amount = 5_000
+  await world.take({ kind: 'verify', fid: 1, now: [0] })
+  await world.take(pay('settlement', { block: 0, payer: 2, recipient: 0, amount }, 5))
+  await world.take(pay('settlement', { block: 1, payer: 3, recipient: 0, amount }, 5))
+  await world.take(pay(how, { block: 2, payer: 0, recipient: 1, amount }, 5))
+  await world.take(pay('settlement', { block: 3, payer: 1, recipient: 2, amount }, 5))
+  expect(await told()).toEqual([found, 0])
+  await world.take(pay(how, { block: 0, payer: 0, recipient: 3, amount }, 5))
+  expect((await told())[1]).toBe(found)
+  await expectIncome(world)
 })
 
 test('a pass reads the settlements of the hours that are due, and no others', async () => {

@@ -7,7 +7,6 @@ import { differingAgents } from '../../db/queries/chain/audit-agents.ts'
 import { replaceCustody } from '../../db/queries/chain/replaced-rows.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import type { SourceAddress } from '../backfill/job.ts'
-import { emptyTally } from '../backfill/row-pages.ts'
 import { type History, type Wanted, wantedOf } from '../history/history.ts'
 import { Rounds } from '../rounds.ts'
 import type { Scope } from '../scope/scope.ts'
@@ -15,7 +14,7 @@ import { jsonRows } from '../store/json-rows.ts'
 import { mendAgents, noteAgents } from './agents.ts'
 import { type ContractEvents, logsOfContracts, readContractEvents } from './contract-events.ts'
 import type { Mended } from './mend.ts'
-import { auditSettlements } from './settlements.ts'
+import { auditSettlements, emptyAudit } from './settlements.ts'
 
 /** Blocks of one certificate. */
 const maxBlocks = 10_000
@@ -113,7 +112,7 @@ export class Auditor {
       isClosing: () => this.#rounds.isClosing,
       onMended: (piece: Mended) => this.#count(mended, piece),
     }
-    const tally = tokens.length > 0 ? await auditSettlements(audit, range) : emptyTally()
+    const tally = tokens.length > 0 ? await auditSettlements(audit, range) : emptyAudit()
     const { events, firstHash, lastHash } = await readContractEvents(contracts, chain, range, this.#warn)
     const custody = await this.#mendCustody(range, events)
     const agents = await noteAgents(this.#pool, chain, range, events)

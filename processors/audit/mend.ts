@@ -89,7 +89,7 @@ export function mendRange(
     const keys = new Set(rows.map(({ blockNumber, logIndex }) => `${blockNumber}-${logIndex}`))
     const changed = deleted.filter(({ key }) => keys.has(key)).length
     const payments = await replacePayments(db, name, range, expectedPayments(scope, kept))
-    const codes = await replaceCodes(db, name, range, expectedCodes(scope, [...settlements, ...kept.payments]))
+    const codes = await replaceCodes(db, name, range, expectedCodes([...found.settlements, ...found.payments]))
     const wrong = differingUnpaid(unpaid, await readUnpaid(db, name, range))
     if (wrong > 0) {
       await deleteUnpaidWithin(db, name, range)
@@ -104,11 +104,8 @@ export function mendRange(
   })
 }
 
-/** The codes of the settlements and payments that are kept, as they are compared. */
-export const expectedCodes = (scope: Scope, rows: readonly CodedRow[]) => ({
-  rows: jsonRows(toBuilderCodes(rows)),
-  known: scope === 'verified',
-})
+/** The codes of all settlements and payments, kept or not, as they are compared. */
+export const expectedCodes = (rows: readonly CodedRow[]) => jsonRows(toBuilderCodes(rows))
 
 /** The payments that are kept, as they are compared. */
 export const expectedPayments = (scope: Scope, { payments }: Pick<SettledBlocks, 'payments'>) => ({

@@ -14,6 +14,7 @@ import type { PaymentRow } from '../mapping/payments.ts'
 import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import type { Scope } from '../scope/scope.ts'
 import type { CodedRow } from '../store/builder-code-record.ts'
+import { addPaymentTally, emptyPaymentTally, type PaymentTally, tallyPayments } from '../store/payment-tally.ts'
 import { encodeSettlements } from '../store/settlement-copy.ts'
 import { toRecord } from '../store/settlement-record.ts'
 import {
@@ -43,13 +44,18 @@ interface SettlementsAudit {
   readonly onMended: (mended: Mended) => void
 }
 
-/** Makes the settlements of a range those of the source. Returns what the source has of those that are kept. */
-export async function auditSettlements(audit: SettlementsAudit, range: BlockRange): Promise<Tally> {
+type Audited = Tally & PaymentTally
+
+/** What an audit of no blocks finds. */
+export const emptyAudit = (): Audited => ({ ...emptyTally(), ...emptyPaymentTally() })
+
+/** Makes the settlements and payments of a range those of the source. Returns what the source has of those that are kept. */
+export async function auditSettlements(audit: SettlementsAudit, range: BlockRange): Promise<Audited> {
   return audit.scope === 'all' ? auditAll(audit, range) : auditKnown(audit, range)
 }
 
 /** By sums over all rows first: the range is read a second time, in pieces, only when they differ. */
-async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Tally> {
+async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Audited> {
   const { pool, chain, history, warn } = audit
   const unpaid: UnpaidCount[] = []
   const payments: PaymentRow[] = []
@@ -66,7 +72,7 @@ async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Tal
     if (!table || differences(certificate, table).length > 0) return false
     if (differingUnpaid(unpaid, await readUnpaid(pool, chain.name, range)) > 0) return false
     const ours = await inTransaction(pool, (db) => keptOf(db, chain, 'all', { settlements: [], payments, unpaid: [] }))
-    if (!(await areCodes(pool, chain.name, range, expectedCodes('all', codes)))) return false
+    if (!(await areCodes(pool, chain.name, range, expectedCodes(codes)))) return false
     return arePayments(pool, chain.name, range, expectedPayments('all', ours))
   }
   if (await isSame()) return certificate
@@ -81,33 +87,35 @@ async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Tal
 }
 
 /** Of known recipients alone, row by row: whose they are changes from block to block. */
-async function auditKnown(audit: SettlementsAudit, range: BlockRange): Promise<Tally> {
+async function auditKnown(audit: SettlementsAudit, range: BlockRange): Promise<Audited> {
   const { pool, chain, history, warn } = audit
   let sum = emptyTally()
+  let paid = emptyPaymentTally()
   for (const piece of piecesOf(range)) {
     if (audit.isClosing()) throw new Error('closed in its middle')
     const found = await readSettled(history, chain, piece, findCallsOf(audit), warn)
     const look = () =>
       inTransaction(pool, async (db) => {
         const kept = await keptOf(db, chain, 'verified', found)
-        const { settlements, unpaid } = kept
+        const { settlements, payments, unpaid } = kept
         const expected = { rows: settlements.map(toRecord), known: true }
         const isSame =
           (await areSettlements(db, chain.name, piece, expected)) &&
           (await arePayments(db, chain.name, piece, expectedPayments('verified', kept))) &&
-          (await areCodes(db, chain.name, piece, expectedCodes('verified', [...settlements, ...kept.payments]))) &&
+          (await areCodes(db, chain.name, piece, expectedCodes([...found.settlements, ...found.payments]))) &&
           differingUnpaid(unpaid, await readUnpaid(db, chain.name, piece)) === 0
-        return { settlements, isSame }
+        return { settlements, payments, isSame }
       })
-    let { settlements, isSame } = await look()
+    let { settlements, payments, isSame } = await look()
     if (!isSame) {
       audit.onMended(await mendRange(pool, chain, 'verified', piece, found))
-      ;({ settlements, isSame } = await look())
+      ;({ settlements, payments, isSame } = await look())
       if (!isSame) throw new Error(`blocks ${piece.fromBlock} to ${piece.toBlock} still differ from ${history.name}`)
     }
     sum = addTally(sum, await tallyOf(Readable.from(encodeSettlements(settlements)), chain.name))
+    paid = addPaymentTally(paid, tallyPayments(payments))
   }
-  return sum
+  return { ...sum, ...paid }
 }
 
 function* piecesOf({ fromBlock, toBlock }: BlockRange): Generator<BlockRange> {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { readChains } from '../../chains.file.ts'
+import { tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { Auditor } from '../../processors/audit/auditor.ts'
 import { openHistory, sourceOf } from '../../processors/history/sources.ts'
+import type { Scope } from '../../processors/scope/scope.ts'
 import { memorySource } from '../doubles/portal/memory-source.ts'
 import { readBlocks } from '../doubles/portal/rpc-blocks.ts'
 import { startPortal } from '../doubles/portal/server.ts'
@@ -104,7 +106,8 @@ const faults = [
   `update builder_code set facilitator = 'somebody' where id = (select max(id) from builder_code)`,
 ]
 
-test('payments that are missing, too many or wrong are mended by an audit', { timeout }, async () => {
+/** Reads all final blocks once more, from a Portal, in a scope. */
+async function audit(scope: Scope) {
   const { pool, url } = index.database
   const head = Number(await chain.client.getBlockNumber())
   const blocks = await readBlocks(chain.rpc, 0, head)
@@ -115,7 +118,7 @@ test('payments that are missing, too many or wrong are mended by an audit', { ti
   const auditor = new Auditor({
     databaseUrl: url,
     chain: base,
-    scope: 'all',
+    scope,
     source: source.kind,
     openHistory: (wanted) => openHistory(source, wanted),
     pauseMs: timeout,
@@ -125,18 +128,67 @@ test('payments that are missing, too many or wrong are mended by an audit', { ti
     await auditor.close(1_000)
     await portal.stop()
   })
-  const expected = await index.tables()
-  for (const fault of faults) await pool.query(fault)
-  expect(describeDifference(await index.tables(), expected)).toMatch(/^payment: .* 3 too many \(\+\), 3 missing \(-\)/)
   await pool.query('delete from head_range')
+  await pool.query('delete from audit_certificate')
   await pool.query(`insert into head_range (chain, from_block, to_block, next_block) values ('base', 0, $1, 0)`, [
     head - finality,
   ])
   expect(await auditor.audit()).toBe(true)
+  const { rows } = await pool.query(
+    'select missing, surplus, changed, settlements::int, payments::int, payment_checksum from audit_certificate',
+  )
+  return { mended: auditor.mended, certificates: rows }
+}
+
+/** What is stored, as a certificate tells it: of some payees; null: of all. */
+async function tally(payees: readonly Buffer[] | null) {
+  const { pool } = index.database
+  const { rows } = await pool.query(
+    `select (select count(*)::int from settlement where $1::bytea[] is null or recipient = any ($1)) as settlements,
+            (select count(*)::int from payment where $1::bytea[] is null or payee = any ($1)) as payments`,
+    [payees],
+  )
+  return rows[0]
+}
+
+test('payments that are missing, too many or wrong are mended by an audit', { timeout }, async () => {
+  const { pool } = index.database
+  const expected = await index.tables()
+  for (const fault of faults) await pool.query(fault)
+  expect(describeDifference(await index.tables(), expected)).toMatch(/^payment: .* 3 too many \(\+\), 3 missing \(-\)/)
+  const { mended, certificates } = await audit('all')
   expect(describeDifference(await index.tables(), expected)).toBe('')
-  expect(auditor.mended).toEqual({ missing: 2, surplus: 1, changed: 3, unpaid: 0, contracts: 0 })
-  const { rows } = await pool.query('select missing, surplus, changed from audit_certificate')
-  expect(rows).toEqual([{ missing: 2, surplus: 1, changed: 3 }])
+  expect(mended).toEqual({ missing: 2, surplus: 1, changed: 3, unpaid: 0, contracts: 0 })
+  const { paymentChecksum } = await tallyPaymentsWithin(pool, 'base', { fromBlock: 0, toBlock: 1_000_000 })
+  const sums = { ...(await tally(null)), payment_checksum: String(paymentChecksum) }
+  expect(certificates).toEqual([{ missing: 2, surplus: 1, changed: 3, ...sums }])
+})
+
+test('a code that nobody wrote is found at whatever is stored, whosever settlements are', { timeout }, async () => {
+  const { pool } = index.database
+  const known = await pool.query('select recipient from settlement order by recipient limit 1')
+  await pool.query(`insert into known_recipient (chain, address, next_block, to_block) values ('base', $1, 1, 0)`, [
+    known.rows[0].recipient,
+  ])
+  const expected = await index.tables()
+  const strays = `insert into builder_code
+    select distinct on (recipient) chain || '-' || block_number || '-' || log_index, chain, block_number, log_index, 'somebody',
+           null, '{}'
+      from settlement s
+     where not exists (select from builder_code c
+                        where (c.chain, c.block_number, c.log_index) = (s.chain, s.block_number, s.log_index))
+     order by recipient, block_number, log_index`
+  const wrong = (await pool.query(strays)).rowCount ?? 0
+  expect(wrong).toBeGreaterThan(1)
+  await pool.query(
+    'delete from builder_code where id = (select min(id) from builder_code where facilitator is distinct from $1)',
+    ['somebody'],
+  )
+  const { mended, certificates } = await audit('verified')
+  expect(describeDifference(await index.tables(), expected)).toBe('')
+  expect(mended).toEqual({ missing: 1, surplus: wrong, changed: 0, unpaid: 0, contracts: 0 })
+  expect(certificates).toMatchObject([await tally([known.rows[0].recipient])])
+  await pool.query('delete from known_recipient')
 })
 
 test('a range is not asked for beside it', async () => {

@@ -113,41 +113,61 @@ test('what is indexed, reserved, audited and missing, with the command that clos
   expect(stdout).toContain('checksum ffffffffffffffff, 2 mended; by audit from archive, ')
 })
 
+const audit = (fromBlock: number, toBlock: number) =>
+  writeAudit(database.pool, 'base', {
+    fromBlock,
+    toBlock,
+    firstHash: hashOf(`${fromBlock}`),
+    lastHash: hashOf(`${toBlock}`),
+    settlements: 2,
+    amount: 10n,
+    checksum: 2n ** 63n + 1n,
+    payments: 3,
+    paymentChecksum: 2n ** 63n + 2n,
+    missing: 1,
+    surplus: 0,
+    changed: 0,
+    unpaid: 0,
+    events: 3,
+    agents: 0,
+    custody: 0,
+    source: 'portal',
+  })
+
 test('certificates of blocks that follow each other are one, up to a bound, and add up', async () => {
   const { pool } = database
   await pool.query('truncate audit_certificate, head_range')
-  const audit = (fromBlock: number, toBlock: number) =>
-    writeAudit(pool, 'base', {
-      fromBlock,
-      toBlock,
-      firstHash: hashOf(`${fromBlock}`),
-      lastHash: hashOf(`${toBlock}`),
-      settlements: 2,
-      amount: 10n,
-      checksum: 2n ** 63n + 1n,
-      missing: 1,
-      surplus: 0,
-      changed: 0,
-      unpaid: 0,
-      events: 3,
-      agents: 0,
-      custody: 0,
-      source: 'portal',
-    })
   await audit(99_000, 99_499)
   await audit(99_500, 99_999)
   await audit(100_000, 100_099)
   await audit(100_200, 100_299)
   const { rows } = await pool.query(
-    `select from_block, to_block, first_hash = sha256($1::bytea) as ok, settlements::int as settlements, checksum, missing
+    `select from_block, to_block, first_hash = sha256($1::bytea) as ok, settlements::int as settlements, checksum, missing,
+            payments::int as payments, payment_checksum
        from audit_certificate order by from_block`,
     ['99000'],
   )
   expect(rows).toMatchObject([
-    { from_block: 99_000, to_block: 99_999, ok: true, settlements: 4, checksum: '2', missing: 2 },
-    { from_block: 100_000, to_block: 100_099, ok: false, settlements: 2 },
+    { from_block: 99_000, to_block: 99_999, ok: true, settlements: 4, checksum: '2', missing: 2, payments: 6 },
+    { from_block: 100_000, to_block: 100_099, ok: false, settlements: 2, payments: 3 },
     { from_block: 100_200, to_block: 100_299, ok: false, settlements: 2 },
   ])
+})
+
+test('the certificate of an audit tells payments, unless blocks of it were audited before they were counted', async () => {
+  const { pool } = database
+  const chain = await publishedCoverage(database, {})
+  expect(chain.certificates.map(({ payments, payment_checksum }) => [payments, payment_checksum])).toEqual([
+    [6, '0000000000000004'],
+    [3, '8000000000000002'],
+    [3, '8000000000000002'],
+  ])
+  await pool.query('update audit_certificate set payments = null, payment_checksum = null where from_block = 100000')
+  await audit(100_100, 100_199)
+  const { rows } = await pool.query(
+    'select payments, payment_checksum from directory.certificates where from_block = 100000',
+  )
+  expect(rows).toEqual([{ payments: null, payment_checksum: null }])
 })
 
 test('the certificate of a backfill tells payments, unless blocks of it were loaded before they were counted', async () => {

@@ -142,6 +142,8 @@ interface AuditCertificate extends BlockRange {
   readonly settlements: number
   readonly amount: bigint
   readonly checksum: bigint
+  readonly payments: number
+  readonly paymentChecksum: bigint
   readonly missing: number
   readonly surplus: number
   readonly changed: number
@@ -170,14 +172,15 @@ grown as (
          amount = amount + $7::numeric, checksum = (checksum + $8::numeric) % 18446744073709551616,
          missing = missing + $9::int, surplus = surplus + $10::int, changed = changed + $11::int, unpaid = unpaid + $12::int,
          events = events + $13::int, agents = agents + $14::int, custody = custody + $15::int,
-         source = $16::text, audited_at = clock_timestamp()
+         source = $16::text, payments = payments + $17::bigint,
+         payment_checksum = (payment_checksum + $18::numeric) % 18446744073709551616, audited_at = clock_timestamp()
    where chain = $1 and to_block = $2::int - 1 and from_block / ${blocksPerCertificate} = $2::int / ${blocksPerCertificate}
   returning 1
 )
 insert into audit_certificate (chain, from_block, to_block, first_hash, last_hash, settlements, amount, checksum, missing,
-                               surplus, changed, unpaid, events, agents, custody, source)
+                               surplus, changed, unpaid, events, agents, custody, source, payments, payment_checksum)
 select $1, $2::int, $3::int, decode(substr($4, 3), 'hex'), decode(substr($5, 3), 'hex'), $6::bigint, $7::numeric, $8::numeric,
-       $9::int, $10::int, $11::int, $12::int, $13::int, $14::int, $15::int, $16::text
+       $9::int, $10::int, $11::int, $12::int, $13::int, $14::int, $15::int, $16::text, $17::bigint, $18::numeric
  where not exists (select from grown)
     on conflict (chain, from_block) do nothing`,
     values: [
@@ -197,6 +200,8 @@ select $1, $2::int, $3::int, decode(substr($4, 3), 'hex'), decode(substr($5, 3),
       audit.agents,
       audit.custody,
       audit.source,
+      audit.payments,
+      String(audit.paymentChecksum),
     ],
   })
 }

@@ -251,7 +251,7 @@ select c.chain, one.by, one.from_block, one.to_block, one.settlements::float8 as
      order by b.from_block desc
      limit $2)
     union all
-   (select 'audit', a.from_block, a.to_block, a.settlements, a.amount, a.checksum, null, null, a.first_hash, a.last_hash,
+   (select 'audit', a.from_block, a.to_block, a.settlements, a.amount, a.checksum, a.payments, a.payment_checksum, a.first_hash, a.last_hash,
            array_remove(array[a.source], null), a.audited_at, a.missing + a.surplus + a.changed
       from audit_certificate a
      where a.chain = c.chain

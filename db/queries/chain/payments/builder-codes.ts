@@ -37,39 +37,21 @@ export async function deleteCodesWithin(
   ])
 }
 
-/** What the codes of a range should be. */
-interface ExpectedCodes {
-  readonly rows: string
-  /** Only those of some settlements and payments are told: what stands at others is left alone. */
-  readonly known: boolean
-}
-
 const ofBackfill = (row: string) => `exists (select from backfill b
                 where b.chain = ${row}.chain and ${row}.block_number between b.from_block and b.to_block)`
 const isStored = (row: string) => `(exists (select from settlement s
                 where (s.chain, s.block_number, s.log_index) = (${row}.chain, ${row}.block_number, ${row}.log_index))
       or exists (select from payment p
                 where (p.chain, p.block_number, p.log_index) = (${row}.chain, ${row}.block_number, ${row}.log_index)))`
-const expected = `expected as materialized (select * from ${given} e where not ${ofBackfill('e')})`
+/** Of the codes of everything in a range those of what is stored of it: whoever its recipient is. */
+const expected = `expected as materialized (select * from ${given} e where ${isStored('e')} and not ${ofBackfill('e')})`
 /** Rows of the range that should not be; those of a backfill are left alone. */
 const isWrong = `t.chain = $2 and t.block_number between $3 and $4 and not ${ofBackfill('t')}
-   and not exists (select from expected e where e.id = t.id and to_jsonb(e) = to_jsonb(t))
-   and (not $5::boolean or exists (select from expected e where e.id = t.id) or not ${isStored('t')})`
-const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, { rows, known }: ExpectedCodes) => [
-  rows,
-  chain,
-  fromBlock,
-  toBlock,
-  known,
-]
+   and not exists (select from expected e where e.id = t.id and to_jsonb(e) = to_jsonb(t))`
+const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, rows: string) => [rows, chain, fromBlock, toBlock]
 
-/** Whether the codes of a range are these. */
-export async function areCodes(
-  db: Queryable,
-  chain: string,
-  range: BlockRange,
-  codes: ExpectedCodes,
-): Promise<boolean> {
+/** Whether the codes of a range are these, as far as what they belong to is stored. */
+export async function areCodes(db: Queryable, chain: string, range: BlockRange, codes: string): Promise<boolean> {
   const { rows } = await db.query<{ same: boolean }>({
     name: 'are-codes',
     text: `
@@ -81,8 +63,8 @@ select not exists (select from builder_code t where ${isWrong})
   return rows[0]?.same === true
 }
 
-/** Makes the codes of a range these. Returns how many rows differed. */
-export async function replaceCodes(db: Queryable, chain: string, range: BlockRange, codes: ExpectedCodes) {
+/** Makes the codes of a range these, as `areCodes` compares them. Returns how many rows differed. */
+export async function replaceCodes(db: Queryable, chain: string, range: BlockRange, codes: string) {
   const deleted = await db.query<{ id: string }>({
     name: 'delete-other-codes',
     text: `with ${expected} delete from builder_code t where ${isWrong} returning t.id`,
@@ -91,7 +73,7 @@ export async function replaceCodes(db: Queryable, chain: string, range: BlockRan
   const added = await db.query<{ id: string }>({
     name: 'add-expected-codes',
     text: `with ${expected} insert into builder_code select * from expected on conflict do nothing returning id`,
-    values: [codes.rows],
+    values: [codes],
   })
   const gone = new Set(deleted.rows.map(({ id }) => id))
   const changed = added.rows.filter(({ id }) => gone.has(id)).length

@@ -27,6 +27,8 @@ if (values) build(resolve(root, values.out ?? 'dist'), values.without === 'verif
 function build(dist, withoutVerifier) {
   rmSync(dist, { recursive: true, force: true }) // what has left the sources must leave here too
   const compiler = ['node_modules/typescript/bin/tsc', '--project', 'scripts/tsconfig.build.json', '--outDir', dist]
+  // It writes the same without a look at types, which npm run check has, in a third of the time.
+  compiler.push('--noCheck')
   if (spawnSync(process.execPath, compiler, { cwd: root, stdio: 'inherit' }).status !== 0) {
     process.exitCode = 1
     return

@@ -97,7 +97,7 @@ test('a migration waits for a lock in short tries, so that readers get between, 
   const notices: string[] = []
   const migrated = migrate(url, { folder, patience: quick, onNotice: (text) => notices.push(text) })
   await until('it was tried three times', async () => notices.length >= 3)
-  await pool.query({ text: 'select from thing', query_timeout: 1_000 } as never)
+  await pool.query({ text: 'select from thing', query_timeout: 20_000 } as never)
   expect(notices[0]).toMatch(
     /^migration 1_column\.sql does not get a lock and is tried again: .*lock timeout; held by pid \d+ \(test, idle in transaction\)$/,
   )

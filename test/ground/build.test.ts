@@ -55,7 +55,7 @@ test('the build paints pictures, in a thread that keeps no process from ending',
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: dist,
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 120_000,
   })
   expect([stdout, stderr, status]).toEqual(['image/png\n', '', 0])
 })

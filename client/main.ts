@@ -44,6 +44,8 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositi
 class UsageError extends Error {}
 
 const pageRows = 100
+/** Of a mirror that is kept up to date: a service that starts again is waited for, some minutes. */
+const followRetries = 10
 
 try {
   const { values, positionals } = read()
@@ -69,7 +71,7 @@ async function run(values: Values, [command, ...rest]: string[]): Promise<void> 
   if (!api || !URL.canParse(api)) throw new UsageError('--api must be the address of a service')
   const surplus = rest[command === 'agent' ? 1 : 0]
   if (surplus !== undefined) throw new UsageError(`unexpected argument ${surplus}`)
-  const directory = new AgentDirectory(api)
+  const directory = new AgentDirectory(api, values.follow ? { retries: followRetries } : {})
   const { format = 'json' } = values
   if (!formats.includes(format as Format)) throw new UsageError(`--format must be one of ${formats.join(', ')}`)
   const write = async (rows: AsyncIterable<object> | Iterable<object>) => {

@@ -1,34 +1,28 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { type AgentDirectory, type AgentProfile, DirectoryError, type LogLine } from './client.ts'
-
-/** What a mirror keeps between its runs. */
-interface Mirrored {
-  /** Where to go on; empty: from the beginning. */
-  place: string
-  /** By FID, as text. */
-  agents: Record<string, AgentProfile>
-}
+import { type AgentDirectory, DirectoryError, type LogLine } from './client.ts'
+import { type Mirrored, profileText, readMirrorFile, writeMirrorFile } from './mirror-file.ts'
 
 /** Changes that come within so long are written together. */
 const gatherMs = 1_000
 
 /** Brings a mirror up to date. A log that begins anew, as of a rebuilt database, is read from its beginning. */
 async function catchUp(directory: AgentDirectory, known: Mirrored): Promise<Mirrored> {
+  const mirrored = { ...known, agents: new Map(known.agents) }
   try {
-    const mirrored = { ...known, agents: { ...known.agents } }
     for await (const line of directory.log(known.place)) take(mirrored, line)
     return mirrored
   } catch (error) {
-    if (known.place === '' || !isOfAnotherLog(error)) throw error
-    return catchUp(directory, { place: '', agents: {} })
+    if (mirrored.place === '' || !isOfAnotherLog(error)) throw error
+    return catchUp(directory, nothing())
   }
 }
 
 function take(mirrored: Mirrored, line: LogLine): void {
-  if (line.kind === 'upsert') mirrored.agents[line.fid] = line.profile as AgentProfile
-  else delete mirrored.agents[line.fid]
+  if (line.kind === 'upsert') mirrored.agents.set(line.fid, profileText(line.profile))
+  else mirrored.agents.delete(line.fid)
   mirrored.place = line.place
 }
+
+const nothing = (): Mirrored => ({ place: '', agents: new Map() })
 
 const isOfAnotherLog = (error: unknown) => error instanceof DirectoryError && error.code === 'ERR_NOT_FOUND'
 
@@ -77,24 +71,20 @@ async function keepUp(directory: AgentDirectory, mirrored: Mirrored, save: () =>
 }
 
 async function write(path: string, mirrored: Mirrored): Promise<number> {
-  await writeFile(`${path}.new`, `${JSON.stringify(mirrored)}\n`)
-  await rename(`${path}.new`, path)
-  return Object.keys(mirrored.agents).length
+  await writeMirrorFile(path, mirrored)
+  return mirrored.agents.size
 }
 
 /** What the newest snapshot holds. */
 async function snapshotOf(directory: AgentDirectory): Promise<Mirrored> {
   const { place, lines } = await directory.snapshot()
-  const mirrored: Mirrored = { place, agents: {} }
+  const mirrored = { ...nothing(), place }
   for await (const line of lines) take(mirrored, { ...line, place })
   return mirrored
 }
 
 async function readMirror(directory: AgentDirectory, path: string, beginning: Beginning): Promise<Mirrored> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return beginning === 'snapshot' ? snapshotOf(directory) : { place: '', agents: {} }
-  }
+  const known = await readMirrorFile(path)
+  if (known) return known
+  return beginning === 'snapshot' ? snapshotOf(directory) : nothing()
 }

@@ -4,7 +4,7 @@ import { eventsOf, type ServerEvent } from './events.ts'
 export interface TransportOptions {
   /** Replaces the platform's `fetch`. */
   readonly fetch?: typeof fetch
-  /** How often a refused request is sent again at most. Default: 3. */
+  /** How often a request is sent again at most that was refused for now, or whose line broke. Default: 3. */
   readonly retries?: number
   /** Of a request and its answer, milliseconds. Default: 20 seconds. */
   readonly timeoutMs?: number
@@ -50,9 +50,19 @@ export class Transport {
     this.#options = options
   }
 
-  /** Throws DirectoryError for every status that is no success. */
+  /** Throws DirectoryError for every status that is no success, and what broke the line in the end. */
   async get(path: string, query: Query = {}): Promise<Answer> {
     const target = withQuery(path, query)
+    for (let failures = 0; ; ) {
+      try {
+        return await this.#read(target)
+      } catch (error) {
+        await this.#afterBreak(error, ++failures)
+      }
+    }
+  }
+
+  async #read(target: string): Promise<Answer> {
     const known = this.#kept.get(target)
     const response = await this.#fetch(target, known ? { 'If-None-Match': known.etag } : {})
     if (response.status === 304 && known) return known
@@ -87,9 +97,32 @@ export class Transport {
     }
   }
 
-  /** The text of a file that is compressed with gzip, as it comes. Throws when it ends before its end. */
-  file(path: string): AsyncGenerator<string> {
-    return this.#texts(path, {}, true)
+  /** The text of a file that never changes and is compressed with gzip, as it comes; over lines that break as well. */
+  async *file(path: string): AsyncGenerator<string> {
+    for (let told = 0, failures = 0; ; ) {
+      try {
+        let at = 0
+        for await (const piece of this.#texts(path, {}, true)) {
+          const fresh = piece.slice(Math.max(0, told - at))
+          at += piece.length
+          if (fresh === '') continue
+          told = at
+          failures = 0
+          yield fresh
+        }
+        return
+      } catch (error) {
+        await this.#afterBreak(error, ++failures)
+      }
+    }
+  }
+
+  /** Waits before what broke is asked for again, every time twice as long; throws what asking again does not help. */
+  async #afterBreak(error: unknown, failures: number): Promise<void> {
+    // 503 has been asked again already, after the time that it said.
+    const isBroken = !(error instanceof DirectoryError) || (error.status >= 500 && error.status !== 503)
+    if (!isBroken || failures > (this.#options.retries ?? defaultRetries)) throw error
+    await this.pause(Math.min(pauseSeconds * 1_000 * 2 ** (failures - 1), longestReconnectMs))
   }
 
   /** Waits, as the options say. */

@@ -31,7 +31,7 @@ beforeAll(async () => {
   for (let fid = 1; fid <= agents; fid++) {
     const listedAt = new Date(Date.UTC(2026, 2, 1, 0, fid))
     const addresses = fid === 1 ? [addressOf('one')] : []
-    await seedAgent(pool, { fid, listedAt, addresses, displayName: fid === 2 ? '=SUM(A1), "x"\u001b[2J' : null })
+    await seedAgent(pool, { fid, listedAt, addresses, displayName: fid === 2 ? '=SUM(A1), "x"\u001b[2J\u2028' : null })
     await note(fid, 'upsert')
   }
   for (let block = 1; block <= 120; block++) {
@@ -123,36 +123,6 @@ test('a refusal of the service is an error with its code, detail and fields', as
   })
 })
 
-test('a busy service is asked again when it says so, and not for ever', async () => {
-  const waited: number[] = []
-  const answers = [
-    new Response('{"error":"ERR_RATE_LIMIT"}', { status: 429, headers: { 'Retry-After': '7' } }),
-    new Response('<html>', { status: 503 }),
-    new Response('{"agents":1}', { status: 200 }),
-  ]
-  const options = {
-    wait: async (ms: number) => void waited.push(ms),
-    fetch: async () => answers.shift() ?? new Response('<html>', { status: 503 }),
-  }
-  expect(await new AgentDirectory(api.url, options).stats()).toEqual({ agents: 1 })
-  expect(waited).toEqual([7_000, 1_000])
-  await expect(new AgentDirectory(api.url, options).stats()).rejects.toMatchObject({ code: 'ERR_UNKNOWN', status: 503 })
-  expect(waited).toEqual([7_000, 1_000, 1_000, 1_000, 1_000])
-})
-
-test('a wait until tomorrow is not waited for', async () => {
-  const body =
-    '{"error":"ERR_RATE_LIMIT_DAILY","detail":"at most 2000","limits":{"perDay":2000},"retryAfterSeconds":9000}'
-  const directory = new AgentDirectory(api.url, {
-    wait: () => Promise.reject(new Error('it waits')),
-    fetch: async () => new Response(body, { status: 429, headers: { 'Retry-After': '9000' } }),
-  })
-  await expect(directory.stats()).rejects.toMatchObject({
-    code: 'ERR_RATE_LIMIT_DAILY',
-    fields: { limits: { perDay: 2000 }, retryAfterSeconds: 9000 },
-  })
-})
-
 const run = (...args: string[]) => runMain('client/main.ts', [...args, '--api', api.url])
 
 test('the command writes agents in each of its formats', async () => {
@@ -199,11 +169,49 @@ test('a mirror is brought up to date from where it was, and begins anew with ano
   expect((await run('mirror', '--file', file)).stderr).toBe(`${file}: ${agents - 1} agents\n`)
   const { agents: kept } = await mirrored()
   expect([kept[5].handle, kept[6]]).toEqual(['renamed', undefined])
+  expect((await all(new AgentDirectory(api.url).log())).find(({ fid }) => fid === 2)).toMatchObject({
+    profile: kept[2],
+  })
   await database.pool.query('update change_epoch set epoch = gen_random_uuid()')
   await database.pool.query('delete from agent where fid = 7')
   await note(7, 'delist')
   ahead += 60_000
   expect((await run('mirror', '--file', file)).stderr).toBe(`${file}: ${agents - 2} agents\n`)
+})
+
+/** Lines of the newest snapshot. */
+async function snapshotOver(send: typeof fetch) {
+  const { lines } = await new AgentDirectory(api.url, { fetch: send, wait: async () => {} }).snapshot()
+  const told = await all(lines)
+  expect(told.length).toBeGreaterThan(100)
+  return told
+}
+
+/** Of the profiles it passes on a quarter at first, and then half, before the line breaks. */
+function cutting(): typeof fetch {
+  const shares = [0.25, 0.5]
+  return async (input, init) => {
+    const answer = await fetch(input, init)
+    const share = String(input).includes('/profiles/') ? shares.shift() : undefined
+    if (share === undefined) return answer
+    const bytes = new Uint8Array(await answer.arrayBuffer())
+    return new Response(
+      new ReadableStream({
+        start: (body) => body.enqueue(bytes.subarray(0, bytes.length * share)),
+        pull: (body) => body.error(new TypeError('terminated')),
+      }),
+    )
+  }
+}
+
+test('a file that is cut off, or is another, is left as it is', async () => {
+  const file = join(folder, 'other.json')
+  for (const text of ['{"place":"9f3a61c2-1","agents":{\n"1":{"fid":1},\n', '[]', '']) {
+    await writeFile(file, text)
+    const refused = { code: 1, stderr: `${file} is not the file of a mirror; without it a new one is begun\n` }
+    expect(await run('mirror', '--file', file)).toMatchObject(refused)
+    expect(await readFile(file, 'utf8')).toBe(text)
+  }
 })
 
 test('a mirror that begins with the snapshot and follows the log is one that read the log from its beginning', async () => {
@@ -222,6 +230,7 @@ test('a mirror that begins with the snapshot and follows the log is one that rea
     now: () => new Date(),
     tell: () => {},
   })
+  expect(await snapshotOver(cutting())).toEqual(await snapshotOver(fetch))
   await pool.query(`update agent set handle = 'since' where fid = 15`)
   await note(15, 'upsert')
   await pool.query('delete from agent where fid = 16')
@@ -291,22 +300,6 @@ test('who follows the log hears every change once, over connections that end, an
   await endStreams()
   expect(await ended).toMatchObject({ name: 'DirectoryError', code: 'ERR_NOT_FOUND' })
   expect(heard.length).toBe(2)
-})
-
-test('a stream that is refused, or fails again and again, is an error in the end', async () => {
-  const waited: number[] = []
-  const log = new Response('', { headers: { 'X-Log-Epoch': '9f3a61c2' } })
-  const asked = (answer: () => Response) =>
-    new AgentDirectory(api.url, {
-      wait: async (ms) => void waited.push(ms),
-      fetch: async (input) => (String(input).includes('.ndjson') ? log.clone() : answer()),
-    })
-  const refused = asked(() => new Response('{"error":"ERR_NOT_FOUND"}', { status: 404 }))
-  await expect(all(refused.follow())).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
-  expect(waited).toEqual([])
-  const broken = asked(() => new Response('<html>', { status: 502 }))
-  await expect(all(broken.follow())).rejects.toMatchObject({ code: 'ERR_UNKNOWN', status: 502 })
-  expect(waited).toEqual([5_000, 10_000, 20_000, 40_000, ...Array(6).fill(60_000)])
 })
 
 /** The compiler runs twice, npm twice. */

@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -12,12 +11,9 @@ import { chainNames, chainOf } from '../../chains.config.ts'
 import { samples } from '../../db/contract/samples.ts'
 import { createPool } from '../../db/pool.ts'
 import { readJoinProgress } from '../../db/queries/join/progress.ts'
-import { type Devnet, payByHand } from '../support/devnet.ts'
-import { startMain } from '../support/mains.ts'
+import { type Devnet, type DevnetProcess, devnetReadyMs, payByHand, startDevnet } from '../support/devnet.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
-/** Three minutes are promised, on a machine that does nothing else. */
-const readyMs = 400_000
 const endMs = 120_000
 /** Edges are derived a minute after they were derived last. */
 const blocksMs = 300_000
@@ -38,36 +34,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** `npm start` on a folder of its own; without the limit of a client, because one client asks for everybody. */
 function start() {
-  const env = { LIMIT_PER_MINUTE: '100000', LIMIT_PER_DAY: '1000000' }
-  const child = startMain('devnet/main.ts', ['--state-folder', folder], { env })
-  running.push(child)
-  let output = ''
-  const collect = (text: Buffer) => {
-    output += text
-  }
-  child.stdout?.on('data', collect)
-  child.stderr?.on('data', collect)
-  return { child, output: () => output }
+  const devnet = startDevnet(folder)
+  running.push(devnet.child)
+  return devnet
 }
 
 const ended = (child: ChildProcess) =>
   expect.poll(() => child.exitCode ?? child.signalCode, { timeout: endMs }).not.toBe(null)
 
-async function untilReady({ child, output }: ReturnType<typeof start>) {
-  for (const deadline = Date.now() + readyMs; !/^ready /m.test(output()); await delay(100)) {
-    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${output()}`)
-    if (Date.now() > deadline) throw new Error(`it was not ready in time:\n${output()}\n${logs()}`)
-  }
-}
-
-function logs() {
-  const names = readdirSync(join(folder, 'logs'))
-  return names.map((name) => `${name}: ${readFileSync(join(folder, 'logs', name), 'utf8').slice(-500)}`).join('\n')
-}
-
-const devnet = () => JSON.parse(readFileSync(join(folder, 'devnet.json'), 'utf8')) as Devnet
+const devnet = () => first.world()
 
 async function get<T>(path: string): Promise<{ status: number; body: T }> {
   const response = await fetch(`${devnet().api}${path}`)
@@ -78,17 +54,17 @@ interface Settlements {
   readonly settlements: { tx_hash: string; chain: string; amount_usdc: number; recipient_address: string }[]
 }
 
-let first: ReturnType<typeof start>
+let first: DevnetProcess
 /** Addresses whose payments before the start were not counted yet when it said ready. */
 let uncountedAtReady: number
 beforeAll(async () => {
   const countedUntil = new Date()
   first = start()
-  await untilReady(first)
+  await first.untilReady()
   const pool = createPool({ databaseUrl: devnet().database_url, name: 'test', max: 1 })
   uncountedAtReady = (await readJoinProgress(pool, { fids: [], countedUntil })).uncounted
   await pool.end()
-}, readyMs)
+}, devnetReadyMs)
 
 describe('once it says ready', () => {
   test('the last line is the address of the API, and devnet.json describes the world', () => {
@@ -183,7 +159,7 @@ describe('once it says ready', () => {
       const unanswered = async () => {
         const questions: string[] = []
         for (const { question, sql } of samples) {
-          const { rowCount } = await reader.query(sql.replaceAll(/\bfid( = |:)1\b/g, `fid$1${fid}`))
+          const { rowCount } = await reader.query(sql.replaceAll(/\bfid( = |:| => )1\b/g, `fid$1${fid}`))
           if (rowCount === 0) questions.push(question)
         }
         return questions.filter((question) => !mayHaveNone.test(question))
@@ -249,7 +225,7 @@ describe('once it says ready', () => {
     expect(stillRunning(before).length).toBeGreaterThan(5)
 
     const again = start()
-    await untilReady(again)
+    await again.untilReady()
     expect(again.output()).toMatch(/ended what an earlier run left behind: .*processor-base/)
     expect((await get(`/api/agent/${devnet().agents[0]?.fid}`)).status).toBe(200)
 
@@ -264,7 +240,7 @@ describe('once it says ready', () => {
   test('interrupted half-way, once or twice, it leaves no process either', async () => {
     for (const signals of [1, 2]) {
       const interrupted = start()
-      await expect.poll(interrupted.output, { timeout: readyMs }).toContain('started')
+      await expect.poll(interrupted.output, { timeout: devnetReadyMs }).toContain('started')
       const all = descendantsOf(interrupted.child.pid as number)
       expect(all.length).toBeGreaterThan(7)
       for (let sent = 0; sent < signals; sent++) {

@@ -10,6 +10,8 @@ export interface TcpLink {
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>
   mend(): Promise<void>
+  /** Ends each new connection once the server has sent as many bytes as this says for it; undefined: none. */
+  cutEachAfter(bytes: (() => number) | undefined): void
   close(): Promise<void>
 }
 
@@ -18,14 +20,21 @@ export async function startTcpLink(targetPort: number | (() => number)): Promise
   const port = await freePort()
   const sockets = new Set<Socket>()
   let frozen = false
+  let bytesOfEach: (() => number) | undefined
   const accept = (client: Socket) => {
     const server = connect(typeof targetPort === 'number' ? targetPort : targetPort(), '127.0.0.1')
+    let left = bytesOfEach?.() ?? Number.POSITIVE_INFINITY
+    client.on('data', (data) => server.write(data))
+    server.on('data', (data) => {
+      const isLast = data.length >= left
+      client.write(isLast ? data.subarray(0, left) : data, () => isLast && client.destroy())
+      left = isLast ? 0 : left - data.length
+    })
     for (const [from, to] of [
       [client, server],
       [server, client],
     ] as const) {
       sockets.add(from)
-      from.on('data', (data) => to.write(data))
       from.on('error', () => {})
       from.on('close', () => {
         sockets.delete(from)
@@ -53,6 +62,9 @@ export async function startTcpLink(targetPort: number | (() => number)): Promise
     cut,
     async mend() {
       listener = await listen(port, accept)
+    },
+    cutEachAfter(bytes) {
+      bytesOfEach = bytes
     },
     close: cut,
   }

@@ -1,3 +1,7 @@
+import type { ChildProcess } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   createPublicClient,
   createWalletClient,
@@ -10,6 +14,10 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { dollarName } from '../../devnet/chain/genesis.ts'
+import { startMain } from './mains.ts'
+
+/** Three minutes are promised, on a machine that does nothing else. */
+export const devnetReadyMs = 400_000
 
 /** What `devnet.json` holds, as far as tests use it. */
 export interface Devnet {
@@ -26,6 +34,43 @@ export interface Devnet {
     app_keys: { public_key: Hex; private_key: Hex }[]
     chains: string[]
   }[]
+}
+
+/** `npm start`, in a process of its own. */
+export interface DevnetProcess {
+  readonly child: ChildProcess
+  output(): string
+  /** What its devnet.json says; there is one once it is ready. */
+  world(): Devnet
+  /** Throws when it ends before, or is not ready in time. */
+  untilReady(): Promise<void>
+}
+
+/** `npm start` on a folder, without the limit of a client, because one client asks for everybody. */
+export function startDevnet(folder: string, settings: Record<string, string> = {}): DevnetProcess {
+  const env = { LIMIT_PER_MINUTE: '100000', LIMIT_PER_DAY: '1000000', ...settings }
+  const child = startMain('devnet/main.ts', ['--state-folder', folder], { env })
+  let output = ''
+  const collect = (text: Buffer) => {
+    output += text
+  }
+  child.stdout?.on('data', collect)
+  child.stderr?.on('data', collect)
+  const logs = () => {
+    const names = readdirSync(join(folder, 'logs'))
+    return names.map((name) => `${name}: ${readFileSync(join(folder, 'logs', name), 'utf8').slice(-500)}`).join('\n')
+  }
+  return {
+    child,
+    output: () => output,
+    world: () => JSON.parse(readFileSync(join(folder, 'devnet.json'), 'utf8')) as Devnet,
+    async untilReady() {
+      for (const deadline = Date.now() + devnetReadyMs; !/^ready /m.test(output); await delay(100)) {
+        if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${output}`)
+        if (Date.now() > deadline) throw new Error(`it was not ready in time:\n${output}\n${logs()}`)
+      }
+    },
+  }
 }
 
 /** As anybody would, with the keys of devnet.json alone: signs an EIP-3009 authorization and broadcasts it. */

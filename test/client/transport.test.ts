@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { AgentDirectory } from '../../client/client.ts'
+
+const service = 'https://api.agents.example'
+
+test('a busy service is asked again when it says so, and not for ever', async () => {
+  const waited: number[] = []
+  const answers = [
+    new Response('{"error":"ERR_RATE_LIMIT"}', { status: 429, headers: { 'Retry-After': '7' } }),
+    new Response('<html>', { status: 503 }),
+    new Response('{"agents":1}', { status: 200 }),
+  ]
+  const options = {
+    wait: async (ms: number) => void waited.push(ms),
+    fetch: async () => answers.shift() ?? new Response('<html>', { status: 503 }),
+  }
+  expect(await new AgentDirectory(service, options).stats()).toEqual({ agents: 1 })
+  expect(waited).toEqual([7_000, 1_000])
+  await expect(new AgentDirectory(service, options).stats()).rejects.toMatchObject({ code: 'ERR_UNKNOWN', status: 503 })
+  expect(waited).toEqual([7_000, 1_000, 1_000, 1_000, 1_000])
+})
+
+/** A body that breaks in its middle. */
+const broken = () =>
+  new Response(
+    new ReadableStream({
+      start(body) {
+        body.enqueue(new TextEncoder().encode('{"agents"'))
+        body.error(new TypeError('terminated'))
+      },
+    }),
+  )
+
+test('what a broken line has cut off is asked for again, and not for ever', async () => {
+  const waited: number[] = []
+  const answers = [
+    () => Promise.reject(new TypeError('fetch failed')),
+    () => new Response('<html>', { status: 502 }),
+    broken,
+    () => new Response('{"agents":1}'),
+  ]
+  const directory = new AgentDirectory(service, {
+    wait: async (ms) => void waited.push(ms),
+    fetch: async () => (answers.shift() ?? broken)(),
+  })
+  expect(await directory.stats()).toEqual({ agents: 1 })
+  expect(waited).toEqual([1_000, 2_000, 4_000])
+  await expect(directory.stats()).rejects.toThrow('terminated')
+  expect(waited.slice(3)).toEqual([1_000, 2_000, 4_000])
+})
+
+test('a wait until tomorrow is not waited for', async () => {
+  const body =
+    '{"error":"ERR_RATE_LIMIT_DAILY","detail":"at most 2000","limits":{"perDay":2000},"retryAfterSeconds":9000}'
+  const directory = new AgentDirectory(service, {
+    wait: () => Promise.reject(new Error('it waits')),
+    fetch: async () => new Response(body, { status: 429, headers: { 'Retry-After': '9000' } }),
+  })
+  await expect(directory.stats()).rejects.toMatchObject({
+    code: 'ERR_RATE_LIMIT_DAILY',
+    fields: { limits: { perDay: 2000 }, retryAfterSeconds: 9000 },
+  })
+})
+
+test('a stream that is refused, or fails again and again, is an error in the end', async () => {
+  const waited: number[] = []
+  const log = new Response('', { headers: { 'X-Log-Epoch': '9f3a61c2' } })
+  const asked = (answer: () => Response) =>
+    new AgentDirectory(service, {
+      wait: async (ms) => void waited.push(ms),
+      fetch: async (input) => (String(input).includes('.ndjson') ? log.clone() : answer()),
+    })
+  const refused = asked(() => new Response('{"error":"ERR_NOT_FOUND"}', { status: 404 }))
+  await expect(refused.follow().next()).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+  expect(waited).toEqual([])
+  const failing = asked(() => new Response('<html>', { status: 502 }))
+  await expect(failing.follow().next()).rejects.toMatchObject({ code: 'ERR_UNKNOWN', status: 502 })
+  expect(waited).toEqual([5_000, 10_000, 20_000, 40_000, ...Array(6).fill(60_000)])
+})

@@ -8,10 +8,12 @@ import { benchExports, benchLog } from './exports.ts'
 import { benchReads } from './reads.ts'
 import { benchRehearsal } from './rehearsal/rehearsal.ts'
 import { benchTrust } from './trust.ts'
+import { benchUpgrade } from './upgrade.ts'
 
 const usage = `
 npm run bench -- <name> [--small] [--keep]
 npm run bench -- rehearsal [--rows <n>] [--in <folder>]
+npm run bench -- upgrade [--rows <n>]
 
   backfill  a million settlements through the backfill, against COPY alone and a plain processor
   api     the read API against a bare server and two frameworks; search; the bulk document
@@ -21,6 +23,8 @@ npm run bench -- rehearsal [--rows <n>] [--in <folder>]
   log     the log of 250,000 profiles alone
   rehearsal  200,000 settlements, or n, through the real commands with everything that happens to an installation; fails
            when a row, a claim or an answer is lost
+  upgrade  migrates a database of the last release with 10,000,000 settlements, or n, while the last release's API is
+           read; fails when an answer is lost or waits a second for a lock
   trust   messages checked a second; a first pass over 20,000 agents with a node that answers at once
 
 Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
@@ -29,17 +33,19 @@ Each prints a table and, as its last line, one JSON object. --small: a world of 
 `
 
 interface Given {
-  /** Settlements of a rehearsal. */
-  readonly rows: number
+  /** Settlements of a rehearsal, or of an upgrade. */
+  readonly rows: number | undefined
   readonly folder: string
 }
 
 const defaultFolder = '.data/bench/rehearsal'
-const defaultRows = 200_000
+const rehearsedRows = 200_000
+const upgradedRows = 10_000_000
 const mostRows = 100_000_000
 
 const benches: Record<string, (small: boolean, keep: boolean, given: Given) => Promise<void>> = {
-  rehearsal: (_, __, given) => benchRehearsal(given),
+  rehearsal: (_, __, { rows = rehearsedRows, folder }) => benchRehearsal({ rows, folder }),
+  upgrade: (small, _, { rows = small ? upgradedRows / 100 : upgradedRows }) => benchUpgrade({ rows }),
   enrichment: (small) =>
     benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 }),
   backfill: (small) => benchBackfill(small ? { chunks: 2, rounds: 1 } : { chunks: 101, rounds: 2 }),
@@ -93,11 +99,12 @@ await runCommand({ usage, options, maxPositionals: 1 }, async ({ values, positio
   if (!bench)
     throw new UsageError(`${name || 'no name'} is not a benchmark; there are ${Object.keys(benches).join(', ')}`)
   if (values.keep && name !== 'reads') throw new UsageError('--keep is for reads')
-  if ((values.rows ?? values.in) !== undefined && name !== 'rehearsal') {
-    throw new UsageError('--rows and --in are for the rehearsal')
+  if (values.rows !== undefined && name !== 'rehearsal' && name !== 'upgrade') {
+    throw new UsageError('--rows is for the rehearsal and the upgrade')
   }
-  const rows = values.rows === undefined ? defaultRows : Number(values.rows)
-  if (!(Number.isSafeInteger(rows) && rows >= 1 && rows <= mostRows)) {
+  if (values.in !== undefined && name !== 'rehearsal') throw new UsageError('--in is for the rehearsal')
+  const rows = values.rows === undefined ? undefined : Number(values.rows)
+  if (rows !== undefined && !(Number.isSafeInteger(rows) && rows >= 1 && rows <= mostRows)) {
     throw new UsageError(`--rows must be a number from 1 to ${mostRows}`)
   }
   await bench(values.small === true, values.keep === true, { rows, folder: resolve(values.in ?? defaultFolder) })

@@ -23,8 +23,12 @@ const lockPauseMs = 50
 /** Of an answer: then there was none. */
 const answerMs = 60_000
 
-/** Reads every route in turn, again and again, of other agents each time. */
-export function readBeside(url: string, { agents }: People): Beside<Answered[]> {
+/** Reads every route in turn, or those that are named, again and again, of other agents each time. */
+export function readBeside(
+  url: string,
+  { agents }: Pick<People, 'agents'>,
+  named?: readonly string[],
+): Beside<Answered[]> {
   const fid = (n: number) => agents[n % agents.length]
   const routes: Record<string, (n: number) => string> = {
     profile: (n) => `/api/agent/${fid(n)}`,
@@ -39,7 +43,7 @@ export function readBeside(url: string, { agents }: People): Beside<Answered[]> 
     feed: () => '/feed.atom',
     'log of changes': () => '/data/log.ndjson?limit=100',
   }
-  const answered = Object.keys(routes).map((route): Answered => ({ route, milliseconds: [], failures: [] }))
+  const answered = (named ?? Object.keys(routes)).map((route): Answered => ({ route, milliseconds: [], failures: [] }))
   return repeat(
     readers,
     readPauseMs,

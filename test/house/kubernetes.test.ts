@@ -134,6 +134,58 @@ function typeErrors(text: string): string[] {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }
 
+interface Kustomization extends KubernetesObject {
+  readonly resources?: readonly string[]
+  readonly components?: readonly string[]
+  readonly patches?: readonly { readonly target: { readonly kind: string; readonly name: string } }[]
+}
+
+/** What a kustomization is made of, before its patches. Throws when one names a file that is not there. */
+function composed(place: string): KubernetesObject[] {
+  if (place.endsWith('.yaml')) return objectsOf(readFileSync(place, 'utf8'))
+  const [kustomization] = objectsOf(readFileSync(join(place, 'kustomization.yaml'), 'utf8')) as [Kustomization]
+  const { resources = [], components = [], patches = [] } = kustomization
+  const found = [...resources, ...components].flatMap((path) => composed(join(place, path)))
+  for (const { target } of patches) {
+    const name = new RegExp(`^(${target.name})$`)
+    expect(found.filter(({ kind, metadata }) => kind === target.kind && name.test(`${metadata?.name}`))).not.toEqual([])
+  }
+  return found
+}
+
+function expectWhole(built: readonly KubernetesObject[], overlay: string) {
+  const deployments = built.filter(({ kind }) => kind === 'Deployment').map(({ metadata }) => metadata?.name)
+  const processors = chainNames.map((name) => `processor-${name}`)
+  expect(deployments.toSorted()).toEqual([...processors, 'api', 'enrichment', 'graphql', 'valkey'].toSorted())
+  const kinds = new Set(built.map(({ kind }) => kind))
+  expect([kinds.has('Cluster'), kinds.has('HorizontalPodAutoscaler')]).toEqual(Array(2).fill(overlay === 'production'))
+}
+
+test.for(['single', 'production'])('the overlay %s names files that are there, and no object twice', (overlay) => {
+  const parts = composed(join(folder, 'overlays', overlay))
+  expectWhole(parts, overlay)
+  const components = readdirSync(join(folder, 'components')).flatMap((name) =>
+    composed(join(folder, 'components', name)),
+  )
+  const named = new Set(parts.map(({ kind, metadata }) => `${kind} ${metadata?.name}`))
+  expect(named.size).toBe(parts.length)
+  // Whichever components an overlay of somebody's own adds.
+  const more = components.map(({ kind, metadata }) => `${kind} ${metadata?.name}`)
+  expect(new Set(more).size).toBe(more.length)
+  const base = composed(join(folder, 'base')).map(({ kind, metadata }) => `${kind} ${metadata?.name}`)
+  expect(more.filter((name) => base.includes(name))).toEqual([])
+})
+
+test('ingress leads to ports that services have', () => {
+  const [ingress] = inCluster.filter(({ kind }) => kind === 'Ingress')
+  const paths = [...JSON.stringify(ingress).matchAll(/"service":\{"name":"(\w+)","port":\{"name":"(\w+)"/g)]
+  expect(paths.length).toBe(2)
+  for (const [, name, port] of paths) {
+    const [service] = inCluster.filter(({ kind, metadata }) => kind === 'Service' && metadata?.name === name)
+    expect(service).toMatchObject({ spec: { ports: [{ name: port }] } })
+  }
+})
+
 /** Components, which the overlays are made of, came to kubectl with 1.21. */
 function hasKustomize(): boolean {
   const { stdout, error } = spawnSync('kubectl', ['version', '--client', '--output', 'json'], { encoding: 'utf8' })
@@ -150,10 +202,5 @@ test.for(['single', 'production'])('kustomize builds the overlay %s, where kubec
   const args = ['kustomize', join(folder, 'overlays', overlay)]
   const { status, stdout, stderr } = spawnSync('kubectl', args, { encoding: 'utf8' })
   expect([status, stderr]).toEqual([0, ''])
-  const built = objectsOf(stdout)
-  const names = built.filter(({ kind }) => kind === 'Deployment').map(({ metadata }) => metadata?.name)
-  const processors = chainNames.map((name) => `processor-${name}`)
-  expect(names.toSorted()).toEqual([...processors, 'api', 'enrichment', 'graphql', 'valkey'].toSorted())
-  const kinds = new Set(built.map(({ kind }) => kind))
-  expect([kinds.has('Cluster'), kinds.has('HorizontalPodAutoscaler')]).toEqual(Array(2).fill(overlay === 'production'))
+  expectWhole(objectsOf(stdout), overlay)
 })

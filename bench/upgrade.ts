@@ -1,0 +1,156 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createPool } from '../db/pool.ts'
+import { freePort } from '../ops/ports.ts'
+import { startPostgres } from '../postgres/embedded.ts'
+import { commitOf, readReleases } from '../scripts/release/record.mjs'
+import { baseUrl, siteUrl } from '../test/support/api/claims.ts'
+import { until } from '../test/support/until.ts'
+import { measure } from './measured-run.ts'
+import { type Answered, readBeside, watchLocks } from './rehearsal/beside.ts'
+import { command } from './rehearsal/installation.ts'
+import { percentile, say } from './rehearsal/show.ts'
+import { fillWorld } from './world.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const typescript = ['--import', import.meta.resolve('tsx')]
+const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
+/** Reads before and after, for what the machine does by itself. */
+const aloneMs = 5_000
+const readyMs = 180_000
+/** Longest that a reader may wait for a lock. */
+const lockLimitMs = 1_000
+/** Their answers do not depend on sums, which this world does not have. */
+const read = ['profile', 'settlements of an agent', 'settlements', 'discovery', 'search', 'log of changes']
+
+/**
+ * Migrates a database of the last release, with so many settlements, by the real command, while the last release's API is
+ * read: as in a rollout, which migrates first. Prints how long it took, the answers before and meanwhile, and the longest
+ * wait for a lock; throws when an answer was a 5xx or a reader waited a second for a lock.
+ */
+export async function benchUpgrade({ rows }: { rows: number }): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-upgrade-'))
+  await chmod(folder, 0o755)
+  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), settings })
+  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', statementTimeoutMs: 0 })
+  try {
+    const release = await checkOut(join(folder, 'release'))
+    const env = { DATABASE_URL: postgres.databaseUrl }
+    await measure(process.execPath, [...typescript, join(release, 'db/main.ts')], env, { cwd: release })
+    const agents = Math.min(100_000, Math.max(1_000, Math.round(rows / 100)))
+    say(`filling ${agents} agents and ${rows} settlements`)
+    await fillWorld(pool, { agents, addresses: agents * 1.5, settlements: rows })
+    const api = await startApi(release, env)
+    try {
+      await report(rows, await migrateBeside(api.url, { pool, env, agents }))
+    } finally {
+      await api.stop()
+    }
+  } finally {
+    await pool.end()
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The last release's sources, with today's packages. */
+async function checkOut(folder: string): Promise<string> {
+  const [last] = readReleases(root)
+  if (!last) throw new Error('there is no release yet')
+  say(`checking out ${last.version}`)
+  await mkdir(folder)
+  const input = execFileSync('git', ['archive', commitOf(root, last.version)], { cwd: root, maxBuffer: 1e9 })
+  execFileSync('tar', ['-x', '-C', folder], { input })
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+async function startApi(release: string, env: NodeJS.ProcessEnv) {
+  const port = await freePort()
+  const { PATH, HOME } = process.env
+  const plenty = { LIMIT_PER_MINUTE: '1000000', LIMIT_PER_DAY: '100000000' }
+  const place = { PORT: String(port), BASE_URL: baseUrl, SITE_URL: siteUrl, LOG_LEVEL: 'warn' }
+  const child = spawn(process.execPath, [...typescript, join(release, 'api/main.ts')], {
+    cwd: release,
+    env: { PATH, HOME, ...env, ...plenty, ...place },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const url = `http://127.0.0.1:${port}`
+  const answers = () =>
+    fetch(`${url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await until('the API of the last release answers', answers, readyMs)
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+interface Upgrade {
+  readonly migrations: number
+  readonly seconds: number
+  readonly before: readonly Answered[]
+  readonly meanwhile: readonly Answered[]
+  readonly longestLockMs: number
+}
+
+async function migrateBeside(
+  url: string,
+  { pool, env, agents }: { pool: ReturnType<typeof createPool>; env: NodeJS.ProcessEnv; agents: number },
+): Promise<Upgrade> {
+  // Those that were paid least: nothing is summed up, so that the busiest take seconds without any migration.
+  const people = { agents: Array.from({ length: agents >> 1 }, (_, n) => agents - n) }
+  const readAlone = async () => {
+    const reads = readBeside(url, people, read)
+    await delay(aloneMs)
+    return reads.stop()
+  }
+  say('reading alone')
+  await readAlone() // the first answers of a process are slow
+  const before = await readAlone()
+  say('migrating')
+  const reads = readBeside(url, people, read)
+  const locks = watchLocks(pool)
+  let applied = 0
+  const heard = (text: string) => {
+    applied += text.match(/^applied /gm)?.length ?? 0
+  }
+  const { seconds } = await command('db/main.ts', [], env, { heard })
+  const meanwhile = await reads.stop()
+  const { longest } = await locks.stop()
+  return { migrations: applied, seconds, before, meanwhile, longestLockMs: longest }
+}
+
+async function report(rows: number, { migrations, seconds, before, meanwhile, longestLockMs }: Upgrade): Promise<void> {
+  const line = (what: string, value: string) => process.stdout.write(`${what.padEnd(44)} ${value}\n`)
+  const all = (answered: readonly Answered[]) => answered.flatMap(({ milliseconds }) => milliseconds)
+  const ms = (answered: readonly Answered[], percent: number) => Math.round(percentile(all(answered), percent) ?? 0)
+  line('', `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB`)
+  line('settlements', String(rows))
+  line('migrations; seconds with the start', `${migrations}; ${seconds.toFixed(1)}`)
+  for (const [what, answered] of Object.entries({ before, meanwhile })) {
+    const times = [50, 99, 100].map((percent) => ms(answered, percent)).join(', ')
+    line(`answers ${what}, ms: p50, p99, slowest`, `${times} of ${all(answered).length}`)
+  }
+  line('longest that a reader waited for a lock', `${longestLockMs.toFixed(0)} ms`)
+  const slowest = { before: ms(before, 100), meanwhile: ms(meanwhile, 100) }
+  const figures = { bench: 'upgrade', rows, migrations, seconds, slowestMs: slowest, longestLockMs }
+  process.stdout.write(`${JSON.stringify(figures)}\n`)
+  const wrong = [
+    ...meanwhile.flatMap(({ failures }) => failures),
+    ...(longestLockMs >= lockLimitMs ? [`a reader waited ${longestLockMs.toFixed(0)} ms for a lock`] : []),
+  ]
+  if (migrations === 0) say('there was nothing to migrate: nothing is shown') // no migration, or no history of the release
+  if (wrong.length > 0) throw new Error(wrong.join('\n'))
+}

@@ -53,7 +53,7 @@ const mayImport: Record<string, string[]> = {
 const product = [...Object.keys(mayImport).filter((room) => !['vitest.config.ts', 'claim', 'client'].includes(room))]
 mayImport.stack = product
 mayImport.devnet = [...product, 'stack']
-mayImport.bench = [...product, 'stack', 'devnet', 'test']
+mayImport.bench = [...product, 'stack', 'devnet', 'test', 'scripts']
 mayImport.test = [...product, 'stack', 'devnet', 'bench', 'client', 'scripts']
 
 /** Tests of more than a room or of a part of one: the chain side as a whole, what data teams read, the house's files. */

@@ -17,7 +17,7 @@ import { runExport } from './run.ts'
 import { createHealth } from './served/health.ts'
 import { paceOf } from './served/pace.ts'
 import { serveRound } from './served/round.ts'
-import { startThreads } from './served/threads.ts'
+import { startThread } from './served/writers.ts'
 
 const usage = `
 npm run export -- --what <what> --format <format> --out <folder> [--chain <chain>] [--since <time>] [--part-rows <n>]
@@ -77,7 +77,7 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
       for (;;) {
         await inTransaction(pool, async (lock) => {
           if (!(await tryLockExport(lock, folder))) throw new UsageError(`another process writes to ${folder}`)
-          const writers = startThreads(databaseUrl)
+          const writers = startThread(databaseUrl)
           health.began()
           const files = await serveRound({
             pool,

@@ -10,22 +10,22 @@ const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 const headerBytes = signature.length + 8
 
 /**
- * Reads a binary COPY into columns, and tells whenever `most` rows are there, and at the end how many are left. What was
- * told is used up before more is read, so a slow reader holds back the server. `columns` is asked for before each batch.
- * Throws when the text is none of a COPY with so many columns, or ends in its middle.
+ * Reads a binary COPY into columns, and tells whenever `most.rows` rows or `most.bytes` bytes are there, and at the end
+ * how many rows are left. What was told is used up before more is read, so a slow reader holds back the server. Throws
+ * when the text is none of a COPY with so many columns, or ends in its middle.
  *
  * Source: Postgres, "COPY, Binary Format".
  */
 export async function* readRows(
   copy: AsyncIterable<Buffer>,
-  columns: () => readonly RowSink[],
-  most: number,
+  sinks: readonly RowSink[],
+  most: { readonly rows: number; readonly bytes: number },
 ): AsyncGenerator<number> {
   let rest: Buffer = Buffer.alloc(0)
   let isBegun = false
   let isEnded = false
-  let sinks: readonly RowSink[] = []
   let rows = 0
+  let bytes = 0
   for await (const piece of copy) {
     const text = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
     let at = 0
@@ -44,14 +44,15 @@ export async function* readRows(
         isEnded = true
         break
       }
-      if (rows === 0) sinks = columns()
       const end = endOfRow(text, at, sinks.length)
       if (end === undefined) break
       takeRow(text, at + 2, sinks)
+      bytes += end - at
       at = end
-      if (++rows === most) {
+      if (++rows === most.rows || bytes >= most.bytes) {
         yield rows
         rows = 0
+        bytes = 0
       }
     }
     rest = text.subarray(at)

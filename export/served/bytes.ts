@@ -19,15 +19,17 @@ export class Bytes {
     this.#buffer[this.#length - 1] = (this.#buffer[this.#length - 1] as number) | bits
   }
 
-  int32(value: number): void {
-    this.#make(4)
-    this.#length = this.#buffer.writeInt32LE(value, this.#length)
+  /** Seven bits a byte, the lowest first: LEB128 of a number of 32 bits without a sign. */
+  varint(value: number): void {
+    let rest = value
+    for (; rest > 0x7f; rest >>>= 7) this.byte((rest & 0x7f) | 0x80)
+    this.byte(rest)
   }
 
   /** Others, behind their number. */
   counted(text: Buffer, from: number, to: number): void {
-    this.int32(to - from)
-    this.#make(to - from)
+    this.#make(4 + to - from)
+    this.#length = this.#buffer.writeInt32LE(to - from, this.#length)
     this.#length += text.copy(this.#buffer, this.#length, from, to)
   }
 

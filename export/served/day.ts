@@ -2,8 +2,9 @@ import type pg from 'pg'
 import { inTransaction } from '../../db/pool.ts'
 import type { BlockRange } from '../../db/queries/mirror/served-days.ts'
 import { beginSnapshot, type ExportColumn, snapshotTime } from '../../db/queries/read/exports.ts'
-import { type Part, writeRows } from './files.ts'
 import type { Pace } from './pace.ts'
+import { openColumns, type ServedColumns } from './parquet.ts'
+import { type Part, writeRows } from './parts.ts'
 
 /** A day of facts of a chain that is to be written. */
 export interface DayTask {
@@ -23,23 +24,22 @@ export interface WrittenDay {
   readonly parts: readonly Part[]
 }
 
-/** Who writes days, some at once. */
-export interface DayWriters {
-  /** At most so many. */
-  readonly atOnce: number
-  write(task: DayTask, pace: Pace): Promise<WrittenDay>
-  close(): Promise<void>
-}
+/** Columns of days that were written: the next day finds their room made. At most as many as are written at once. */
+const ready = new Map<string, ServedColumns[]>()
 
 /** Writes a day as it is at one moment. */
-export function writeDay(
+export async function writeDay(
   pool: pg.Pool,
   { view, order, columns, of, folder, partition }: DayTask,
   pace: Pace,
 ): Promise<WrittenDay> {
-  return inTransaction(pool, async (client) => {
+  const kind = JSON.stringify(columns)
+  const served = ready.get(kind)?.pop() ?? openColumns(columns)
+  const day = await inTransaction(pool, async (client) => {
     await beginSnapshot(client)
     const snapshotAt = await snapshotTime(client)
-    return { snapshotAt, parts: await writeRows(client, { view, order, of }, columns, { folder, partition, pace }) }
+    return { snapshotAt, parts: await writeRows(client, { view, order, of }, served, { folder, partition, pace }) }
   })
+  ready.set(kind, [...(ready.get(kind) ?? []), served])
+  return day
 }

@@ -1,13 +1,11 @@
 import { constants, zstdCompressSync } from 'node:zlib'
-import type { ColumnChunk, SchemaElement } from 'hyparquet'
+import type { SchemaElement } from 'hyparquet'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
-import { writeColumn } from 'hyparquet-writer/src/column.js'
-import { encodeNestedValues } from 'hyparquet-writer/src/dremel.js'
-import { schemaPathResolver } from 'hyparquet-writer/src/schema.js'
 import { type ServedForm, servedForm } from '../../db/queries/mirror/served-rows.ts'
 import type { ExportColumn } from '../../db/queries/read/exports.ts'
-import type { RowSink } from './batches.ts'
-import { writeChunk } from './chunk.ts'
+import { type ColumnKind, writeChunk } from './chunk.ts'
+import { type Column, FlatColumn, ListColumn } from './levels.ts'
+import { TextValues } from './texts.ts'
 import { valuesOf } from './values.ts'
 
 /** Dollars have six decimals; eighteen digits are what 64 bits hold. */
@@ -21,76 +19,36 @@ const level = { [constants.ZSTD_c_compressionLevel]: 1 }
 const compress = (bytes: Uint8Array) =>
   zstdCompressSync(bytes, { params: level, chunkSize: Math.max(bytes.length, constants.Z_MIN_CHUNK) })
 
+/** Columns of files, one file after the other: what they hold of a row group is room that they keep. */
+export interface ServedColumns {
+  readonly columns: readonly ExportColumn[]
+  /** Where the rows of the next row group go. */
+  readonly rows: readonly Column[]
+  readonly kinds: readonly ColumnKind[]
+}
+
+/** Columns that have taken no row yet. */
+export function openColumns(columns: readonly ExportColumn[]): ServedColumns {
+  return { columns, rows: columns.map(openColumn), kinds: columns.map(kindOf) }
+}
+
 /**
- * Begins a Parquet file with zstd: dollars are exact decimals, times are UTC with microseconds, arrays are lists. Rows
- * go to `rows`; `write` makes a row group of those since the last time, with the least and the greatest value of columns
- * that have an order.
+ * Begins a Parquet file with zstd: dollars are exact decimals, times are UTC with microseconds, arrays are lists.
+ * `write` makes a row group of what the columns have taken, with the least and the greatest value of those that have an
+ * order.
  *
  * Source: Parquet's logical types; readers from before them find the older names of the same beside them.
  */
-export function openServedParquet(path: string, columns: readonly ExportColumn[]) {
+export function openServedParquet(path: string, { columns, rows: all, kinds }: ServedColumns) {
   const root: SchemaElement = { name: 'root', num_children: columns.length }
   const writer = fileWriter(path)
-  const schema = [root, ...columns.flatMap(elementsOf)]
-  const parquet = new ParquetWriter({ writer, schema, codec: 'ZSTD', compressors: { ZSTD: compress } })
-  const pathOf = schemaPathResolver(schema)
-  const sinks = columns.map((column) => {
-    const form = servedForm(column)
-    return form === 'texts' ? listSink(column.name) : flatSink(column, form)
-  })
-
-  function flatSink({ name }: ExportColumn, form: Exclude<ServedForm, 'texts'>) {
-    const element = { name, ...leaves[form] } as SchemaElement
-    const values = valuesOf(form, { isOnce: form === 'text' && once.test(name) })
-    const hasStatistics = !unordered.test(name)
-    let rows = 0
-    let nulls: number[] = []
-    return {
-      take(text: Buffer, from: number, to: number) {
-        rows++
-        values.take(text, from, to)
-      },
-      skip: () => void nulls.push(rows++),
-      write(): ColumnChunk {
-        const { least, greatest, ...page } = values.finish()
-        const chunk = { element, rows, nulls, values: page, least, greatest, hasStatistics, compress }
-        rows = 0
-        nulls = []
-        return writeChunk(writer, chunk)
-      },
-    }
-  }
-
-  function listSink(name: string) {
-    const treePath = pathOf([name])
-    while (treePath.at(-1)?.children[0]) treePath.push(treePath.at(-1)?.children[0] as (typeof treePath)[number])
-    const schemaPath = treePath.map(({ element }) => element)
-    const column = {
-      columnName: name,
-      element: schemaPath.at(-1) as SchemaElement,
-      schemaPath,
-      codec: 'ZSTD' as const,
-      compressors: { ZSTD: compress },
-      stats: true,
-      pageSize: Number.MAX_SAFE_INTEGER,
-    }
-    let lists: (string[] | null)[] = []
-    return {
-      take: (text: Buffer, from: number, to: number) => void lists.push(JSON.parse(text.toString('utf8', from, to))),
-      skip: () => void lists.push(null),
-      write(): ColumnChunk {
-        const pageData = encodeNestedValues(treePath, lists)
-        lists = []
-        return writeColumn({ writer, column, pageData } as unknown as Parameters<typeof writeColumn>[0]).chunk
-      },
-    }
-  }
-
+  const parquet = new ParquetWriter({ writer, schema: [root, ...columns.flatMap(elementsOf)], codec: 'ZSTD' })
   return {
-    rows: sinks as readonly RowSink[],
-    async write(rows: number): Promise<void> {
+    write(rows: number): void {
       const begin = writer.offset
-      const chunks = sinks.map((sink) => sink.write())
+      const chunks = all.map((column, at) => {
+        return writeChunk(writer, { ...column.finish(), ...(kinds[at] as ColumnKind), compress })
+      })
       const bytes = chunks.reduce((sum, { meta_data: meta }) => sum + (meta?.total_uncompressed_size ?? 0n), 0n)
       parquet.num_rows += BigInt(rows)
       parquet.row_groups.push({
@@ -106,13 +64,27 @@ export function openServedParquet(path: string, columns: readonly ExportColumn[]
   }
 }
 
+function openColumn(column: ExportColumn): Column {
+  const { name } = column
+  const form = servedForm(column)
+  if (form === 'texts') return new ListColumn(new TextValues({ isOnce: false, isOrdered: false }))
+  return new FlatColumn(valuesOf(form, { isOnce: once.test(name), isOrdered: !unordered.test(name) }))
+}
+
+function kindOf(column: ExportColumn): ColumnKind {
+  const { name } = column
+  const form = servedForm(column)
+  if (form === 'texts') return { type: text.type, path: [name, 'list', 'element'], isOrdered: false }
+  return { type: leaves[form].type, path: [name], isOrdered: !unordered.test(name) }
+}
+
 const text = {
   type: 'BYTE_ARRAY',
   converted_type: 'UTF8',
   logical_type: { type: 'STRING' },
 } as const satisfies Partial<SchemaElement>
 
-const leaves: Record<Exclude<ServedForm, 'texts'>, Partial<SchemaElement>> = {
+const leaves = {
   text,
   boolean: { type: 'BOOLEAN' },
   integer: { type: 'INT32' },
@@ -124,7 +96,7 @@ const leaves: Record<Exclude<ServedForm, 'texts'>, Partial<SchemaElement>> = {
     logical_type: { type: 'DECIMAL', ...dollars },
   },
   time: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' } },
-}
+} as const satisfies Record<Exclude<ServedForm, 'texts'>, Partial<SchemaElement>>
 
 /** Every column may be null: the views do not say which never are. */
 function elementsOf(column: ExportColumn): SchemaElement[] {

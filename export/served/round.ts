@@ -1,23 +1,20 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { inTransaction } from '../../db/pool.ts'
-import { logHead } from '../../db/queries/mirror/log.ts'
 import { auditedSince, type BlockRange, type FactDay, factSets } from '../../db/queries/mirror/served-days.ts'
-import { beginSnapshot, snapshotTime } from '../../db/queries/read/exports.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
 import type { Terms } from '../../trust/claim-text.ts'
 import { type DescribedColumn, exportColumns } from '../columns.ts'
 import { furtherColumns } from '../whole-proofs.ts'
 import { type Dataset, datasets } from './datasets.ts'
-import type { DayWriters } from './day.ts'
-import { type Place, writeClaims, writeProfiles, writeRows, writingFolder } from './files.ts'
 import { emptyManifest, readServed, type ServedFile, type ServedManifest, writeServed } from './manifest.ts'
 import type { Pace } from './pace.ts'
+import { writingFolder } from './parts.ts'
+import type { Writers } from './writers.ts'
 
 interface RoundOptions {
   readonly pool: pg.Pool
-  readonly writers: DayWriters
+  readonly writers: Writers
   /** Of everything that is served. */
   readonly folder: string
   readonly pace: Pace
@@ -174,7 +171,7 @@ async function writeDay(
   const partition = `${name}/chain=${day.chain}/day=${day.day}`
   const ofDay = columns.get(name) ?? []
   const task = { view: from, order, columns: ofDay, of: { chain: day.chain, ...range }, folder, partition }
-  const { snapshotAt, parts } = await writers.write(task, pace)
+  const { snapshotAt, parts } = await writers.writeDay(task, pace)
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   if (rows !== day.rows) {
     tell(`${partition}: ${rows} rows instead of ${day.rows}; it is left for the next round`)
@@ -193,31 +190,12 @@ async function writeDay(
   }))
 }
 
-/** All of one moment, with the log's place of it. */
-function writeSnapshots(options: RoundOptions, day: string, columns: Columns) {
-  const { pool, folder, pace, installation, terms, now, tell } = options
-  return inTransaction(pool, async (client) => {
-    await beginSnapshot(client)
-    const snapshotAt = await snapshotTime(client)
-    const { epoch, head } = await logHead(client)
-    const files: ServedFile[] = []
-    for (const { name, from, order } of datasets.filter(({ by }) => by === 'snapshot')) {
-      const place: Place = { folder, partition: `${name}/snapshot=${day}`, pace }
-      const leftOut = (fid: number) => tell(`${name}: agent ${fid} cannot be shown and is left out`)
-      const rows = { view: from, order }
-      const ofView = columns.get(name) ?? []
-      const parts =
-        from === 'log'
-          ? await writeProfiles(client, place, { installation, leftOut })
-          : furtherColumns(name).length > 0
-            ? await writeClaims(client, rows, ofView, place, { terms, at: new Date(snapshotAt) })
-            : await writeRows(client, rows, ofView, place)
-      const whole = { partition: { snapshot: day }, snapshot_at: snapshotAt, written_at: now().toISOString() }
-      files.push(...parts.map((part) => ({ dataset: name, ...part, ...whole })))
-      tell(`${place.partition}: ${parts.reduce((sum, { rows }) => sum + rows, 0)} rows`)
-    }
-    return { files, log: { epoch, seq: head, since: `${epoch.slice(0, 8)}-${head}` } }
-  })
+async function writeSnapshots({ writers, now, tell, ...options }: RoundOptions, day: string, columns: Columns) {
+  const { folder, pace, installation, terms } = options
+  const task = { day, folder, columns, installation, terms }
+  const { snapshotAt, log, parts } = await writers.writeSnapshots(task, pace, tell)
+  const whole = { partition: { snapshot: day }, snapshot_at: snapshotAt, written_at: now().toISOString() }
+  return { files: parts.map(({ dataset, ...part }) => ({ dataset, ...part, ...whole })), log }
 }
 
 /** The list with new files. One that was made again as it was stays where it is, and one that comes back is none of the replaced. */

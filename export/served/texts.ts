@@ -1,5 +1,6 @@
 import { Bytes } from './bytes.ts'
-import { type PageValues, packed } from './chunk.ts'
+import type { PageValues } from './chunk.ts'
+import { Numbers, pack } from './numbers.ts'
 
 /** Longer ones hardly ever come twice: none of them is looked for. */
 const longest = 64
@@ -7,36 +8,51 @@ const longest = 64
 const slots = 65_536
 /** Places looked at. One that is not found then stands twice, which is no error, and bounds what chosen texts cost. */
 const probes = 8
+/** A power of two: at most twice as many bytes of a text are looked at to find its slot. */
+const hashedBytes = 8
+
+interface TextOptions {
+  /** They hardly ever come twice: none is looked for. */
+  readonly isOnce: boolean
+  /** The least and the greatest of them are wanted. */
+  readonly isOrdered: boolean
+}
 
 /** Texts as UTF-8: those of few values as numbers of a dictionary, where that is less than half as long. */
 export class TextValues {
   /** All values, or those of the dictionary. */
   readonly #bytes = new Bytes()
-  readonly #isOnce: boolean
+  readonly #options: TextOptions
   /** Of a slot: one more than the number of the value. */
   readonly #numbers: Int32Array
-  readonly #starts: number[] = []
-  readonly #ends: number[] = []
-  #rows: number[] = []
+  readonly #starts = new Numbers()
+  readonly #ends = new Numbers()
+  readonly #rows = new Numbers()
+  readonly #page = new Bytes()
   #plainBytes = 0
 
-  constructor(isOnce: boolean) {
-    this.#isOnce = isOnce
-    this.#numbers = new Int32Array(isOnce ? 0 : slots)
+  constructor(options: TextOptions) {
+    this.#options = options
+    this.#numbers = new Int32Array(options.isOnce ? 0 : slots)
   }
 
   take(text: Buffer, from: number, to: number): void {
-    if (this.#isOnce) {
+    if (this.#options.isOnce) {
       this.#bytes.counted(text, from, to)
       return
     }
     this.#plainBytes += 4 + to - from
-    this.#rows.push(to - from > longest ? this.#added(text, from, to) : this.#numberOf(text, from, to))
+    this.#rows.push(this.#numberOf(text, from, to))
   }
 
   #numberOf(text: Buffer, from: number, to: number): number {
-    let hash = 0x811c9dc5
-    for (let at = from; at < to; at++) hash = Math.imul(hash ^ (text[at] as number), 0x01000193)
+    const { length } = this.#rows
+    const last = length > 0 ? this.#rows.at(length - 1) : -1
+    if (last >= 0 && this.#is(last, text, from, to)) return last
+    if (to - from > longest) return this.#added(text, from, to)
+    const step = 1 + Math.floor((to - from) / (2 * hashedBytes))
+    let hash = 0x811c9dc5 ^ (to - from)
+    for (let at = to - 1; at >= from; at -= step) hash = Math.imul(hash ^ (text[at] as number), 0x01000193)
     let slot = (hash ^ (hash >>> 15)) & (slots - 1)
     for (let probe = 0; probe < probes; probe++, slot = (slot + 1) & (slots - 1)) {
       const number = (this.#numbers[slot] as number) - 1
@@ -45,57 +61,67 @@ export class TextValues {
         this.#numbers[slot] = added + 1
         return added
       }
-      const start = this.#starts[number] as number
-      if ((this.#ends[number] as number) - start === to - from && this.#bytes.isAt(start, text, from, to)) return number
+      if (this.#is(number, text, from, to)) return number
     }
     return this.#added(text, from, to)
+  }
+
+  #is(number: number, text: Buffer, from: number, to: number): boolean {
+    const start = this.#starts.at(number)
+    return this.#ends.at(number) - start === to - from && this.#bytes.isAt(start, text, from, to)
   }
 
   #added(text: Buffer, from: number, to: number): number {
     this.#bytes.counted(text, from, to)
     this.#ends.push(this.#bytes.length)
-    return this.#starts.push(this.#bytes.length - (to - from)) - 1
+    this.#starts.push(this.#bytes.length - (to - from))
+    return this.#starts.length - 1
   }
 
-  finish(): PageValues & { readonly least?: unknown; readonly greatest?: unknown } {
+  finish(): PageValues {
     const bytes = this.#bytes.taken()
-    if (this.#isOnce) return { encoding: 'PLAIN', bytes }
-    const values = this.#starts.map((start, at) => bytes.subarray(start, this.#ends[at]))
-    const [least, greatest] = boundsOf(values)
-    const bits = Math.ceil(Math.log2(values.length))
-    const rows = this.#rows
+    if (this.#options.isOnce) return { encoding: 'PLAIN', bytes }
+    const starts = this.#starts.taken()
+    const ends = this.#ends.taken()
+    const rows = this.#rows.taken()
+    const bounds = this.#options.isOrdered ? boundsOf(bytes, starts, ends) : {}
+    const bits = Math.ceil(Math.log2(Math.max(starts.length, 1)))
     const isShorter = 2 * (bytes.length + (rows.length * bits) / 8) <= this.#plainBytes
-    const page: PageValues = isShorter
-      ? {
-          encoding: 'RLE_DICTIONARY',
-          bytes: Buffer.concat([Buffer.of(bits), packed(rows, bits)]),
-          dictionary: { bytes, count: values.length },
-        }
-      : { encoding: 'PLAIN', bytes: this.#plain(bytes) }
-    this.#rows = []
+    const plainBytes = this.#plainBytes
     this.#plainBytes = 0
-    this.#starts.length = 0
-    this.#ends.length = 0
     this.#numbers.fill(0)
-    return { ...page, least, greatest }
-  }
-
-  /** All values, one after the other; they are the dictionary already where none came twice. */
-  #plain(bytes: Buffer): Buffer {
-    if (bytes.length === this.#plainBytes) return bytes
-    const all = Buffer.allocUnsafeSlow(this.#plainBytes)
-    let length = 0
-    for (const row of this.#rows) length += bytes.copy(all, length, (this.#starts[row] as number) - 4, this.#ends[row])
-    return all
+    if (!isShorter || rows.length === 0) {
+      return { encoding: 'PLAIN', bytes: plain(bytes, starts, { ends, rows, plainBytes }), ...bounds }
+    }
+    this.#page.byte(bits)
+    pack(this.#page, rows, bits)
+    const dictionary = { bytes, count: starts.length }
+    return { encoding: 'RLE_DICTIONARY', bytes: this.#page.taken(), dictionary, ...bounds }
   }
 }
 
-function boundsOf(values: readonly Buffer[]): [least: Buffer | undefined, greatest: Buffer | undefined] {
-  let [least] = values
-  let greatest = least
-  for (const value of values) {
-    if (least === undefined || value.compare(least) < 0) least = value
-    if (greatest === undefined || value.compare(greatest) > 0) greatest = value
+/** All values, one after the other; they are the dictionary already where none came twice. */
+function plain(
+  bytes: Buffer,
+  starts: Int32Array,
+  { ends, rows, plainBytes }: { ends: Int32Array; rows: Int32Array; plainBytes: number },
+): Buffer {
+  if (bytes.length === plainBytes) return bytes
+  const all = Buffer.allocUnsafeSlow(plainBytes)
+  let length = 0
+  for (const row of rows) length += bytes.copy(all, length, (starts[row] as number) - 4, ends[row])
+  return all
+}
+
+function boundsOf(bytes: Buffer, starts: Int32Array, ends: Int32Array) {
+  if (starts.length === 0) return {}
+  const order = (a: number, b: number) => bytes.compare(bytes, starts[b], ends[b], starts[a], ends[a])
+  let least = 0
+  let greatest = 0
+  for (let at = 1; at < starts.length; at++) {
+    if (order(at, least) < 0) least = at
+    else if (order(at, greatest) > 0) greatest = at
   }
-  return [least && Buffer.from(least), greatest && Buffer.from(greatest)]
+  const copied = (at: number) => Buffer.from(bytes.subarray(starts[at], ends[at]))
+  return { least: copied(least), greatest: copied(greatest) }
 }

@@ -1,20 +1,24 @@
 import type { ServedForm } from '../../db/queries/mirror/served-rows.ts'
 import { Bytes } from './bytes.ts'
 import type { PageValues } from './chunk.ts'
+import { Numbers } from './numbers.ts'
 import { TextValues } from './texts.ts'
 
 /** Values of a column of a row group, taken out of a binary COPY one by one, and none of them made an object. */
-interface Values {
+export interface Values {
   take(text: Buffer, from: number, to: number): void
-  /** Those since the last time; the next ones begin anew. */
-  finish(): PageValues & { readonly least?: unknown; readonly greatest?: unknown }
+  /** Those since the last time; they are overwritten by what is taken next. */
+  finish(): PageValues
 }
 
 /** From 1970 to 2000, where Postgres counts from. */
 const epochMicros = 946_684_800_000_000n
 
-/** Those of a form; `isOnce`: texts that hardly ever come twice. */
-export function valuesOf(form: Exclude<ServedForm, 'texts'>, { isOnce }: { isOnce: boolean }): Values {
+/** Those of a form; `isOnce`: texts that hardly ever come twice; `isOrdered`: the least and the greatest are wanted. */
+export function valuesOf(
+  form: Exclude<ServedForm, 'texts'>,
+  options: { readonly isOnce: boolean; readonly isOrdered: boolean },
+): Values {
   switch (form) {
     case 'boolean':
       return new Booleans()
@@ -26,7 +30,7 @@ export function valuesOf(form: Exclude<ServedForm, 'texts'>, { isOnce }: { isOnc
     case 'time':
       return new Longs(epochMicros)
     case 'text':
-      return new TextValues(isOnce)
+      return new TextValues(options)
   }
 }
 
@@ -43,17 +47,20 @@ class Booleans implements Values {
     else this.#bytes.orLast(value << bit)
   }
 
-  finish() {
+  finish(): PageValues {
     const [hasFalse, hasTrue] = this.#any
     const bounds = this.#count > 0 ? { least: !hasFalse, greatest: hasTrue } : {}
     this.#count = 0
     this.#any = [false, false]
-    return { encoding: 'PLAIN' as const, bytes: this.#bytes.taken(), ...bounds }
+    return { encoding: 'PLAIN', bytes: this.#bytes.taken(), ...bounds }
   }
 }
 
+/** Every platform that Node is there for has the lowest byte first, as Parquet has. */
+const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array) => new Uint8Array(buffer, byteOffset, byteLength)
+
 class Integers implements Values {
-  #bytes = new Bytes()
+  readonly #numbers = new Numbers()
   #least = Number.POSITIVE_INFINITY
   #greatest = Number.NEGATIVE_INFINITY
 
@@ -61,23 +68,25 @@ class Integers implements Values {
     const value = text.readInt32BE(from)
     if (value < this.#least) this.#least = value
     if (value > this.#greatest) this.#greatest = value
-    this.#bytes.int32(value)
+    this.#numbers.push(value)
   }
 
-  finish() {
+  finish(): PageValues {
     const bounds = this.#least <= this.#greatest ? { least: this.#least, greatest: this.#greatest } : {}
     this.#least = Number.POSITIVE_INFINITY
     this.#greatest = Number.NEGATIVE_INFINITY
-    return { encoding: 'PLAIN' as const, bytes: this.#bytes.taken(), ...bounds }
+    return { encoding: 'PLAIN', bytes: bytesOf(this.#numbers.taken()), ...bounds }
   }
 }
 
 /** 64 bits as two halves: a BigInt each would cost more than all the rest. */
 class Longs implements Values {
-  #bytes = new Bytes()
-  #count = 0
-  #least = [0, 0] as [high: number, low: number]
-  #greatest = [0, 0] as [high: number, low: number]
+  /** The low half of each, without a sign, then its high one. */
+  readonly #halves = new Numbers()
+  #leastLow = 0
+  #leastHigh = 0
+  #greatestLow = 0
+  #greatestHigh = 0
   readonly #addLow: number
   readonly #addHigh: number
 
@@ -91,21 +100,24 @@ class Longs implements Values {
     const sum = text.readUInt32BE(from + 4) + this.#addLow
     const low = sum >>> 0
     const high = (text.readInt32BE(from) + this.#addHigh + (sum > 0xffff_ffff ? 1 : 0)) | 0
-    const { 0: leastHigh, 1: leastLow } = this.#least
-    const { 0: greatestHigh, 1: greatestLow } = this.#greatest
-    if (this.#count === 0 || high < leastHigh || (high === leastHigh && low < leastLow)) this.#least = [high, low]
-    if (this.#count === 0 || high > greatestHigh || (high === greatestHigh && low > greatestLow)) {
-      this.#greatest = [high, low]
+    const isFirst = this.#halves.length === 0
+    if (isFirst || high < this.#leastHigh || (high === this.#leastHigh && low < this.#leastLow)) {
+      this.#leastLow = low
+      this.#leastHigh = high
     }
-    this.#count++
-    this.#bytes.int32(low | 0)
-    this.#bytes.int32(high)
+    if (isFirst || high > this.#greatestHigh || (high === this.#greatestHigh && low > this.#greatestLow)) {
+      this.#greatestLow = low
+      this.#greatestHigh = high
+    }
+    this.#halves.push(low)
+    this.#halves.push(high)
   }
 
-  finish() {
-    const whole = ([high, low]: [number, number]) => (BigInt(high) << 32n) | BigInt(low)
-    const bounds = this.#count > 0 ? { least: whole(this.#least), greatest: whole(this.#greatest) } : {}
-    this.#count = 0
-    return { encoding: 'PLAIN' as const, bytes: this.#bytes.taken(), ...bounds }
+  finish(): PageValues {
+    const bytes = bytesOf(this.#halves.taken())
+    if (bytes.length === 0) return { encoding: 'PLAIN', bytes }
+    const whole = (high: number, low: number) => (BigInt(high) << 32n) | BigInt(low)
+    const least = whole(this.#leastHigh, this.#leastLow)
+    return { encoding: 'PLAIN', bytes, least, greatest: whole(this.#greatestHigh, this.#greatestLow) }
   }
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import { expect, test } from 'vitest'
 import { readRows } from '../../export/served/batches.ts'
-import { openServedParquet } from '../../export/served/parquet.ts'
+import { openColumns, openServedParquet } from '../../export/served/parquet.ts'
 import { exportFolder } from '../support/exports.ts'
 
 const columns = [
@@ -37,6 +37,12 @@ const long32 = (value: number) => {
   bytes.writeInt32BE(value)
   return bytes
 }
+/** Dimensions, flags, the type of the members, and length and lowest index of the only dimension. */
+const listed = (list: (string | null)[]) =>
+  Buffer.concat([
+    ...[list.length > 0 ? 1 : 0, 1, 25, ...(list.length > 0 ? [list.length, 1] : [])].map(long32),
+    ...list.flatMap((member) => (member === null ? [long32(-1)] : [long32(said(member).length), said(member)])),
+  ])
 const dollars = (micros: bigint) => {
   const digits = String(micros < 0n ? -micros : micros).padStart(7, '0')
   return `${micros < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
@@ -50,9 +56,17 @@ const time = fc.bigInt({ min: -epoch, max: 10n ** 15n }) // from 1970 on
 const amount = fc.bigInt({ min: 1n - 10n ** 18n, max: 10n ** 18n - 1n })
 const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 5, nil: null })
 const row = fc.tuple(
-  ...([word, text, text, fc.array(text, { maxLength: 3 }), fc.boolean(), int32, int64, amount, time].map((one) =>
-    nullable<unknown>(one),
-  ) as fc.Arbitrary<unknown>[]),
+  ...([
+    word,
+    text,
+    text,
+    fc.array(fc.option(text, { freq: 5, nil: null }), { maxLength: 3 }),
+    fc.boolean(),
+    int32,
+    int64,
+    amount,
+    time,
+  ].map((one) => nullable<unknown>(one)) as fc.Arbitrary<unknown>[]),
 )
 
 /** How Postgres sends a value of each column. */
@@ -60,7 +74,7 @@ const sent = [
   said,
   said,
   said,
-  (list: string[]) => said(JSON.stringify(list)),
+  listed,
   (flag: boolean) => Buffer.of(flag ? 1 : 0),
   long32,
   long64,
@@ -99,6 +113,7 @@ async function* cut(whole: Buffer, pieceBytes: number): AsyncGenerator<Buffer> {
 test('whatever a COPY brings, in whatever pieces, DuckDB reads from the file', async () => {
   const folder = await exportFolder()
   const duck = await (await DuckDBInstance.create()).connect()
+  const served = openColumns(columns) // of one file after the other
   let files = 0
   await fc.assert(
     fc.asyncProperty(
@@ -107,11 +122,12 @@ test('whatever a COPY brings, in whatever pieces, DuckDB reads from the file', a
       fc.integer({ min: 1, max: 4_000 }),
       async (rows, groupRows, pieceBytes) => {
         const path = join(folder, `${files++}.parquet`)
-        const file = openServedParquet(path, columns)
+        const file = openServedParquet(path, served)
         const groups: number[] = []
-        for await (const count of readRows(cut(copyOf(rows), pieceBytes), () => file.rows, groupRows)) {
+        const most = { rows: groupRows, bytes: 1_000_000 }
+        for await (const count of readRows(cut(copyOf(rows), pieceBytes), served.rows, most)) {
           groups.push(count)
-          await file.write(count)
+          file.write(count)
         }
         await file.finish()
         expect(groups.reduce((sum, count) => sum + count, 0)).toBe(rows.length)
@@ -143,16 +159,23 @@ function leastAndGreatest(rows: readonly unknown[][], at: number): unknown[] {
 
 test('a text of few values is a dictionary; a COPY that ends in its middle is none', async () => {
   const path = join(await exportFolder(), 'one.parquet')
-  const file = openServedParquet(path, columns)
+  const served = openColumns(columns)
+  const file = openServedParquet(path, served)
   const rows = Array.from({ length: 500 }, (_, n) => ['base', `${n}`, `${n}`, null, true, n, 1n, 1n, 1n])
-  for await (const count of readRows(cut(copyOf(rows), 100_000), () => file.rows, 50_000)) await file.write(count)
+  const most = { rows: 50_000, bytes: 15_000 }
+  const groups: number[] = []
+  for await (const count of readRows(cut(copyOf(rows), 100_000), served.rows, most)) {
+    groups.push(count)
+    file.write(count)
+  }
   await file.finish()
-  const { row_groups: groups } = await parquetMetadataAsync(await asyncBufferFromFile(path))
-  const encodings = groups[0]?.columns.map(({ meta_data: meta }) => meta?.encodings.at(-1))
+  expect([groups.length > 1, groups.reduce((sum, count) => sum + count, 0)]).toEqual([true, 500]) // by their bytes
+  const { row_groups: written } = await parquetMetadataAsync(await asyncBufferFromFile(path))
+  const encodings = written[0]?.columns.map(({ meta_data: meta }) => meta?.encodings.at(-1))
   expect(encodings?.slice(0, 3)).toEqual(['RLE_DICTIONARY', 'PLAIN', 'PLAIN'])
-  const broken = readRows(cut(copyOf(rows).subarray(0, -2), 1_000), () => file.rows, 50_000)
+  const broken = readRows(cut(copyOf(rows).subarray(0, -2), 1_000), served.rows, most)
   await expect(drained(broken)).rejects.toThrow('the COPY ended in its middle')
-  const other = readRows(cut(said('x'.repeat(99)), 7), () => [], 5)
+  const other = readRows(cut(said('x'.repeat(99)), 7), [], most)
   await expect(drained(other)).rejects.toThrow('no binary COPY')
 })
 

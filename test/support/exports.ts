@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { type ParquetParsers, parquetReadObjects } from 'hyparquet'
 import { onTestFinished } from 'vitest'
 import type { Manifest } from '../../export/manifest.ts'
-import { type DayWriters, writeDay } from '../../export/served/day.ts'
+import { writeDay } from '../../export/served/day.ts'
+import { writeSnapshots } from '../../export/served/snapshots.ts'
+import type { Writers } from '../../export/served/writers.ts'
 import type { TestDatabase } from './database.ts'
 
 /** A folder that goes with the test. */
@@ -16,10 +18,11 @@ export async function exportFolder(): Promise<string> {
   return folder
 }
 
-/** Writes days here and now, where the command has threads. */
-export const writersOf = ({ pool }: Pick<TestDatabase, 'pool'>): DayWriters => ({
+/** Writes here and now, where the command has threads. */
+export const writersOf = ({ pool }: Pick<TestDatabase, 'pool'>): Writers => ({
   atOnce: 2,
-  write: (task, pace) => writeDay(pool, task, pace),
+  writeDay: (task, pace) => writeDay(pool, task, pace),
+  writeSnapshots: (task, pace, tell) => writeSnapshots(pool, task, pace, tell),
   close: async () => {},
 })
 

@@ -35,7 +35,7 @@ export function servedForm({ name, type }: ExportColumn): ServedForm {
   }
 }
 
-/** A COPY of the rows in binary form, each column as its form says; `texts` are JSON. COPY takes no parameters. */
+/** A COPY of the rows in binary form, each column as its form says. COPY takes no parameters. */
 export function copyServed({ view, order, of, fids }: ServedRows, columns: readonly ExportColumn[]): string {
   const ofBlocks =
     of &&
@@ -68,8 +68,6 @@ select fid::text as fid, method, nonce from directory.claims
 function sent(column: ExportColumn): string {
   const name = pg.escapeIdentifier(column.name)
   switch (servedForm(column)) {
-    case 'texts':
-      return `to_json(${name})::text`
     case 'micros':
       return `(${name} * 1000000)::bigint`
     case 'text':

@@ -3,21 +3,30 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { createPool } from '../../../db/pool.ts'
 import { describeError } from '../../../ops/cli.ts'
 import { writeDay } from '../day.ts'
-import type { ThreadOrder, ThreadReport } from '../threads.ts'
+import { daysAtOnce, type ThreadOrder, type ThreadReport } from '../writers.ts'
 
-/** A thread of an export: told by it which days to write, one after the other, and ended with it. */
+/** The thread of an export: told by it which files to write, some at once, and ended with it. */
 
 const parent = parentPort as MessagePort
-const tell = (report: ThreadReport) => parent.postMessage(report)
-const pool = createPool({ databaseUrl: workerData, name: 'export', max: 1, statementTimeoutMs: 0 })
+const pool = createPool({ databaseUrl: workerData, name: 'export', max: daysAtOnce, statementTimeoutMs: 0 })
 
 parent.on('message', (order: ThreadOrder) => {
-  if (order.kind !== 'write') return
-  writeDay(pool, order.task, async (rows) => {
-    tell({ kind: 'wrote', rows })
-    await once(parent, 'message')
-  }).then(
-    (day) => tell({ kind: 'done', day }),
-    (error: Error) => tell({ kind: 'failed', text: describeError(error) }),
+  const { kind, port } = order
+  const say = (report: ThreadReport) => port.postMessage(report)
+  const pace = async (rows: number) => {
+    say({ kind: 'wrote', rows })
+    await once(port, 'message')
+  }
+  const follow = async () => {
+    if (kind === 'day') return writeDay(pool, order.task, pace)
+    const { writeSnapshots } = await import('../snapshots.ts') // days need none of what proves claims
+    return writeSnapshots(pool, order.task, pace, (line) => say({ kind: 'told', line }))
+  }
+  follow().then(
+    (result) => say({ kind: 'done', result }),
+    (error: Error) => {
+      const of = kind === 'day' ? `${order.task.partition}: ` : ''
+      say({ kind: 'failed', text: of + describeError(error) })
+    },
   )
 })

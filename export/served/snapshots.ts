@@ -1,0 +1,65 @@
+import type pg from 'pg'
+import { inTransaction } from '../../db/pool.ts'
+import { logHead } from '../../db/queries/mirror/log.ts'
+import { beginSnapshot, type ExportColumn, snapshotTime } from '../../db/queries/read/exports.ts'
+import type { Installation } from '../../db/queries/sql/installation.ts'
+import type { Terms } from '../../trust/claim-text.ts'
+import { furtherColumns } from '../whole-proofs.ts'
+import { writeClaims } from './claims.ts'
+import { datasets } from './datasets.ts'
+import type { ServedManifest } from './manifest.ts'
+import type { Pace } from './pace.ts'
+import { openColumns } from './parquet.ts'
+import { type Part, type Place, writeRows } from './parts.ts'
+import { writeProfiles } from './profiles.ts'
+
+/** State that is to be written, all of one moment. */
+export interface SnapshotTask {
+  /** UTC day that the snapshots are named by. */
+  readonly day: string
+  /** Of everything that is served. */
+  readonly folder: string
+  /** Of each view. */
+  readonly columns: ReadonlyMap<string, readonly ExportColumn[]>
+  readonly installation: Installation
+  /** What claims are bound to. */
+  readonly terms: Terms
+}
+
+/** What became of it, with the log's place of the same moment. */
+export interface WrittenSnapshots {
+  /** Of the state of the database that the rows are of. */
+  readonly snapshotAt: string
+  readonly log: NonNullable<ServedManifest['log']>
+  readonly parts: readonly (Part & { readonly dataset: string })[]
+}
+
+/** Writes the state of every dataset that is no facts; `tell` hears what a person wants to know. */
+export function writeSnapshots(
+  pool: pg.Pool,
+  { day, folder, columns, installation, terms }: SnapshotTask,
+  pace: Pace,
+  tell: (line: string) => void,
+): Promise<WrittenSnapshots> {
+  return inTransaction(pool, async (client) => {
+    await beginSnapshot(client)
+    const snapshotAt = await snapshotTime(client)
+    const { epoch, head } = await logHead(client)
+    const all: WrittenSnapshots['parts'][number][] = []
+    for (const { name, from, order } of datasets.filter(({ by }) => by === 'snapshot')) {
+      const place: Place = { folder, partition: `${name}/snapshot=${day}`, pace }
+      const leftOut = (fid: number) => tell(`${name}: agent ${fid} cannot be shown and is left out`)
+      const rows = { view: from, order }
+      const ofView = columns.get(name) ?? []
+      const parts =
+        from === 'log'
+          ? await writeProfiles(client, place, { installation, leftOut })
+          : furtherColumns(name).length > 0
+            ? await writeClaims(client, rows, ofView, place, { terms, at: new Date(snapshotAt) })
+            : await writeRows(client, rows, openColumns(ofView), place)
+      all.push(...parts.map((part) => ({ dataset: name, ...part })))
+      tell(`${place.partition}: ${parts.reduce((sum, { rows }) => sum + rows, 0)} rows`)
+    }
+    return { snapshotAt, log: { epoch, seq: head, since: `${epoch.slice(0, 8)}-${head}` }, parts: all }
+  })
+}

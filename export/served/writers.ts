@@ -1,0 +1,80 @@
+import { extname } from 'node:path'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { DayTask, WrittenDay } from './day.ts'
+import type { Pace } from './pace.ts'
+import type { SnapshotTask, WrittenSnapshots } from './snapshots.ts'
+
+/** Who writes files, some at once. */
+export interface Writers {
+  /** At most so many days. */
+  readonly atOnce: number
+  writeDay(task: DayTask, pace: Pace): Promise<WrittenDay>
+  writeSnapshots(task: SnapshotTask, pace: Pace, tell: (line: string) => void): Promise<WrittenSnapshots>
+  close(): Promise<void>
+}
+
+type Order =
+  | { readonly kind: 'day'; readonly task: DayTask }
+  | { readonly kind: 'snapshots'; readonly task: SnapshotTask }
+
+/** What the thread is told; it reports to the port, and after `wrote` waits there for a message before it goes on. */
+export type ThreadOrder = Order & { readonly port: MessagePort }
+
+/** What the thread says of an order. */
+export type ThreadReport =
+  | { readonly kind: 'wrote'; readonly rows: number }
+  | { readonly kind: 'told'; readonly line: string }
+  | { readonly kind: 'done'; readonly result: WrittenDay | WrittenSnapshots }
+  | { readonly kind: 'failed'; readonly text: string }
+
+/** While one day waits for the database or the disk, another is encoded: that keeps a core busy, and the database another. */
+export const daysAtOnce = 2
+/** What the thread holds are the bytes of row groups, which are none of these; without limits it would let garbage lie. */
+const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 96 }
+
+/** A thread that writes files, over connections of its own; no row comes into this one. */
+export function startThread(databaseUrl: string): Writers {
+  const thread = new Worker(new URL(`./thread/main${extname(import.meta.url)}`, import.meta.url), {
+    workerData: databaseUrl,
+    resourceLimits,
+  })
+  thread.setMaxListeners(0) // two an order
+  return {
+    atOnce: daysAtOnce,
+    writeDay: (task, pace) => run<WrittenDay>(thread, { kind: 'day', task }, { pace }),
+    writeSnapshots: (task, pace, tell) => run<WrittenSnapshots>(thread, { kind: 'snapshots', task }, { pace, tell }),
+    async close() {
+      await thread.terminate()
+    },
+  }
+}
+
+function run<T extends WrittenDay | WrittenSnapshots>(
+  thread: Worker,
+  order: Order,
+  { pace, tell = () => {} }: { readonly pace: Pace; readonly tell?: (line: string) => void },
+): Promise<T> {
+  const { port1: own, port2: port } = new MessageChannel()
+  return new Promise<T>((resolve, reject) => {
+    const end = () => {
+      thread.off('error', fail).off('exit', leave)
+      own.close()
+    }
+    const fail = (error: Error) => {
+      end()
+      reject(error)
+    }
+    const leave = () => fail(new Error('the thread that writes files ended'))
+    own.on('message', (report: ThreadReport) => {
+      if (report.kind === 'wrote') pace(report.rows).then(() => own.postMessage('go on'), fail)
+      else if (report.kind === 'told') tell(report.line)
+      else if (report.kind === 'failed') fail(new Error(report.text))
+      else {
+        end()
+        resolve(report.result as T)
+      }
+    })
+    thread.on('error', fail).on('exit', leave)
+    thread.postMessage({ ...order, port } satisfies ThreadOrder, [port])
+  })
+}

@@ -44,9 +44,11 @@ const facet = z
 
 export const facetsAnswer = z
   .strictObject({
-    counted: count.max(readingLimits.facetAgents),
+    counted: count.max(2 * readingLimits.facetAgents).meta({
+      description: 'Agents that fit every filter, and those that all but one of the filters leave.',
+    }),
     complete: z.boolean().meta({
-      description: `Whether all agents were counted; otherwise the ${grouped(readingLimits.facetAgents)} listed last.`,
+      description: `Whether all of them were counted; otherwise of either the ${grouped(readingLimits.facetAgents)} listed last, or fewer.`,
     }),
     chain: facet,
     claimed: facet,

@@ -144,7 +144,7 @@ ${group('Sort', [
   ),
 ])}
 </nav>
-${facets && !facets.complete && html`<p class="sub">Numbers beside the filters are of the ${figure(facets.counted)} agents listed last.</p>`}`
+${facets && !facets.complete && html`<p class="sub">Numbers beside the filters are of ${figure(facets.counted)} agents; there are more.</p>`}`
 }
 
 /** A list with a value more, or less where it has it; null: no filter. */

@@ -15,25 +15,64 @@ const skillCharacters = 60
 
 /**
  * JSON of `GET /api/discovery/facets`: how many agents each value of a filter would leave, given all other filters. Of
- * more agents than are counted those listed last are, so that the answer takes as long for any question. `isSearch`: of the
- * agents that a search for `q` finds instead of those of the list.
+ * those that fit every filter, and of those that all but one leave, no more are counted than so many, those listed last,
+ * so that the answer takes as long for any question. `isSearch`: of the agents that a search for `q` finds instead of
+ * those of the list.
  */
 export async function discoveryFacets(db: Queryable, filter: DiscoveryFilter, isSearch: boolean): Promise<string> {
-  const { chain, claimed, protocol, skill, alive, paid_30d, ...others } = filter
-  const own = { chain, claimed, protocol, skill, alive, paid_30d }
-  const named = filter.q === null ? null : isSearch ? await foundBy(db, filter.q) : (await namedBy(db, filter.q)).fids
-  const base = filterConditions({ chain: null, claimed: null, ...others }, { named })
-  let { values } = base
-  const fits = facets.map((name) => {
-    const of = filterConditions({ ...none, [name]: own[name] ?? null }, { named: null, before: values })
-    values = of.values
-    return `(${of.conditions[0] ?? 'true'}) as fits_${name}`
-  })
-  const text = statement(base.conditions, fits)
+  const { q } = filter
+  const { fids: named, isCut } =
+    q === null
+      ? { fids: null, isCut: false }
+      : isSearch
+        ? await searched(db, q, filter)
+        : { fids: (await namedBy(db, q)).fids, isCut: false }
+  const { values, ...conditions } = conditionsOf(filter, { named })
   // Unnamed: planned with its filters, like the list.
-  const { rows } = await db.query<{ body: string }>({ text, values })
+  const { rows } = await db.query<{ body: string }>({ text: statement(conditions, isCut), values })
   return rows[0]?.body ?? ''
 }
+
+/** What a search for `q` finds among the agents that are counted. */
+async function searched(db: Queryable, q: string, filter: DiscoveryFilter) {
+  const among = (choose: typeof fitting) =>
+    foundBy(db, q, (before) => {
+      const { values, ...conditions } = conditionsOf({ ...filter, q: null }, { named: null, before })
+      return { conditions: choose(conditions), values }
+    })
+  const found = await Promise.all(isFiltered(filter) ? [among(fitting), among(besidesOne)] : [among(fitting)])
+  return { fids: found.flatMap(({ fids }) => fids), isCut: found.some((one) => one.isCut) }
+}
+
+interface Conditions {
+  /** Of filters that are no facets. */
+  readonly others: readonly string[]
+  /** Of the facets that are asked for. */
+  readonly fits: ReadonlyMap<Facet, string>
+}
+
+function conditionsOf(filter: DiscoveryFilter, reading: Parameters<typeof filterConditions>[1]) {
+  const { chain, claimed, protocol, skill, alive, paid_30d, ...rest } = filter
+  const own = { chain, claimed, protocol, skill, alive, paid_30d }
+  const of = filterConditions({ chain: null, claimed: null, ...rest }, reading)
+  const others = of.conditions
+  let { values } = of
+  const fits = new Map<Facet, string>()
+  for (const name of facets) {
+    const asked = filterConditions({ ...none, [name]: own[name] ?? null }, { named: null, before: values })
+    values = asked.values
+    if (asked.conditions[0] !== undefined) fits.set(name, `(${asked.conditions[0]})`)
+  }
+  return { others, fits, values }
+}
+
+const isFiltered = (filter: DiscoveryFilter) => facets.some((name) => (filter[name] ?? null) !== null)
+/** Agents that every filter leaves, and those that all but one leave: no others are counted anywhere. */
+const fitting = ({ others, fits }: Conditions) => [...others, ...fits.values()]
+const besidesOne = ({ others, fits }: Conditions) => [
+  ...others,
+  `${[...fits.values()].map((fit) => `(not ${fit})::int`).join(' + ')} = 1`,
+]
 
 const none = { q: null, chain: null, claimed: null, spec: null, codehost: null }
 
@@ -53,21 +92,26 @@ const flag = (from: string, condition: string, name: Facet) =>
     'value',
   )
 
-function statement(conditions: readonly string[], fits: readonly string[]): string {
-  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
+function statement(conditions: Conditions, isCut: boolean): string {
+  const columns = facets.map((name) => `${conditions.fits.get(name) ?? 'true'} as fits_${name}`)
+  const part = (number: number, all: readonly string[]) => `
+  (select ${number} as part, a.fid, a.chains, a.claimed, a.settlements_30d > 0 as paid, a.listed_at, ${columns.join(', ')}
+     from agent a ${all.length === 0 ? '' : `where ${all.join(' and ')}`}
+    order by a.listed_at desc, a.fid desc limit ${mostAgents} + 1)`
+  const parts = [part(1, fitting(conditions)), ...(conditions.fits.size > 0 ? [part(2, besidesOne(conditions))] : [])]
   return `
 with found as materialized (
-  select a.fid, a.chains, a.claimed, a.settlements_30d > 0 as paid, a.listed_at, ${fits.join(', ')}
-    from agent a ${where} order by a.listed_at desc, a.fid desc limit ${mostAgents} + 1
+  select *, row_number() over (partition by part order by listed_at desc, fid desc) as place
+    from (${parts.join(' union all')}) one
 ),
-base as materialized (select * from found order by listed_at desc, fid desc limit ${mostAgents}),
+base as materialized (select * from found where place <= ${mostAgents}),
 spec as materialized (
   select s.fid, s.kind, s.skills, ${isAlive} as alive
     from agent_spec s where s.has_content and s.fid in (select fid from base)
 )
 select json_build_object(
   'counted', (select count(*) from base),
-  'complete', (select count(*) from found) <= ${mostAgents},
+  'complete', ${!isCut} and not exists (select from found where place > ${mostAgents}),
   'chain', ${values(
     `select ${chainLabel('chain')} as value, count(*) as n, ${chainPosition('chain')} as place
        from base b cross join lateral unnest(b.chains) chain where ${besides('chain')} group by chain`,

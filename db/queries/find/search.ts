@@ -49,11 +49,24 @@ export async function searchAgents(db: Queryable, { q, parts, filter, limit, off
   return rows[0] ?? { rows: '[]', count: 0, total: 0 }
 }
 
-/** FIDs of all agents that the words find, in no order. */
-export async function foundBy(db: Queryable, q: string): Promise<string[]> {
-  const text = `${hits} select array(select distinct fid from hit) as fids`
-  const { rows } = await db.query<{ fids: string[] }>({ text, values: valuesOf(q, null) })
-  return rows[0]?.fids ?? []
+interface Found {
+  /** Digits, in no order. */
+  readonly fids: readonly string[]
+  /** There may be more. */
+  readonly isCut: boolean
+}
+
+/** FIDs of all agents that the words find and that conditions over `a` leave, made with the values that are there. */
+export async function foundBy(
+  db: Queryable,
+  q: string,
+  narrow: (before: readonly unknown[]) => { readonly conditions: readonly string[]; readonly values: unknown[] },
+): Promise<Found> {
+  const { conditions, values } = narrow(valuesOf(q, null))
+  const text = `${hitsOf(conditions)}
+select array(select distinct fid from hit) as fids, (select count(*) from hit) >= ${mostRanked} as "isCut"`
+  const { rows } = await db.query<Found>({ text, values })
+  return rows[0] ?? { fids: [], isCut: false }
 }
 
 /** What `hits` takes, from $1 on. */
@@ -77,7 +90,21 @@ function valuesOf(q: string, parts: Search['parts']): unknown[] {
 
 const isRegistration = `h.chain = $9::text and h.agent_id = $10::numeric and h.reason is null`
 
-const hits = `
+const words = `asked join agent_words s on s.document @@ asked.query`
+const inParts = `($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ asked.query)`
+const nameHas = 'a.search like lower($5::text)'
+
+/**
+ * Hits of each kind, so many at most. Conditions over the agent `a` come before that bound: what they leave out would take
+ * the place of what they leave. Whether a word is found so seldom that it may have a slip in it does not hang on them.
+ */
+function hitsOf(conditions: readonly string[]): string {
+  const agents = conditions.length === 0 ? '' : 'join agent a on a.fid = s.fid'
+  const fits = conditions.map((condition) => ` and ${condition}`).join('')
+  const few = `select from exact
+                  union all (select from ${words} where ${inParts} limit ${fewHits})
+                  union all (select from agent a where ${nameHas} limit ${fewHits})`
+  return `
 with asked as (select websearch_to_tsquery('simple', $1::text) as query),
 exact as (
   select fid from agent where fid = $2::bigint
@@ -90,23 +117,21 @@ exact as (
 found as (
   select fid, 1000::real as rank from exact
    union all
-  (select s.fid, 1 + ts_rank(s.document, asked.query)
-     from asked join agent_words s on s.document @@ asked.query
-    where $7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ asked.query
-    limit ${mostRanked})
+  (select s.fid, 1 + ts_rank(s.document, asked.query) from ${words} ${agents} where ${inParts}${fits} limit ${mostRanked})
    union all
-  (select a.fid, 0.9 from agent a where a.search like lower($5::text) limit ${mostRanked})
+  (select a.fid, 0.9 from agent a where ${nameHas}${fits} limit ${mostRanked})
 ),
 hit as (
   select * from found
    union all
   (select s.fid, 0.8 * word_similarity(lower($6::text), lower(s.names))
-     from agent_words s where lower($6::text) <% lower(s.names)
-      and (select count(*) from found) < ${fewHits} limit ${mostRanked})
+     from agent_words s ${agents} where lower($6::text) <% lower(s.names)${fits}
+      and (select count(*) from (${conditions.length === 0 ? 'select from found' : few}) few) < ${fewHits} limit ${mostRanked})
 )`
+}
 
 // `offset 0` has each hit looked up: the planner takes them for more than they are, and would read all agents.
-const textOf = (conditions: readonly string[]) => `${hits},
+const textOf = (conditions: readonly string[]) => `${hitsOf(conditions)},
 ranked as (
   select best.fid, best.rank, a.claimed
     from (select fid, max(rank) as rank from hit group by fid) best

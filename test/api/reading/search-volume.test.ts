@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
+import { discoveryFacets } from '../../../db/queries/find/facets.ts'
 import { searchAgents } from '../../../db/queries/find/search.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -74,4 +75,31 @@ test.each([
   const { total, plan } = await planOf(q)
   expect(total).toBeGreaterThanOrEqual(least)
   expect(plan).not.toMatch(/Seq Scan on (agent|agent_words|verified_address)/)
+})
+
+test('of a word that everybody says, the few that a filter leaves are all found and counted', async () => {
+  const { pool } = database
+  const few = [7, 8, 19_989, 19_999]
+  await pool.query(`update agent set chains = '{gnosis}' where fid = any ($1)`, [few])
+  const rare = { ...everyone, chain: ['gnosis'] }
+  const found = await searchAgents(pool, { q: 'whoever', parts: null, filter: rare, limit: 20, offset: 0 })
+  expect((JSON.parse(found.rows) as { fid: number }[]).map(({ fid }) => fid).sort((a, b) => a - b)).toEqual(few)
+  const claimed = few.filter((fid) => fid % 9 === 0).length
+  for (const [q, isSearch] of [
+    ['whoever', true],
+    ['whoever', false],
+    [null, false],
+  ] as const) {
+    const counts = JSON.parse(await discoveryFacets(pool, { ...rare, q }, isSearch)) as Record<string, unknown>
+    expect([q, isSearch, counts.complete, counts.claimed]).toEqual([
+      q,
+      isSearch,
+      false,
+      [
+        ...(claimed > 0 ? [{ value: 'claimed', count: claimed }] : []),
+        { value: 'unclaimed', count: few.length - claimed },
+      ],
+    ])
+    expect(counts.chain).toContainEqual({ value: 'Gnosis', count: few.length })
+  }
 })

@@ -4,6 +4,7 @@ import type { Queryable } from '../db/pool.ts'
 import type { Standby } from '../db/standby.ts'
 import { streamLimits } from '../limits.config.ts'
 import type { ClaimDeps } from './claim/claim.ts'
+import { createManifestLook, type ManifestLook } from './claim/manifest-look.ts'
 import { Dispatch } from './dispatch.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { exportRoutes } from './exports/routes.ts'
@@ -99,6 +100,7 @@ export function createApp(deps: ApiDeps): Express {
   for (const path of mcpPlaces) dispatch.at(path).use(mcp)
   const refuse = answerErrors(deps.log, jsonOrProblem(deps.baseUrl))
   const { claims } = deps
+  let lookAtManifest: ManifestLook | undefined
   if (claims) {
     const accepted = async (fid: number, addresses: readonly string[]) => {
       await claims.derive(fid).catch((err) => deps.log.warn({ err, fid }, 'a claimed agent follows with the join'))
@@ -108,6 +110,7 @@ export function createApp(deps: ApiDeps): Express {
       sources.totals.evict(isTouched)
     }
     const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted, judged: metrics.countClaim }
+    lookAtManifest = createManifestLook(needs)
     for (const action of actions) {
       const path = expressPath(action)
       giveDeprecation(dispatch.at(path), action, deps.baseUrl)
@@ -136,7 +139,8 @@ export function createApp(deps: ApiDeps): Express {
   const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]
   const { pictures, painter, log, now } = deps
   const onRead = metrics.countRead
-  app.use(pageRoutes({ sources, cache, budget, pictureBudget, pictures, painter, onRead, log, now }))
+  const pages = { sources, cache, budget, pictureBudget, pictures, painter, lookAtManifest, onRead, log, now }
+  app.use(pageRoutes(pages))
   app.use(refusePath)
   app.use(refuse)
   return app

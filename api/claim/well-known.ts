@@ -67,39 +67,50 @@ export const decodeWellKnown: Decode = (body, fid, world, action) => {
     host,
 
     async verify() {
-      const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
-      const { manifest, body, sha256 } = await fetchManifest(
-        urlOf(`/.well-known/${world.serviceName}.json`),
-        host,
-        world,
-      )
-      const said = readManifest(manifest, { fid, host, nonce }, world, action)
-      const verifications = await verificationsOf(world, fid)
-      const verifiedAddresses = addressesOf(verifications)
-      const unverified = await unprovenAmong(said.addresses ?? [], verifications, fid, world)
-      if (unverified.length > 0) {
-        const detail = `fid ${fid} must verify every address of the manifest`
-        throw new ApiError('ERR_MANIFEST_ADDRESS_UNVERIFIED', detail, { fid, unverified })
-      }
-      const subject = { fid, host, verifiedAddresses, association: said.accountAssociation, urlOf }
-      const link = world.hostLinkRequired ? await findHostLink(subject, linksOf(world)) : null
-      if (link === undefined) {
-        const detail =
-          `${host} must be linked to fid ${fid}: by an accountAssociation, the profile's URL, ` +
-          'or the agentURI or a service of a token that a verified address holds'
-        throw new ApiError('ERR_FID_MISMATCH', detail, { expected_fid: fid, actual_fid: null })
-      }
+      const { said, manifest, body, sha256, ...found } = await verifyManifest({ fid, host, nonce }, world, action)
       return {
         proof: { host, nonce, manifest, body },
         signer: host,
         signedAt: said.timestamp === undefined ? undefined : parseTimestamp(said.timestamp),
-        verifiedAddresses,
-        hostLink: link,
+        ...found,
         byCustody: false,
         manifestSha256: sha256,
       }
     },
   }
+}
+
+interface Subject {
+  readonly fid: number
+  readonly host: string
+  /** Undefined: whichever the manifest has. */
+  readonly nonce: string | undefined
+}
+
+/**
+ * Fetches the manifest of a host and checks it against what the network says now. Throws the ApiError of a claim that it
+ * could not carry, another error when somebody who has to be asked does not answer.
+ */
+export async function verifyManifest({ fid, host, nonce }: Subject, world: ClaimWorld, action: ClaimAction) {
+  const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
+  const fetched = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
+  const said = readManifest(fetched.manifest, { fid, host, nonce }, world, action)
+  const verifications = await verificationsOf(world, fid)
+  const verifiedAddresses = addressesOf(verifications)
+  const unverified = await unprovenAmong(said.addresses ?? [], verifications, fid, world)
+  if (unverified.length > 0) {
+    const detail = `fid ${fid} must verify every address of the manifest`
+    throw new ApiError('ERR_MANIFEST_ADDRESS_UNVERIFIED', detail, { fid, unverified })
+  }
+  const subject = { fid, host, verifiedAddresses, association: said.accountAssociation, urlOf }
+  const hostLink = world.hostLinkRequired ? await findHostLink(subject, linksOf(world)) : null
+  if (hostLink === undefined) {
+    const detail =
+      `${host} must be linked to fid ${fid}: by an accountAssociation, the profile's URL, ` +
+      'or the agentURI or a service of a token that a verified address holds'
+    throw new ApiError('ERR_FID_MISMATCH', detail, { expected_fid: fid, actual_fid: null })
+  }
+  return { ...fetched, said, verifiedAddresses, hostLink }
 }
 
 function linksOf({ database, door, registries, wallets, social }: ClaimWorld): LinkWorld {
@@ -160,12 +171,7 @@ function unreadable(url: string, host: string, cause?: Error): ApiError {
   return new ApiError('ERR_MANIFEST_FETCH_FAILED', detail, { host }, { cause })
 }
 
-function readManifest(
-  manifest: unknown,
-  { fid, host, nonce }: { fid: number; host: string; nonce: string },
-  world: ClaimWorld,
-  action: ClaimAction,
-): Said {
+function readManifest(manifest: unknown, { fid, host, nonce }: Subject, world: ClaimWorld, action: ClaimAction): Said {
   const shape: z.ZodType<Said> = action === 'claim' ? manifestShape : withdrawalShape
   const said = parseFields(shape, manifest, 'manifest')
   const named = (manifest as { fid?: unknown }).fid
@@ -179,7 +185,7 @@ function readManifest(
   const problems = [
     ...(said.service === world.serviceName ? [] : [mustBe('service', world.serviceName)]),
     ...(said.host === host ? [] : [mustBe('host', host)]),
-    ...(said.nonce === undefined || said.nonce === nonce ? [] : [mustBe('nonce', nonce)]),
+    ...(said.nonce === undefined || nonce === undefined || said.nonce === nonce ? [] : [mustBe('nonce', nonce)]),
   ]
   if (problems.length > 0) throw invalidFields(problems)
   if (said.timestamp !== undefined) checkWindow(said.timestamp, world)

@@ -1,5 +1,6 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
+import type { ManifestLook } from '../claim/manifest-look.ts'
 import { answer, type CacheObserver, readThrough } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
 import type { Content } from '../http/content.ts'
@@ -39,6 +40,8 @@ interface PagesDeps {
   /** Where pictures of others are fetched from; absent: letters stand for all. */
   readonly pictures: PictureDoor | undefined
   readonly painter: Painter | undefined
+  /** Absent: the service takes no claims. */
+  readonly lookAtManifest: ManifestLook | undefined
   readonly onRead: CacheObserver
   readonly log: Logger
   /** Milliseconds since the epoch. */
@@ -47,7 +50,7 @@ interface PagesDeps {
 
 /** The pages for people. */
 export function pageRoutes(deps: PagesDeps): Router {
-  const { sources, cache, budget, pictureBudget, pictures, painter, onRead, log, now } = deps
+  const { sources, cache, budget, pictureBudget, pictures, painter, lookAtManifest, onRead, log, now } = deps
   const world: World = {
     ...sources,
     now,
@@ -76,7 +79,7 @@ export function pageRoutes(deps: PagesDeps): Router {
   router.get('/network', ...budget, giveAskingPolicy, answer(network, sources, cache, onRead))
   router.all('/network', refuseMethod(['GET', 'HEAD']))
   router.get('/claim/', dropSlash)
-  router.get('/claim', ...budget, giveClaimPolicy, claimPage(world))
+  router.get('/claim', ...budget, giveClaimPolicy, claimPage(world, lookAtManifest))
   router.all('/claim', refuseMethod(['GET', 'HEAD']))
   router.use(pictureRoutes(sources, pictures && createGallery(pictures, now), pictureBudget))
   if (painter) router.use(cardRoutes(world, painter, budget))

@@ -5,6 +5,7 @@ import { accountOf, funder } from '../../devnet/chain/chain.ts'
 import { failure } from '../support/api/api.ts'
 import { type Claimant, type ClaimStage, freshNonce, post, startClaimStage } from '../support/api/claims.ts'
 import { type ChainRows, chainRows } from '../support/chain/rows.ts'
+import { seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
 
 const path = '/.well-known/agent-directory.json'
 let stage: ClaimStage
@@ -255,4 +256,41 @@ test('a replay is answered without asking the host again', async () => {
   const asked = stage.host.requests.length
   expect(await failure(await submit(nonce))).toMatchObject({ status: 409, error: 'ERR_NONCE_USED', replay: true })
   expect(stage.host.requests).toHaveLength(asked)
+})
+
+test('the page of a claim says how the file of a named host stands before anything is signed', async () => {
+  const { fid, address } = claimant
+  const { name: host } = stage.host
+  const { pool } = stage.database
+  await seedAgent(pool, { fid, addresses: [address] })
+  await seedRegistration(pool, { chain: 'base', id: fid, owner: address, uri: `https://${host}/agent.json` })
+  const hold = () => seedHolding(pool, { fid, chain: 'base', id: fid, by: address })
+  await hold()
+  const works = async () => {
+    stage.clock.now += 61_000 // what was seen is told for a minute
+    const page = await (await stage.api.get(`/claim?fid=${fid}`)).text()
+    const list = page.slice(
+      page.indexOf('A file on a host') - 60,
+      page.indexOf('</section>', page.indexOf('A file on a host')),
+    )
+    return list.replaceAll(/\s+/g, ' ')
+  }
+  expect(await works()).toContain('linked by a registration; no file can be read there yet')
+  const manifest = { service: 'agent-directory', host, fid, addresses: [address], nonce: freshNonce() }
+  stage.host.pages.set(path, { body: { ...manifest, fid: fid + 1 } })
+  expect(await works()).toContain(`its file is there and does not do: the manifest must be for fid ${fid}`)
+  stage.host.pages.set(path, { body: manifest })
+  const ready = await works()
+  expect(ready).toContain('its file is there and holds: this works now')
+  expect(ready).toContain('<li class="done">')
+  // Looking again and again asks the host no more than claims may, and uses up none of those.
+  const asked = () => stage.host.requests.filter((request) => request.path === path).length
+  for (let n = 0; n < 3; n++) await works()
+  const before = asked()
+  expect(await works()).toContain('could not be seen just now')
+  expect(asked()).toBe(before)
+  expect((await submit(manifest.nonce)).status).toBe(200)
+  stage.clock.now += 601_000
+  await hold() // the claim had its holdings derived anew
+  expect(await works()).toContain('does not do: it was accepted before; a new claim needs a changed one')
 })

@@ -84,7 +84,7 @@ test('what works is said before anything is signed, and why the rest does not', 
     signed,
     { ...signed, key: `0x${'99'.repeat(32)}`, before_custody: true },
   ]
-  const works9 = whatWorks(signers, { fid: 9, addresses: keys } as never, undefined).text
+  const works9 = whatWorks(signers, { fid: 9, addresses: keys } as never, []).text
   expect(works9).toContain('works: contract wallet on Base')
   expect(works9.match(/title="0x5e/g)).toHaveLength(1)
   expect(works9).not.toContain('0x9999')

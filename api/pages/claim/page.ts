@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { z } from 'zod'
+import type { ManifestLook } from '../../claim/manifest-look.ts'
+import { clientOf } from '../../http/client.ts'
 import { type Html, html } from '../../http/html.ts'
 import { addressParameter, fidParameter } from '../../http/parameters.ts'
 import { addresses as addressesRoute } from '../../routes/addresses.ts'
@@ -14,13 +16,14 @@ import { avatar, nameOf } from '../parts/avatar.ts'
 import { claimedMark } from '../parts/badges.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, htmlType, type World } from '../parts/page.ts'
+import { hostsOf } from './hosts.ts'
 import { type Claimant, claimMethods } from './methods.ts'
 import { signersOf, whatWorks } from './standing.ts'
 
 const nonceBytes = 16
 
 /** `/claim`: builds what a claimant has to sign or to publish. With a wallet in the browser its script does the rest. */
-export function claimPage(world: World): RequestHandler {
+export function claimPage(world: World, lookAtManifest: ManifestLook | undefined): RequestHandler {
   return async (req, res) => {
     const given = (name: string) => [req.query[name]].flat()[0]
     const fid = fidParameter.safeParse(given('fid'))
@@ -46,6 +49,7 @@ export function claimPage(world: World): RequestHandler {
           timestamp: new Date(world.now()).toISOString(),
         }
       : undefined
+    const hosts = claimant ? await hostsOf(agent, claimant.fid, clientOf(req.ip), lookAtManifest) : []
     const head = {
       title: 'Claim your agent',
       description: 'Prove that an agent is yours: with a wallet, with an app key, or with a file on your host.',
@@ -60,7 +64,7 @@ export function claimPage(world: World): RequestHandler {
       ...(claimant
         ? [
             subject(agent, claimant),
-            whatWorks(claimant.signers, known, agent),
+            whatWorks(claimant.signers, known, hosts),
             claimMethods(world, claimant),
             proof(world, claimant.fid, agent?.claimed ?? false),
           ]

@@ -1,10 +1,10 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Addresses } from '../agent/standing.ts'
-import type { Profile } from '../parts/answers.ts'
 import { shortened } from '../parts/figures.ts'
-import { hostOf, ownAddress } from '../parts/links.ts'
+import { ownAddress } from '../parts/links.ts'
 import { day } from '../parts/times.ts'
+import { hostLine, type NamedHost } from './hosts.ts'
 
 /** A verified address as a claim may use it. */
 export interface Signer {
@@ -36,9 +36,8 @@ export function signersOf(live: readonly string[], known: Addresses | undefined)
 }
 
 /** What works for the account now and why the rest does not: before anything is signed. */
-export function whatWorks(signers: readonly Signer[], known: Addresses | undefined, agent: Profile | undefined): Html {
+export function whatWorks(signers: readonly Signer[], known: Addresses | undefined, hosts: readonly NamedHost[]): Html {
   const usable = signers.filter(({ problem }) => problem === undefined)
-  const hosts = hostsOf(agent)
   const keys = appKeysOf(known)
   return html`<section aria-labelledby="works"><h2 id="works">What works for this account now</h2>
 <ol class="steps">
@@ -57,11 +56,9 @@ ${
       )}</ul>`
     : html`<p class="sub">No key of the account is known here from the KeyRegistry. If an app has one, this works all the same: the claim asks the chain.</p>`
 }<p class="sub">Any key that the account let in and that the KeyRegistry lists as active will do; custody and auth keys are no app keys.</p></li>
-<li class="${hosts.length > 0 ? 'done' : 'open'}"><p><strong>A file on a host</strong></p><p class="sub">${
-    hosts.length > 0
-      ? html`Hosts that its registrations name: ${hosts.map((host, index) => html`${index > 0 && ', '}<bdi>${host}</bdi>`)}. `
-      : 'No registration of it names a host. '
-  }The host of the account’s profile URL, or one with a signed accountAssociation of the account, counts as well.${
+<li class="${hosts.some(({ manifest }) => manifest?.state === 'ready') ? 'done' : 'open'}"><p><strong>A file on a host</strong></p>
+${hosts.length > 0 ? html`<ul class="plain">${hosts.map(hostLine)}</ul>` : html`<p class="sub">No registration of it names a host.</p>`}
+<p class="sub">The host of the account’s profile URL, or one with a signed accountAssociation of the account, counts as well.${
     usable.length === 0 && ' The file has to name verified addresses.'
   }</p></li>
 </ol></section>`
@@ -79,12 +76,4 @@ function signer({ address, problem, chainId }: Signer): Html {
   const chain = chainNames.find((name) => chainOf(name).id === chainId)
   const wallet = chainId !== null && `contract wallet on ${chain ? chainOf(chain).label : `chain ${chainId}`}`
   return html`<li${chainId !== null && html` class="works-at" data-address="${address}" data-chain="${chainId}"`}>${ownAddress(address)} <span class="sub">${problem === undefined ? (wallet ? `works: ${wallet}` : 'works') : `does not work: ${problem}`}</span></li>`
-}
-
-/** Hosts named by registrations that the holder acted on. */
-function hostsOf(agent: Profile | undefined): string[] {
-  const own = (agent?.erc8004_records ?? []).filter(({ unsolicited }) => !unsolicited)
-  const named = own.flatMap(({ agent_uri: uri, services }) => [uri, ...services.map(({ endpoint }) => endpoint)])
-  const hosts = named.filter((address) => address?.startsWith('https://')).map((address) => hostOf(address as string))
-  return [...new Set(hosts)].slice(0, mostShown)
 }

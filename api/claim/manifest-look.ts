@@ -1,0 +1,54 @@
+import { findManifestClaim } from '../../db/queries/join/claims.ts'
+import { minute } from '../../ops/time.ts'
+import { ApiError } from '../http/errors.ts'
+import { countAttempt } from './attempts.ts'
+import type { ClaimDeps } from './claim.ts'
+import { verifyManifest } from './well-known.ts'
+
+/** How the file of a host would do for a claim, before one is made. */
+export interface ManifestStanding {
+  /** `unknown`: it was looked at too often, or somebody who has to be asked does not answer. */
+  readonly state: 'ready' | 'missing' | 'refused' | 'unknown'
+  /** Why a file that is there does not do; of our own words alone. */
+  readonly why?: string | undefined
+}
+
+export type ManifestLook = (fid: number, host: string, client: string) => Promise<ManifestStanding>
+
+/** What was found is told for so long, of so many. */
+const freshMs = minute
+const mostKept = 1_000
+
+/**
+ * Looks at manifests as a claim would, with its bounds on fetches from a host, in windows of their own: looking at a page
+ * uses up nobody's attempts to claim.
+ */
+export function createManifestLook(deps: ClaimDeps): ManifestLook {
+  const kept = new Map<string, { readonly until: number; readonly standing: Promise<ManifestStanding> }>()
+  return (fid, host, client) => {
+    const key = `${fid} ${host}`
+    const known = kept.get(key)
+    if (known && known.until > deps.now()) return known.standing
+    kept.delete(key)
+    const standing = look(deps, fid, host, client)
+    kept.set(key, { until: deps.now() + freshMs, standing })
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value as string)
+    return standing
+  }
+}
+
+async function look(deps: ClaimDeps, fid: number, host: string, client: string): Promise<ManifestStanding> {
+  try {
+    await countAttempt(deps.attempts, 'client', `look ${client}`)
+    await countAttempt(deps.attempts, 'client and host', `look ${client} ${host}`)
+    await countAttempt(deps.attempts, 'host', `look ${host}`)
+    const { sha256 } = await verifyManifest({ fid, host, nonce: undefined }, deps, 'claim')
+    const used = await findManifestClaim(deps.database, { fid, host, manifestSha256: sha256 })
+    return used
+      ? { state: 'refused', why: 'it was accepted before; a new claim needs a changed one' }
+      : { state: 'ready' }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code.startsWith('ERR_RATE_LIMIT')) return { state: 'unknown' }
+    return error.code === 'ERR_MANIFEST_FETCH_FAILED' ? { state: 'missing' } : { state: 'refused', why: error.detail }
+  }
+}

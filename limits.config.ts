@@ -72,7 +72,7 @@ export const readingLimits = {
   payerSettlements: 20_000,
   /** Hits of a search that there are pages of. */
   hits: 200,
-  /** Agents that facets are counted of, and skills that they name. */
+  /** Agents that facets are counted of: that fit all filters, and as many that all but one leave. Skills they name. */
   facetAgents: 5_000,
   facetSkills: 12,
   /** Tokens an address received that are looked at for what it held when. */
@@ -90,6 +90,8 @@ export const profileLimits = {
   /** Tokens held now; and, counted apart, holdings that ended. */
   registrations: 200,
   edges: 100,
+  /** Prices that are kept of one document, or of one demand for payment. */
+  pricesOfDocument: 20,
   /** Settlements to an agent's addresses, of any kind, above which its payers are counted while nobody waits. */
   payersCountedAtOnce: 10_000,
   /** Feedback on an agent's registrations above which it is counted while nobody waits. */

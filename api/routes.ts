@@ -22,6 +22,7 @@ import { feed } from './routes/feed.ts'
 import { allSettlements } from './routes/find/all-settlements.ts'
 import { facets } from './routes/find/facets.ts'
 import { feedback } from './routes/find/feedback.ts'
+import { prices } from './routes/find/prices.ts'
 import { search } from './routes/find/search.ts'
 import { settlementStream } from './routes/find/settlement-stream.ts'
 import { facilitators } from './routes/income/facilitators.ts'
@@ -60,6 +61,7 @@ export const routes: readonly Route[] = [
   agentTimeseries,
   timeseries,
   uptime,
+  prices,
   growth,
   state,
   owners,

@@ -1,8 +1,8 @@
 import type { ChainName } from '../chains.config.ts'
 import type { Chain } from '../chains.row.ts'
 
-/** Where each chain has its identity registry. */
-export type ChainIdentities = Readonly<Record<ChainName, Pick<Chain, 'id' | 'registry'>>>
+/** Where each chain has its identity registry and its dollars. */
+export type ChainIdentities = Readonly<Record<ChainName, Pick<Chain, 'id' | 'registry' | 'tokens'>>>
 
 /** CAIP-10 address of a chain's identity registry, lowercase. */
 export function registryOf({ id, registry }: Pick<Chain, 'id' | 'registry'>): string {

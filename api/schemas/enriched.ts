@@ -139,6 +139,33 @@ export const agentUptime = z
   })
   .meta({ id: 'AgentUptime' })
 
+const declaredDollars = dollars.nullable()
+const price = z
+  .strictObject({
+    kind,
+    url: url.meta({ description: 'The document or the endpoint that says so.' }),
+    resource: text.meta({ description: 'What is sold: an address, or a method and a path.' }),
+    description: text,
+    scheme: text.meta({ description: 'How x402 charges it: exact, upto and others.' }),
+    network: text.meta({ description: 'As it is declared, such as eip155:8453 or base.' }),
+    chain: chainName.nullable().meta({ description: 'What `network` means. Null: no chain that is known here.' }),
+    asset: text.meta({ description: 'As it is declared; an address in lowercase.' }),
+    amount: z
+      .string()
+      .regex(/^[0-9]+$/)
+      .nullable()
+      .meta({ description: 'Base units of `asset`.' }),
+    pay_to: text.meta({ description: 'As it is declared; it says nothing about who that is.' }),
+    min_amount_usd: declaredDollars.meta({
+      description: 'What it costs at least. Null: not known, as for an asset that is no dollar token of the chain.',
+    }),
+    max_amount_usd: declaredDollars.meta({ description: 'What it costs at most. Null: not known.' }),
+    last_alive_at: maybeTime.meta({ description: 'When the document was last found alive.' }),
+  })
+  .meta({ id: 'DeclaredPrice' })
+
+export const agentPrices = z.strictObject({ fid, count, prices: z.array(price) }).meta({ id: 'AgentPrices' })
+
 export const edge = z
   .strictObject({
     kind: z.enum(['follows', 'feedback', 'settlement', 'shared_owner', 'shared_wallet', 'shared_host', 'transfer']),

@@ -174,6 +174,13 @@ having count(*) > 1
  limit 20`,
   },
   {
+    question: 'What does agent 1 say that it asks for?',
+    sql: `select kind, resource, scheme, chain, min_amount_usd, max_amount_usd, pay_to, last_alive_at
+  from directory.prices
+ where fid = 1
+ order by kind, url, place`,
+  },
+  {
     question: 'What is known of agent 1 elsewhere, and how old is it?',
     sql: `select source, last_success_at, last_outcome, failures
   from directory.sources

@@ -52,15 +52,17 @@ function cardOf({ name, description, url }: PublishedAgent) {
   }
 }
 
-function openApiOf({ name, description, url }: PublishedAgent) {
+function openApiOf({ name, description, url, x402 }: PublishedAgent) {
   const answer = { responses: { 200: { description: 'An answer.' }, 402: { description: 'Payment is required.' } } }
   return {
     openapi: '3.1.0',
     info: { title: `${name} API`, version: '1.0.0', description },
     servers: [{ url }],
-    paths: { '/answer': { get: answer }, '/quote': { get: answer } },
+    paths: { '/answer': { get: x402 ? { ...answer, 'x-payment-info': price } : answer }, '/quote': { get: answer } },
   }
 }
+
+const price = { price: { mode: 'fixed', currency: 'USD', amount: '0.010000' }, protocols: [{ x402: {} }] }
 
 function manifestOf({ url }: PublishedAgent) {
   return { version: 1, x402Version: 2, resources: [`${url}/answer`, `${url}/quote`], ownershipProofs: [] }

@@ -2,12 +2,14 @@ import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
 import { day, hour } from '../../ops/time.ts'
 import type { SpecContent } from './content.ts'
 import type { SpecKind } from './kinds.ts'
+import type { Price } from './prices.ts'
 import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf } from './probe.ts'
 import type { SpecStatus } from './status.ts'
 
 /** A document of an agent with the history of its checks. */
 export interface KnownDocument extends StoredSpec {
   readonly kind: SpecKind
+  readonly prices: readonly Price[]
   readonly lastCheckStatus: SpecStatus
 }
 
@@ -59,6 +61,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     backReference: before?.backReference ?? null,
     toolsChangedAt: hasChangedTool(before?.content, found?.content) ? now : (before?.toolsChangedAt ?? null),
     cardSignature: found ? found.cardSignature : (before?.cardSignature ?? null),
+    prices: check.prices ?? before?.prices ?? [],
     firstSeenAt: before?.firstSeenAt ?? now,
     lastAliveAt: alive ? now : (before?.lastAliveAt ?? null),
     lastCheckAt: now,

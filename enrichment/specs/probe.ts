@@ -12,6 +12,7 @@ import type { SpecContent } from './content.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { cardInCatalog } from './mcp.ts'
 import { askServer } from './mcp-session.ts'
+import { type Price, pricesIn } from './prices.ts'
 import { isSameSite } from './site.ts'
 import { type SpecStatus, statusOf } from './status.ts'
 
@@ -30,6 +31,8 @@ export interface Check {
     /** Of an A2A card. */
     readonly cardSignature: CardSignature | null
   }
+  /** What the document or the demand for payment asks for; undefined: this answer does not say. */
+  readonly prices?: readonly Price[]
 }
 
 /** What one look at all of an agent's places brought. */
@@ -93,7 +96,7 @@ async function askDocument(hosts: AgentHosts, candidate: Candidate, known: Versi
   const { status: httpStatus, elapsedMs } = fetched
   const judged = judge(kind, fetched)
   const { status, value } = judged
-  const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status }
+  const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status, prices: judged.prices }
   if (!judged.found) return check
   const found = isLed ? { ...judged.found, version: { etag: null, lastModified: null } } : judged.found
   const cardSignature = kind === 'a2a' ? await signatureOf(hosts, value, url) : null
@@ -105,19 +108,27 @@ interface Judged {
   /** The document as it was parsed. */
   readonly value?: unknown
   readonly found?: Omit<NonNullable<Check['found']>, 'cardSignature'>
+  readonly prices?: readonly Price[]
 }
 
 function judge(kind: SpecKind, fetched: Fetched): Judged {
   const { status: httpStatus, body } = fetched
   if (httpStatus === 304) return { status: 'ok' }
   const status = statusOf(httpStatus)
+  if (status === 'payment_required') return { status, prices: pricesIn(demandOf(fetched)) }
   if (status) return { status }
   const value = parsed(body)
   if (value === undefined) return { status: 'not_json' }
   const content = readContent[kind](value)
   if (!content) return { status: 'schema_mismatch' }
   const sha256 = createHash('sha256').update(body).digest()
-  return { status: 'ok', value, found: { content, sha256, version: versionOf(fetched) } }
+  return { status: 'ok', value, found: { content, sha256, version: versionOf(fetched) }, prices: pricesIn(value) }
+}
+
+/** What a 402 answer asks for: in a header in the second version of x402, in the body in the first. */
+function demandOf({ headers, body }: Fetched): unknown {
+  const header = headers.get('payment-required')
+  return (header === undefined ? undefined : parsed(Buffer.from(header, 'base64'))) ?? parsed(body)
 }
 
 function parsed(bytes: Buffer): unknown {

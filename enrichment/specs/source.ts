@@ -8,6 +8,7 @@ import { type ChainIdentities, registryOf } from '../registries.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { checkUp } from './check.ts'
 import { documentsAfter, type KnownDocument, standingOf, stands } from './document.ts'
+import { inDollars } from './prices.ts'
 import { isOutOfReach } from './probe.ts'
 
 interface SpecsOptions {
@@ -42,7 +43,9 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
         throw new HostClosed('its hosts asked to wait, or their circuits are open', closedUntil)
 
       const at = now()
-      const documents = documentsAfter(known, look, at)
+      const documents = documentsAfter(known, look, at).map((document) => {
+        return { ...document, prices: document.prices.map((price) => inDollars(price, chains)) }
+      })
       const standing = standingOf(documents, look, at)
       const outOfReach = checks.length > 0 && checks.every(({ status }) => isOutOfReach(status))
       const failed = standing === 'unreachable' || (standing === 'found' && outOfReach)

@@ -1,18 +1,28 @@
+import type { z } from 'zod'
+import { chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
+import type { agentPrices } from '../../schemas/enriched.ts'
 import type { Profile } from '../parts/answers.ts'
-import { amount } from '../parts/figures.ts'
+import type { Exact } from '../parts/exact-json.ts'
+import { amount, figure } from '../parts/figures.ts'
+import { ownAddress } from '../parts/links.ts'
 import { firstCodePoints } from '../parts/text.ts'
 import type { Sum } from './paid.ts'
 
+type Price = Exact<z.output<typeof agentPrices>>['prices'][number]
+
 /** Named of each kind; the JSON has all of them. */
 const mostNamed = 30
+const mostPrices = 10
 const nameCharacters = 60
 
 /**
- * What the agent says it does: skills and tools of its documents, services and payment of its registrations; and what it is
- * usually paid, as nobody says what it costs.
+ * What the agent says it does and asks for: skills, tools and prices of its documents, services and payment of its
+ * registrations; and what it is usually paid.
  */
-export function abilities({ agent_specs: { documents }, erc8004_records: records }: Profile, month: Sum): Html {
+export function abilities(agent: Profile, month: Sum, prices: readonly Price[]): Html {
+  const { documents } = agent.agent_specs
+  const { erc8004_records: records } = agent
   const own = records.filter(({ unsolicited }) => !unsolicited)
   const skills = unique(documents.flatMap((document) => document.skills))
   const tools = unique(documents.flatMap((document) => document.tools))
@@ -20,15 +30,55 @@ export function abilities({ agent_specs: { documents }, erc8004_records: records
   const described = own.find(({ description }) => description !== null)?.description
   const pays = own.some(({ x402_support }) => x402_support === true) || documents.some(({ kind }) => kind === 'x402')
   const usual = month.median_usdc
-  if (skills.length + tools.length + services.length === 0 && !described && !pays && usual === null) return html``
+  const said = skills.length + tools.length + services.length + prices.length
+  if (said === 0 && !described && !pays && usual === null) return html``
   return html`<section aria-labelledby="abilities"><h2 id="abilities">What it does</h2>
 ${described && html`<p class="bio" dir="auto">${cut(described, 600)}</p>`}
 <dl class="facts wide-facts">${named('Skills', skills)}${named('Tools', tools)}${named('Services', services)}${
     pays && html`<div><dt>Payment</dt><dd>It says that it takes payments by x402, per request.</dd></div>`
-  }${
+  }${prices.length > 0 && asked(agent, prices)}${
     usual !== null &&
-    html`<div><dt>Price</dt><dd>${amount(usual)} <span class="sub">is the median payment of the last 30 days; what it asks for itself is not collected</span></dd></div>`
+    html`<div><dt>Usually paid</dt><dd>${amount(usual)} <span class="sub">is the median payment of the last 30 days</span></dd></div>`
   }</dl></section>`
+}
+
+/** Prices as they are declared, each with whom it wants to be paid. */
+function asked({ fid, verified_addresses: verified }: Profile, prices: readonly Price[]): Html {
+  const more = prices.length > mostPrices && html` Here are ${mostPrices} of ${figure(prices.length)}.`
+  return html`<div><dt>Asks for</dt><dd><ul class="plain">${prices.slice(0, mostPrices).map((price) => {
+    const { resource, description, pay_to: to } = price
+    return html`<li>${costs(price)}${resource !== null && html` for <bdi>${cut(resource, resourceCharacters)}</bdi>`}${
+      description !== null && html` <span class="sub"><bdi>${cut(description, descriptionCharacters)}</bdi></span>`
+    }${to !== null && html` <span class="sub">to ${isAddress.test(to) ? ownAddress(to) : html`<bdi>${cut(to, nameCharacters)}</bdi>`}${isAddress.test(to) && !verified.includes(to) && ', which the account does not verify'}</span>`}</li>`
+  })}</ul><p class="sub">As its own documents and endpoints say. Nobody checked it, and it is not counted as income.${more} <a href="/api/agent/${fid}/prices">All as JSON</a></p></dd></div>`
+}
+
+const isAddress = /^0x[0-9a-f]{40}$/
+const resourceCharacters = 80
+const descriptionCharacters = 120
+
+function costs({ min_amount_usd: least, max_amount_usd: most, amount: units, asset, network, chain, scheme }: Price) {
+  const place =
+    chain === null ? network && html` on <bdi>${cut(network, nameCharacters)}</bdi>` : ` on ${chainOf(chain).label}`
+  const way =
+    scheme === null || scheme === 'exact' || scheme === 'upto'
+      ? ''
+      : html` <span class="sub"><bdi>${cut(scheme, nameCharacters)}</bdi></span>`
+  const token =
+    asset === null
+      ? 'a token'
+      : isAddress.test(asset)
+        ? ownAddress(asset)
+        : html`<bdi>${cut(asset, nameCharacters)}</bdi>`
+  const price =
+    least !== null
+      ? most === null || most === least
+        ? html`${amount(least)}${most === null && ' or more'}`
+        : html`${amount(least)} to ${amount(most)}`
+      : most !== null
+        ? html`up to ${amount(most)}`
+        : html`${units} base units of ${token}`
+  return html`${price}${place}${way}`
 }
 
 function named(title: string, names: readonly string[]): Html | false {

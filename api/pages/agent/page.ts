@@ -5,9 +5,11 @@ import { fidParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
 import { addresses as addressesRoute } from '../../routes/addresses.ts'
 import { agent as agentRoute } from '../../routes/agent.ts'
+import { prices as pricesRoute } from '../../routes/find/prices.ts'
 import { income as incomeRoute, incomeTimeseries } from '../../routes/income/income.ts'
 import { registrations as registrationsRoute } from '../../routes/registrations.ts'
 import { uptime as uptimeRoute } from '../../routes/time/uptime.ts'
+import type { agentPrices } from '../../schemas/enriched.ts'
 import type { profile } from '../../schemas/profile.ts'
 import type { Profile } from '../parts/answers.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
@@ -45,18 +47,21 @@ export function agentPage(world: World): Route {
     missing: 'No agent with this FID is known',
     async view({ fid, after, self, ...asked }) {
       const now = world.now()
-      const [agent, addresses, held, uptime, list, series, month, ever, income, incomeSeries] = await Promise.all([
-        askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
-        askExact<Addresses>(world, addressesRoute, { fid }),
-        askExact<Held>(world, registrationsRoute, { fid, ...shownRegistrations }),
-        askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
-        settlementsOf(world, { fid, after, chain: asked.chain }),
-        paidBetween(world, fid, asked),
-        paidSince(world, fid, now - monthMs),
-        paidSince(world, fid, 0),
-        askExact<Income>(world, incomeRoute, { fid }),
-        askExact<IncomeSeries>(world, incomeTimeseries, { ...seriesInput(incomeTimeseries, asked, now), fid }),
-      ])
+      const [agent, addresses, held, uptime, asks, list, series, month, ever, income, incomeSeries] = await Promise.all(
+        [
+          askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
+          askExact<Addresses>(world, addressesRoute, { fid }),
+          askExact<Held>(world, registrationsRoute, { fid, ...shownRegistrations }),
+          askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
+          askExact<z.output<typeof agentPrices>>(world, pricesRoute, { fid }),
+          settlementsOf(world, { fid, after, chain: asked.chain }),
+          paidBetween(world, fid, asked),
+          paidSince(world, fid, now - monthMs),
+          paidSince(world, fid, 0),
+          askExact<Income>(world, incomeRoute, { fid }),
+          askExact<IncomeSeries>(world, incomeTimeseries, { ...seriesInput(incomeTimeseries, asked, now), fid }),
+        ],
+      )
       if (!agent || !list) return undefined
       const { settlements, next_cursor: next = null } = list
       const more = [...ownPayments(self), ...(after === undefined ? [] : [['after', after] as const])]
@@ -64,7 +69,7 @@ export function agentPage(world: World): Route {
         about(agent, now),
         standing(agent, addresses),
         specs(agent, uptime, now),
-        abilities(agent, month),
+        abilities(agent, month, asks?.prices ?? []),
         money(agent, { month, ever, series, settlements, next, asked, after, income, incomeSeries, self }),
         registrations(agent, held),
         accounts(agent),

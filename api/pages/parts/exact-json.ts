@@ -1,5 +1,13 @@
 /** Fields whose numbers are wider than a JavaScript number, or exact decimals: kept as the text they are sent as. */
-const exactNames = ['erc8004_id', 'amount_usdc', 'filtered_amount_usdc', 'median_usdc', 'volume_usdc'] as const
+const exactNames = [
+  'erc8004_id',
+  'amount_usdc',
+  'filtered_amount_usdc',
+  'median_usdc',
+  'volume_usdc',
+  'min_amount_usd',
+  'max_amount_usd',
+] as const
 type ExactField = (typeof exactNames)[number]
 const exactFields: ReadonlySet<string> = new Set(exactNames)
 

@@ -24,6 +24,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: [],
   },
   {
+    id: 'declared-prices',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'What agents say that they ask for',
+    text:
+      'Prices from the documents on an agent’s hosts and from what its endpoints answer with 402, as they are declared ' +
+      '(`directory.prices` in SQL). Nobody checked them, and none is counted as income.',
+    operations: ['getPrices'],
+  },
+  {
     id: 'facets-of-search',
     day: '2026-11-22',
     kind: 'added',

@@ -26,6 +26,8 @@ export interface StoredSpec {
   readonly httpStatus: number | null
   readonly latencyMs: number | null
   readonly consecutiveFailures: number
+  /** What it asks for; members are texts or null. */
+  readonly prices: readonly object[]
 }
 
 interface Content {
@@ -54,7 +56,7 @@ interface SpecInputs {
 
 const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
        domain_verified, card_signature, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
-       consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference`
+       consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference, prices`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /** Registrations of one agent that are looked at; some holders have thousands. */
@@ -107,11 +109,12 @@ with given as (
          g."latencyMs" as latency_ms, g."consecutiveFailures" as consecutive_failures,
          g.content->>'protocolVersion' as protocol_version,
          array(select json_array_elements_text(g.content->'toolHashes')) as tool_hashes,
-         g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference
+         g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference, g.prices
     from json_to_recordset($2::json) as g (
            kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
            "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
-           "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz, "backReference" text)
+           "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz, "backReference" text,
+           prices jsonb)
 ),
 lost as (
   delete from agent_spec s
@@ -217,6 +220,7 @@ interface KnownRow extends Content {
   readonly tool_hashes: readonly string[]
   readonly tools_changed_at: string | null
   readonly back_reference: string | null
+  readonly prices: readonly object[]
 }
 
 function toDocument(row: KnownRow): StoredSpec {
@@ -240,5 +244,6 @@ function toDocument(row: KnownRow): StoredSpec {
     httpStatus: row.http_status,
     latencyMs: row.latency_ms,
     consecutiveFailures: row.consecutive_failures,
+    prices: row.prices,
   }
 }

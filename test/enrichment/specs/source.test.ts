@@ -249,6 +249,57 @@ test('a card that is signed by a key of its own host is shown as such, and a cha
   expect(await shown()).toBe('invalid')
 })
 
+test('what documents and demands for payment ask for is kept until they ask for something else', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const fid = newFid()
+  await publish(pool, host, fid, { x402: true })
+  const endpoint = `${host.url}/pay`
+  await setUri(pool, fid, JSON.stringify({ name: 'x', services: [{ name: 'x402', endpoint }] }))
+  const [token] = chains.base.tokens
+  const way = {
+    scheme: 'exact',
+    network: 'eip155:8453',
+    amount: '2500',
+    asset: token!.address,
+    payTo: addressOf('till'),
+  }
+  const demand = (accepts: object[]) => ({ x402Version: 2, resource: { url: endpoint }, accepts })
+  const header = (accepts: object[]) => Buffer.from(JSON.stringify(demand(accepts))).toString('base64')
+  const ask = async () => {
+    clock.pass(7 * hour)
+    await job.join()
+    await job.read('agent_uri')
+    await job.join()
+    await job.read(source)
+    const { rows } = await pool.query(
+      `select kind, url, resource, chain, amount, pay_to, min_amount_usd, max_amount_usd
+         from directory.prices where fid = $1 order by kind, url, place`,
+      [fid],
+    )
+    return rows.map((row) => Object.values(row))
+  }
+  const answer = ['openapi', `${host.url}/openapi.json`, 'GET /answer', null, null, null, '0.010000', '0.010000']
+  const pay = ['x402', endpoint, endpoint, 'base', '2500', addressOf('till'), '0.002500', '0.002500']
+  host.pages.set('/pay', { status: 402, headers: { 'payment-required': header([way]) }, body: {} })
+  expect(await ask()).toEqual([answer, pay])
+  // The first version has it in the body; a header that says nothing does not hide it.
+  const cheaper = { ...way, amount: undefined, maxAmountRequired: '1000' }
+  host.pages.set('/pay', { status: 402, headers: { 'payment-required': '%%' }, body: demand([cheaper]) })
+  const cheap = ['x402', endpoint, endpoint, 'base', '1000', addressOf('till'), '0.001000', '0.001000']
+  expect(await ask()).toEqual([answer, cheap])
+  // Who fails asks for what it asked for; who wants to be paid without saying how asks for nothing that is known.
+  host.pages.set('/pay', { status: 500, body: '' })
+  expect(await ask()).toEqual([answer, cheap])
+  host.pages.set('/pay', { status: 402, body: 'pay me' })
+  expect(await ask()).toEqual([answer])
+  const { documents } = await specsOf(pool, fid)
+  expect(statuses({ documents })).toContain('x402 payment_required')
+  const paid = host.requests.filter(({ headers }) => 'payment-signature' in headers || 'x-payment' in headers)
+  expect(paid).toEqual([])
+})
+
 test('what a host and a registration file list is checked against who holds it now', async () => {
   const { pool } = database
   const [host] = (await startHosts(1)) as [WebHost]

@@ -20,6 +20,7 @@ function document(changes: Partial<KnownDocument> = {}): KnownDocument {
     cardSignature: null,
     toolsChangedAt: null,
     backReference: null,
+    prices: [],
     firstSeenAt: ago(900),
     lastAliveAt: ago(6),
     lastCheckAt: ago(6),

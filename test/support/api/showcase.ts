@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ChainName } from '../../../chains.config.ts'
+import { type ChainName, chains } from '../../../chains.config.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import {
@@ -170,6 +170,7 @@ async function seedRich(pool: pg.Pool, before: (days: number) => Date): Promise<
     http_status: 200,
     latency_ms: 84,
     consecutive_failures: 0,
+    prices: JSON.stringify(pricesOf(address)),
   })
   await insert(pool, 'agent_spec', {
     ...checked,
@@ -196,6 +197,22 @@ async function seedRich(pool: pg.Pool, before: (days: number) => Date): Promise<
     [richFid, before(0)],
   )
   await seedElsewhere(pool, Buffer.from(address.slice(2), 'hex'), before)
+}
+
+function pricesOf(payTo: string) {
+  const none = { description: null, scheme: null, network: null, chain: null, asset: null, amount: null, payTo: null }
+  const onBase = {
+    scheme: 'exact',
+    network: 'eip155:8453',
+    chain: 'base',
+    asset: chains.base.tokens[0]!.address,
+    payTo,
+  }
+  const table = { ...none, ...onBase, amount: '20000', minUsd: '0.020000', maxUsd: '0.020000' }
+  return [
+    { ...table, resource: 'https://tideline.example/tides', description: 'The tides of one harbour for a week' },
+    { ...none, resource: 'GET /storms', minUsd: '0.01', maxUsd: '0.25' },
+  ]
 }
 
 /** What others say about the rich agent, and whom it has to do with. */

@@ -1,0 +1,41 @@
+import type { Queryable } from '../../pool.ts'
+import { isoTime, list } from '../sql/json-text.ts'
+
+/** What the documents of an agent ask for. */
+interface Prices {
+  readonly count: number
+  /** JSON array. */
+  readonly prices: string
+}
+
+/** Prices by document, in the order of each. Undefined: no such agent. */
+export async function agentPrices(db: Queryable, fid: number): Promise<Prices | undefined> {
+  const { rows } = await db.query<Prices>({
+    name: 'agent-prices',
+    text: `
+with one as (
+  select s.kind, s.url, p.place, json_build_object(
+           'kind', s.kind,
+           'url', s.url,
+           'resource', p.price->>'resource',
+           'description', p.price->>'description',
+           'scheme', p.price->>'scheme',
+           'network', p.price->>'network',
+           'chain', p.price->>'chain',
+           'asset', p.price->>'asset',
+           'amount', p.price->>'amount',
+           'pay_to', p.price->>'payTo',
+           'min_amount_usd', (p.price->>'minUsd')::numeric(90,6),
+           'max_amount_usd', (p.price->>'maxUsd')::numeric(90,6),
+           'last_alive_at', ${isoTime('s.last_alive_at')}
+         ) as price
+    from agent_spec s
+   cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
+   where s.fid = $1
+)
+select (select count(*) from one) as count, (select ${list('price', 'kind, url, place')} from one)::text as prices
+  from agent a where a.fid = $1`,
+    values: [fid],
+  })
+  return rows[0]
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentPrices } from '../../api/schemas/enriched.ts'
+import { startApi, type TestApi } from '../support/api/api.ts'
+import { strangeScripts, textOf } from '../support/api/markup.ts'
+import { richFid, seedShowcase } from '../support/api/showcase.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addressOf, insert, seedAgent } from '../support/seed.ts'
+
+let database: TestDatabase
+let api: TestApi
+const today = new Date()
+beforeAll(async () => {
+  database = await createTestDatabase()
+  api = await startApi(database)
+  await seedShowcase(database.pool, Date.now())
+})
+afterAll(async () => {
+  await api.stop()
+  await database.drop()
+})
+
+const read = async (path: string) => (await api.get(path)).text()
+
+test('what an agent asks for is shown as what it says, beside what it is paid', async () => {
+  const body = agentPrices.parse(await (await api.get(`/api/agent/${richFid}/prices`)).json())
+  expect(
+    body.prices.map(({ resource, min_amount_usd, max_amount_usd }) => [resource, min_amount_usd, max_amount_usd]),
+  ).toEqual([
+    ['https://tideline.example/tides', 0.02, 0.02],
+    ['GET /storms', 0.01, 0.25],
+  ])
+  expect((await api.get('/api/agent/999999999/prices')).status).toBe(404)
+  const { pool } = database
+  const strange = {
+    scheme: '<b>',
+    network: 'solana',
+    chain: null,
+    payTo: addressOf('nobody of hers'),
+    minUsd: null,
+    maxUsd: null,
+  }
+  const price = {
+    ...strange,
+    resource: '"><script>alert(3)</script>',
+    description: 'W'.repeat(200),
+    asset: '<i>',
+    amount: '7',
+  }
+  await seedAgent(pool, { fid: 31, handle: 'seller' })
+  await insert(pool, 'agent_spec', {
+    fid: 31,
+    kind: 'x402',
+    url: 'https://seller.example/pay',
+    declared: true,
+    has_content: false,
+    skills: [],
+    tools: [],
+    domain_verified: false,
+    first_seen_at: today,
+    last_check_at: today,
+    last_check_status: 'payment_required',
+    consecutive_failures: 0,
+    prices: JSON.stringify(Array.from({ length: 11 }, () => price)),
+  })
+  const rich = textOf(await read(`/agent/${richFid}`))
+  expect(rich).toContain('$0.02 on Base for https://tideline.example/tides')
+  expect(rich).toContain('$0.01 to $0.25 for GET /storms')
+  expect(rich).toContain('Nobody checked it, and it is not counted as income.')
+  const page = await read('/agent/31')
+  expect(strangeScripts(page)).toEqual([])
+  const seller = textOf(page)
+  expect(seller.match(/7 base units of &lt;i&gt; on solana/g)).toHaveLength(10)
+  expect(seller).toContain('which the account does not verify')
+  expect(seller).toContain('Here are 10 of 11.')
+})

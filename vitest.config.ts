@@ -7,7 +7,12 @@ const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
 const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
 /** Rooms whose tests leave nothing behind in their process: files share a worker, which imports the sources once. */
-const sharing = 'test/{api,client,contract,graphql,net,pages,social,trust}/**/!(*.endurance).test.ts'
+const sharing = [
+  'test/{api,client,contract,graphql,net,pages,social,trust}/**/!(*.endurance).test.ts',
+  'test/{processors,processors/payments}/!(*.endurance).test.ts',
+  'test/enrichment/{agent-uri,specs,upstreams}/!(*.endurance).test.ts',
+  'test/chains*.test.ts',
+]
 
 /** A server for the databases and compiled sources for what is started; three files at a time keep two cores busy. */
 const equipped = {
@@ -32,13 +37,13 @@ export default defineConfig({
         // One worker for all of them: the sources are parsed once.
         test: { name: 'house', include: house, isolate: false, maxWorkers: 1, sequence: { groupOrder: 0 } },
       },
-      { extends: true, test: { name: 'sharing', include: [sharing], isolate: false, ...equipped } },
+      { extends: true, test: { name: 'sharing', include: sharing, isolate: false, ...equipped } },
       {
         extends: true,
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [...house, sharing, ...(endurance ? [] : [enduring])],
+          exclude: [...house, ...sharing, ...(endurance ? [] : [enduring])],
           ...equipped,
         },
       },

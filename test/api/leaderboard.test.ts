@@ -114,3 +114,12 @@ test.each([
 ])('%j is answered with %j', async (query, shown) => {
   expect(await read(query)).toMatchObject(shown)
 })
+
+test('of more equals than are looked at, the one with the most volume is shown', async () => {
+  for (let fid = 100; fid < 230; fid++) {
+    await seedAgent(database.pool, { fid, addresses: [addressOf(`a${fid}`)] })
+    await pay(addressOf(`a${fid}`), 200, [fid === 100 ? 50n : 1n])
+  }
+  await countSettlements(database.pool)
+  expect((await ranking('?period=all&limit=5')).at(-1)).toEqual([5, 100, 1])
+})

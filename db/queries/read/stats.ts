@@ -32,7 +32,7 @@ select json_build_object(
              'last_30d', coalesce(sum(last_30d), 0),
              'all', coalesce(sum(ever), 0)
            )
-      from recipient_counts
+      from (select * from recipient_counts offset 0) counted -- read whole: its key would be asked for every address
      where address in (select unnest(verified_addresses) from agent)
   ),
   'chains', (

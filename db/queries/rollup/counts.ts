@@ -3,6 +3,7 @@ import { countedColumns, countedSettlements } from '../sql/settlement-windows.ts
 
 export interface SettlementCounts {
   readonly fid: number
+  readonly last7d: number
   readonly last30d: number
   readonly ever: number
   readonly newestAt: Date | null
@@ -114,31 +115,36 @@ export async function movedCountsOf(db: Queryable, fids: readonly number[]): Pro
 
 function movedWhere(condition: string): string {
   return `
-select fid, paid.last_30d as "last30d", paid.ever, summed.newest_at as "newestAt"
+select fid, paid.last_7d as "last7d", paid.last_30d as "last30d", paid.ever, summed.newest_at as "newestAt"
   from agent a
-  left join (select fid, sum(c.last_30d)::bigint as last_30d, sum(c.ever)::bigint as ever, max(c.newest_at) as newest_at
+  left join (select fid, sum(c.last_7d)::bigint as last_7d, sum(c.last_30d)::bigint as last_30d,
+                    sum(c.ever)::bigint as ever, max(c.newest_at) as newest_at
                from (select fid, unnest(verified_addresses) as address from agent where ${condition}) recipient
                join recipient_counts c using (address)
               group by fid) summed using (fid)
- cross join lateral (select coalesce(summed.last_30d, 0) as last_30d, coalesce(summed.ever, 0) as ever) paid
+ cross join lateral (select coalesce(summed.last_7d, 0) as last_7d, coalesce(summed.last_30d, 0) as last_30d,
+                            coalesce(summed.ever, 0) as ever) paid
  where ${condition}
-   and (a.settlements_30d, a.settlements_all, a.last_settlement_at)
-       is distinct from (paid.last_30d, paid.ever, summed.newest_at)
+   and (a.settlements_7d, a.settlements_30d, a.settlements_all, a.last_settlement_at)
+       is distinct from (paid.last_7d, paid.last_30d, paid.ever, summed.newest_at)
  order by fid`
 }
 
-/** Stores counts for sorting. Unchanged: nothing is written. Returns how many agents have others now. */
+/** Stores counts for sorting and for the first of rankings. Unchanged: nothing is written. Returns how many agents have others now. */
 export async function storeSettlementCounts(db: Queryable, counts: readonly SettlementCounts[]): Promise<number> {
   const { rowCount } = await db.query({
     name: 'store-settlement-counts',
     text: `
 update agent a
-   set settlements_30d = c.last30d, settlements_all = c.ever, last_settlement_at = c.newest_at
-  from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[]) as c (fid, last30d, ever, newest_at)
+   set settlements_7d = c.last7d, settlements_30d = c.last30d, settlements_all = c.ever, last_settlement_at = c.newest_at
+  from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[])
+       as c (fid, last7d, last30d, ever, newest_at)
  where a.fid = c.fid
-   and (a.settlements_30d, a.settlements_all, a.last_settlement_at) is distinct from (c.last30d, c.ever, c.newest_at)`,
+   and (a.settlements_7d, a.settlements_30d, a.settlements_all, a.last_settlement_at)
+       is distinct from (c.last7d, c.last30d, c.ever, c.newest_at)`,
     values: [
       counts.map(({ fid }) => fid),
+      counts.map(({ last7d }) => last7d),
       counts.map(({ last30d }) => last30d),
       counts.map(({ ever }) => ever),
       counts.map(({ newestAt }) => newestAt),

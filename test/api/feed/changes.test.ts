@@ -79,7 +79,9 @@ const steps = {
   pay: (fid: number, n: number) =>
     inTransaction(database.pool, async (db) => {
       await lockJoin(db)
-      await storeSettlementCounts(db, [{ fid, last30d: n, ever: n, newestAt: new Date(birth.getTime() + n * 1_000) }])
+      await storeSettlementCounts(db, [
+        { fid, last7d: n, last30d: n, ever: n, newestAt: new Date(birth.getTime() + n * 1_000) },
+      ])
     }),
   derive: (fid: number) => derive(fid),
   deriveBoth: (fid: number) => derive(fid, fid + 1),

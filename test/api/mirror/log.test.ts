@@ -71,7 +71,9 @@ const steps = {
   pay: (fid: number, n: number) =>
     inTransaction(database.pool, async (db) => {
       await lockJoin(db)
-      await storeSettlementCounts(db, [{ fid, last30d: n, ever: n, newestAt: new Date(birth.getTime() + n * 1_000) }])
+      await storeSettlementCounts(db, [
+        { fid, last7d: n, last30d: n, ever: n, newestAt: new Date(birth.getTime() + n * 1_000) },
+      ])
     }),
   derive: (fid: number) => derive(fid),
   deriveBoth: (fid: number) => derive(fid, fid + 1),
@@ -219,7 +221,7 @@ test('a payment that is not committed holds back what comes after it, and none i
   let second: Promise<unknown> | undefined
   await inTransaction(database.pool, async (db) => {
     await lockJoin(db)
-    await storeSettlementCounts(db, [{ fid: 1, last30d: 1, ever: 1, newestAt: birth }])
+    await storeSettlementCounts(db, [{ fid: 1, last7d: 1, last30d: 1, ever: 1, newestAt: birth }])
     second = steps.pay(2, 5)
     expect(await mirror.pull()).toBe(0)
   })

@@ -14,10 +14,10 @@ import { addressOf, insert, seedAgent, seedChainState, seedPayment, seedSettleme
 // How many rows a pass and a question read of an agent that was paid very often, as many times by settlements as by other
 // payments: what times show only where there are millions.
 
-const paid = rounds(5_000, 1_000_000)
+const paid = Number(process.env.INCOME_VOLUME ?? rounds(5_000, 1_000_000))
 const days = 60
-/** A million of them, on a slow machine. */
-const loadingMs = 1_800_000
+/** Some millions of them, on a slow machine. */
+const loadingMs = 6 * 3_600_000
 const fid = 1
 const busy = addressOf('busy')
 const start = new Date('2026-03-01T00:00:00.000Z')
@@ -47,6 +47,7 @@ beforeAll(async () => {
          from generate_series(1, $1::int) n`,
     values,
   )
+  await insert(pool, 'chain_contract', { chain: 'base', address: '0x01', from_block: 0 })
   await seedChainState(pool, { chain: 'base', indexed: paid + 1, finalized: paid })
   while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
   await pool.query('vacuum (analyze)')
@@ -57,7 +58,31 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 /** Of payments and what is made of them. */
-const tables = ['settlement%', 'income%', 'payment']
+const tables = ['settlement%', 'income%', 'payment%']
+
+/** Rows that a round reads of one payment more, its own among them, at most. */
+const rowsOfPayment = 20
+/** A block more of so many settlements, and as many other payments, of payers who paid before, and what a round makes of it. */
+const roundOver = (more: number) => async (db: Queryable) => {
+  const values = [more, paid + 2, Buffer.from(busy.slice(2), 'hex'), end]
+  await db.query(
+    `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                               payer, recipient, facilitator, payment_nonce, tx_hash)
+       select n, $4, $2::int, n, 'base', 'c', '\\xe3ee160e', '\\x01', int4send(n % 90), $3, '\\x02', int4send(n), int4send($2)
+         from generate_series(1, $1::int) n`,
+    values,
+  )
+  await db.query(
+    `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net, facilitator, tx_hash)
+       select 'more-' || n, 'base', $2::int, $1::int + n, $4::timestamptz, 'permit2_exact', '\\x01', int4send(n % 90), $3, n, n, '\\x02', int4send($2)
+         from generate_series(1, $1::int) n`,
+    values,
+  )
+  await lockRollup(db, 'base')
+  await addToRollup(db, 'base', { fromBlock: paid + 1, toBlock: paid + 2 })
+  await moveRollup(db, 'base', paid + 3)
+  expect(await sumDueHours(db, { hours: 500, payments: 50_000 })).toBe(1)
+}
 
 test.each([
   [
@@ -70,6 +95,8 @@ test.each([
       expect(await sumDueHours(db, { hours: 500, payments: 50_000 })).toBe(1)
     },
   ],
+  ['a round over ten payments more', 3_000, roundOver(5)],
+  ['a round over a thousand payments more', 3_000 + 1_000 * rowsOfPayment, roundOver(500)],
   [
     'a page of payments',
     1_000,

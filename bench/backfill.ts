@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -42,6 +42,8 @@ export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): P
       `preparing the answers for ${chain.settlements} settlements in ${chain.lastBlock - chain.firstBlock + 1} blocks`,
     )
     const rows = join(folder, 'rows')
+    const bare = { ...env, CHAINS_FILE: join(folder, 'chains.json') }
+    await writeFile(bare.CHAINS_FILE, JSON.stringify({ [busiestChain]: { paymentContracts: [] } }))
     const first = await inDatabase(postgres, 'prepare', async (databaseUrl, client) => {
       const run = await command(chain, { ...env, DATABASE_URL: databaseUrl })
       say(`every one of ${await checkRows(client, chain)} rows is what the chain holds`)
@@ -51,19 +53,23 @@ export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): P
       return run
     })
     say(`first run, while the answers were made: ${first.seconds.toFixed(1)} s`)
+    await inDatabase(postgres, 'prepare_bare', (databaseUrl) => command(chain, { ...bare, DATABASE_URL: databaseUrl }))
 
     const floors: number[] = []
     const runs: Run[] = []
+    const bareRuns: Run[] = []
+    const load = (name: string, settings: NodeJS.ProcessEnv) =>
+      inDatabase(postgres, name, async (databaseUrl, client) => {
+        const run = await command(chain, { ...settings, DATABASE_URL: databaseUrl })
+        await checkRows(client, chain)
+        return run
+      })
     for (let round = 1; round <= rounds; round++) {
       floors.push(await inDatabase(postgres, `floor_${round}`, (_, client) => copyAlone(client, rows)))
-      runs.push(
-        await inDatabase(postgres, `backfill_${round}`, async (databaseUrl, client) => {
-          const run = await command(chain, { ...env, DATABASE_URL: databaseUrl })
-          await checkRows(client, chain)
-          return run
-        }),
-      )
-      say(`round ${round}: COPY alone ${floors.at(-1)?.toFixed(2)} s, backfill ${runs.at(-1)?.seconds.toFixed(2)} s`)
+      runs.push(await load(`backfill_${round}`, env))
+      bareRuns.push(await load(`bare_${round}`, bare))
+      const seconds = [runs, bareRuns].map((all) => all.at(-1)?.seconds.toFixed(2))
+      say(`round ${round}: COPY alone ${floors.at(-1)?.toFixed(2)} s, backfill ${seconds.join(' s, without kinds ')} s`)
     }
     // Once to make its answers, once to measure.
     let inserted: Run | undefined
@@ -75,7 +81,7 @@ export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): P
       })
       say(`store.insert: ${inserted.seconds.toFixed(1)} s`)
     }
-    report(chain, Math.min(...floors), runs.reduce(faster), inserted as Run)
+    report(chain, Math.min(...floors), { best: runs.reduce(faster), bare: bareRuns.reduce(faster) }, inserted as Run)
   } finally {
     portal.disconnect()
     await postgres.stop()
@@ -130,7 +136,13 @@ function storeInsert({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.Proces
   return measure(process.execPath, ['--import', 'tsx', entry, String(firstBlock), String(lastBlock)], env)
 }
 
-function report({ settlements }: PaymentChain, floor: number, best: Run, inserted: Run) {
+/** `bare`: with no contracts that pay otherwise than by settlements, whose logs would be asked for and read as well. */
+interface Loads {
+  readonly best: Run
+  readonly bare: Run
+}
+
+function report({ settlements }: PaymentChain, floor: number, { best, bare }: Loads, inserted: Run) {
   const line = (name: string, seconds: number) =>
     `${name.padEnd(34)} ${seconds.toFixed(2).padStart(8)} ${Math.round(settlements / seconds)
       .toString()
@@ -140,6 +152,7 @@ function report({ settlements }: PaymentChain, floor: number, best: Run, inserte
   say(`${''.padEnd(34)} ${'seconds'.padStart(8)} ${'rows/s'.padStart(10)} ${'x floor'.padStart(8)}`)
   say(line('COPY alone, key and indexes there', floor))
   say(line('npm run backfill', best.seconds))
+  say(line('the same, settlements alone', bare.seconds))
   say(line('EvmBatchProcessor + store.insert', inserted.seconds))
   say(`peak memory of the backfill: ${Math.round(best.peakBytes / 1024 ** 2)} MB`)
   say(
@@ -151,6 +164,7 @@ function report({ settlements }: PaymentChain, floor: number, best: Run, inserte
       copy_floor_seconds: round(floor),
       wall_seconds: round(best.seconds),
       store_insert_seconds: round(inserted.seconds),
+      wall_over_settlements_alone: round(best.seconds / bare.seconds),
       wall_over_copy_floor: round(best.seconds / floor),
       store_insert_over_wall: round(inserted.seconds / best.seconds),
       rows_per_second: Math.round(settlements / best.seconds),

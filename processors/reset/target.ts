@@ -22,9 +22,14 @@ export async function findTarget(
     if (hash) return { height, hash }
   }
   if (common) return common
+  const oldest = remembered.at(-1)
+  const blocks = oldest
+    ? `none of the final blocks that are remembered, down to ${oldest.height}, is`
+    : 'no final block is'
   throw new Refusal(
-    `${chain.name}: none of the ${remembered.length} final blocks that are remembered is on the chain any more; ` +
-      `run: npm run reset -- --chain ${chain.name} --all`,
+    `${chain.name}: ${blocks} known to be on the chain that its sources tell, so it cannot be taken back to a block. ` +
+      'When they tell the right chain, delete everything of it, which is read again: ' +
+      `npm run reset -- --chain ${chain.name} --all`,
   )
 }
 

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { readChains } from '../../../chains.file.ts'
+import { findTarget } from '../../../processors/reset/target.ts'
+
+const { base } = readChains({ env: {} })
+const remembered = [300, 200, 100].map((height) => ({ height, hash: `0x${height}` }))
+
+/** The chain's source, which knows the blocks up to `same` as they were indexed, and others above it. */
+const source = (same: number) => ({
+  hashOf: async (height: number) => (height <= same ? `0x${height}` : `0xother${height}`),
+})
+
+test.for([
+  ['the block itself, where both chains are one', 250, 300, 250],
+  ['the newest block that both have, where they parted below it', 250, 220, 200],
+  ['the oldest, where they parted right behind it', 250, 100, 100],
+] as const)('goes back to %s', async ([, height, same, expected]) => {
+  expect(await findTarget(base, height, remembered, source(same))).toEqual({ height: expected, hash: `0x${expected}` })
+})
+
+test('where no remembered block is on the chain, says what that means and which command remains', async () => {
+  const what = /is known to be on the chain that its sources tell.*npm run reset -- --chain base --all$/
+  await expect(findTarget(base, 250, remembered, source(99))).rejects.toThrow(/^base: none of .*, down to 100, is/)
+  await expect(findTarget(base, 250, remembered, source(99))).rejects.toThrow(what)
+  await expect(findTarget(base, 250, [], source(300))).rejects.toThrow(/^base: no final block is/)
+})

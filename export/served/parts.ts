@@ -25,7 +25,7 @@ export type Part = Pick<ServedFile, 'path' | 'format' | 'rows' | 'bytes' | 'sha2
  * Of a row group, and so what a writer holds: enough rows for readers to skip by, few enough to hold, and no more bytes
  * than these whatever the rows are.
  */
-const group = { rows: 50_000, bytes: 32 * 1024 * 1024 }
+const group = { rows: 50_000, bytes: 16 * 1024 * 1024 }
 /** Rows of a file, after which another one begins. */
 const partRows = 1_000_000
 

@@ -9,6 +9,7 @@ export interface Writers {
   /** At most so many days. */
   readonly atOnce: number
   writeDay(task: DayTask, pace: Pace): Promise<WrittenDay>
+  /** Once no day is being written. */
   writeSnapshots(task: SnapshotTask, pace: Pace, tell: (line: string) => void): Promise<WrittenSnapshots>
   close(): Promise<void>
 }
@@ -34,19 +35,24 @@ const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 96
 
 /** A thread that writes files, over connections of its own; no row comes into this one. */
 export function startThread(databaseUrl: string): Writers {
-  const thread = new Worker(new URL(`./thread/main${extname(import.meta.url)}`, import.meta.url), {
-    workerData: databaseUrl,
-    resourceLimits,
-  })
-  thread.setMaxListeners(0) // two an order
+  let thread = start(databaseUrl)
   return {
     atOnce: daysAtOnce,
     writeDay: (task, pace) => run<WrittenDay>(thread, { kind: 'day', task }, { pace }),
-    writeSnapshots: (task, pace, tell) => run<WrittenSnapshots>(thread, { kind: 'snapshots', task }, { pace, tell }),
+    async writeSnapshots(task, pace, tell) {
+      await thread.terminate() // and with it goes the room that days took
+      thread = start(databaseUrl)
+      return run<WrittenSnapshots>(thread, { kind: 'snapshots', task }, { pace, tell })
+    },
     async close() {
       await thread.terminate()
     },
   }
+}
+
+function start(databaseUrl: string): Worker {
+  const entry = new URL(`./thread/main${extname(import.meta.url)}`, import.meta.url)
+  return new Worker(entry, { workerData: databaseUrl, resourceLimits })
 }
 
 function run<T extends WrittenDay | WrittenSnapshots>(

@@ -29,7 +29,8 @@ npm run bench -- upgrade [--rows <n>]
 
 Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
 --in: where the rehearsal lives, .data/bench/rehearsal unless given; the same command goes on with an interrupted load.
---keep: reads alone: leaves its database open until Ctrl-C, for other questions, as those of npm run docs:sql.
+--keep: reads alone: leaves its database open until Ctrl-C, with rows in every view of the SQL contract: what
+        npm run docs:sql -- --reads measures with its address in DATABASE_URL.
 `
 
 interface Given {

@@ -19,6 +19,7 @@ import { settlementSeries } from '../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 import { busiestChain } from './busiest.ts'
+import { fillContractRows } from './contract-rows.ts'
 import { listStatements, type Statement } from './lists.ts'
 import { fillWorld, settlementIndexes, type WorldSize } from './world.ts'
 
@@ -80,8 +81,11 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     const read = [...statements(), ...listStatements({ busiestFid, installation, ...(await peopleOf(pool)) })]
     for (const statement of read) timed.push(await time(reader, statement, statement.isRare ? rareRuns : runs))
     report(timed, (size.settlements + busiest) / rollupSeconds)
-    if (lookedAt) say(`its database stays until Ctrl-C: ${postgres.databaseUrl}`)
-    await lookedAt?.()
+    if (lookedAt) {
+      await fillContractRows(pool)
+      say(`its database stays until Ctrl-C: ${postgres.databaseUrl}`)
+      await lookedAt()
+    }
   } finally {
     await reader.end()
     await pool.end()

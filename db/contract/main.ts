@@ -5,7 +5,7 @@ import { openDatabase } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { contractOf, lostFrom } from './contract.ts'
 import { sqlDocument } from './document.ts'
-import { samples } from './samples.ts'
+import { samples, subjects } from './samples.ts'
 import { tableSizes } from './sizes.ts'
 import { directoryComment, directoryFunctions, directoryViews, type Read, readOf } from './views.ts'
 
@@ -13,8 +13,9 @@ const usage = `
 npm run docs:sql [-- --reads]
 
 Writes docs/sql.md from the comments of the schema directory, and the record of its columns, db/contract/directory.json.
-Ends with 1, writing nothing, when a recorded column is gone or changed. --reads: asks the sample questions again and
-records what they cost, db/contract/reads.json; for a database with as much in it as a real one.
+Ends with 1, writing nothing, when a recorded column is gone or changed. --reads: asks the questions again and records
+what they cost, db/contract/reads.json; for a database with as much in it as a real one, as npm run bench -- reads --keep
+leaves open.
 
 Reads DATABASE_URL: see .env.example.
 `
@@ -37,7 +38,7 @@ await runCommand({ usage, options: { reads: { type: 'boolean' } } }, async ({ va
       await writeFile(readRecord, `${JSON.stringify({ rows: await tableSizes(pool), reads }, null, 2)}\n`)
     }
     const reads = JSON.parse(await readFile(readRecord, 'utf8'))
-    const document = sqlDocument({ comment: await directoryComment(pool), views, functions, samples, reads })
+    const document = sqlDocument({ comment: await directoryComment(pool), views, functions, subjects, reads })
     await writeFile(new URL('../../docs/sql.md', import.meta.url), document)
   } finally {
     await pool.end()

@@ -60,12 +60,17 @@ export async function directoryComment(db: Queryable): Promise<string> {
 export interface Read {
   /** Rows taken from tables and their indexes, those that a filter then left out included. */
   readonly rowsRead: number
-  /** Absent where only the rows were recorded. */
-  readonly milliseconds?: number
+  readonly milliseconds: number
 }
 
-/** Asks a statement for what it costs. */
+/** Asks a statement for what it costs: the faster of two times, the second of which finds in memory what the first read. */
 export async function readOf(db: Queryable, statement: string): Promise<Read> {
+  const first = await readOnce(db, statement)
+  const second = await readOnce(db, statement)
+  return first.milliseconds < second.milliseconds ? first : second
+}
+
+async function readOnce(db: Queryable, statement: string): Promise<Read> {
   const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: PlanNode; 'Execution Time': number }] }>(
     `explain (analyze, timing off, format json) ${statement}`,
   )

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contractOf, lostFrom } from '../../db/contract/contract.ts'
 import { sqlDocument } from '../../db/contract/document.ts'
-import { samples } from '../../db/contract/samples.ts'
+import { samples, subjects } from '../../db/contract/samples.ts'
 import {
   type ContractFunction,
   type ContractView,
@@ -78,7 +78,15 @@ test('addresses and hashes are text, dollars are exact', () => {
 test('the document is the one the comments make', async () => {
   const reads = JSON.parse(await recorded('db/contract/reads.json'))
   const comment = await directoryComment(database.pool)
-  expect(sqlDocument({ comment, views, functions, samples, reads })).toBe(await recorded('docs/sql.md'))
+  expect(sqlDocument({ comment, views, functions, subjects, reads })).toBe(await recorded('docs/sql.md'))
+})
+
+test('every view and every function has a question, and every question says what it costs', async () => {
+  const asked = new Set(samples.flatMap(({ sql }) => [...sql.matchAll(/\bdirectory\.(\w+)/g)].map(([, name]) => name)))
+  const names = [...views.map(({ name }) => name), ...functions.map(({ call }) => call.replace(/\(.*/, ''))]
+  expect([...asked].sort()).toEqual(names.sort())
+  const { reads } = JSON.parse(await recorded('db/contract/reads.json'))
+  expect(Object.keys(reads).sort()).toEqual(samples.map(({ question }) => question).sort())
 })
 
 test('what a question reads are the rows of tables, those that a filter leaves out included', async () => {

@@ -1,0 +1,139 @@
+import type { Subject } from './subject.ts'
+
+export const payments: Subject = {
+  title: 'Payments',
+  about: 'Settlements as they are on the chains, and sums of them.',
+  samples: [
+    {
+      question: 'How often was agent 1 paid, to the block, and how much?',
+      sql: `select count(*) as settlements, sum(amount_usdc) as amount_usdc
+  from directory.agent_settlements
+ where fid = 1 and counted`,
+    },
+    {
+      question: 'What did agent 1 receive day by day?',
+      sql: `select day, sum(settlements) as settlements, sum(amount_usdc) as amount_usdc
+  from directory.agent_settlements_daily
+ where fid = 1 and counted
+ group by day
+ order by day desc
+ limit 30`,
+    },
+    {
+      question: 'Who pays agent 1 most?',
+      sql: `select payer_address, count(*) as settlements, sum(amount_usdc) as amount_usdc
+  from directory.agent_settlements
+ where fid = 1 and counted
+ group by payer_address
+ order by settlements desc, payer_address
+ limit 10`,
+    },
+    {
+      question: 'How many paid agent 1 on each of the last 30 days?',
+      sql: `select day, count(distinct payer_address) as payers, sum(settlements) as settlements
+  from directory.agent_payers_daily
+ where fid = 1 and counted and day > now() - interval '30 days'
+ group by day
+ order by day desc
+ limit 30`,
+    },
+    {
+      question: 'How many payers of agent 1 came back, by the month of their first payment?',
+      sql: `select date_trunc('month', first_at, 'UTC') as first_month, count(*) as payers,
+       count(*) filter (where last_at > first_at + interval '30 days') as after_30_days,
+       count(*) filter (where last_at > first_at + interval '90 days') as after_90_days
+  from (select p.payer_address, min(p.first_at) as first_at, max(p.last_at) as last_at
+          from directory.addresses v
+          join directory.payers p on p.recipient_bytes = v.address_bytes and p.counted
+         where v.fid = 1 and v.ended_at is null
+         group by p.payer_address) payer
+ group by first_month
+ order by first_month`,
+    },
+    {
+      question: 'Whom did one address pay, and how much?',
+      sql: `select recipient_address, chain, settlements, amount_usdc, last_at
+  from directory.payers
+ where payer_bytes = (select address_bytes from directory.addresses where fid = 1 order by address limit 1) and counted
+ order by settlements desc, recipient_address, chain
+ limit 20`,
+    },
+    {
+      question: 'Which settlements did one address receive, whoever it is?',
+      sql: `select chain, block_number, tx_hash, payer_address, amount_usdc
+  from directory.settlements
+ where recipient_bytes = (select address_bytes from directory.addresses where fid = 1 order by address limit 1)
+ order by block_number desc
+ limit 20`,
+    },
+    {
+      question: 'What did one address receive day by day, whoever it is?',
+      sql: `select day, chain, sum(settlements) as settlements, sum(amount_usdc) as amount_usdc
+  from directory.settlements_daily
+ where recipient_bytes = (select address_bytes from directory.addresses where fid = 1 order by address limit 1) and counted
+ group by day, chain
+ order by day desc, chain
+ limit 30`,
+    },
+    {
+      question: 'How much was settled on each chain in each hour of the last week?',
+      sql: `select hour, chain, sum(settlements) as settlements, sum(amount_usdc) as amount_usdc
+  from directory.settlements_hourly
+ where hour > now() - interval '7 days' and counted
+ group by hour, chain
+ order by hour desc, chain`,
+    },
+    {
+      question: 'Who was paid over the last ten thousand blocks of Base, as addresses were verified then, and by whom?',
+      sql: `select v.fid, s.payer_address, count(*) as settlements, sum(s.amount_usdc) as amount_usdc
+  from directory.settlements s
+  join directory.addresses v on v.address_bytes = s.recipient_bytes
+                            and v.verified_at <= s.block_timestamp
+                            and (v.ended_at is null or v.ended_at > s.block_timestamp)
+ where s.chain = 'base' and s.counted
+   and s.block_number > (select indexed_block - 10000 from directory.chains where chain = 'base')
+ group by v.fid, s.payer_address
+ order by settlements desc, v.fid, s.payer_address
+ limit 20`,
+    },
+    {
+      question: 'Who broadcasts the settlements of Base, over the last ten thousand blocks?',
+      sql: `select facilitator_address, count(*) as settlements
+  from directory.settlements
+ where chain = 'base'
+   and block_number > (select indexed_block - 10000 from directory.chains where chain = 'base')
+ group by facilitator_address
+ order by settlements desc, facilitator_address
+ limit 10`,
+    },
+    {
+      question: 'Which facilitators settled most?',
+      sql: `select name, count(distinct sender_address) as accounts, sum(settlements) as settlements, sum(amount_usdc) as amount_usdc,
+       max(last_used_at) as last_used_at
+  from directory.facilitators
+ group by name
+ order by amount_usdc desc, name
+ limit 20`,
+    },
+    {
+      question: 'What did agent 1 earn day by day, and how much of it through known facilitators?',
+      sql: `select day, sum(payments) as payments, sum(amount_usdc) as amount_usdc,
+       sum(filtered_amount_usdc) as filtered_amount_usdc, sum(x402_amount_usdc) as x402_amount_usdc
+  from directory.income_daily
+ where fid = 1
+ group by day
+ order by day desc
+ limit 30`,
+    },
+    {
+      question: 'What did all agents earn month by month, raw and without what they paid themselves?',
+      sql: `select date_trunc('month', hour, 'UTC') as month, kind, sum(amount_usdc) as amount_usdc,
+       sum(amount_usdc) filter (where filtered) as filtered_amount_usdc
+  from directory.income
+ where not passed_on
+ group by month, kind
+ order by month desc, kind
+ limit 50`,
+    },
+  ],
+}

@@ -1,0 +1,78 @@
+import type { Subject } from './subject.ts'
+
+export const registrations: Subject = {
+  title: 'Registrations',
+  about: 'ERC-8004 identities: who holds them, and what they and their documents say.',
+  samples: [
+    {
+      question: 'How many identities did each chain get month by month?',
+      sql: `select date_trunc('month', deployed_at, 'UTC') as month, chain, count(*) as identities
+  from directory.registrations
+ group by month, chain
+ order by month desc, chain
+ limit 100`,
+    },
+    {
+      question: 'Which identities went from one agent to another?',
+      sql: `select chain, erc8004_id, fid as from_fid, to_fid, released_at
+  from directory.holdings
+ where to_fid is not null and to_fid <> fid
+ order by released_at desc, fid, chain, erc8004_id
+ limit 20`,
+    },
+    {
+      question: 'Which identities of Base changed hands last?',
+      sql: `select erc8004_id, from_address, to_address, block_timestamp, tx_hash
+  from directory.transfers
+ where chain = 'base' and from_address is not null and to_address is not null
+ order by block_timestamp desc, block_number desc, log_index desc
+ limit 20`,
+    },
+    {
+      question: 'Who held an identity of agent 1, from when to when?',
+      sql: `select chain, erc8004_id, holder_address, held_from, held_to
+  from directory.tenures
+ where (chain, erc8004_id) = (select chain, erc8004_id
+                                from directory.holdings
+                               where fid = 1
+                               order by acquired_at, chain, erc8004_id
+                               limit 1)
+ order by held_from, holder_address`,
+    },
+    {
+      question: 'Which identities did agent 1 hold a week ago?',
+      sql: `select chain, erc8004_id, held_by, held_from, held_to
+  from directory.agent_as_of(fid => 1, at => now() - interval '7 days')
+ order by chain, erc8004_id`,
+    },
+    {
+      question: 'How many held identities of Base a week ago, and how many did they hold?',
+      sql: `select count(distinct holder_address) as holders, count(*) as identities
+  from directory.holders_as_of('base', now() - interval '7 days')`,
+    },
+    {
+      question: 'What is written on chain of the identities of agent 1?',
+      sql: `select m.chain, m.erc8004_id, m.key, m.value, m.block_timestamp
+  from directory.holdings h
+  join directory.registration_metadata m using (chain, erc8004_id)
+ where h.fid = 1 and h.reason is null
+ order by m.chain, m.erc8004_id, m.key`,
+    },
+    {
+      question: 'Which services do documents name?',
+      sql: `select lower(name) as service, count(*) as named, count(distinct (chain, erc8004_id)) as registrations
+  from directory.services
+ group by lower(name)
+ order by registrations desc, service
+ limit 20`,
+    },
+    {
+      question: 'Which trust models do documents claim?',
+      sql: `select model, count(*) as registrations
+  from directory.trust_models
+ group by model
+ order by registrations desc, model
+ limit 20`,
+    },
+  ],
+}

@@ -90,6 +90,10 @@ export function readServedRequest(values: Values): ServedRequest {
   if (other) throw new UsageError(`--${other} does not go with --served, which writes everything to EXPORT_DIR`)
   return {
     everyMinutes: every === undefined ? undefined : readCount('--every', every, 1, mostMinutes),
-    rowsPerSecond: readCount('--rows-per-second', rows, defaultRowsPerSecond, mostRowsPerSecond),
+    rowsPerSecond: readRowsPerSecond(rows),
   }
 }
+
+/** How fast served files are written; throws a UsageError. */
+export const readRowsPerSecond = (rows: string | undefined): number =>
+  readCount('--rows-per-second', rows, defaultRowsPerSecond, mostRowsPerSecond)

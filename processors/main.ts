@@ -14,6 +14,7 @@ import { Auditor } from './audit/auditor.ts'
 import { checkDatabase, checkNode } from './checks.ts'
 import { type ProcessorConfig, readConfig } from './config.ts'
 import { rememberContracts } from './contracts.ts'
+import { Freezer } from './freezer.ts'
 import { createHandler } from './handler.ts'
 import { createHealth } from './health.ts'
 import type { Wanted } from './history/history.ts'
@@ -93,6 +94,7 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
     reservedFrom: (block) => backfillsWithin(reservations, chain.name, block, maxBlock),
   })
   const auditor = openAuditor(databaseUrl, config, log)
+  const freezer = chain.partitions ? new Freezer({ databaseUrl, chain, log }) : undefined
   health = createHealth(chain, progress, source.metrics.registry, {
     loader: known?.loader,
     auditor,
@@ -100,7 +102,8 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   })
   source.metrics.port = portOf(await serve())
   ending.push(async () => {
-    await Promise.all([database.close(stopGraceMs), known?.loader.close(stopGraceMs), auditor?.close(stopGraceMs)])
+    const beside = [known?.loader, auditor, freezer].map((one) => one?.close(stopGraceMs))
+    await Promise.all([database.close(stopGraceMs), ...beside])
   })
 
   const startedWith = { chainId: chain.id, metricsPort: source.metrics.port }
@@ -108,6 +111,7 @@ await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   if (source.node) await checkNode(source.node, chain)
   known?.loader.start()
   auditor?.start()
+  freezer?.start()
   source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))
 })
 

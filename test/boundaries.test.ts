@@ -46,7 +46,7 @@ const mayImport: Record<string, string[]> = {
   processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
   enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
   api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
-  export: ['db', 'trust', ...tables, 'ops'],
+  export: ['db', 'trust', 'processors', ...tables, 'ops'], // what archives settlements proves them as a backfill does
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
   client: [], // a package of its own
 }

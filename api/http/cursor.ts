@@ -86,6 +86,8 @@ interface ListPage {
   readonly count: number
   /** Values of the last row's order; null: no row follows. */
   readonly next: readonly string[] | null
+  /** Since when all rows are there; null: none was archived. */
+  readonly availableSince?: string | null
 }
 
 /** A body with what the header `Link` says of the next page. */
@@ -107,8 +109,16 @@ export function pagedBody(
   { fields, url, query }: { fields: Record<string, string>; url: string; query: Record<string, unknown> },
 ): PagedBody {
   const cursor = page.next && writeCursor(list, page.next)
-  const body = objectText({ ...fields, next_cursor: JSON.stringify(cursor) })
+  const body = objectText({ ...withSince(fields, page), next_cursor: JSON.stringify(cursor) })
   return { body, next: cursor === null ? undefined : `${url}?${queryText({ ...query, cursor })}` }
+}
+
+/** Members of a list some of whose rows were archived say since when they are there. */
+export function withSince(
+  members: Record<string, string>,
+  { availableSince }: Pick<ListPage, 'availableSince'>,
+): Record<string, string> {
+  return availableSince ? { ...members, available_since: JSON.stringify(availableSince) } : members
 }
 
 /** A JSON object of members that are JSON texts. */

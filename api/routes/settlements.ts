@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { agentSettlements, settlementPage } from '../../db/queries/read/settlements.ts'
 import type { SettlementFilter } from '../../db/queries/sql/settlement-filter.ts'
 import { rowLimits } from '../../limits.config.ts'
-import { cursorParameter, pagedBody, readCursor } from '../http/cursor.ts'
+import { cursorParameter, objectText, pagedBody, readCursor, withSince } from '../http/cursor.ts'
 import {
   addressFilter,
   askable,
@@ -88,7 +88,7 @@ export const settlements = route({
     if (!page) return undefined
     const fields = { fid: `${fid}`, count: `${page.count}`, settlements: page.rows }
     // A search that ended early says where to go on, whoever asks: a short list is no end.
-    if (cursor === undefined && !page.isCut) return `{"fid":${fid},"count":${page.count},"settlements":${page.rows}}`
+    if (cursor === undefined && !page.isCut) return objectText(withSince(fields, page))
     const url = `${baseUrl}/api/agent/${fid}/settlements`
     return pagedBody(list, page, { fields, url, query: { ...asked, order, limit } })
   },

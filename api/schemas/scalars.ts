@@ -67,6 +67,11 @@ export const agentStatus = z.enum(['active', 'historical', 'claimed-only']).meta
     'active: a verified address owns a token now; historical: it once did; claimed-only: claimed without a token.',
 })
 
+export const availableSince = time.optional().meta({
+  description:
+    'Since when all rows are listed: older ones were archived, and are in the files under /exports. Absent: none was.',
+})
+
 export const nextCursor = z
   .string()
   .nullable()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { settlementSelectors } from '../../abi/selectors.ts'
 import { rowLimits } from '../../limits.config.ts'
-import { address, chainName, count, dollars, fid, hash, nextCursor, time } from './scalars.ts'
+import { address, availableSince, chainName, count, dollars, fid, hash, nextCursor, time } from './scalars.ts'
 
 export const settlement = z
   .strictObject({
@@ -25,7 +25,12 @@ export const settlement = z
   .meta({ id: 'Settlement', description: 'One executed authorization; several may share a transaction.' })
 
 export const allSettlementsList = z
-  .strictObject({ count, settlements: z.array(settlement).max(rowLimits.settlements.maximum), next_cursor: nextCursor })
+  .strictObject({
+    count,
+    settlements: z.array(settlement).max(rowLimits.settlements.maximum),
+    available_since: availableSince,
+    next_cursor: nextCursor,
+  })
   .meta({ id: 'AllSettlementsList' })
 
 export const settlementList = z
@@ -33,6 +38,7 @@ export const settlementList = z
     fid,
     count,
     settlements: z.array(settlement).max(rowLimits.settlements.maximum),
+    available_since: availableSince,
     next_cursor: nextCursor.optional(),
   })
   .meta({ id: 'SettlementList' })

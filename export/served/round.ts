@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { auditedSince, type BlockRange, type FactDay, factSets } from '../../db/queries/mirror/served-days.ts'
+import { archivedUntil } from '../../db/queries/rollup/archived-until.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
 import type { Terms } from '../../trust/claim-text.ts'
 import { type DescribedColumn, exportColumns } from '../columns.ts'
@@ -24,6 +25,8 @@ interface RoundOptions {
   readonly now: () => Date
   /** What a person wants to know. */
   readonly tell: (line: string) => void
+  /** Settlements of a chain alone, of days up to this one. Absent: everything. */
+  readonly only?: { readonly chain: string; readonly untilDay: string }
 }
 
 /** A file that another took the place of stays for those who have the list from before. */
@@ -70,17 +73,19 @@ export async function serveRound(options: RoundOptions): Promise<number> {
     written += files.length
     if (performance.now() - listedAt > listEveryMs) await list()
   }
-  for (const name of Object.keys(factSets) as FactName[]) {
+  const { only } = options
+  for (const name of only ? (['settlements'] as const) : (Object.keys(factSets) as FactName[])) {
     const days = await factSets[name].days(pool)
     await put(goneDays(manifest, name, days), [])
-    const waiting = await daysToWrite(options, manifest, name, days, columns)
+    const wanted = only ? days.filter(({ chain, day }) => chain === only.chain && day <= only.untilDay) : days
+    const waiting = await daysToWrite(options, manifest, name, await unarchived(options, name, wanted), columns)
     await atOnce(options.writers.atOnce, waiting, async (day) => {
       const files = await writeDay(options, name, day, columns)
       if (files) await put(({ dataset, partition }) => dataset === name && isSameDay(partition, day), files)
     })
   }
   const today = now().toISOString().slice(0, 10)
-  if (!manifest.files.some(({ partition }) => partition.snapshot === today)) {
+  if (!only && !manifest.files.some(({ partition }) => partition.snapshot === today)) {
     const { files, log } = await writeSnapshots(options, today, columns)
     await put(({ partition }) => partition.snapshot !== undefined, files)
     manifest = { ...manifest, log }
@@ -117,6 +122,17 @@ function goneDays({ files }: ServedManifest, name: FactName, days: readonly Fact
       .map(({ path }) => path),
   )
   return ({ path }: ServedFile) => gone.has(path)
+}
+
+/** Without the days whose settlements are archived, some or all: their files stay as they are, and are all there is. */
+async function unarchived(
+  { pool }: RoundOptions,
+  name: FactName,
+  days: readonly FactDay[],
+): Promise<readonly FactDay[]> {
+  if (name !== 'settlements') return days
+  const until = await archivedUntil(pool)
+  return days.filter(({ chain, day }) => !((until.get(chain)?.toISOString() ?? '') >= day))
 }
 
 interface DayToWrite extends FactDay {

@@ -15,6 +15,7 @@ import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { deleteCodesWithin } from '../../db/queries/chain/payments/builder-codes.ts'
 import { deletePaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { lastScopedBlock } from '../../db/queries/chain/scope.ts'
+import { refuseArchived } from '../archived.ts'
 import { Refusal } from '../refusal.ts'
 import { dropAside } from './partitions.ts'
 import { findBackfill, type Range } from './reservation.ts'
@@ -36,6 +37,7 @@ export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range):
         `the backfill of blocks ${range.fromBlock} to ${range.toBlock} of ${name} is running; stop it first`,
       )
     }
+    await refuseArchived(db, chain, backfill.fromBlock)
     await refusePassed(db, chain, backfill)
     await refuseScoped(db, chain, backfill)
     const shards = await readShards(db, backfill.id)

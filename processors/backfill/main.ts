@@ -22,7 +22,7 @@ import { type BackfillConfig, readAllConfigs, readConfig } from './config.ts'
 import { openDisplay, type ShardProgress } from './display.ts'
 import { passOverPayments } from './legs/pass.ts'
 import { findBackfill } from './reservation.ts'
-import { certifySource, differences, tallyTable } from './verify.ts'
+import { certifySource, differences, tallyStored } from './verify.ts'
 import { startWorker } from './workers.ts'
 
 const usage = `
@@ -156,7 +156,7 @@ async function verify(pool: ReturnType<typeof createPool>, config: BackfillConfi
   for (const shard of shards) {
     const certified = certificateOf(shard)
     const line = printCertificate(chain.name, certified)
-    const table = await inTransaction(pool, (client) => tallyTable(client, chain.name, shard))
+    const table = await inTransaction(pool, (client) => tallyStored(client, chain.name, shard))
     const paid = await tallyPaymentsWithin(pool, chain.name, { fromBlock: shard.firstBlock, toBlock: shard.lastBlock })
     const wrong = table
       ? differences(certified, { ...table, ...paid })

@@ -11,6 +11,7 @@ import {
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { createAside, emptyPartitions } from '../../db/queries/chain/settlement-partitions.ts'
+import { refuseArchived } from '../archived.ts'
 import { Refusal } from '../refusal.ts'
 
 export interface Range {
@@ -38,7 +39,7 @@ const workOfBlock = 0.02
  * indexed of it stays the processor's: the backfill begins behind.
  *
  * `density`: as for `cutRange`. Throws a Refusal when the range meets another backfill's, and when the processor has
- * indexed all of it.
+ * indexed all of it, or some of it is archived.
  */
 export async function reserveRange(
   pool: pg.Pool,
@@ -53,6 +54,7 @@ export async function reserveRange(
     const others = await backfillsWithin(client, chain.name, range.fromBlock, range.toBlock)
     const same = sameBackfill(others, range, own)
     if (same) return { ...same, isNew: false, isComplete: same.completedAt !== null }
+    await refuseArchived(client, chain, range.fromBlock)
     const { fromBlock, toBlock } = own
     if (fromBlock > toBlock) {
       refuseOverlap(chain, range, others)

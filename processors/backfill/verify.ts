@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { archivedSums } from '../../db/queries/chain/archive.ts'
 import type { Shard } from '../../db/queries/chain/backfill.ts'
 import { copySettlementsOut } from '../../db/queries/chain/settlement-copy.ts'
 import type { History } from '../history/history.ts'
@@ -29,6 +30,19 @@ export async function tallyTable(
 ): Promise<Tally | undefined> {
   const stream: Readable = client.query(copyTo(copySettlementsOut('settlement', chain, firstBlock, lastBlock)))
   return tallyRows(stream, rowTemplate(chain))
+}
+
+/** The same with what is archived of the range. */
+export async function tallyStored(
+  client: pg.ClientBase,
+  chain: BackfillConfig['chain']['name'],
+  shard: Pick<Shard, 'firstBlock' | 'lastBlock'>,
+): Promise<Tally | undefined> {
+  const table = await tallyTable(client, chain, shard)
+  return (
+    table &&
+    addTally(table, await archivedSums(client, chain, { fromBlock: shard.firstBlock, toBlock: shard.lastBlock }))
+  )
 }
 
 /** What encoded rows of a chain come to. Throws when one has another shape than a settlement. */

@@ -10,7 +10,10 @@ export function describeChain(chain: ChainCoverage): string {
   if (first_block === null) lines.push('no settlements')
   lines.push(...cut(chain.ranges_total, chain.ranges.length, 'ranges'))
   for (const { from_block, to_block, by, state } of chain.ranges) {
-    lines.push(`${from_block} to ${to_block}: ${state} by ${by === 'processor' ? 'the processor' : 'a backfill'}`)
+    const whose = `by ${by === 'processor' ? 'the processor' : 'a backfill'}`
+    lines.push(
+      `${from_block} to ${to_block}: ${state === 'archived' ? `indexed ${whose}, archived` : `${state} ${whose}`}`,
+    )
   }
   if (audited_blocks + unaudited_blocks > 0) {
     lines.push(`of the blocks read from a node ${audited_blocks} are audited, ${unaudited_blocks} wait`)

@@ -42,9 +42,10 @@ import { deleteScope } from '../../db/queries/chain/scope.ts'
 import { limitLockWait } from '../../db/queries/chain/settlement-partitions.ts'
 import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/hourly.ts'
 import { minute, second } from '../../ops/time.ts'
+import { refuseArchived } from '../archived.ts'
 import { dropAside } from '../backfill/partitions.ts'
 import { emptyTally } from '../backfill/row-pages.ts'
-import { tallyTable } from '../backfill/verify.ts'
+import { tallyStored } from '../backfill/verify.ts'
 import { Refusal } from '../refusal.ts'
 import { stateSchema } from '../store/database.ts'
 import { jsonPages } from '../store/json-rows.ts'
@@ -57,7 +58,7 @@ const patience: Patience = { lockTimeoutMs: second, pauseMs: 2 * second, totalMs
  * Makes the tables those of an index that ends at a block, in one transaction. `tokens` are those that changed above
  * it, as they were there. Returns how many settlements are gone.
  *
- * Backfills above the block lose their reservations, and one that it lies in ends with it. Throws a Refusal when one of them is running, and when one
+ * Throws a Refusal when the block is archived. Backfills above the block lose their reservations, and one that it lies in ends with it. Throws a Refusal when one of them is running, and when one
  * that began below is not complete: the processor would pass by what it has not loaded.
  */
 export function resetTo(
@@ -70,6 +71,7 @@ export function resetTo(
   const { name } = chain
   return inTransaction(pool, async (db) => {
     const backfills = await holdBackfills(db, chain, block.height + 1)
+    await refuseArchived(db, chain, block.height + 1)
     refuseUnfinished(chain, backfills, block.height)
     if (chain.tokens.length > 0) {
       await lockRollup(db, name)
@@ -109,7 +111,9 @@ export function resetTo(
 export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
   const { name } = chain
   return inTransaction(pool, async (db) => {
-    for (const { id } of await holdBackfills(db, chain, 0)) await dropAside(db, id)
+    const backfills = await holdBackfills(db, chain, 0)
+    await refuseArchived(db, chain, 0)
+    for (const { id } of backfills) await dropAside(db, id)
     if (chain.tokens.length > 0) {
       await lockRollup(db, name)
       await rewindRollup(db, name, 0)
@@ -156,7 +160,7 @@ async function shorten(db: pg.PoolClient, { name }: ChainSettings, { id }: Backf
   const cut = (await readShards(db, id)).find(
     ({ firstBlock, lastBlock }) => firstBlock <= block.height && block.height < lastBlock,
   )
-  const tally = cut && (await tallyTable(db, name, { firstBlock: cut.firstBlock, lastBlock: block.height }))
+  const tally = cut && (await tallyStored(db, name, { firstBlock: cut.firstBlock, lastBlock: block.height }))
   if (cut && !tally) throw new Refusal(`${name}: a row below block ${block.height} has another shape than those loaded`)
   const left = { fromBlock: cut?.firstBlock ?? 0, toBlock: cut ? block.height : -1 }
   await shortenBackfill(db, id, block, { ...(tally ?? emptyTally()), ...(await tallyPaymentsWithin(db, name, left)) })

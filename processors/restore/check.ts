@@ -10,7 +10,7 @@ import {
   logFaults,
   renewEpoch,
 } from '../../db/queries/server/backup.ts'
-import { tallyTable } from '../backfill/verify.ts'
+import { tallyStored } from '../backfill/verify.ts'
 
 /** Accounts that a finding names. */
 const named = 10
@@ -47,7 +47,7 @@ export async function checkRestored(
   note('what became of claims is whole', loose + unnoted > 0 ? `${loose + unnoted} events are missing` : undefined)
   for (const { chain, by, firstBlock, lastBlock, ...certified } of await certifiedRanges(pool)) {
     const found = await inTransaction(pool, (client) =>
-      tallyTable(client, chain as ChainName, { firstBlock, lastBlock }),
+      tallyStored(client, chain as ChainName, { firstBlock, lastBlock }),
     )
     const isEqual =
       found?.settlements === certified.settlements &&

@@ -11,6 +11,7 @@ import {
   readScope,
   type SettlementScope,
 } from '../../db/queries/chain/scope.ts'
+import { refuseArchived } from '../archived.ts'
 import { Refusal } from '../refusal.ts'
 
 const maxBlock = 2_147_483_647
@@ -43,13 +44,14 @@ export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promi
  * Makes the chain's record say that settlements of known recipients alone are kept from now on, and repairs it after a
  * reset. To be called before the processor writes. `finalHeight` is asked when nothing of the chain is indexed: what is
  * final by then is loaded by recipient, and the processor does not read it: authorizations in it that paid nothing are
- * not counted.
+ * not counted. Throws a Refusal when settlements are archived: those of recipients to come would be missing.
  */
 export async function keepVerified(
   pool: pg.Pool,
-  { name, id }: ChainSettings,
+  chain: ChainSettings,
   finalHeight: () => Promise<number>,
 ): Promise<SettlementScope> {
+  const { name, id } = chain
   const isFresh = (await readChainState(pool, name)) === undefined
   const fresh: SettlementScope = { completeTo: -1, ownFrom: isFresh ? (await finalHeight()) + 1 : 0 }
   return inTransaction(pool, async (db) => {
@@ -60,6 +62,7 @@ export async function keepVerified(
     const scope = await readScope(db, name)
     if (scope) return scope
     await refuseUnfinished(db, name)
+    await refuseArchived(db, chain, 0)
     const begun = state ? { completeTo: state.finalizedBlock, ownFrom: 0 } : fresh
     await insertScope(db, name, begun)
     return begun

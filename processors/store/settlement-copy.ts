@@ -22,6 +22,12 @@ const pieceBytes = 256 * 1024
  */
 export function* encodeSettlements(rows: readonly SettlementRow[]): Generator<Buffer> {
   yield copyHeader
+  yield* encodeRows(rows)
+  yield copyTrailer
+}
+
+/** The rows of one chain alone, without what stands before the first and behind the last. */
+export function* encodeRows(rows: readonly SettlementRow[]): Generator<Buffer> {
   for (let from = 0; from < rows.length; ) {
     const chainBytes = Buffer.byteLength((rows[from] as SettlementRow).chain)
     const count = Math.min(rows.length - from, Math.floor(pieceBytes / (fixedRowBytes + chainBytes)))
@@ -31,7 +37,6 @@ export function* encodeSettlements(rows: readonly SettlementRow[]): Generator<Bu
     yield piece
     from += count
   }
-  yield copyTrailer
 }
 
 /** Writes one row and returns where it ends. */

@@ -14,6 +14,17 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'archived-settlements',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Lists say since when settlements are there',
+    text:
+      'Where an operator has archived old settlements, lists of them and of income have `available_since`, and /api/coverage ' +
+      'says `archived`: the rows are in the files under /exports, which have `selector_source` now. Counts have them as ' +
+      'before; payers of a point of the timeseries may be null.',
+    operations: [],
+  },
+  {
     id: 'rings-of-every-kind',
     day: '2026-11-22',
     kind: 'changed',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { incomeKinds } from '../../../db/queries/sql/income.ts'
 import { intervals } from '../../../db/queries/time/buckets.ts'
 import { grouped, readingLimits, rowLimits } from '../../../limits.config.ts'
-import { address, chainName, count, dollars, fid, hash, nextCursor, time } from '../scalars.ts'
+import { address, availableSince, chainName, count, dollars, fid, hash, nextCursor, time } from '../scalars.ts'
 
 const paid = z.strictObject({ payments: count, amount_usdc: dollars }).meta({ id: 'Paid' })
 const kind = z.enum(incomeKinds).meta({
@@ -168,5 +168,11 @@ const payment = z
 export type IncomePayment = z.infer<typeof payment>
 
 export const incomePayments = z
-  .strictObject({ fid, count, payments: z.array(payment).max(rowLimits.settlements.maximum), next_cursor: nextCursor })
+  .strictObject({
+    fid,
+    count,
+    payments: z.array(payment).max(rowLimits.settlements.maximum),
+    available_since: availableSince,
+    next_cursor: nextCursor,
+  })
   .meta({ id: 'IncomePayments' })

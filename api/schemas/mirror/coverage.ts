@@ -10,7 +10,10 @@ const range = z
     from_block: count,
     to_block: count,
     by: z.enum(['processor', 'backfill']),
-    state: z.enum(['indexed', 'loaded', 'loading']),
+    state: z.enum(['indexed', 'loaded', 'loading', 'archived']).meta({
+      description:
+        'archived: the settlements were taken out of the database, and are in the files under /exports; counts have them.',
+    }),
   })
   .meta({ id: 'CoveredRange', description: 'Blocks whose settlements somebody indexes; both ends included.' })
 

@@ -2,6 +2,7 @@ import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { incomeKinds, isRolledUp, otherPayments, paidAgents } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
+import { isListed } from '../sql/selectors.ts'
 
 /** JSON texts by the name of the member, and since when hours of the agent wait to be summed up; null: none does. */
 interface IncomeSums {
@@ -75,6 +76,12 @@ ${text(`select ${members}, (select ${isoTime('min(hour)')} from income_due) as d
 
 const most = readingLimits.payerSettlements
 
+/** Whether all payments of a pair of payer and wallet are of a time when the wallet was the agent's. */
+const isWithin = (pair: string) => `exists (
+          select from whose w
+           where w.address = ${pair}.recipient and w.chain = ${pair}.chain
+             and w.from_at <= ${pair}.first_at and ${pair}.last_at < w.to_at)`
+
 const ofAgent = `
 with whose as materialized (select * from income_address where fid = $1),
 sums as materialized (
@@ -98,11 +105,20 @@ pair as (
     join settlement_payer p on p.recipient = whose.address
    where whose.chain = '' and (select yes from countable)
    union all
+  -- All that a payer ever paid a wallet, where all of it was paid while the wallet was the agent's; else row by row.
+  select wallet.address, p.payer, p.n, p.amount, p.first_at, p.last_at
+    from (select distinct address, chain from whose where chain <> '') wallet
+    join settlement_payer p on p.recipient = wallet.address and p.chain = wallet.chain
+   where (select yes from countable) and ${isWithin('p')}
+   union all
   select wallet.address, s.payer, 1, s.amount, s.block_timestamp, s.block_timestamp
     from (select distinct address, chain from whose where chain <> '') wallet
    cross join lateral (
      select s.payer, s.amount, s.block_timestamp from settlement s
       where s.recipient = wallet.address and s.chain = wallet.chain
+        and not exists (select from settlement_payer p
+                         where p.recipient = s.recipient and p.chain = s.chain and p.payer = s.payer
+                           and p.overload <> ${isListed('s.selector')} and ${isWithin('p')})
         and exists (select from whose w where w.address = s.recipient and w.chain = s.chain
                        and w.from_at <= s.block_timestamp and s.block_timestamp < w.to_at)
         and ${isRolledUp('s')}

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { isArchived } from '../sql/archived.ts'
 import {
   evidence,
   incomeFlag,
@@ -23,7 +24,7 @@ interface Pass {
 
 /**
  * Sums up anew the income of hours that are due. What is stored of them becomes what their payments say, so that it
- * does not matter how often an hour is taken. Returns how many hours were taken.
+ * does not matter how often an hour is taken; of archived settlements it stays what it was. Returns how many hours were taken.
  */
 export async function sumDueHours(db: Queryable, { hours, payments }: Pass): Promise<number> {
   const { rows } = await db.query<{ taken: number }>({
@@ -37,6 +38,8 @@ export async function sumDueHours(db: Queryable, { hours, payments }: Pass): Pro
 const key = ['fid', 'hour', 'recipient', 'chain', 'kind', 'flag', 'x402', 'passed_on']
 const values = ['first_at', 'last_at', 'n', 'amount', 'dust_n', 'dust_amount', 'other_n']
 const of = (table: string, names: readonly string[]) => names.map((name) => `${table}.${name}`).join(', ')
+
+const settledKinds = [settlementKind('true'), settlementKind('false')].join(', ')
 
 const isDust = `is_dollar and paid.amount < ${dustBelow}`
 
@@ -55,7 +58,9 @@ sized as (
                 and p.block_timestamp >= picked.hour and p.block_timestamp < picked.hour + interval '1 hour') as n
    ) size
 ),
-due as materialized (select recipient, chain, hour from sized where before < $2),
+due as materialized (
+  select recipient, chain, hour, ${isArchived('sized.chain', 'sized.hour')} as archived from sized where before < $2
+),
 done as (
   delete from income_due d using due where (d.recipient, d.chain, d.hour) = (due.recipient, due.chain, due.hour)
 ),
@@ -72,6 +77,7 @@ paid as (
         and ${isRolledUp('s')}
      offset 0
    ) s
+   where not due.archived
    union all
   select due.hour, s.kind, ${paymentColumns}
     from due
@@ -94,6 +100,16 @@ fact as materialized (
     from paid
    cross join lateral (${paidAgents('paid')}) a
    group by 1, 2, 3, 4, 5, 6, 7, 8
+   union all
+  -- Who paid in an archived hour is not known any more: what was summed up of its settlements stays, while the address is
+  -- the agent's.
+  select ${of('kept', [...key, ...values])}
+    from due
+    join income_hour kept using (recipient, chain, hour)
+   where due.archived and kept.kind in (${settledKinds})
+     and exists (select from income_address a
+                  where a.fid = kept.fid and a.address = kept.recipient and a.chain in ('', kept.chain)
+                    and a.from_at <= kept.last_at and kept.first_at < a.to_at)
 ),
 gone as (
   delete from income_hour i

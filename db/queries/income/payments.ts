@@ -1,5 +1,6 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { availableSince } from '../sql/archived.ts'
 import {
   evidence,
   incomeFlag,
@@ -35,6 +36,8 @@ interface PaymentPage {
   readonly count: number
   /** Place of the last row; null: no row follows. */
   readonly next: string[] | null
+  /** Since when all rows are there; null: none was archived. */
+  readonly availableSince: string | null
 }
 
 /**
@@ -89,10 +92,11 @@ select coalesce((select json_agg(${paymentObject} order by ${settlementOrder(ord
        (select count(*)::int from page) as count,
        (select ${settlementKey} from page s
          where (select count(*) from recent) > $2
-         order by ${settlementOrder(order === 'desc' ? 'asc' : 'desc')} limit 1) as next`,
+         order by ${settlementOrder(order === 'desc' ? 'asc' : 'desc')} limit 1) as next,
+       ${availableSince(parameter(filter.chain, 'text[]'))} as "availableSince"`,
     values,
   })
-  return found.rows[0] ?? { rows: '[]', count: 0, next: null }
+  return found.rows[0] ?? { rows: '[]', count: 0, next: null, availableSince: null }
 }
 
 const paymentObject = `json_build_object(

@@ -34,8 +34,8 @@ interface CoveredRange {
   /** Inclusive. */
   readonly to_block: number
   readonly by: 'processor' | 'backfill'
-  /** `loading`: reserved, and not all of it is loaded. */
-  readonly state: 'indexed' | 'loaded' | 'loading'
+  /** `loading`: reserved, and not all of it is loaded; `archived`: taken out of the database. */
+  readonly state: 'indexed' | 'loaded' | 'loading' | 'archived'
 }
 
 interface Gap {
@@ -110,13 +110,15 @@ export async function readCoverage(
   const backfills = await readBackfills(db)
   const certificates = await readCertificates(db, names, limit)
   const counts = await readCounts(db, names)
+  const archived = await readArchivedBlocks(db)
   return {
     count: chains.length,
     chains: chains.map((chain) => {
       const of = <T extends { readonly chain: string }>(rows: readonly T[]) =>
         rows.filter((row) => row.chain === chain.name)
       const state = of(states)[0]
-      const { ranges, gaps } = rangesOf(chain, state, of(backfills))
+      const { ranges: covered, gaps } = rangesOf(chain, state, of(backfills))
+      const ranges = covered.flatMap((range) => splitAt(range, archived.get(chain.name) ?? -1))
       const { audited, unaudited, isScoped, total } = of(counts)[0] as Counts
       return {
         chain: chain.name,
@@ -168,6 +170,22 @@ function rangesOf({ name, firstBlock }: CoveredChain, state: State | undefined, 
   if (state) between(Math.max(state.head_block, indexed))
   else gaps.push({ from_block: next, to_block: null, command: follow })
   return { ranges, gaps }
+}
+
+/** What of a range is archived, and what is still there. */
+function splitAt(range: CoveredRange, archivedTo: number): CoveredRange[] {
+  const { from_block, to_block } = range
+  if (range.state === 'loading' || archivedTo < from_block) return [range]
+  const gone: CoveredRange = { ...range, to_block: Math.min(to_block, archivedTo), state: 'archived' }
+  return archivedTo < to_block ? [gone, { ...range, from_block: archivedTo + 1 }] : [gone]
+}
+
+async function readArchivedBlocks(db: Queryable): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ chain: string; to_block: number }>({
+    name: 'covered-archives',
+    text: 'select chain, to_block from settlement_archived',
+  })
+  return new Map(rows.map(({ chain, to_block }) => [chain, to_block]))
 }
 
 async function readStates(db: Queryable): Promise<State[]> {

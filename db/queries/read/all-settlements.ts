@@ -1,5 +1,6 @@
 import { type ChainName, settlementChains } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { availableSince } from '../sql/archived.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { isListed } from '../sql/selectors.ts'
 import { bytesOf, type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
@@ -31,9 +32,11 @@ interface Rows {
   readonly rows: string
   readonly count: number
   readonly next: string[] | null
+  /** Since when all rows are there; null: none was archived. */
+  readonly availableSince: string | null
 }
 
-const none: Rows = { rows: '[]', count: 0, next: null }
+const none: Rows = { rows: '[]', count: 0, next: null, availableSince: null }
 
 /**
  * A page of the settlements of everybody that a filter matches. Of a known recipient they are looked up by the hours it
@@ -91,7 +94,8 @@ function ofRecipient(page: AllSettlementsPage) {
   })
   const found = `select s.* from recipient cross join lateral (${received}) s`
   const before = `recipient as (${recipients}),${examined ? `${examined.edge},` : ''}`
-  return { text: pageOf({ before, found, end: examined?.next }, order), values }
+  const since = availableSince(parameter(filter.chain, 'text[]'))
+  return { text: pageOf({ before, found, since, end: examined?.next }, order), values }
 }
 
 async function alongBlocks(db: Queryable, page: AllSettlementsPage) {
@@ -126,7 +130,8 @@ async function alongBlocks(db: Queryable, page: AllSettlementsPage) {
   const found = parts.map((part) => part.found).join(' union all ')
   const edges = parts.map((part) => part.edge).join(' union all ')
   const edge = `select * from (${edges}) s order by ${settlementOrder(order)} limit 1`
-  return { text: pageOf({ found, edge }, order), values }
+  const since = availableSince(parameter(filter.chain, 'text[]'))
+  return { text: pageOf({ found, since, edge }, order), values }
 }
 
 const columns = (table: string) =>
@@ -137,12 +142,13 @@ const columns = (table: string) =>
  * at `end`. `before`: common table expressions that `found` names.
  */
 function pageOf(
-  parts: { before?: string; found: string; edge?: string; end?: string | undefined },
+  parts: { before?: string; found: string; since: string; edge?: string; end?: string | undefined },
   order: 'asc' | 'desc',
 ): string {
   const {
     before = '',
     found,
+    since,
     edge,
     end = edge === undefined ? 'null' : `(select ${settlementKey} from edge s)`,
   } = parts
@@ -164,7 +170,8 @@ select coalesce((select json_agg(${settlementObject} order by ${settlementOrder(
        (select count(*) from page) as count,
        case when (select count(*) from shown) > $1::int
             then (select ${settlementKey} from page s order by ${settlementOrder(order === 'desc' ? 'asc' : 'desc')} limit 1)
-            else ${end} end as next`
+            else ${end} end as next,
+       ${since} as "availableSince"`
 }
 
 const anyBlock = { low: 0, high: 2_147_483_647 }

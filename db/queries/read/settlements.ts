@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { availableSince } from '../sql/archived.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
 
@@ -46,17 +47,20 @@ recent as (
    where a.fid = $1
 )`
 
-const newest = '(select $2::int)'
-const text = `with ${merged(receivedSettlements({ limit: newest, order: 'desc', overloads: '$3::boolean' }), 'desc', '$2')}
-select json_build_object(
+const bodyOf = (further: string) => `json_build_object(
   'fid', a.fid,
   'count', (select count(*) from recent),
   'settlements', (
     select coalesce(json_agg(${settlementObject} order by ${settlementOrder('desc')}), '[]')
     from recent s
-  )
-)::text as body
+  )${further}
+)`
+
+const newest = '(select $2::int)'
+const text = `with ${merged(receivedSettlements({ limit: newest, order: 'desc', overloads: '$3::boolean' }), 'desc', '$2')}
+select case when gone.since is null then ${bodyOf('')} else ${bodyOf(`, 'available_since', gone.since`)} end::text as body
   from agent a
+ cross join (select ${availableSince('null::text[]')} as since) gone
  where a.fid = $1`
 
 interface Page {
@@ -64,6 +68,8 @@ interface Page {
   readonly count: number
   readonly next: string[] | null
   readonly isCut: boolean
+  /** Since when all rows are there; null: none was archived. */
+  readonly availableSince: string | null
 }
 
 /**
@@ -100,7 +106,8 @@ select coalesce((select json_agg(${settlementObject} order by ${settlementOrder(
        case when is_full then (select ${settlementKey} from page s
                                 order by ${settlementOrder(order === 'desc' ? 'asc' : 'desc')} limit 1)
             else ${examined?.next ?? 'null'} end as next,
-       not is_full and ${examined?.next ?? 'null'} is not null as "isCut"
+       not is_full and ${examined?.next ?? 'null'} is not null as "isCut",
+       ${availableSince(parameter(filter.chain, 'text[]'))} as "availableSince"
   from agent
  cross join shown
  where fid = $1`,

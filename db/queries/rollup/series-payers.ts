@@ -4,6 +4,7 @@ import { readingLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { bucketsOf, intervals, moved } from '../time/buckets.ts'
 import { settlementSeries } from '../time/timeseries.ts'
+import { archivedUntil } from './archived-until.ts'
 import { allowLargeSums } from './sums.ts'
 
 /** A round begins no further count after so long. */
@@ -76,6 +77,8 @@ async function duePoints(
   { now, settlementOverloads, ...of }: Omit<Due, 'start' | 'end'> & SeriesNow,
 ): Promise<Due[]> {
   const { fid, chain, length } = of
+  const until = await archivedUntil(db)
+  const gone = Math.max(...[...until].map(([name, at]) => (chain === null || chain === name ? at.getTime() : -1)), -1)
   const newest = bucketsOf(length, { since: now, until: null, now }).starts[0] as number
   const starts = Array.from({ length: readingLimits.points }, (_, n) => moved(length, newest, n - readingLimits.points))
   const text = await settlementSeries(db, {
@@ -91,6 +94,7 @@ async function duePoints(
   return points
     .filter(({ settlements, unique_payers }) => unique_payers === null && settlements <= mostSettlements)
     .map(({ start }) => ({ ...of, start: Date.parse(start), end: moved(length, Date.parse(start), 1) }))
+    .filter((due) => due.start > gone) // who paid in archived blocks is not known any more
     .reverse()
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { archivedTo } from '../sql/archived.ts'
 import { isListed } from '../sql/selectors.ts'
 
 // Statements that keep the four tables settlements are summed up in: by recipient and hour, by recipient, by recipient
@@ -51,14 +52,26 @@ ${tables.map((sums) => stored(sums, (name) => values[name].add(`t.${name}`, `exc
 select count(*)::int as groups from fact`
 }
 
-/** Makes what is stored of some recipients, a relation, what their settlements `s` of a condition come to. */
+/**
+ * Makes what is stored of some recipients, a relation, what their settlements `s` of a condition come to, with the sums that
+ * were kept of archived ones. Hours with archived settlements stay as they are.
+ */
 export function recountSums(recipients: string, condition: string): string {
   return `
 with recipient as materialized (${recipients}),
-fact as materialized (${facts(`s.recipient in (select recipient from recipient) and ${condition}`)}),
-${tables.flatMap((sums) => [stored(sums, (name) => `excluded.${name}`), removed(sums)]).join(',\n')}
+fact as materialized (${facts(`s.recipient in (select recipient from recipient) and ${condition} and s.block_number > ${archivedTo('$1')}`)}
+   union all
+  select a.recipient, a.payer, a.facilitator, null, a.overload, null, null, a.first_at, a.last_at, a.n, a.amount
+    from settlement_archive_sum a
+    join settlement_archive on settlement_archive.chain = a.chain and settlement_archive.from_block = a.archive_block
+   where a.chain = $1 and a.recipient in (select recipient from recipient)),
+${tables.flatMap((sums) => [stored(sums, (name) => `excluded.${name}`, isRecounted), removed(sums)]).join(',\n')}
 select count(*)::int as groups from fact`
 }
+
+/** Whether an hour has no archived settlements. */
+const isRecounted = (hour: string) =>
+  `${hour} > coalesce((select a.until from settlement_archived a where a.chain = $1), '-infinity')`
 
 /** The settlements themselves are read once, for all four tables. */
 function facts(condition: string): string {
@@ -72,13 +85,18 @@ function facts(condition: string): string {
 }
 
 /** In the order of the key, so that neighbours in the index are written one after the other. */
-function stored({ table, by, values: names }: Sums, update: (name: keyof typeof values) => string): string {
+function stored(
+  { table, by, values: names }: Sums,
+  update: (name: keyof typeof values) => string,
+  isMeant = (_hour: string) => 'true',
+): string {
   const key = [...by, 'overload'].join(', ')
   return `
 ${table}_stored as (
   insert into ${table} as t (${key}, chain, ${names.join(', ')})
   select ${key}, $1, ${names.map((name) => `${values[name].over}(${name})`).join(', ')}
     from fact
+   where ${by.includes('hour') ? isMeant('hour') : 'true'}
    group by ${key}
    order by ${key}
       on conflict (${key}, chain) do update
@@ -92,7 +110,7 @@ function removed({ table, by }: Sums): string {
 ${table}_removed as (
   delete from ${table} t
    using recipient
-   where t.chain = $1 and t.recipient = recipient.recipient
+   where t.chain = $1 and t.recipient = recipient.recipient${by.includes('hour') ? ` and ${isRecounted('t.hour')}` : ''}
      and not exists (select from fact where ${key.map((name) => `fact.${name} = t.${name}`).join(' and ')})
 )`
 }

@@ -1,3 +1,4 @@
+import { archivedTo } from './archived.ts'
 import { dollars, hex, isoTime } from './json-text.ts'
 import { isListed } from './selectors.ts'
 
@@ -16,6 +17,9 @@ interface Received {
 /** The order of settlements, over a relation `s`. */
 export const settlementOrder = (order: 'asc' | 'desc') =>
   ['block_timestamp', 'chain', 'block_number', 'log_index'].map((name) => `s.${name} ${order}`).join(', ')
+
+/** Whether blocks of an hour `h` are still in the database: nothing is looked for in the others. */
+const isThere = `h.last_block > ${archivedTo('h.chain')}`
 
 /**
  * A statement: the first settlements, in order, to the address `recipient.address`. Searched for hour by hour, as far as
@@ -45,7 +49,7 @@ select s.*
          union all
         (select s.*
            from (select * from settlement_hourly h
-                  where h.recipient = recipient.address and (${overloads} or not h.overload)${and(hours)}
+                  where h.recipient = recipient.address and (${overloads} or not h.overload) and ${isThere}${and(hours)}
                   order by h.hour ${order}) h
           cross join lateral (
             select s.*
@@ -91,7 +95,7 @@ edge as materialized (
        from (select h.hour, sum(h.n) over (order by h.hour ${order}) as examined
                from settlement_hourly h
               where h.recipient = recipient.address and (${overloads} or not h.overload)
-                and ${['true', ...hours].join(' and ')}) h
+                and ${[isThere, ...hours].join(' and ')}) h
       where examined >= ${most}
       order by h.hour ${order}
       limit 1

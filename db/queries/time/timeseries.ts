@@ -1,5 +1,6 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { isArchived } from '../sql/archived.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 import type { Interval } from './buckets.ts'
@@ -22,7 +23,7 @@ interface Series {
 /**
  * JSON array of the buckets' sums, ascending, empty ones included. Rolled up hours give counts and amounts, blocks that
  * are not rolled up their settlements. How many paid, and the amount in the middle, is what the job has counted when the
- * window has more than `payersUpTo` settlements; null: it has not, of a bucket with these settlements.
+ * window has more than `payersUpTo` settlements, or archived ones; null: it has not, of a bucket with these settlements.
  */
 export async function settlementSeries(db: Queryable, series: Series): Promise<string> {
   const { fid, starts, end, length, chain, settlementOverloads, payersUpTo } = series
@@ -54,10 +55,10 @@ with ${parts.recipients}
 hours as materialized (${parts.hours}),
 unrolled as materialized (${parts.unrolled}),
 sums as (
-  select bucket, sum(n) as n, sum(amount) as amount
-    from (select ${bucketOf('hour')} as bucket, n, amount from hours
+  select bucket, sum(n) as n, sum(amount) as amount, bool_or(archived) as archived
+    from (select ${bucketOf('hour')} as bucket, n, amount, ${isArchived('hours.chain', 'hours.hour')} as archived from hours
            union all
-          select ${bucketOf('block_timestamp')}, 1, amount from unrolled) part
+          select ${bucketOf('block_timestamp')}, 1, amount, false from unrolled) part
    group by bucket
 ),
 countable as (select coalesce(sum(n), 0) <= $5::bigint as yes from sums),
@@ -73,15 +74,15 @@ select coalesce(json_agg(json_build_object(
          'start', ${isoTime('one.start')},
          'settlements', coalesce(sums.n, 0)::bigint,
          'amount_usdc', ${dollars('coalesce(sums.amount, 0)')},
-         'unique_payers', case when countable.yes or sums.n is null then coalesce(payers.n, 0) else kept.payers end,
-         'median_usdc', ${dollars('coalesce(payers.median, kept.median)')}
+         'unique_payers', case when sums.n is null then 0 when countable.yes and not sums.archived then coalesce(payers.n, 0) else kept.payers end,
+         'median_usdc', ${dollars('case when countable.yes and not sums.archived then payers.median else kept.median end')}
        ) order by one.start), '[]')::text as points
   from unnest($1::timestamptz[]) with ordinality as one (start, bucket)
  cross join countable
   left join sums using (bucket)
   left join payers using (bucket)
   left join series_payers kept
-    on not countable.yes and kept.fid = $7::bigint and kept.length = $6::text and kept.start = one.start
+    on (not countable.yes or sums.archived) and kept.fid = $7::bigint and kept.length = $6::text and kept.start = one.start
    and kept.chain = case when $3::text[] is null then '' when cardinality($3::text[]) = 1 then ($3::text[])[1] end
    and kept.overloads = $4::boolean and kept.settlements = sums.n and kept.addresses = ${parts.addresses}`
 }

@@ -1,0 +1,272 @@
+import pg from 'pg'
+import type { Queryable } from '../../pool.ts'
+import type { BlockRange } from '../rollup/hourly.ts'
+import { isListed } from '../sql/selectors.ts'
+
+/** What settlements came to: their number, their amount in base units, and the checksum of certificates. */
+interface Sums {
+  readonly settlements: number
+  readonly amount: bigint
+  readonly checksum: bigint
+}
+
+/** Blocks of an archived partition that no certificate's end lies within, and what their settlements came to. */
+export interface ArchivePiece extends BlockRange, Sums {}
+
+/** A partition of a chain that is divided by blocks. */
+export interface BlockPartition extends BlockRange {
+  readonly name: string
+  /** Of its table with all indexes. */
+  readonly bytes: number
+}
+
+/** Up to where a chain is archived. */
+interface Archived {
+  readonly toBlock: number
+  /** Nothing up to this block changes any more. */
+  readonly sealedTo: number
+}
+
+/** Undefined: nothing of the chain is archived. */
+export async function readArchived(db: Queryable, chain: string): Promise<Archived | undefined> {
+  const { rows } = await db.query<Archived>({
+    name: 'read-archived',
+    text: `select to_block as "toBlock", sealed_to as "sealedTo" from settlement_archived where chain = $1`,
+    values: [chain],
+  })
+  return rows[0]
+}
+
+/** The partitions of a chain that end before a block, ascending; none when the chain is not divided. */
+export async function partitionsBefore(db: Queryable, chain: string, block: number): Promise<BlockPartition[]> {
+  const { rows } = await db.query<BlockPartition>({
+    text: `
+select c.oid::regclass::text as name, bound.first as "fromBlock", bound.next - 1 as "toBlock",
+       pg_total_relation_size(c.oid) as bytes
+  from pg_inherits
+  join pg_class c on c.oid = inhrelid
+ cross join lateral (
+   select substring(text from 'FROM \\((\\d+)\\)')::int as first, substring(text from 'TO \\((\\d+)\\)')::int as next
+     from pg_get_expr(c.relpartbound, c.oid) text
+ ) bound
+ where inhparent = to_regclass('settlement_' || $1) and not inhdetachpending and bound.next <= $2
+ order by bound.first`,
+    values: [chain, block],
+  })
+  return rows
+}
+
+export async function countWithin(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<number> {
+  const { rows } = await db.query<{ settlements: number }>({
+    text: 'select count(*) as settlements from settlement where chain = $1 and block_number between $2 and $3',
+    values: [chain, fromBlock, toBlock],
+  })
+  return rows[0]?.settlements ?? 0
+}
+
+/** Where the rows of a range of blocks begin and end in time; nulls: there is none. */
+export async function timesWithin(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
+  const edge = (order: string) => `(select block_timestamp from settlement
+    where chain = $1 and block_number between $2 and $3 order by block_number ${order} limit 1)`
+  const { rows } = await db.query<{ first: Date | null; last: Date | null }>({
+    text: `select ${edge('')} as first, ${edge('desc')} as last`,
+    values: [chain, fromBlock, toBlock],
+  })
+  return rows[0] ?? { first: null, last: null }
+}
+
+/** What keeps blocks from being archived. */
+export interface Obstacles {
+  /** Null: the chain is not indexed. */
+  readonly finalizedBlock: number | null
+  readonly isScoped: boolean
+  /** Each null when there is none: blocks, both ends included. */
+  readonly unaudited: [number, number] | null
+  readonly loading: [number, number] | null
+  readonly unrolled: [number, number] | null
+  readonly unread: [number, number] | null
+  readonly hoursDue: number
+}
+
+/** `sealedTo`: the block up to which nothing may change any more; `until`: block time of the range's newest row. */
+export async function obstaclesOf(
+  db: Queryable,
+  chain: string,
+  { fromBlock }: BlockRange,
+  sealedTo: number,
+  until: Date | null,
+): Promise<Obstacles> {
+  const { rows } = await db.query<Obstacles>({
+    text: `
+select (select finalized_block from chain_state where chain = $1) as "finalizedBlock",
+       exists (select from settlement_scope where chain = $1) as "isScoped",
+       (select array[next_block, least(to_block, $3)] from head_range
+         where chain = $1 and from_block <= $3 and next_block <= least(to_block, $3) order by from_block limit 1) as unaudited,
+       (select array[from_block, to_block] from backfill
+         where chain = $1 and from_block <= $3 and to_block >= $2
+           and (completed_at is null or exists (select from backfill_partition p where p.backfill_id = backfill.id))
+         order by from_block limit 1) as loading,
+       (select array[from_block, to_block] from settlement_unrolled
+         where chain = $1 and from_block <= $3 and to_block >= $2 order by from_block limit 1) as unrolled,
+       (select array[next_block, to_block] from payment_pass
+         where chain = $1 and next_block <= least(to_block, $3) and to_block >= $2 order by from_block limit 1) as unread,
+       (select count(*)::int from income_due where chain = $1 and hour <= $4) as "hoursDue"`,
+    values: [chain, fromBlock, sealedTo, until],
+  })
+  return rows[0] as Obstacles
+}
+
+/** Sums up the rows of a partition for those who count a recipient anew; they count once the archive is recorded. */
+export async function storeArchiveSums(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
+  await db.query('delete from settlement_archive_sum where chain = $1 and archive_block = $2', [chain, fromBlock])
+  const { rows } = await db.query<{ settlements: number; amount: string }>({
+    text: `
+with stored as (
+  insert into settlement_archive_sum (chain, recipient, payer, facilitator, overload, archive_block, first_at, last_at, n, amount)
+  select s.chain, s.recipient, s.payer, s.facilitator, not ${isListed('s.selector')}, $2::int, min(s.block_timestamp),
+         max(s.block_timestamp), count(*), sum(s.amount)
+    from settlement s
+   where s.chain = $1 and s.block_number between $2 and $3
+   group by 1, 2, 3, 4, 5
+   order by 1, 2, 3, 4, 5
+  returning n, amount
+)
+select coalesce(sum(n), 0)::bigint as settlements, coalesce(sum(amount), 0)::text as amount from stored`,
+    values: [chain, fromBlock, toBlock],
+  })
+  return { settlements: rows[0]?.settlements ?? 0, amount: BigInt(rows[0]?.amount ?? 0) }
+}
+
+/** Records a partition as archived: from here on its rows are those of the files. */
+export async function recordArchive(
+  db: Queryable,
+  chain: string,
+  { name, fromBlock, toBlock }: Omit<BlockPartition, 'bytes'>,
+  sealedTo: number,
+  pieces: readonly ArchivePiece[],
+): Promise<void> {
+  await db.query({
+    text: `
+insert into settlement_archive (chain, from_block, to_block, sealed_to, partition, last_at, available_since)
+select $1, $2::int, $3::int, $4::int, $5,
+       (select block_timestamp from settlement where chain = $1 and block_number between $2::int and $3::int
+         order by block_number desc limit 1),
+       (select block_timestamp from settlement where chain = $1 and block_number > $3::int order by block_number limit 1)`,
+    values: [chain, fromBlock, toBlock, sealedTo, name],
+  })
+  await db.query({
+    text: `
+insert into settlement_archive_piece (chain, from_block, to_block, settlements, amount, checksum)
+select $1, * from unnest($2::int[], $3::int[], $4::bigint[], $5::numeric[], $6::numeric[])`,
+    values: [
+      chain,
+      pieces.map((piece) => piece.fromBlock),
+      pieces.map((piece) => piece.toBlock),
+      pieces.map(({ settlements }) => settlements),
+      pieces.map(({ amount }) => String(amount)),
+      pieces.map(({ checksum }) => String(checksum)),
+    ],
+  })
+}
+
+/** What the archived settlements of a range came to; pieces that reach out of it count for nothing. */
+export async function archivedSums(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<Sums> {
+  const { rows } = await db.query<{ settlements: number; amount: string; checksum: string }>({
+    name: 'archived-sums',
+    text: `
+select coalesce(sum(settlements), 0)::bigint as settlements, coalesce(sum(amount), 0)::text as amount,
+       (coalesce(sum(checksum), 0) % 18446744073709551616)::text as checksum
+  from settlement_archive_piece
+ where chain = $1 and from_block >= $2 and to_block <= $3`,
+    values: [chain, fromBlock, toBlock],
+  })
+  const { settlements = 0, amount = 0, checksum = 0 } = rows[0] ?? {}
+  return { settlements, amount: BigInt(amount), checksum: BigInt(checksum) }
+}
+
+/** The pieces of an archived partition, ascending. */
+export async function archivePieces(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
+  type Stored = BlockRange & { settlements: number; amount: string; checksum: string }
+  const { rows } = await db.query<Stored>({
+    text: `
+select from_block as "fromBlock", to_block as "toBlock", settlements, amount::text, checksum::text
+  from settlement_archive_piece
+ where chain = $1 and from_block between $2 and $3
+ order by from_block`,
+    values: [chain, fromBlock, toBlock],
+  })
+  return rows.map((row): ArchivePiece => ({ ...row, amount: BigInt(row.amount), checksum: BigInt(row.checksum) }))
+}
+
+/** An archived partition; `attached`: its table is still one of the chain's, `pending`: half detached. */
+export interface StoredArchive extends BlockRange {
+  readonly name: string
+  readonly isDropped: boolean
+  readonly table: 'attached' | 'pending' | 'apart' | 'gone'
+}
+
+/** The archived partitions of a chain, ascending. */
+export async function readArchives(db: Queryable, chain: string): Promise<StoredArchive[]> {
+  const { rows } = await db.query<StoredArchive>({
+    text: `
+select a.partition as name, a.from_block as "fromBlock", a.to_block as "toBlock", a.dropped_at is not null as "isDropped",
+       case when c.oid is null then 'gone' when i.inhrelid is null then 'apart'
+            when i.inhdetachpending then 'pending' else 'attached' end as "table"
+  from settlement_archive a
+  left join pg_class c on c.oid = to_regclass(quote_ident(a.partition))
+  left join pg_inherits i on i.inhrelid = c.oid
+ where a.chain = $1
+ order by a.from_block`,
+    values: [chain],
+  })
+  return rows
+}
+
+/** Takes a partition out of its chain's table, whose readers go on; on a connection without a transaction. */
+export async function detachPartition(db: Queryable, chain: string, partition: string): Promise<void> {
+  await db.query(
+    `alter table ${pg.escapeIdentifier(`settlement_${chain}`)} detach partition ${pg.escapeIdentifier(partition)} concurrently`,
+  )
+}
+
+/** Ends a detachment that was broken off. */
+export async function finishDetaching(db: Queryable, chain: string, partition: string): Promise<void> {
+  await db.query(
+    `alter table ${pg.escapeIdentifier(`settlement_${chain}`)} detach partition ${pg.escapeIdentifier(partition)} finalize`,
+  )
+}
+
+export async function noteDropped(db: Queryable, chain: string, fromBlock: number): Promise<void> {
+  await db.query('update settlement_archive set dropped_at = clock_timestamp() where chain = $1 and from_block = $2', [
+    chain,
+    fromBlock,
+  ])
+}
+
+/** Makes a table of a partition's shape, empty and without indexes; one that is left over of an earlier try is dropped. */
+export async function createApart(db: Queryable, partition: string, storage: string): Promise<void> {
+  const table = pg.escapeIdentifier(partition)
+  await db.query(`drop table if exists ${table}`)
+  await db.query(`create table ${table} (like settlement including defaults) with ${storage}`)
+}
+
+/** Attaches a table that its bounds are proven of. */
+export async function attachPartition(db: Queryable, chain: string, { name, fromBlock, toBlock }: StoredArchive) {
+  const table = pg.escapeIdentifier(name)
+  await db.query(
+    `alter table ${pg.escapeIdentifier(`settlement_${chain}`)} attach partition ${table}
+       for values from (${Math.trunc(fromBlock)}) to (${Math.trunc(toBlock) + 1})`,
+  )
+  await db.query(`alter table ${table} drop constraint bounds`)
+}
+
+/** Forgets an archive whose rows are in the database again. */
+export async function deleteArchive(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<void> {
+  await db.query('delete from settlement_archive where chain = $1 and from_block = $2', [chain, fromBlock])
+  await db.query('delete from settlement_archive_piece where chain = $1 and from_block between $2 and $3', [
+    chain,
+    fromBlock,
+    toBlock,
+  ])
+  await db.query('delete from settlement_archive_sum where chain = $1 and archive_block = $2', [chain, fromBlock])
+}

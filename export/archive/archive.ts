@@ -1,0 +1,162 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import type { ChainSettings } from '../../chains.file.ts'
+import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
+import { connectionTimeouts, endingWithClient, inTransaction } from '../../db/pool.ts'
+import {
+  type ArchivePiece,
+  type BlockPartition,
+  detachPartition,
+  finishDetaching,
+  noteDropped,
+  readArchives,
+  recordArchive,
+  storeArchiveSums,
+} from '../../db/queries/chain/archive.ts'
+import { lockReservations } from '../../db/queries/chain/backfill.ts'
+import { dropTable } from '../../db/queries/chain/reset.ts'
+import { limitLockWait } from '../../db/queries/chain/settlement-partitions.ts'
+import { lockRollup } from '../../db/queries/rollup/hourly.ts'
+import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
+import { addTally, emptyTally } from '../../processors/backfill/row-pages.ts'
+import { differences, tallyStored, tallyTable } from '../../processors/backfill/verify.ts'
+import { Refusal } from '../../processors/refusal.ts'
+import { tallyFiles } from './day-files.ts'
+import { type Candidate, examine } from './sealed.ts'
+
+export interface Archive {
+  readonly pool: pg.Pool
+  readonly databaseUrl: string
+  readonly chain: ChainSettings
+  /** Of the files that are served. */
+  readonly folder: string
+  /** Brings the files of the chain up to date, up to a day. */
+  readonly serve: (untilDay: string) => Promise<unknown>
+  /** What a person wants to know. */
+  readonly print: (line: string) => void
+}
+
+/**
+ * Takes a partition out of the database, once the served files of its days, read back, have exactly its rows and these are
+ * what was certified. Nothing is changed before that; from the record on the rest may be broken off and goes on with
+ * `finishArchives`. Throws a Refusal when the partition is not sealed, or when something differs.
+ */
+export async function archivePartition(archive: Archive, partition: BlockPartition): Promise<void> {
+  const { pool, chain, folder, print } = archive
+  const { name } = partition
+  const candidate = await examine(pool, chain, partition)
+  refuseUnsealed(candidate)
+  if (candidate.lastAt) await archive.serve(candidate.lastAt.toISOString().slice(0, 10))
+  const pieces = await provenPieces(archive, candidate)
+  const sum = pieces.reduce(addTally, emptyTally())
+  print(`${name}: ${sum.settlements} settlements are in the files under ${folder}, and as certified`)
+  await inTransaction(pool, async (db) => {
+    await allowLargeSums(db)
+    const { settlements, amount } = await storeArchiveSums(db, chain.name, candidate)
+    if (settlements !== sum.settlements || amount !== sum.amount) throw new Refusal(`${name} changed; try again later`)
+  })
+  await underLocks(archive, async (db) => {
+    const now = await examine(db, chain, partition)
+    refuseUnsealed(now)
+    if (JSON.stringify(now.certified) !== JSON.stringify(candidate.certified)) {
+      throw new Refusal(`what is certified of ${name} changed; run the command again`)
+    }
+    await recordArchive(db, chain.name, partition, now.sealedTo, pieces)
+  })
+  await finishArchives(archive)
+}
+
+const patience: Patience = { lockTimeoutMs: 500, pauseMs: 1_000, totalMs: 600_000 }
+
+/** In one transaction, while nobody takes a backfill or the chain back, and nobody counts anew. */
+export function underLocks({ pool, chain }: Archive, work: (db: pg.PoolClient) => Promise<void>): Promise<void> {
+  return patiently(patience, () =>
+    inTransaction(pool, async (db) => {
+      await limitLockWait(db, patience.lockTimeoutMs)
+      await lockReservations(db, chain.id)
+      await lockRollup(db, chain.name)
+      await work(db)
+    }),
+  )
+}
+
+function refuseUnsealed({ name, fromBlock, toBlock, obstacles }: Candidate): void {
+  if (obstacles.length === 0) return
+  throw new Refusal(`${name} (blocks ${fromBlock} to ${toBlock}) is not sealed: ${obstacles.join('; ')}`)
+}
+
+/** Throws a Refusal unless table, files and certificates are one. Pieces end where certificates do. */
+async function provenPieces({ pool, chain, folder }: Archive, candidate: Candidate): Promise<ArchivePiece[]> {
+  const { name, fromBlock, toBlock, certified } = candidate
+  const begins = new Set([fromBlock, ...certified.flatMap(({ firstBlock, lastBlock }) => [firstBlock, lastBlock + 1])])
+  const starts = [...begins].filter((block) => block >= fromBlock && block <= toBlock).sort((a, b) => a - b)
+  const pieces: ArchivePiece[] = []
+  for (const [at, first] of starts.entries()) {
+    const range = { fromBlock: first, toBlock: (starts[at + 1] ?? toBlock + 1) - 1 }
+    const shard = { firstBlock: range.fromBlock, lastBlock: range.toBlock }
+    const table = await inTransaction(pool, (client) => tallyTable(client, chain.name, shard))
+    if (!table)
+      throw new Refusal(`${name}: a row of blocks ${first} to ${range.toBlock} has another shape than a settlement`)
+    const inFiles = await tallyFiles(folder, chain.name, range)
+    const wrong = differences({ ...shard, ...table } as never, inFiles)
+    if (wrong.length > 0) {
+      throw new Refusal(
+        `the files of blocks ${first} to ${range.toBlock} are not the table (${wrong.join('; ')}): npm run export -- --served`,
+      )
+    }
+    pieces.push({ ...range, ...table })
+  }
+  for (const { by, firstBlock, lastBlock, settlements, amount, checksum } of certified) {
+    const found = await inTransaction(pool, (client) => tallyStored(client, chain.name, { firstBlock, lastBlock }))
+    const isEqual =
+      found?.settlements === settlements && String(found.amount) === amount && String(found.checksum) === checksum
+    if (isEqual) continue
+    throw new Refusal(
+      `blocks ${firstBlock} to ${lastBlock} are not as the ${by} certified: ` +
+        (by === 'backfill'
+          ? `npm run backfill -- --chain ${chain.name} --from <block> --to <block> --verify tells more`
+          : `npm run reset -- --chain ${chain.name} --to ${firstBlock - 1} has them read anew`),
+    )
+  }
+  return pieces
+}
+
+/** A detachment waits for the transactions that use the table, and keeps nobody waiting meanwhile. */
+const detachWaitMs = 600_000
+const pauseMs = 1_000
+
+/** Detaches and drops the tables of what is recorded as archived; goes on where it was broken off. */
+export async function finishArchives({ pool, databaseUrl, chain, print }: Archive): Promise<void> {
+  for (const { name, fromBlock, isDropped } of await readArchives(pool, chain.name)) {
+    if (isDropped) continue
+    const client = new pg.Client({
+      connectionString: endingWithClient(databaseUrl, { isPatient: true }),
+      application_name: `archive ${chain.name}`,
+      options: `-c lock_timeout=${detachWaitMs}`,
+      ...connectionTimeouts(0),
+    })
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      for (let isApart = false; !isApart; ) isApart = await step(client, chain.name, name)
+      await dropTable(client, name)
+      await noteDropped(client, chain.name, fromBlock)
+    } finally {
+      await client.end()
+    }
+    print(`${name} is out of the database`)
+  }
+}
+
+/** True: the table is no partition any more. */
+async function step(client: pg.Client, chain: string, name: string): Promise<boolean> {
+  const { table } = (await readArchives(client, chain)).find((one) => one.name === name) ?? { table: 'gone' }
+  if (table === 'apart' || table === 'gone') return true
+  try {
+    await (table === 'pending' ? finishDetaching : detachPartition)(client, chain, name)
+  } catch (error) {
+    if (!isLockFailure(error)) throw error
+    await delay(pauseMs)
+  }
+  return false
+}

@@ -1,0 +1,92 @@
+import { resolve } from 'node:path'
+import { openChainsFile, readChains } from '../../chains.file.ts'
+import { openDatabase } from '../../db/open.ts'
+import { createPool, inTransaction } from '../../db/pool.ts'
+import { refusePooler } from '../../db/pooler.ts'
+import { tryLockExport } from '../../db/queries/read/exports.ts'
+import { runCommand, UsageError } from '../../ops/cli.ts'
+import { untilStopSignal } from '../../ops/stop.ts'
+import { checkDatabase } from '../../processors/checks.ts'
+import { readSettings } from '../../settings.read.ts'
+import { namesRead } from '../../settings.ts'
+import { paceOf } from '../served/pace.ts'
+import { serveRound } from '../served/round.ts'
+import { startThread } from '../served/writers.ts'
+import type { Archive } from './archive.ts'
+import { leastAgeDays, options, readArchiveRequest } from './request.ts'
+import { runArchive } from './run.ts'
+
+const usage = `
+npm run archive -- --chain <chain> --before <date> [--plan] [--rows-per-second <n>]
+npm run archive -- --chain <chain> --check
+npm run archive -- --chain <chain> --restore
+
+Takes partitions of a chain's settlements out of the database, oldest first: those that end before the date, a day in UTC
+at least ${leastAgeDays} days ago. Their rows are then those of the files under EXPORT_DIR (docs/exports.md), which the command brings up to
+date first, reads back and compares with the table and with the certificates of backfills and audits. Counts and income
+stay; lists of settlements say since when rows are there. Everybody goes on reading and writing meanwhile.
+
+May be killed at any time: the same command goes on. A partition that is not final, audited, loaded and summed up is
+refused, with the command that mends it. Keep EXPORT_DIR and copies of it: nothing else has the rows.
+
+--plan             says what would be taken out, with rows and bytes, and what is in its way; changes nothing
+--rows-per-second  how fast files are written at most (50000)
+--check            reads the files of all archived partitions and compares them with what was archived
+--restore          brings the newest archived partition back from the files
+
+Reads ${namesRead('export')}: see .env.example.
+`
+await runCommand({ usage, options }, async ({ values }) => {
+  const { vars, others: chains } = readSettings('export', process.env, () =>
+    readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) }),
+  )
+  const request = readArchiveRequest(values, new Date())
+  const chain = chains[request.chain]
+  if (!chain) throw new UsageError(`${request.chain} is not a chain that is indexed`)
+  if (!vars.EXPORT_DIR) throw new UsageError('EXPORT_DIR must name the folder of the files that are served')
+  const folder = resolve(vars.EXPORT_DIR)
+  untilStopSignal().then((signal) => {
+    process.stderr.write(`${signal}: stopped; the same command goes on\n`)
+    process.exit(signal === 'SIGINT' ? 130 : 143)
+  })
+  const database = await openDatabase(vars.DATABASE_URL)
+  await refusePooler(database.databaseUrl)
+  const pool = createPool({
+    databaseUrl: database.databaseUrl,
+    name: `archive ${chain.name}`,
+    max: 4,
+    statementTimeoutMs: 0, // rows are read as long as there are some
+  })
+  const writers = startThread(database.databaseUrl)
+  const registries = Object.fromEntries(Object.entries(chains).map(([name, { registry }]) => [name, registry.address]))
+  const archive: Archive = {
+    pool,
+    databaseUrl: database.databaseUrl,
+    chain,
+    folder,
+    print: console.log,
+    serve: (untilDay) =>
+      serveRound({
+        pool,
+        writers,
+        folder,
+        pace: paceOf(request.rowsPerSecond),
+        installation: { registries, baseUrl: vars.BASE_URL },
+        terms: { serviceName: vars.SERVICE_NAME, siteUrl: vars.SITE_URL, baseUrl: vars.BASE_URL },
+        now: () => new Date(),
+        tell: console.log,
+        only: { chain: chain.name, untilDay },
+      }),
+  }
+  try {
+    await checkDatabase(pool, chain)
+    await inTransaction(pool, async (lock) => {
+      if (!(await tryLockExport(lock, folder))) throw new UsageError(`another process writes to ${folder}`)
+      await runArchive(archive, request)
+    })
+  } finally {
+    await writers.close()
+    await pool.end()
+    await database.close()
+  }
+})

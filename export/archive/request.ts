@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
+import { UsageError } from '../../ops/cli.ts'
+import { readRowsPerSecond } from '../request.ts'
+
+export const options = {
+  chain: { type: 'string' },
+  before: { type: 'string' },
+  plan: { type: 'boolean' },
+  check: { type: 'boolean' },
+  restore: { type: 'boolean' },
+  'rows-per-second': { type: 'string' },
+} as const
+type Values = { readonly [name in keyof typeof options]?: string | boolean | undefined }
+
+export interface ArchiveRequest {
+  readonly chain: ChainName
+  /** ISO time that all archived settlements are older than; absent when nothing is archived. */
+  readonly before: string
+  readonly task: 'archive' | 'plan' | 'check' | 'restore'
+  readonly rowsPerSecond: number
+}
+
+/** Younger settlements are read to count what was paid in the last days and weeks. */
+export const leastAgeDays = 90
+const dayMs = 86_400_000
+
+/** Throws a UsageError that names the first argument that is missing or wrong. */
+export function readArchiveRequest(values: Values, now: Date): ArchiveRequest {
+  const { before, plan, check, restore } = values
+  const chain = typeof values.chain === 'string' ? findChain(values.chain) : undefined
+  if (!chain) throw new UsageError(`--chain must be one of ${chainNames.join(', ')}`)
+  if ([plan, check, restore].filter(Boolean).length > 1)
+    throw new UsageError('say one of --plan, --check and --restore')
+  const task = plan ? 'plan' : check ? 'check' : restore ? 'restore' : 'archive'
+  const rowsPerSecond = readRowsPerSecond(values['rows-per-second'] as string | undefined)
+  if (task === 'check' || task === 'restore') {
+    if (before !== undefined) throw new UsageError(`--before does not go with --${task}`)
+    return { chain, before: '', task, rowsPerSecond }
+  }
+  if (!z.iso.date().safeParse(before).success) throw new UsageError('--before must be a day, as 2024-01-01')
+  const time = new Date(String(before))
+  if (time.getTime() > now.getTime() - leastAgeDays * dayMs) {
+    throw new UsageError(`--before must be at least ${leastAgeDays} days ago`)
+  }
+  return { chain, before: time.toISOString(), task, rowsPerSecond }
+}

@@ -1,0 +1,39 @@
+import { countWithin } from '../../db/queries/chain/archive.ts'
+import { type Archive, archivePartition, finishArchives } from './archive.ts'
+import type { ArchiveRequest } from './request.ts'
+import { checkArchives, restoreNewest } from './restore.ts'
+import { candidatesOf, examine } from './sealed.ts'
+
+/** Does what was asked; throws a Refusal at the first partition that cannot be archived: those before it are. */
+export async function runArchive(
+  archive: Archive,
+  { task, before }: Pick<ArchiveRequest, 'task' | 'before'>,
+): Promise<void> {
+  const { chain, print } = archive
+  if (task === 'check') return checkArchives(archive)
+  if (task === 'restore') {
+    if (!(await restoreNewest(archive))) print(`nothing of ${chain.name} is archived`)
+    return
+  }
+  if (task === 'plan') return printPlan(archive, before)
+  await finishArchives(archive)
+  const candidates = await candidatesOf(archive.pool, chain, before)
+  for (const partition of candidates) await archivePartition(archive, partition)
+  if (candidates.length === 0)
+    print(`no partition of ${chain.name} that is in the database ends before ${before.slice(0, 10)}`)
+}
+
+async function printPlan({ pool, chain, print }: Archive, before: string): Promise<void> {
+  const candidates = await candidatesOf(pool, chain, before)
+  let rows = 0
+  let bytes = 0
+  for (const partition of candidates) {
+    const { name, fromBlock, toBlock, obstacles, certified } = await examine(pool, chain, partition)
+    const settlements = await countWithin(pool, chain.name, partition)
+    const state = obstacles.length === 0 ? `sealed, ${certified.length} certificates` : obstacles.join('; ')
+    print(`${name}, blocks ${fromBlock} to ${toBlock}: ${settlements} rows, ${partition.bytes} bytes; ${state}`)
+    rows += settlements
+    bytes += partition.bytes
+  }
+  print(`${candidates.length} partitions of ${chain.name}, ${rows} rows, ${bytes} bytes; nothing was changed`)
+}

@@ -1,0 +1,79 @@
+import type pg from 'pg'
+import type { ChainSettings } from '../../chains.file.ts'
+import type { Queryable } from '../../db/pool.ts'
+import {
+  type BlockPartition,
+  type Obstacles,
+  obstaclesOf,
+  partitionsBefore,
+  readArchives,
+  timesWithin,
+} from '../../db/queries/chain/archive.ts'
+import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
+import { certifiedRanges } from '../../db/queries/server/backup.ts'
+import { Refusal } from '../../processors/refusal.ts'
+
+/** Certified ranges that meet a partition. */
+type Certified = Awaited<ReturnType<typeof certifiedRanges>>[number]
+
+/** A partition that is old enough to be archived, and what is in its way. */
+export interface Candidate extends BlockPartition {
+  /** Nothing up to this block may change any more: the end of the newest row's day, which is one file. */
+  readonly sealedTo: number
+  readonly firstAt: Date | null
+  readonly lastAt: Date | null
+  readonly certified: readonly Certified[]
+  /** A line each, with what mends it; empty: it is sealed. */
+  readonly obstacles: readonly string[]
+}
+
+const dayMs = 86_400_000
+
+/**
+ * The partitions of a chain whose settlements are all older than a time, ascending. Throws a Refusal when the chain's
+ * settlements are not divided by blocks.
+ */
+export async function candidatesOf(pool: pg.Pool, chain: ChainSettings, before: string): Promise<BlockPartition[]> {
+  const { name, partitions } = chain
+  if (!partitions)
+    throw new Refusal(`the settlements of ${name} are one partition: only those of divided chains can be archived`)
+  const [start] = await settlementStarts(pool, { chains: [name], since: before })
+  const begun = new Set((await readArchives(pool, name)).map(({ fromBlock }) => fromBlock))
+  const all = await partitionsBefore(pool, name, start?.block ?? 0)
+  return all.filter(({ fromBlock }) => !begun.has(fromBlock))
+}
+
+export async function examine(db: Queryable, chain: ChainSettings, partition: BlockPartition): Promise<Candidate> {
+  const { name } = chain
+  const { first, last } = await timesWithin(db, name, partition)
+  const nextDay = last && new Date(Math.floor(last.getTime() / dayMs) * dayMs + dayMs).toISOString()
+  const [end] = nextDay ? await settlementStarts(db, { chains: [name], since: nextDay }) : []
+  const sealedTo = Math.max(partition.toBlock, (end?.block ?? 0) - 1)
+  const certified = (await certifiedRanges(db)).filter(
+    ({ chain: of, firstBlock, lastBlock }) =>
+      of === name && firstBlock <= partition.toBlock && lastBlock >= partition.fromBlock,
+  )
+  const obstacles = linesOf(chain, sealedTo, await obstaclesOf(db, name, partition, sealedTo, last))
+  return { ...partition, sealedTo, firstAt: first, lastAt: last, certified, obstacles }
+}
+
+function linesOf({ name }: ChainSettings, sealedTo: number, found: Obstacles): string[] {
+  const { finalizedBlock, isScoped, unaudited, loading, unrolled, unread, hoursDue } = found
+  const blocks = ([from, to]: [number, number]) => `blocks ${from} to ${to}`
+  const processor = `npm run processor -- ${name}`
+  const lines: string[] = []
+  if (isScoped)
+    lines.push('with SETTLEMENT_SCOPE=verified recipients that come later need all of it: nothing is archived')
+  if (finalizedBlock === null || finalizedBlock < sealedTo) {
+    lines.push(`block ${sealedTo} is not indexed and final yet: ${processor}`)
+  }
+  if (unaudited) lines.push(`${blocks(unaudited)} are not audited yet, which the processor does: ${processor}`)
+  if (loading) {
+    const [from, to] = loading
+    lines.push(`${blocks(loading)} are not all loaded: npm run backfill -- --chain ${name} --from ${from} --to ${to}`)
+  }
+  if (unrolled) lines.push(`${blocks(unrolled)} are not summed up yet: npm run enrichment`)
+  if (unread) lines.push(`payments of ${blocks(unread)} are not read yet: npm run backfill -- --chain ${name} --legs`)
+  if (hoursDue > 0) lines.push(`income of ${hoursDue} hours is not summed up yet: npm run enrichment`)
+  return lines
+}

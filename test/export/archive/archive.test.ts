@@ -1,0 +1,248 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../../db/pool.ts'
+import { certifiedRanges } from '../../../db/queries/server/backup.ts'
+import { readArchiveRequest } from '../../../export/archive/request.ts'
+import { runArchive } from '../../../export/archive/run.ts'
+import type { ServedManifest } from '../../../export/served/manifest.ts'
+import { reserveRange } from '../../../processors/backfill/reservation.ts'
+import { tallyStored } from '../../../processors/backfill/verify.ts'
+import { Freezer } from '../../../processors/freezer.ts'
+import { resetAll } from '../../../processors/reset/reset.ts'
+import { keepVerified } from '../../../processors/scope/scope.ts'
+import { startApi } from '../../support/api/api.ts'
+import type { TestDatabase } from '../../support/database.ts'
+import { exportFolder } from '../../support/exports.ts'
+import { runMain } from '../../support/mains.ts'
+import {
+  archiveOf,
+  archiveWorld,
+  before,
+  behind,
+  chain,
+  now,
+  recountAll,
+  serve,
+  settlementsOf,
+  sumsOf,
+  wallet,
+} from './world.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await archiveWorld()
+})
+afterAll(() => database?.drop())
+
+const task = (name: 'archive' | 'plan' | 'check' | 'restore') =>
+  ({ task: name, before: `${before}T00:00:00.000Z` }) as const
+
+interface Answer {
+  readonly available_since?: string
+  readonly count: number
+  readonly settlements: readonly { readonly block_timestamp: string }[]
+  readonly chains: readonly { readonly chain: string; readonly ranges: readonly object[] }[]
+}
+
+/** What counts are told of, at one time. */
+const counted = [
+  '/api/stats',
+  '/api/leaderboard?period=all',
+  '/api/agent/1',
+  '/api/agent/2',
+  '/api/agent/1/income',
+  '/api/agent/2/income',
+  '/api/facilitators',
+]
+const told = async (paths: readonly string[]) => {
+  const api = await startApi(database, { now: () => now.getTime() })
+  try {
+    return await Promise.all(
+      paths.map(async (path) => [path, JSON.parse(await (await api.get(path)).text(), timeless)] as const),
+    )
+  } finally {
+    await api.stop()
+  }
+}
+const timeless = (name: string, value: unknown) => (['generated_at', 'lag_seconds'].includes(name) ? null : value)
+const manifestOf = async (folder: string): Promise<ServedManifest> =>
+  JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
+const settlementFiles = async (folder: string) =>
+  (await manifestOf(folder)).files.filter(({ dataset }) => dataset === 'settlements')
+
+test('what is not sealed is refused with what mends it, and a plan says so without changing anything', async () => {
+  const { pool } = database
+  const folder = await exportFolder()
+  const tables = await settlementsOf(database)
+  const refused = async (change: string, back: string) => {
+    await pool.query(change)
+    const lines: string[] = []
+    await runArchive(
+      archiveOf(database, folder, (line) => lines.push(line)),
+      task('plan'),
+    )
+    const failure = await runArchive(archiveOf(database, folder), task('archive')).catch(({ message }) => message)
+    await pool.query(back)
+    expect(lines.join('\n')).toContain(String(failure).replace(/^.*is not sealed: /, ''))
+    return failure
+  }
+  const behindBorder = `'base', 31000000, 31090000, 31000005`
+  for (const [change, back, mends] of [
+    [
+      'update chain_state set finalized_block = 20000000',
+      'update chain_state set finalized_block = 31900000',
+      'npm run processor -- base',
+    ],
+    [
+      `insert into head_range values ('base', 100, 200, 150)`,
+      'delete from head_range',
+      'blocks 150 to 200 are not audited',
+    ],
+    [`insert into income_due values ('\\x01', 'base', '2019-02-28')`, 'delete from income_due', 'npm run enrichment'],
+  ] as const) {
+    expect(await refused(change, back)).toContain(mends)
+  }
+  await pool.query(`insert into head_range values (${behindBorder})`)
+  const lines: string[] = []
+  await runArchive(
+    archiveOf(database, folder, (line) => lines.push(line)),
+    task('plan'),
+  )
+  await pool.query('delete from head_range')
+  expect(lines).toEqual([
+    expect.stringMatching(/^settlement_base_0000, blocks 0 to 29999999: 3 rows, \d+ bytes; sealed, 0 certificates$/),
+    // The rest of its last day is in the same file.
+    expect.stringMatching(/^settlement_base_0030, .*: 36 rows, .*blocks 31000005 to 31000010 are not audited yet/),
+    expect.stringMatching(/^2 partitions of base, 39 rows, \d+ bytes; nothing was changed$/),
+  ])
+  expect(await settlementsOf(database)).toEqual(tables)
+  expect(() => readArchiveRequest({ chain: 'base', before: '2019-08-01' }, now)).toThrow('at least 90 days ago')
+  await expect(
+    runArchive({ ...archiveOf(database, folder), chain: { ...chain, partitions: null } }, task('plan')),
+  ).rejects.toThrow('one partition')
+})
+
+test('a file that is not the table, and a table that is not as certified, are refused', async () => {
+  const { pool } = database
+  const folder = await exportFolder()
+  const tables = await settlementsOf(database)
+  await serve(database, folder)
+  await pool.query(`update settlement set selector_source = 'i' where block_number = 30100000 and log_index = 0`)
+  await expect(runArchive(archiveOf(database, folder), task('archive'))).rejects.toThrow(
+    /settlement|files of blocks 30000000 to 30499999 are not the table \(checksum/,
+  )
+  await expect(runArchive(archiveOf(database, await exportFolder()), task('archive'))).rejects.toThrow(
+    'blocks 30000000 to 30499999 are not as the backfill certified',
+  )
+  await pool.query(`update settlement set selector_source = 'c' where block_number = 30100000 and log_index = 0`)
+  // What is sealed before it went; it comes back.
+  await runArchive(archiveOf(database, folder), task('restore'))
+  expect(await settlementsOf(database)).toEqual(tables)
+})
+
+test('archived settlements leave the database and no count: answers, sums made anew, files and certificates stay', async () => {
+  const { pool } = database
+  const folder = await exportFolder()
+  const tables = await settlementsOf(database)
+  const answers = await told(counted)
+  const summed = await sumsOf(database)
+  await runArchive(archiveOf(database, folder), task('archive'))
+  expect(await settlementsOf(database)).toEqual(tables.slice(-18))
+  const { rows } = await pool.query(
+    `select to_regclass('settlement_base_0000') as old, to_regclass('settlement_base_0030') as gone`,
+  )
+  expect(rows).toEqual([{ old: null, gone: null }])
+
+  expect(await told(counted)).toEqual(answers)
+  expect(await sumsOf(database)).toEqual(summed)
+  await recountAll(database)
+  expect(await sumsOf(database)).toEqual(summed)
+  expect(await told(counted)).toEqual(answers)
+
+  const since = behind.toISOString()
+  const ask = async (path: string) => (await told([path]))[0]?.[1] as Answer
+  const list = await ask('/api/agent/1/settlements')
+  const page = await ask('/api/agent/1/settlements?order=asc&limit=4')
+  const all = await ask(`/api/settlements?recipient=${wallet}`)
+  const income = await ask('/api/agent/2/income/payments')
+  const celo = await ask('/api/agent/1/settlements?chain=celo')
+  const coverage = await ask('/api/coverage')
+  for (const one of [list, page, all, income]) expect(one.available_since).toBe(since)
+  expect(celo).toEqual({ fid: 1, count: 0, settlements: [] })
+  expect([list.count, page.settlements[0]?.block_timestamp, all.count, income.count]).toEqual([6, since, 6, 6])
+  const states = coverage.chains.find((one) => one.chain === 'base')?.ranges ?? []
+  const view = await pool.query(
+    `select from_block::int, to_block::int, by, state from directory.coverage where chain = 'base' and state <> 'missing' order by 1`,
+  )
+  expect(states).toEqual(view.rows)
+  expect(states.slice(1)).toEqual([
+    { from_block: 30_000_000, to_block: 30_999_999, by: 'backfill', state: 'archived' },
+    { from_block: 31_000_000, to_block: 31_200_000, by: 'backfill', state: 'loaded' },
+    { from_block: 31_200_001, to_block: 31_990_000, by: 'processor', state: 'indexed' },
+  ])
+  expect(states[0]).toMatchObject({ to_block: 29_999_999, by: 'processor', state: 'archived' })
+
+  const files = await settlementFiles(folder)
+  await serve(database, folder)
+  const rounded = await settlementFiles(folder)
+  expect(rounded).toEqual(expect.arrayContaining(files))
+  expect(rounded.map(({ partition }) => partition.day)).toEqual([
+    ...new Set(rounded.map(({ partition }) => partition.day)),
+  ])
+  expect(rounded.reduce((sum, file) => sum + file.rows, 0)).toBe(tables.length)
+  expect(files.length).toBe(4)
+
+  for (const { firstBlock, lastBlock, settlements, amount, checksum } of await certifiedRanges(pool)) {
+    const found = await inTransaction(pool, (db) => tallyStored(db, 'base', { firstBlock, lastBlock }))
+    expect([found?.settlements, String(found?.amount), String(found?.checksum)]).toEqual([
+      settlements,
+      amount,
+      checksum,
+    ])
+  }
+  const back = /archived up to block 30999999.*npm run archive -- --chain base --restore/
+  await expect(resetAll(pool, chain)).rejects.toThrow(back)
+  await expect(reserveRange(pool, chain, { fromBlock: 100, toBlock: 200 }, 1)).rejects.toThrow(back)
+  await expect(keepVerified(pool, chain, async () => 0)).rejects.toThrow(back)
+
+  const lines: string[] = []
+  await runArchive(
+    archiveOf(database, folder, (line) => lines.push(line)),
+    task('check'),
+  )
+  expect(lines).toEqual([
+    'settlement_base_0000: 3 settlements are in the files, as archived',
+    'settlement_base_0030: 36 settlements are in the files, as archived',
+  ])
+  for (let times = 0; times < 2; times++) await runArchive(archiveOf(database, folder), task('restore'))
+  expect(await settlementsOf(database)).toEqual(tables)
+  await recountAll(database)
+  expect(await sumsOf(database)).toEqual(summed)
+  const again = await ask('/api/agent/1/settlements')
+  expect([again.count, again.available_since]).toEqual([19, undefined])
+})
+
+test('the command plans, and says in a line what is wrong with its arguments', async () => {
+  const env = { DATABASE_URL: database.url, EXPORT_DIR: await exportFolder() }
+  const run = (...args: string[]) => runMain('export/archive/main.ts', args, { env })
+  const { code, stdout, stderr } = await run('--chain', 'base', '--before', before, '--plan')
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toContain('2 partitions of base, 39 rows')
+  const wrong = await run('--chain', 'base', '--before', 'yesterday')
+  expect([wrong.code, wrong.stderr]).toEqual([2, '--before must be a day, as 2024-01-01\n'])
+})
+
+test('a partition that nobody writes any more is frozen, once', async () => {
+  const log = { info: () => {}, warn: () => {} }
+  const freezer = new Freezer({ databaseUrl: database.url, chain, log })
+  expect([await freezer.freeze(), await freezer.freeze(), await freezer.freeze()]).toEqual([
+    'settlement_base_0000',
+    'settlement_base_0030',
+    undefined,
+  ])
+  const { rows } = await database.pool.query(
+    `select relname as name from pg_class where obj_description(oid, 'pg_class') = 'frozen' order by 1`,
+  )
+  expect(rows).toEqual([{ name: 'settlement_base_0000' }, { name: 'settlement_base_0030' }])
+})

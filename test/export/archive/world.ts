@@ -1,0 +1,176 @@
+import { readChains } from '../../../chains.file.ts'
+import { inTransaction } from '../../../db/pool.ts'
+import { ensurePartitions } from '../../../db/queries/chain/partitions-ahead.ts'
+import { lockRollup, recountRecipients } from '../../../db/queries/rollup/hourly.ts'
+import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
+import { refreshCounts } from '../../../db/queries/rollup/refresh-counts.ts'
+import { runIncome } from '../../../enrichment/join/income.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import type { Archive } from '../../../export/archive/archive.ts'
+import { paceOf } from '../../../export/served/pace.ts'
+import { serveRound } from '../../../export/served/round.ts'
+import { tallyTable } from '../../../processors/backfill/verify.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { writersOf } from '../../support/exports.ts'
+import {
+  addressOf,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedHolding,
+  seedPayment,
+  seedRegistration,
+  seedSettlement,
+  seedWallet,
+} from '../../support/seed.ts'
+
+const { base } = readChains({ env: {} })
+export const chain = base
+const first = new Date('2019-03-01T00:00:00.000Z')
+export const now = new Date('2019-09-01T00:00:00.000Z')
+/** Everything of the first two partitions is older. */
+export const before = '2019-06-01'
+/** The first row behind the archived partitions, in the hour of the last one of them. */
+export const behind = new Date(first.getTime() + 66 * 3_600_000 + 600_000)
+
+const own = addressOf('own')
+export const wallet = addressOf('wallet')
+const recipients = [own, wallet, addressOf('nobody')]
+const shards = [
+  { firstBlock: 30_000_000, lastBlock: 30_499_999 },
+  { firstBlock: 30_500_000, lastBlock: 31_200_000 },
+]
+/** Block and hours since the first row. */
+const blocks: readonly (readonly [number, number])[] = [
+  [29_000_000, -24],
+  ...Array.from({ length: 12 }, (_, n) => [30_100_000 + n * 80_000, n * 6] as const),
+  ...Array.from({ length: 6 }, (_, n) => [31_000_010 + n * 100_000, 66 + 1 / 6 + n * 6] as const),
+]
+
+/** Two agents, paid at a verified address and at a wallet, in three partitions; a certificate reaches over a border. */
+export async function archiveWorld(): Promise<TestDatabase> {
+  const database = await createTestDatabase()
+  const { pool } = database
+  await inTransaction(pool, (db) => ensurePartitions(db, 'base', 32_500_000))
+  await seedAgent(pool, { fid: 1, addresses: [own], chains: ['base'] })
+  await seedAgent(pool, { fid: 2, addresses: [addressOf('owner')], chains: ['base'] })
+  await seedRegistration(pool, { chain: 'base', id: 7, owner: addressOf('owner'), wallet, at: new Date('2019-01-01') })
+  await seedHolding(pool, { fid: 2, chain: 'base', id: 7, by: addressOf('owner'), at: new Date('2019-01-01') })
+  await seedWallet(pool, { id: 7, wallet, block: 101, at: new Date('2019-01-01') })
+  for (const fid of [1, 2]) await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: first })
+  for (const [n, [block, hours]] of blocks.entries()) {
+    for (const [at, recipient] of recipients.entries()) {
+      await seedSettlement(pool, {
+        chain: 'base',
+        recipient,
+        block,
+        logIndex: at,
+        payer: addressOf(`payer ${(n + at) % 4}`),
+        amount: BigInt(1_000_000 + n * 10 + at),
+        at: new Date(first.getTime() + hours * 3_600_000),
+        selector: at === 2 ? '0xcf092995' : '0xe3ee160e',
+      })
+    }
+  }
+  const legs = { payer: addressOf('payer 1'), block: 30_500_000, at: new Date(first.getTime() + 30 * 3_600_000) }
+  await seedPayment(pool, { ...legs, kind: 'permit2_exact', payee: own, amount: 5_000_000n, logIndex: 9 })
+  await seedChainState(pool, { chain: 'base', chainId: 8453, indexed: 31_990_000, finalized: 31_900_000, at: now })
+  const { rows } = await pool.query<{ id: number }>(
+    `insert into backfill (chain, from_block, to_block, completed_at) values ('base', $1, $2, now()) returning id`,
+    [shards[0]?.firstBlock, shards.at(-1)?.lastBlock],
+  )
+  for (const { firstBlock, lastBlock } of shards) {
+    const tally = await inTransaction(pool, (db) => tallyTable(db, 'base', { firstBlock, lastBlock }))
+    await insert(pool, 'backfill_shard', {
+      backfill_id: rows[0]?.id,
+      first_block: firstBlock,
+      last_block: lastBlock,
+      next_block: lastBlock + 1,
+      parent_hash: Buffer.alloc(32),
+      first_hash: Buffer.alloc(32, firstBlock === 30_000_000 ? 1 : 2),
+      last_hash: Buffer.alloc(32, 3),
+      settlements: tally?.settlements,
+      amount: String(tally?.amount),
+      checksum: String(tally?.checksum),
+    })
+  }
+  await sumUp(database)
+  return database
+}
+
+async function sumUp({ pool }: TestDatabase): Promise<void> {
+  while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
+  await refreshCounts({ pool, now: () => now, settlementOverloads: 'spec' })
+  await refreshRankings({ pool, now: () => now, settlementOverloads: 'spec' })
+}
+
+/** Counts every recipient, and the income of every hour, anew from what there is. */
+export async function recountAll(database: TestDatabase): Promise<void> {
+  const { pool } = database
+  await inTransaction(pool, async (db) => {
+    await lockRollup(db, 'base')
+    await recountRecipients(
+      db,
+      'base',
+      recipients.map((address) => Buffer.from(address.slice(2), 'hex')),
+    )
+  })
+  await pool.query(
+    `insert into income_due select distinct recipient, chain, hour from settlement_hourly on conflict do nothing`,
+  )
+  await sumUp(database)
+}
+
+const sums = [
+  'settlement_hourly',
+  'settlement_hour_total',
+  'settlement_total',
+  'settlement_payer',
+  'settlement_facilitator',
+  'income_hour',
+  'income_total',
+  'recipient_counts',
+]
+
+/** All rows of what is made of settlements. */
+export async function sumsOf({ pool }: TestDatabase): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for (const table of sums) {
+    const { rows } = await pool.query<{ row: string }>(`select to_jsonb(t)::text as row from ${table} t order by 1`)
+    found[table] = rows.map(({ row }) => row)
+  }
+  return found
+}
+
+/** All settlements, without the id that those of hot blocks have. */
+export async function settlementsOf({ pool }: TestDatabase): Promise<string[]> {
+  const text = `select (to_jsonb(s) - 'id')::text as row from settlement s order by block_number, log_index`
+  return (await pool.query<{ row: string }>(text)).rows.map(({ row }) => row)
+}
+
+export function archiveOf(database: TestDatabase, folder: string, print: (line: string) => void = () => {}): Archive {
+  return {
+    pool: database.pool,
+    databaseUrl: database.url,
+    chain,
+    folder,
+    print,
+    serve: (untilDay) => serve(database, folder, untilDay),
+  }
+}
+
+/** A round of served files; with a day: of the chain's settlements up to it alone. */
+export function serve(database: TestDatabase, folder: string, untilDay?: string): Promise<number> {
+  const baseUrl = 'https://api.agents.example'
+  return serveRound({
+    pool: database.pool,
+    writers: writersOf(database),
+    folder,
+    pace: paceOf(10_000_000),
+    installation: { registries: {} as never, baseUrl },
+    terms: { serviceName: 'agent-directory', siteUrl: 'https://agents.example', baseUrl },
+    now: () => now,
+    tell: () => {},
+    ...(untilDay !== undefined && { only: { chain: 'base', untilDay } }),
+  })
+}

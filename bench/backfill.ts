@@ -9,6 +9,7 @@ import { migrate } from '../db/migrate.ts'
 import { type EmbeddedPostgres, startPostgres } from '../postgres/embedded.ts'
 import { busiestChain } from './busiest.ts'
 import { checkRows } from './check-rows.ts'
+import { copyAlone, writeRows } from './copy-floor.ts'
 import { measure, type Run } from './measured-run.ts'
 import { longPaymentChain, type PaymentChain } from './payment-chain.ts'
 
@@ -24,9 +25,6 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const answersFolder = '.data/bench/portal-answers'
 const workers = cpus().length
 const settings = { shared_buffers: '2GB', max_wal_size: '8GB', checkpoint_timeout: '30min' }
-
-const columns = `amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token, payer, recipient,
-  facilitator, payment_nonce, tx_hash`
 
 /** Compares the backfill command with COPY alone and with a plain processor; prints a table and one JSON object. */
 export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): Promise<void> {
@@ -47,9 +45,7 @@ export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): P
     const first = await inDatabase(postgres, 'prepare', async (databaseUrl, client) => {
       const run = await command(chain, { ...env, DATABASE_URL: databaseUrl })
       say(`every one of ${await checkRows(client, chain)} rows is what the chain holds`)
-      await client.query(
-        `copy (select ${columns} from settlement order by block_number, log_index) to '${rows}' (format binary)`,
-      )
+      await writeRows(client, 'settlement', rows)
       return run
     })
     say(`first run, while the answers were made: ${first.seconds.toFixed(1)} s`)
@@ -65,7 +61,7 @@ export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): P
         return run
       })
     for (let round = 1; round <= rounds; round++) {
-      floors.push(await inDatabase(postgres, `floor_${round}`, (_, client) => copyAlone(client, rows)))
+      floors.push(await inDatabase(postgres, `floor_${round}`, (_, client) => copyAlone(client, 'settlement', rows)))
       runs.push(await load(`backfill_${round}`, env))
       bareRuns.push(await load(`bare_${round}`, bare))
       const seconds = [runs, bareRuns].map((all) => all.at(-1)?.seconds.toFixed(2))
@@ -117,13 +113,6 @@ async function connect(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString })
   await client.connect()
   return client
-}
-
-/** The rows in one statement into the table with its key and all its indexes, read by the server itself. */
-async function copyAlone(client: pg.Client, rows: string): Promise<number> {
-  const began = performance.now()
-  await client.query(`copy settlement (${columns}) from '${rows}' (format binary)`)
-  return (performance.now() - began) / 1000
 }
 
 function command({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.ProcessEnv): Promise<Run> {

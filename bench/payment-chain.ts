@@ -47,9 +47,9 @@ export function mainnetLikeChain(firstBlock: number, chunks: number): PaymentCha
   return paymentChain({ firstBlock, chunkBlocks, chunks, likeMainnet: true })
 }
 
-/** By Zipf's law: the k-th recipient gets 1/k of what the first one gets. */
-const rankOf = (serial: number) =>
-  Math.min(recipients, Math.floor((recipients + 1) ** (scattered(serial, 0xffffffff) / 0xffffffff)))
+/** One of so many, counted from one, by Zipf's law: the k-th is chosen 1/k as often as the first. */
+export const rankOf = (serial: number, of: number) =>
+  Math.min(of, Math.floor((of + 1) ** (scattered(serial, 0xffffffff) / 0xffffffff)))
 
 /** The chain of the benchmark: 101 chunks hold a million settlements. */
 export function longPaymentChain(chunks: number): PaymentChain {
@@ -59,7 +59,9 @@ export function longPaymentChain(chunks: number): PaymentChain {
 export function paymentChain({ firstBlock, chunkBlocks, chunks, likeMainnet }: PaymentChainOptions): PaymentChain {
   const blocks = chunks * chunkBlocks
   const size = { firstBlock, blocks, settlementsPerBlock: callsPerBlock, chunkBlocks }
-  const shape = likeMainnet ? { recipientOf: rankOf, bytesPercent } : { recipients }
+  const shape = likeMainnet
+    ? { recipientOf: (serial: number) => rankOf(serial, recipients), bytesPercent }
+    : { recipients }
   const plain = generatedSource({ ...size, token, trailingBytes, ...shape })
   const calls = blocks * callsPerBlock
   return {

@@ -12,8 +12,10 @@ import { commitOf, readReleases } from '../scripts/release/record.mjs'
 import { baseUrl, siteUrl } from '../test/support/api/claims.ts'
 import { until } from '../test/support/until.ts'
 import { measure } from './measured-run.ts'
-import { type Answered, readBeside, watchLocks } from './rehearsal/beside.ts'
-import { command } from './rehearsal/installation.ts'
+import type { Answered } from './rehearsal/asks.ts'
+import { watchLocks } from './rehearsal/beside.ts'
+import { command } from './rehearsal/processes.ts'
+import { readBeside } from './rehearsal/reads.ts'
 import { percentile, say } from './rehearsal/show.ts'
 import { fillWorld } from './world.ts'
 
@@ -26,7 +28,16 @@ const readyMs = 180_000
 /** Longest that a reader may wait for a lock. */
 const lockLimitMs = 1_000
 /** Their answers do not depend on sums, which this world does not have. */
-const read = ['profile', 'settlements of an agent', 'settlements', 'discovery', 'search', 'log of changes']
+const read = [
+  '/api/agent/{fid}',
+  '/api/agent/{fid}/settlements',
+  '/api/settlements',
+  '/api/discovery',
+  '/api/search',
+  '/data/log.ndjson',
+]
+const readers = 2
+const readPauseMs = 40
 
 /**
  * Migrates a database of the last release, with so many settlements, by the real command, while the last release's API is
@@ -110,9 +121,9 @@ async function migrateBeside(
   { pool, env, agents }: { pool: ReturnType<typeof createPool>; env: NodeJS.ProcessEnv; agents: number },
 ): Promise<Upgrade> {
   // Those that were paid least: nothing is summed up, so that the busiest take seconds without any migration.
-  const people = { agents: Array.from({ length: agents >> 1 }, (_, n) => agents - n) }
+  const reading = { url, agents, isOfTheRest: true, routes: read, readers, pauseMs: readPauseMs }
   const readAlone = async () => {
-    const reads = readBeside(url, people, read)
+    const reads = readBeside(reading)
     await delay(aloneMs)
     return reads.stop()
   }
@@ -120,7 +131,7 @@ async function migrateBeside(
   await readAlone() // the first answers of a process are slow
   const before = await readAlone()
   say('migrating')
-  const reads = readBeside(url, people, read)
+  const reads = readBeside(reading)
   const locks = watchLocks(pool)
   let applied = 0
   const heard = (text: string) => {
@@ -128,8 +139,8 @@ async function migrateBeside(
   }
   const { seconds } = await command('db/main.ts', [], env, { heard })
   const meanwhile = await reads.stop()
-  const { longest } = await locks.stop()
-  return { migrations: applied, seconds, before, meanwhile, longestLockMs: longest }
+  const { milliseconds: longestLockMs } = await locks.stop()
+  return { migrations: applied, seconds, before, meanwhile, longestLockMs }
 }
 
 async function report(rows: number, { migrations, seconds, before, meanwhile, longestLockMs }: Upgrade): Promise<void> {

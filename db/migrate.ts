@@ -17,7 +17,7 @@ const pollMs = 200
 const connectTimeoutMs = 10_000
 const defaults = {
   folder: new URL('./migrations/', import.meta.url),
-  patience: { lockTimeoutMs: 1_000, pauseMs: 2_000, totalMs: 10 * 60_000 } as Patience,
+  patience: { lockTimeoutMs: 500, pauseMs: 2_000, totalMs: 10 * 60_000 } as Patience,
   onNotice: (_text: string) => {},
 }
 

@@ -3,106 +3,87 @@ import type pg from 'pg'
 import { eip191Claim, post } from '../../test/support/api/claims.ts'
 import type { People } from './people.ts'
 
-/** Answers of a route. */
-export interface Answered {
-  readonly route: string
-  readonly milliseconds: number[]
-  /** With a status of 500 or more. */
-  failures: string[]
-}
-
 interface Beside<T> {
   /** Ends it, and says what it saw. Throws when it has failed. */
   stop(): Promise<T>
 }
 
-const readers = 2
-const readPauseMs = 40
-const claimPauseMs = 500
-const lockPauseMs = 50
-/** Of an answer: then there was none. */
-const answerMs = 60_000
-
-/** Reads every route in turn, or those that are named, again and again, of other agents each time. */
-export function readBeside(
-  url: string,
-  { agents }: Pick<People, 'agents'>,
-  named?: readonly string[],
-): Beside<Answered[]> {
-  const fid = (n: number) => agents[n % agents.length]
-  const routes: Record<string, (n: number) => string> = {
-    profile: (n) => `/api/agent/${fid(n)}`,
-    'settlements of an agent': (n) => `/api/agent/${fid(n)}/settlements?limit=50`,
-    'settlements of the busiest': () => '/api/agent/1/settlements?limit=100',
-    'days of an agent': (n) => `/api/agent/${fid(n)}/timeseries`,
-    settlements: (n) => `/api/settlements?limit=${1 + (n % 100)}`,
-    discovery: (n) => `/api/discovery?limit=${1 + (n % 30)}`,
-    search: (n) => `/api/search?q=agent${n % 50}`,
-    leaderboard: () => '/api/leaderboard',
-    stats: () => '/api/stats',
-    feed: () => '/feed.atom',
-    'log of changes': () => '/data/log.ndjson?limit=100',
-  }
-  const answered = (named ?? Object.keys(routes)).map((route): Answered => ({ route, milliseconds: [], failures: [] }))
-  return repeat(
-    readers,
-    readPauseMs,
-    async (n) => {
-      const one = answered[n % answered.length] as Answered
-      const path = (routes[one.route] as (n: number) => string)(n)
-      const began = performance.now()
-      const answer = await fetch(url + path, { signal: AbortSignal.timeout(answerMs) })
-      const body = await answer.text()
-      one.milliseconds.push(performance.now() - began)
-      if (answer.status >= 500) one.failures.push(`${path}: ${answer.status} ${body.slice(0, 200)}`)
-    },
-    answered,
-  )
+export interface Claimed {
+  /** Accounts whose claims were. */
+  readonly acknowledged: readonly number[]
+  readonly milliseconds: readonly number[]
+  /** Claims that were answered otherwise, by status and code; they are tried again. */
+  readonly refused: Readonly<Record<string, number>>
+  /** Those of them with a status of 500 or more. */
+  readonly failures: readonly string[]
 }
 
-/** Claims for one claimant after the other, until each is acknowledged; the accounts whose claims were. */
-export function claimBeside(url: string, { claimants }: People): Beside<number[]> {
+/** Longest that a statement of the API has waited for a lock on a table, and what for. */
+export interface LockWait {
+  readonly milliseconds: number
+  /** The statement that held it, or waited before. */
+  readonly blocker: string
+}
+
+const claimPauseMs = 1_000
+const lockPauseMs = 50
+/** How much of a statement is shown. */
+const shownCharacters = 120
+
+/** Claims for one claimant after the other, until each is acknowledged. */
+export function claimBeside(url: string, { claimants }: People): Beside<Claimed> {
   const acknowledged: number[] = []
+  const milliseconds: number[] = []
+  const refused: Record<string, number> = {}
+  const failures: string[] = []
   const api = { get: (path: string, init?: RequestInit) => fetch(url + path, init) }
   return repeat(
-    1,
     claimPauseMs,
     async (n) => {
       const claimant = claimants[n % claimants.length]
       if (!claimant || acknowledged.includes(claimant.fid)) return
-      const answer = await post(api, await eip191Claim({ clock: { now: Date.now() } }, claimant))
-      await answer.text()
-      if (answer.ok) acknowledged.push(claimant.fid)
+      const claim = await eip191Claim({ clock: { now: Date.now() } }, claimant)
+      const began = performance.now()
+      const answer = await post(api, claim)
+      const body = (await answer.json()) as { error?: string }
+      milliseconds.push(performance.now() - began)
+      if (answer.ok) return void acknowledged.push(claimant.fid)
+      const how = `${answer.status} ${body.error}`
+      refused[how] = (refused[how] ?? 0) + 1
+      if (answer.status >= 500) failures.push(`a claim of fid ${claimant.fid}: ${JSON.stringify(body)}`)
     },
-    acknowledged,
+    { acknowledged, milliseconds, refused, failures },
   )
 }
 
-/** Longest that a statement of the API has waited for a lock on a table, in milliseconds. */
-export function watchLocks(pool: pg.Pool): Beside<{ longest: number }> {
-  const seen = { longest: 0 }
+/** Watches what statements of the API wait for. */
+export function watchLocks(pool: pg.Pool): Beside<LockWait> {
+  const seen = { milliseconds: 0, blocker: '' }
   return repeat(
-    1,
     lockPauseMs,
     async () => {
-      const { rows } = await pool.query<{ ms: number }>(`
-      select coalesce(max(extract(epoch from clock_timestamp() - waitstart)) * 1000, 0)::float8 as ms
-        from pg_locks join pg_stat_activity using (pid)
-       where not granted and locktype = 'relation' and application_name = 'api'`)
-      seen.longest = Math.max(seen.longest, rows[0]?.ms ?? 0)
+      const { rows } = await pool.query<LockWait>(
+        `select extract(epoch from clock_timestamp() - waitstart)::float8 * 1000 as milliseconds,
+                coalesce((select string_agg(left(query, $1), '; ')
+                            from pg_stat_activity b where b.pid = any(pg_blocking_pids(l.pid))), '') as blocker
+           from pg_locks l join pg_stat_activity a on a.pid = l.pid
+          where not granted and locktype = 'relation' and application_name = 'api' and waitstart is not null
+          order by waitstart limit 1`,
+        [shownCharacters],
+      )
+      const [longest] = rows
+      if (longest && longest.milliseconds > seen.milliseconds) Object.assign(seen, longest)
     },
     seen,
   )
 }
 
-/** Does something again and again, `count` times at once, until it is stopped. */
-function repeat<T>(count: number, pauseMs: number, work: (n: number) => Promise<void>, result: T): Beside<T> {
+/** Does something again and again until it is stopped. */
+function repeat<T>(pauseMs: number, work: (n: number) => Promise<void>, result: T): Beside<T> {
   let isOver = false
-  let next = 0
-  const one = async () => {
-    for (; !isOver; await delay(pauseMs)) await work(next++)
-  }
-  const all = Promise.all(Array.from({ length: count }, one))
+  const all = (async () => {
+    for (let n = 0; !isOver; await delay(pauseMs)) await work(n++)
+  })()
   all.catch(() => {}) // told by stop
   return {
     async stop() {

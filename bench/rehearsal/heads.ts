@@ -1,42 +1,141 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type pg from 'pg'
-import type { DevChain } from '../../devnet/chain/chain.ts'
-import { growTraffic, trafficBranch } from '../../test/chain/traffic.ts'
-import { forkHere } from '../../test/support/chain/branches.ts'
+import { type Address, keccak256, toBytes } from 'viem'
+import { accountOf, type Call, type DevChain, funder } from '../../devnet/chain/chain.ts'
+import { aggregate, mint, pay, signAuthorization } from '../../devnet/chain/payments.ts'
+import { trafficBranch } from '../../test/chain/traffic.ts'
+import { recipientAddress } from '../../test/doubles/portal/generated-source.ts'
+import { type Act, forkHere } from '../../test/support/chain/branches.ts'
+import { busiestChain } from '../busiest.ts'
+import { rankOf } from '../payment-chain.ts'
+import type { Shape } from './shape.ts'
+import { untilAll } from './show.ts'
 
 /** Chains that grow and change their minds until they are told to stop. */
-interface Heads {
-  /** Milliseconds from a block's being there to its rows being read, one a look. */
-  readonly delays: readonly number[]
+export interface Heads {
+  /** Milliseconds from a block's being there to its rows' being there, by what was done meanwhile. */
+  readonly delays: Readonly<Record<string, readonly number[]>>
   readonly reorgs: number
+  /** Settlements a second, of all chains together. */
+  readonly settlementsPerSecond: number
+  /** Names what is done from here on. */
+  during(what: string): void
+  /** Waits until every chain is indexed to where it is now. */
+  untilIndexed(what: string): Promise<number>
   /** Throws when one of them has failed. */
   stop(): Promise<void>
 }
 
-const round = { kept: 2, replaced: 3 }
-const pollMs = 20
-/** Faults keep a block's rows waiting: processes start again ever later. */
-const longestMs = 180_000
+/** Of each chain but the busiest; reality has most of them idle. */
+const settlementsPerSecond = 2
+const blockSeconds = 2
+/** Blocks of a round that stay; then as many come as are replaced by one more. */
+const keptBlocks = 4
+const replacedBlocks = 3
+/** Payments of a transaction, as those who gather many make them. */
+const together = 40
+const gas = 20_000_000n
+const purse = 10n ** 15n
+const lookMs = 25
+const facilitator = accountOf('facilitator of the heads')
+const payers = Array.from({ length: 8 }, (_, n) => accountOf(`payer ${n} of the heads`))
 
-export function growHeads(chains: readonly DevChain[], pool: pg.Pool): Heads {
-  const delays: number[] = []
+/** Who sends what the heads are made of. */
+export const headAddresses: readonly Address[] = [facilitator.address]
+
+/** Gives those who pay what they pay with. */
+export async function prepareHeads(chain: DevChain): Promise<void> {
+  if (!chain.addresses.token) return
+  await Promise.all(payers.map(({ address }) => chain.execute(funder, mint(chain, address, purse))))
+}
+
+/** The agents of the shape are paid, the first most. */
+export function growHeads(chains: readonly DevChain[], { pool, shape }: { pool: pg.Pool; shape: Shape }): Heads {
+  const delays: Record<string, number[]> = {}
+  const tips = new Map(chains.map(({ name }) => [name, 0]))
+  const waiting = new Map(chains.map(({ name }) => [name, [] as { number: number; at: number }[]]))
+  const began = performance.now()
+  let doing = ''
   let reorgs = 0
+  let settlements = 0
   let isOver = false
-  const grow = async (chain: DevChain) => {
-    let fork = await forkHere(chain)
-    for (let n = 0; !isOver; n++) {
-      fork = await growTraffic(chain, fork, `round ${n}`, round)
-      reorgs++
-      delays.push(await untilRows(chain, pool))
-    }
-    await fork.mine(await trafficBranch(chain, 'at last', round.replaced + 1))
+
+  /** Blocks of a number that was never there before are looked for; another one's number is indexed already. */
+  const note = async ({ name, client }: DevChain) => {
+    const at = performance.now()
+    const number = Number(await client.getBlockNumber())
+    if (number <= (tips.get(name) as number)) return
+    tips.set(name, number)
+    waiting.get(name)?.push({ number, at })
   }
-  const all = Promise.all(chains.map(grow))
+  const grow = async (chain: DevChain) => {
+    let blocks = 0
+    const next = async (isFull: boolean) => {
+      const serial = blocks++
+      const share = chain.name === busiestChain ? shape.settlementsPerSecond : settlementsPerSecond
+      const count = chain.addresses.token ? share * blockSeconds : 0
+      settlements += count
+      const acts = await payments(chain, { count, from: serial * count, agents: shape.agents })
+      return isFull ? [...acts, ...(await trafficBranch(chain, `head ${serial}`, 1)).flat()] : acts
+    }
+    const mine = async (acts: readonly Act[]) => {
+      const { timestamp } = await chain.client.getBlock()
+      for (const { from, call, options } of acts) await chain.send(from, call, options)
+      await chain.client.setNextBlockTimestamp({ timestamp: timestamp + BigInt(blockSeconds) })
+      await chain.client.mine({ blocks: 1 })
+      await note(chain)
+    }
+    let due = performance.now()
+    const paced = async (acts: readonly Act[]) => {
+      due = Math.max(due + blockSeconds * 1_000, performance.now()) // what is late is not made up for
+      await delay(Math.max(0, due - performance.now()))
+      await mine(acts)
+    }
+    await chain.client.setAutomine(false)
+    while (!isOver) {
+      for (let n = 0; n < keptBlocks && !isOver; n++) await paced(await next(n === 0))
+      const fork = await forkHere(chain)
+      for (let n = 0; n < replacedBlocks && !isOver; n++) await paced(await next(n === 0))
+      const branch: Act[][] = []
+      for (let n = 0; n <= replacedBlocks; n++) branch.push(await next(n === 0))
+      await fork.mine(branch)
+      await note(chain)
+      reorgs++
+    }
+  }
+  const watch = async () => {
+    for (; !isOver; await delay(lookMs)) {
+      const found = await readIndexed(pool).catch(() => undefined) // the server is away for a while in between
+      const at = performance.now()
+      for (const [name, blocks] of waiting) {
+        const indexed = found?.get(name) ?? -1
+        for (; blocks[0] && blocks[0].number <= indexed; blocks.shift()) {
+          delays[doing] ??= []
+          delays[doing]?.push(at - blocks[0].at)
+        }
+      }
+    }
+  }
+  const all = Promise.all([...chains.map(grow), watch()])
   all.catch(() => {}) // told by stop
   return {
     delays,
     get reorgs() {
       return reorgs
+    },
+    get settlementsPerSecond() {
+      return Math.round((settlements * 1_000) / (performance.now() - began))
+    },
+    during(what) {
+      doing = what
+    },
+    untilIndexed(what) {
+      const goal = [...tips]
+      return untilAll(what, async () => {
+        const indexed = await readIndexed(pool).catch(() => new Map<string, number>())
+        const done = goal.filter(([name, number]) => (indexed.get(name) ?? -1) >= number).length
+        return { done, of: goal.length }
+      })
     },
     async stop() {
       isOver = true
@@ -45,17 +144,27 @@ export function growHeads(chains: readonly DevChain[], pool: pg.Pool): Heads {
   }
 }
 
-/** Until settlements of the newest block are there; milliseconds. */
-async function untilRows({ name, client }: DevChain, pool: pg.Pool): Promise<number> {
-  const began = performance.now()
-  const { number, transactions } = await client.getBlock()
-  const hashes = transactions.map((hash) => Buffer.from(hash.slice(2), 'hex'))
-  const text = 'select from settlement where chain = $1 and block_number = $2 and tx_hash = any($3) limit 1'
-  while (performance.now() - began < longestMs) {
-    // The server is away for a while in between.
-    const found = await pool.query(text, [name, Number(number), hashes]).catch(() => undefined)
-    if (found?.rowCount) return performance.now() - began
-    await delay(pollMs)
+async function readIndexed(pool: pg.Pool): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ chain: string; at: number }>('select chain, indexed_block as at from chain_state')
+  return new Map(rows.map(({ chain, at }) => [chain, at]))
+}
+
+async function payments(
+  chain: DevChain,
+  { count, from, agents }: { count: number; from: number; agents: number },
+): Promise<Act[]> {
+  const acts: Act[] = []
+  for (let first = 0; first < count; first += together) {
+    const calls: Call[] = []
+    for (let serial = from + first; serial < from + Math.min(first + together, count); serial++) {
+      const payer = payers[serial % payers.length] as (typeof payers)[number]
+      const to = recipientAddress(rankOf(serial, agents)) as Address
+      const nonce = keccak256(toBytes(`head ${serial}`))
+      const value = BigInt(1 + (serial % 1_000))
+      calls.push(pay(await signAuthorization(chain, payer, { to, value, nonce }), 'bytes'))
+      await nextTurn() // the lines to the database and the hub are of this process too
+    }
+    acts.push({ from: facilitator, call: aggregate(chain, calls), options: { gas } })
   }
-  throw new Error(`block ${number} of ${name} has no rows after ${longestMs} ms`)
+  return acts
 }

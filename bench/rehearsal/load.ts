@@ -1,19 +1,26 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { chmod, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
+import { inTransaction } from '../../db/pool.ts'
 import { busiestChain } from '../busiest.ts'
+import { copyAlone, writeRows } from '../copy-floor.ts'
 import type { Run } from '../measured-run.ts'
 import { chunkBlocks } from '../payment-chain.ts'
-import { command } from './installation.ts'
+import { type Curve, piecesOf, watchLoad } from './curve.ts'
+import { command } from './processes.ts'
 import type { Shape } from './shape.ts'
 import { say } from './show.ts'
 
 export interface Loaded {
   readonly rows: number
   readonly rowsPerSecond: number
-  readonly peakMegabytes: number
+  /** Rows a second of the load's tenths, by the rows that were there at their end. */
+  readonly pieces: Readonly<Record<number, number>>
+  /** Rows a second of COPY alone, into a table with the same key and indexes. */
+  readonly copyRowsPerSecond: number
   readonly walBytesPerRow: number
   /** Of the table and its indexes. */
   readonly bytesPerRow: number
@@ -25,6 +32,8 @@ interface Portal {
 }
 
 const entry = fileURLToPath(new URL('../portal/main.ts', import.meta.url))
+/** COPY alone takes so many rows in, or all there are. */
+const floorRows = 1_000_000
 
 /** A Portal of the rehearsal's chain in a process of its own, which keeps its answers in the folder. */
 export async function startPortal({ payments }: Shape, folder: string): Promise<Portal> {
@@ -47,26 +56,64 @@ export function backfill(
   return command('processors/backfill/main.ts', args, env, { heard })
 }
 
+interface LoadOptions {
+  readonly folder: string
+  readonly pool: pg.Pool
+  readonly shape: Shape
+  readonly env: NodeJS.ProcessEnv
+  /** What an interrupted load came to. */
+  readonly curve: Curve
+  /** Keeps what it has come to. */
+  readonly keep: (curve: Curve) => Promise<void>
+}
+
 /** Loads the history up to the edge, and says what it cost. */
-export async function loadHistory(pool: pg.Pool, { loaded }: Shape, env: NodeJS.ProcessEnv): Promise<Loaded> {
-  const wal = async () => {
-    const { rows } = await pool.query<{ at: number }>(`select pg_current_wal_lsn() - '0/0' as at`)
-    return Number(rows[0]?.at)
-  }
-  const before = await wal()
-  const { seconds, peakBytes } = await backfill(loaded, env)
-  const written = (await wal()) - before
+export async function loadHistory({ folder, pool, shape, env, curve, keep }: LoadOptions): Promise<Loaded> {
+  const watch = watchLoad(pool, curve, keep)
+  await backfill(shape.loaded, env).finally(() => watch.stop())
+  const whole = await watch.stop()
   const { rows } = await pool.query<{ rows: number; bytes: number }>(
     `select (select count(*)::int from settlement where chain = $1) as rows,
             (select sum(pg_total_relation_size(relid))::float8 from pg_partition_tree('settlement')) as bytes`,
     [busiestChain],
   )
   const { rows: count, bytes } = rows[0] as { rows: number; bytes: number }
+  const { seconds, walBytes } = whole.at(-1) ?? { seconds: 0, walBytes: 0 }
   return {
     rows: count,
     rowsPerSecond: Math.round(count / seconds),
-    peakMegabytes: Math.round(peakBytes / 1024 ** 2),
-    walBytesPerRow: Math.round(written / count),
+    pieces: piecesOf(whole),
+    copyRowsPerSecond: await copyFloor(pool, folder),
+    walBytesPerRow: Math.round(walBytes / count),
     bytesPerRow: Math.round(bytes / count),
   }
+}
+
+/** Rows a second of COPY alone. */
+async function copyFloor(pool: pg.Pool, folder: string): Promise<number> {
+  const place = join(folder, 'floor')
+  await mkdir(place)
+  await chmod(place, 0o777) // the server, another user when this is root, writes there
+  try {
+    const table = await largestPartition(pool)
+    await pool.query(`drop table if exists rehearsal_floor`)
+    return await inTransaction(pool, async (client) => {
+      const count = await writeRows(client, table, join(place, 'rows'), floorRows)
+      await client.query(`create table rehearsal_floor (like ${table} including all)`)
+      const seconds = await copyAlone(client, 'rehearsal_floor', join(place, 'rows'))
+      await client.query('drop table rehearsal_floor')
+      return Math.round(count / seconds)
+    })
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+/** Of the settlements. */
+export async function largestPartition(pool: pg.Pool): Promise<string> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select relid::regclass::text as name from pg_partition_tree('settlement') where isleaf
+      order by pg_total_relation_size(relid) desc, relid limit 1`,
+  )
+  return rows[0]?.name as string
 }

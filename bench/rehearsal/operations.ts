@@ -1,13 +1,18 @@
-import { rm } from 'node:fs/promises'
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
+import { migrate } from '../../db/migrate.ts'
+import { patiently } from '../../db/patience.ts'
+import { inTransaction } from '../../db/pool.ts'
 import { reserveRange } from '../../processors/backfill/reservation.ts'
 import { busiestChain } from '../busiest.ts'
-import { command, type Installation, type Running } from './installation.ts'
-import { backfill } from './load.ts'
-import { type Shape, socialChain } from './shape.ts'
-import { say, untilAll } from './show.ts'
+import type { Installation } from './installation.ts'
+import { backfill, largestPartition } from './load.ts'
+import { command } from './processes.ts'
+import type { Shape } from './shape.ts'
+import { say } from './show.ts'
 
 /** Seconds, by what was done. */
 export type Durations = Record<string, number>
@@ -20,7 +25,11 @@ interface Place {
   readonly env: NodeJS.ProcessEnv
 }
 
-const pausedMs = 3_000
+const migrations = fileURLToPath(new URL('../../db/migrations', import.meta.url))
+/** Behind all there are. */
+const rehearsed = '9999_rehearsal.sql'
+/** Of what changes a table that is read. */
+const patience = { lockTimeoutMs: 500, pauseMs: 500, totalMs: 600_000 }
 
 /** Reserves the edge before the processor writes to its partition, as a backfill does that was killed right after. */
 export async function reserveEdge(
@@ -32,9 +41,14 @@ export async function reserveEdge(
 }
 
 /** What an operator does while everything runs; the seconds that each took. */
-export async function operate({ folder, installation, shape, env }: Place): Promise<Durations> {
+export async function operate(
+  { folder, installation, shape, env }: Place,
+  during: (what: string) => void,
+): Promise<Durations> {
+  const { pool } = installation
   const took: Durations = {}
   const run = async (name: string, work: () => Promise<unknown>) => {
+    during(name)
     const began = performance.now()
     await work()
     took[name] = (performance.now() - began) / 1_000
@@ -44,18 +58,16 @@ export async function operate({ folder, installation, shape, env }: Place): Prom
   const ofChain = ['--chain', busiestChain]
   await run('edge partition loaded and placed', () => backfill(shape.edge, env))
   await run('loaded rows verified', () => backfill(shape.loaded, env, ['--verify']))
-  await run('migrations', () => command('db/main.ts', [], env))
+  await run('migration to what is there', () => command('db/main.ts', [], env))
+  await run('migration that adds a column', () => addColumn(folder, installation))
   await rm(out('export'), { recursive: true, force: true })
   const parquet = ['--what', 'settlements', ...ofChain, '--format', 'parquet', '--out', out('export')]
   await run('settlements exported to Parquet', () => command('export/main.ts', parquet, env))
   await run('index made and dropped', async () => {
-    const { rows } = await installation.pool.query<{ name: string }>(
-      `select relid::regclass::text as name from pg_partition_tree('settlement') where isleaf
-        order by pg_total_relation_size(relid) desc, relid limit 1`,
-    )
-    await installation.pool.query(`create index concurrently rehearsal on ${rows[0]?.name} (amount)`)
-    await installation.pool.query('drop index concurrently rehearsal')
+    await pool.query(`create index concurrently rehearsal on ${await largestPartition(pool)} (amount)`)
+    await pool.query('drop index concurrently rehearsal')
   })
+  await run('partition frozen', async () => pool.query(`vacuum (freeze, analyze) ${await largestPartition(pool)}`))
   await run('backup', async () => {
     await rm(out('backup'), { recursive: true, force: true })
     await command('db/backup/main.ts', ['--out', out('backup')], {}, { cwd: installation.home })
@@ -63,24 +75,26 @@ export async function operate({ folder, installation, shape, env }: Place): Prom
   return took
 }
 
-/** Ends and pauses processes without a word; seconds until the heads are indexed again, by fault. */
-export async function disturb({ pool }: Installation, running: Running): Promise<Durations> {
-  const took: Durations = {}
-  const recover = async (name: string, chain: string, fault: () => Promise<void> | void) => {
-    await fault()
-    const { rows } = await pool.query<{ at: Date }>('select clock_timestamp() as at')
-    const since = rows[0]?.at
-    took[name] = await untilAll(name, async () => {
-      const found = await pool.query('select from chain_state where chain = $1 and updated_at > $2', [chain, since])
-      return { done: found.rowCount ?? 0, of: 1 }
-    })
-  }
-  await recover('processor killed', busiestChain, () => running.signal(`processor-${busiestChain}`, 'SIGKILL'))
-  await recover('processor paused', socialChain, async () => {
-    running.signal(`processor-${socialChain}`, 'SIGSTOP')
-    await delay(pausedMs)
-    running.signal(`processor-${socialChain}`, 'SIGCONT')
+/** Brings the database to a schema with one more column, as a release does, and back. */
+async function addColumn(folder: string, { databaseUrl, pool }: Installation): Promise<void> {
+  const next = join(folder, 'migrations')
+  await rm(next, { recursive: true, force: true })
+  await mkdir(next)
+  await cp(migrations, next, { recursive: true })
+  await writeFile(join(next, rehearsed), 'alter table settlement add column rehearsed int;\n')
+  await migrate(databaseUrl, { folder: new URL(`file://${next}/`) })
+  await withoutReadersWaiting(pool, async (client) => {
+    await client.query('alter table settlement drop column rehearsed')
+    await client.query('delete from schema_migration where name = $1', [rehearsed])
   })
-  running.signal('enrichment', 'SIGKILL')
-  return took
+}
+
+/** Gives a lock up early that readers would wait behind, and tries again. */
+export function withoutReadersWaiting(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<unknown>): Promise<void> {
+  return patiently(patience, () =>
+    inTransaction(pool, async (client) => {
+      await client.query(`set local lock_timeout = ${patience.lockTimeoutMs}`)
+      await work(client)
+    }),
+  )
 }

@@ -14,7 +14,7 @@ export interface People {
   readonly claimants: readonly Claimant[]
 }
 
-const claimants = 12
+const claimants = 40
 /** Of claimants of the first attempt; another attempt has others, whose claims are not there yet. */
 const firstClaimant = 1_000_000_000
 /** Registrations of one transaction, and what they take. */
@@ -39,11 +39,10 @@ export async function settlePeople(
   for (let left = shape.holdings; left > 0; left -= atOnce) {
     await registry.execute(funder, registration(addressOf(holder, shape), Math.min(left, atOnce)), { gas })
   }
-  const claiming: Claimant[] = []
-  for (let n = 0; n < claimants; n++) {
-    claiming.push(await newClaimant(firstClaimant + attempt * claimants + n, hub, social))
-  }
-  return { hub, agents: [...agents, holder], claimants: claiming }
+  const claiming = Array.from({ length: claimants }, (_, n) =>
+    newClaimant(firstClaimant + attempt * claimants + n, hub, social),
+  )
+  return { hub, agents: [...agents, holder], claimants: await Promise.all(claiming) }
 }
 
 function registration(to: Address, count: number) {

@@ -1,32 +1,30 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { chainOf } from '../../chains.config.ts'
+import { chainOf, settlementChains } from '../../chains.config.ts'
 import { openChainsFile, readChains, settingsOf } from '../../chains.file.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { endLeftovers } from '../../stack/processes.ts'
+import { untilStopSignal } from '../../ops/stop.ts'
 import { prepareTraffic, trafficAddresses } from '../../test/chain/traffic.ts'
+import { startTcpLink, type TcpLink } from '../../test/doubles/tcp-link.ts'
 import { chainSettings } from '../../test/support/chain/settings.ts'
 import { busiestChain } from '../busiest.ts'
 import { checkRows } from '../check-rows.ts'
-import { claimBeside, readBeside, watchLocks } from './beside.ts'
+import { claimBeside, watchLocks } from './beside.ts'
 import { differenceFromClean, lostClaims, wrongSums } from './checks.ts'
-import { growHeads } from './heads.ts'
-import {
-  command,
-  type Installation,
-  openInstallation,
-  type Running,
-  removeDatabase,
-  runProcesses,
-  runProcessors,
-  writeChainsFile,
-} from './installation.ts'
+import type { Curve } from './curve.ts'
+import { disturb } from './faults.ts'
+import { growHeads, headAddresses, prepareHeads } from './heads.ts'
+import { type Installation, openInstallation, removeDatabase } from './installation.ts'
 import { type Loaded, loadHistory, startPortal } from './load.ts'
-import { type Durations, disturb, operate, reserveEdge } from './operations.ts'
+import { watchMemory } from './memory.ts'
+import { operate, reserveEdge } from './operations.ts'
 import { type People, settlePeople } from './people.ts'
+import { command, endProcesses, type Running, runApi, runJobs, runProcessors, writeChainsFile } from './processes.ts'
+import { readBeside, readOnce } from './reads.ts'
 import { type Findings, report } from './report.ts'
 import { headChains, type Shape, shapeOf } from './shape.ts'
 import { say, untilAll } from './show.ts'
@@ -34,6 +32,8 @@ import { say, untilAll } from './show.ts'
 /** What an interrupted rehearsal goes on with. */
 interface Begun {
   readonly rows: number
+  /** How far the load was. */
+  readonly curve: Curve
   readonly loaded?: Loaded
   /** Times that what comes after the load was begun. */
   readonly attempts: number
@@ -59,21 +59,29 @@ export async function benchRehearsal({ rows, folder }: { rows: number; folder: s
     opened.push(() => close(one))
     return one
   }
+  const closeAll = async () => {
+    for (let close = opened.pop(); close; close = opened.pop()) await close()
+  }
+  untilStopSignal().then(async (signal) => {
+    say(`${signal}: ending what runs; the same command goes on`)
+    await closeAll()
+    process.exit(1)
+  })
   try {
     const installation = own(await openInstallation(folder), (one) => one.stop())
     const portal = own(await startPortal(shape, folder), (one) => one.stop())
     const stage = { folder, installation, shape, portalUrl: portal.url, own }
-    const loaded = record.loaded ?? (await loadHistory(installation.pool, shape, await loadEnv(stage)))
+    const loaded = record.loaded ?? (await load(stage, record))
     if (!record.loaded && loaded.rows >= keptRows) {
       await command('db/backup/main.ts', ['--out', join(folder, 'loaded')], {}, { cwd: installation.home })
     }
-    await writeRecord(folder, { rows, loaded, attempts: record.attempts + 1 })
-    say(`${loaded.rows} rows are loaded, ${loaded.rowsPerSecond} a second`)
+    await writeRecord(folder, { ...record, loaded, attempts: record.attempts + 1 })
+    say(`${loaded.rows} rows are loaded, ${loaded.rowsPerSecond} a second, ${loaded.copyRowsPerSecond} by COPY alone`)
     const findings = await playThrough(stage, record.attempts)
     const wrong = report({ ...findings, loaded, rows })
     if (wrong.length > 0) throw new Error(wrong.join('\n'))
   } finally {
-    for (const close of opened.toReversed()) await close()
+    await closeAll()
   }
   await removeAll(folder)
 }
@@ -84,6 +92,13 @@ interface Stage {
   readonly shape: Shape
   readonly portalUrl: string
   readonly own: <T>(one: T, close: (one: T) => unknown) => T
+}
+
+async function load(stage: Stage, record: Begun): Promise<Loaded> {
+  const { folder, installation, shape } = stage
+  const keep = (curve: Curve) => writeRecord(folder, { ...record, curve })
+  const env = await loadEnv(stage)
+  return loadHistory({ folder, pool: installation.pool, shape, env, curve: record.curve, keep })
 }
 
 /** Commands talk to the server itself; a backfill knows of no node, and of the Portal. */
@@ -101,62 +116,153 @@ async function loadEnv({ folder, installation, shape, portalUrl }: Stage): Promi
   return { DATABASE_URL: installation.databaseUrl, CHAINS_FILE: chainsFile }
 }
 
+/** What is there beside the database. */
+interface World {
+  readonly chains: readonly DevChain[]
+  readonly people: People
+  readonly lines: { readonly node: TcpLink; readonly hub: TcpLink }
+  readonly jobs: Running
+  readonly api: Awaited<ReturnType<typeof runApi>>
+}
+
 async function playThrough(stage: Stage, attempt: number): Promise<Omit<Findings, 'loaded' | 'rows'>> {
-  const { folder, installation, shape, own } = stage
+  const { installation, own } = stage
   const { pool } = installation
+  const world = await openWorld(stage, attempt)
+  const { chains, people, jobs, api } = world
+  const pids = () =>
+    new Map([...jobs.pids, ...api.pids, ...chains.map(({ name, pid }) => [`node of ${name}`, pid] as const)])
+  const memory = own(watchMemory({ pids, server: () => installation.pid }), (one) => one.stop())
+  const settled = await untilSettled(stage, people)
+  const live = await playLive(stage, world)
+  const cold = await readCold(stage, world)
+  const differences = await compare(stage, world)
+  await memory.stop()
+  const lost = await lostClaims(pool, live.claimed.acknowledged)
+  const restoreSeconds = await restore(stage)
+  return { ...settled, ...live, cold, lost, restoreSeconds, differences }
+}
+
+async function openWorld({ folder, installation, shape, own }: Stage, attempt: number): Promise<World> {
   say('starting the chains')
+  const funded = [...trafficAddresses, ...headAddresses]
   const start = async (name: (typeof headChains)[number]) => {
     const place = name === busiestChain ? { firstBlock: shape.headBlock } : {}
-    const chain = await startDevChain(name, { ...place, genesisTime: shape.headTime, funded: trafficAddresses })
+    const chain = await startDevChain(name, { ...place, genesisTime: shape.headTime, funded })
     own(chain, (one) => one.stop())
     await prepareTraffic(chain)
+    await prepareHeads(chain)
     return chain
   }
   const chains = await Promise.all(headChains.map(start))
-  const [registry, social] = chains as [DevChain, DevChain]
+  const registry = chains.find(({ name }) => name === busiestChain) as DevChain
+  const social = chains.find(({ addresses }) => addresses.idRegistry) as DevChain
   const people = await settlePeople(shape, { registry, social, attempt })
   own(people.hub, (hub) => hub.stop())
-  const chainsFile = await writeChainsFile(
-    join(folder, 'chains.json'),
-    rowsOf(chains, shape, shape.payments.firstBlock),
-  )
+  const line = async (url: string) => own(await startTcpLink(Number(new URL(url).port)), (one) => one.close())
+  const lines = { node: await line(registry.rpc), hub: await line(people.hub.url) }
+  const paidFrom = shape.payments.firstBlock
+  const rpc = `http://127.0.0.1:${lines.node.port}`
+  const chainsFile = await writeChainsFile(join(folder, 'chains.json'), rowsOf(chains, shape, { paidFrom, rpc }))
   const settings = readChains({ env: {}, file: openChainsFile(chainsFile) })
-  await reserveEdge(stage, settingsOf(settings, busiestChain))
-
-  const hubUrl = people.hub.url
-  const running = await runProcesses(folder, { chainsFile, installation, hubUrl })
-  own(running, ({ stack }) => stack.stop())
-  const settled = await untilSettled(stage, people)
-  const live = await playLive(stage, { running, chains, people })
-
-  say('comparing with clean indexes')
-  const cleanUrl = await installation.another('clean')
-  const cleanFile = await writeChainsFile(join(folder, 'clean.json'), rowsOf(chains, shape, shape.headBlock))
-  const stack = own(await runProcessors(folder, cleanFile, cleanUrl), (one) => one.stop())
-  const clean = own(createPool({ databaseUrl: cleanUrl, name: 'rehearsal', max: 2 }), (one) => one.end())
-  const differences: string[] = []
-  for (const chain of chains) {
-    differences.push(
-      await differenceFromClean(chain, { pool, clean, fromBlock: chain === registry ? shape.headBlock : 0 }),
-    )
-  }
-  await stack.stop()
-  await untilSummedUp(pool)
-  await running.stack.stop()
-  say('comparing every loaded row')
-  await inTransaction(pool, (client) => checkRows(client, shape.payments))
-  const lost = await lostClaims(pool, live.acknowledged)
-  const restoreSeconds = await restore(stage)
-  return { ...settled, ...live, lost, restoreSeconds, differences: differences.filter((text) => text !== '') }
+  await reserveEdge({ installation, shape }, settingsOf(settings, busiestChain))
+  const hubUrl = `http://127.0.0.1:${lines.hub.port}`
+  const jobs = own(await runJobs(folder, { databaseUrl: installation.line.url, chainsFile, hubUrl }), (one) =>
+    one.stop(),
+  )
+  return { chains, people, lines, jobs, api: await openApi({ folder, installation, shape, own }, { chains, people }) }
 }
 
-/** Content of CHAINS_FILE; `paidFrom`: first block of the tokens whose history is loaded. */
-function rowsOf(chains: readonly DevChain[], { headBlock }: Shape, paidFrom: number): object {
+/** An API whose lines are good: it does not pass through this process, whose own work would be in its times. */
+async function openApi(
+  { folder, installation, shape, own }: Omit<Stage, 'portalUrl'>,
+  { chains, people }: Pick<World, 'chains' | 'people'>,
+) {
+  const paidFrom = shape.payments.firstBlock
+  const chainsFile = await writeChainsFile(join(folder, 'api.json'), rowsOf(chains, shape, { paidFrom }))
+  const sources = { databaseUrl: installation.databaseUrl, chainsFile, hubUrl: people.hub.url }
+  return own(await runApi(folder, sources), (one) => one.stop())
+}
+
+async function playLive(stage: Stage, { chains, people, lines, jobs, api }: World) {
+  const { installation, shape } = stage
+  const { pool } = installation
+  const env = await loadEnv(stage)
+  const ends = performance.now() + shape.liveSeconds * 1_000
+  const heads = growHeads(chains, { pool, shape })
+  const reads = readBeside({ url: api.url, agents: shape.agents, ...shape.reads })
+  const claims = claimBeside(api.url, people)
+  const operationLocks = watchLocks(pool)
+  const operations = await operate({ ...stage, env }, heads.during)
+  heads.during('nothing else')
+  await delay(Math.max(0, ends - performance.now()))
+  const lockWait = await operationLocks.stop()
+  const faultLocks = watchLocks(pool)
+  const faults = await disturb({ installation, jobs, heads, lines })
+  const faultLockWait = await faultLocks.stop()
+  const warm = await reads.stop()
+  const { settlementsPerSecond } = heads
+  heads.during('Postgres ended')
+  const claimed = await claims.stop()
+  await api.stop()
+  const crashed = await installation.crash()
+  say(`Postgres ended at once and answers after ${crashed.toFixed(1)} s`)
+  faults['Postgres ended'] = crashed
+  await heads.untilIndexed('heads indexed')
+  await heads.stop()
+  const { delays, reorgs } = heads
+  return { operations, faults, warm, claimed, lockWait, faultLockWait, delays, reorgs, settlementsPerSecond }
+}
+
+/** What nobody has read yet, neither the API nor its server nor the machine. */
+async function readCold(stage: Stage, world: World) {
+  const { installation, shape } = stage
+  await installation.forgetFiles()
+  const { url } = await openApi(stage, world)
+  say('reading cold')
+  return readOnce({ url, agents: shape.agents, rounds: shape.coldRounds })
+}
+
+/** Where the rows are not those they must be. Throws where a loaded row is not. */
+async function compare(
+  { folder, installation, shape, own }: Stage,
+  { chains, people, jobs }: World,
+): Promise<string[]> {
+  const { pool } = installation
+  say('comparing with clean indexes')
+  const databaseUrl = await installation.another('clean')
+  const chainsFile = await writeChainsFile(
+    join(folder, 'clean.json'),
+    rowsOf(chains, shape, { paidFrom: shape.headBlock }),
+  )
+  const sources = { databaseUrl, chainsFile, hubUrl: people.hub.url }
+  const oracle = own(await runProcessors(folder, sources), (one) => one.stop())
+  const clean = own(createPool({ databaseUrl, name: 'rehearsal', max: 2 }), (one) => one.end())
+  const differences: string[] = []
+  for (const chain of chains) {
+    const fromBlock = chain.name === busiestChain ? shape.headBlock : 0
+    differences.push(await differenceFromClean(chain, { pool, clean, fromBlock }))
+  }
+  await oracle.stop()
+  await untilSummedUp(pool)
+  await jobs.stop()
+  say('comparing every loaded row')
+  await inTransaction(pool, (client) => checkRows(client, shape.payments))
+  return differences.filter((text) => text !== '')
+}
+
+/** Content of CHAINS_FILE; `paidFrom`: first block of the tokens whose history is loaded; `rpc`: of the busiest chain, where it is not its node's own. */
+function rowsOf(
+  chains: readonly DevChain[],
+  { headBlock }: Shape,
+  { paidFrom, rpc }: { paidFrom: number; rpc?: string },
+) {
   return Object.assign(
     {},
     ...chains.map((chain) => {
       if (chain.name !== busiestChain) return chainSettings(chain, { finality })
-      const { [chain.name]: row } = chainSettings(chain, { finality, fromBlock: headBlock })
+      const options = { finality, fromBlock: headBlock, ...(rpc ? { rpc } : {}) }
+      const { [chain.name]: row } = chainSettings(chain, options)
       const tokens = chainOf(chain.name).tokens.map((token) => ({ ...token, fromBlock: paidFrom }))
       return { [chain.name]: { ...row, tokens } }
     }),
@@ -177,7 +283,7 @@ async function untilSettled({ installation: { pool } }: Stage, { agents }: Peopl
       `select count(*)::int as done from chain_state s join settlement_rollup r using (chain)
         where r.next_block > s.finalized_block`,
     )
-    return { done: rows[0]?.done as number, of: headChains.length }
+    return { done: rows[0]?.done as number, of: settlementChains().length }
   })
   const rollupSeconds = await untilSummedUp(pool)
   return { joinSeconds, rollupSeconds }
@@ -185,29 +291,6 @@ async function untilSettled({ installation: { pool } }: Stage, { agents }: Peopl
 
 const untilSummedUp = (pool: pg.Pool) =>
   untilAll('sums that are not those of the rows, negated', async () => ({ done: -(await wrongSums(pool)), of: 0 }))
-
-async function playLive(
-  stage: Stage,
-  { running, chains, people }: { running: Running; chains: readonly DevChain[]; people: People },
-) {
-  const { installation } = stage
-  const env = await loadEnv(stage)
-  const heads = growHeads(chains, installation.pool)
-  const reads = readBeside(running.url, people)
-  const claims = claimBeside(running.url, people)
-  const locks = watchLocks(installation.pool)
-  const operations: Durations = await operate({ ...stage, env })
-  const faults = await disturb(installation, running)
-  const answered = await reads.stop()
-  const acknowledged = await claims.stop()
-  const { longest } = await locks.stop()
-  const crashed = await installation.crash()
-  say(`Postgres ended at once and answers after ${crashed.toFixed(1)} s`)
-  faults['Postgres ended'] = crashed
-  await heads.stop()
-  const { delays, reorgs } = heads
-  return { operations, faults, answered, acknowledged, longestLockMs: longest, delays, reorgs }
-}
 
 /**
  * Where an interrupted rehearsal goes on: in its load, or behind it, with a copy of what was loaded. What was loaded in
@@ -218,7 +301,7 @@ async function resume(folder: string, rows: number): Promise<Begun> {
   if (record && record.attempts === 0) return record
   const copy = join(folder, 'loaded')
   const home = join(folder, 'installation')
-  await endLeftovers(join(folder, 'processes.json'))
+  await endProcesses(folder)
   if (record && existsSync(copy)) {
     say('bringing back what was loaded')
     await removeDatabase(home)
@@ -227,7 +310,7 @@ async function resume(folder: string, rows: number): Promise<Begun> {
   }
   await removeAll(folder)
   await mkdir(folder, { recursive: true })
-  const fresh = { rows, attempts: 0 }
+  const fresh = { rows, curve: [], attempts: 0 }
   await writeRecord(folder, fresh)
   return fresh
 }

@@ -19,18 +19,33 @@ export interface Shape {
   readonly agents: number
   /** Identities that one holder has. */
   readonly holdings: number
+  /** What happens beside the heads lasts so long at least. */
+  readonly liveSeconds: number
+  /** What the busiest chain has at its head. */
+  readonly settlementsPerSecond: number
+  /** Who reads beside them. */
+  readonly reads: { readonly readers: number; readonly pauseMs: number }
+  /** How often each route is asked cold. */
+  readonly coldRounds: number
 }
 
 /** The chain that the network's accounts are registered on. */
 export const socialChain = chainNames.find((name) => chainOf(name).social !== null) as (typeof chainNames)[number]
-/** Chains whose heads grow. */
-export const headChains = [busiestChain, socialChain]
+/** Chains whose heads grow: all. */
+export const headChains = chainNames
 
 const edgeChunks = 2
 /** Shares of the real directory: 50,000 agents, a million accounts, a holder of 100,000 beside 100 million settlements. */
 const rowsPerAgent = 2_000
 const rowsPerAccount = 100
 const rowsPerHolding = 1_000
+const rowsPerLiveSecond = 10_000
+const longestLiveSeconds = 1_200
+/** From so many settlements on heads and reads are those of ten times a real installation. */
+const largeRows = 1_000_000
+const few = { settlementsPerSecond: 100, reads: { readers: 2, pauseMs: 30 }, coldRounds: 3 }
+/** Ten times what the chain has, which is 100,000 an hour; 300 questions a second. */
+const many = { settlementsPerSecond: 280, reads: { readers: 8, pauseMs: 25 }, coldRounds: 200 }
 
 export function shapeOf(rows: number): Shape {
   const { blocks: step, oneBelow } = chainOf(busiestChain).partitions as { blocks: number; oneBelow: number }
@@ -49,5 +64,7 @@ export function shapeOf(rows: number): Shape {
     accounts: Math.ceil(rows / rowsPerAccount),
     agents: Math.ceil(rows / rowsPerAgent),
     holdings: Math.ceil(rows / rowsPerHolding),
+    liveSeconds: Math.min(longestLiveSeconds, rows / rowsPerLiveSecond),
+    ...(rows < largeRows ? few : many),
   }
 }

@@ -34,7 +34,7 @@ export async function prepareTraffic(chain: DevChain): Promise<void> {
 
 /** What `prepareTraffic` does, as blocks that are the same on every chain that begins in the same way. */
 export function preparation(chain: DevChain): Branch {
-  const tokens = [undefined, chain.addresses.bridgedToken]
+  const tokens = chain.addresses.token ? [undefined, chain.addresses.bridgedToken] : []
   return [
     holders.map((from, index) => ({ from, call: identity.register(`data:,identity ${index}`) })),
     [
@@ -42,7 +42,7 @@ export function preparation(chain: DevChain): Branch {
       ...payers.flatMap(({ address }) =>
         tokens.map((token) => ({ from: broadcaster, call: mint(chain, address, purse, token) })),
       ),
-      ...payers.map((from) => ({ from, call: allowProxy(chain) })),
+      ...(tokens.length > 0 ? payers.map((from) => ({ from, call: allowProxy(chain) })) : []),
     ],
   ]
 }
@@ -74,7 +74,7 @@ export async function growTraffic(chain: DevChain, tip: Fork, name: string, { ke
 
 async function trafficBlock(chain: DevChain, seed: string, block: number): Promise<Act[]> {
   const pick = pickerOf(seed)
-  const payments = await paymentActs(chain, seed, pick(payers))
+  const payments = chain.addresses.token ? await paymentActs(chain, seed, pick(payers)) : []
   return [
     { from: broadcaster, call: identity.registerMany([`data:,${seed}`], pick(holders).address) },
     { from: broadcaster, call: identity.giveFeedback({ agentId: pick(movedIds), value: BigInt(block), tag1: seed }) },

@@ -1,0 +1,117 @@
+import { chown, mkdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { makeSmallDisk, type SmallDisk } from '../../test/doubles/small-disk.ts'
+import type { TcpLink } from '../../test/doubles/tcp-link.ts'
+import { until } from '../../test/support/until.ts'
+import { busiestChain } from '../busiest.ts'
+import type { Heads } from './heads.ts'
+import type { Installation } from './installation.ts'
+import { type Durations, withoutReadersWaiting } from './operations.ts'
+import type { Running } from './processes.ts'
+import { socialChain } from './shape.ts'
+import { say } from './show.ts'
+
+interface Scene {
+  readonly installation: Installation
+  readonly jobs: Running
+  readonly heads: Heads
+  /** To the node of the busiest chain, and to the hub. */
+  readonly lines: { readonly node: TcpLink; readonly hub: TcpLink }
+}
+
+const awayMs = 3_000
+const noticedMs = 300_000
+
+/** What goes wrong with processes, lines and disks while everything runs; seconds until all heads are indexed again. */
+export async function disturb({ installation, jobs, heads, lines }: Scene): Promise<Durations> {
+  const took: Durations = {}
+  const recover = async (name: string, fault: () => Promise<unknown>) => {
+    heads.during(name)
+    await fault()
+    took[name] = await heads.untilIndexed(name)
+  }
+  const silent = async (link: TcpLink) => {
+    link.freeze()
+    await delay(awayMs)
+    link.thaw()
+  }
+  const refused = async (link: TcpLink, meanwhile?: () => Promise<void>) => {
+    await link.cut()
+    await meanwhile?.()
+    await delay(awayMs)
+    await link.mend()
+  }
+  const { link } = installation.line
+  const disk = await makeSmallDisk()
+  try {
+    const space = await openSpace(installation, disk)
+    await recover('processor killed', async () => jobs.signal(processorOf(busiestChain), 'SIGKILL'))
+    await recover('processor paused', async () => {
+      jobs.signal(processorOf(socialChain), 'SIGSTOP')
+      await delay(awayMs)
+      jobs.signal(processorOf(socialChain), 'SIGCONT')
+    })
+    await recover('database silent', () => silent(link))
+    // Nobody writes while there are no connections: the partition moves at once.
+    await recover('connections to the database cut', () => refused(link, space?.enter))
+    if (space) {
+      await recover('disk of a partition full', () =>
+        fill(installation.pid, disk, jobs.logOf(processorOf(socialChain))),
+      )
+      await recover('connections to the database cut again', () => refused(link, space.leave))
+    } else {
+      say('no disk is filled: this process may not mount one')
+    }
+    await recover('node silent', () => silent(lines.node))
+    await recover('connections to the node cut', () => refused(lines.node))
+    await recover('connections to the hub cut', () => refused(lines.hub))
+    await recover('enrichment killed', async () => jobs.signal('enrichment', 'SIGKILL'))
+  } finally {
+    await disk.remove()
+  }
+  return took
+}
+
+const processorOf = (chain: string) => `processor-${chain}`
+
+/** Somewhere for the settlements of the social network's chain. */
+interface Space {
+  enter(): Promise<void>
+  leave(): Promise<void>
+}
+
+/** Undefined: the disk is not one of its own. Where files are limited instead, all of the server's would be. */
+async function openSpace({ pool, pid }: Installation, { folder }: SmallDisk): Promise<Space | undefined> {
+  if ((await stat(folder)).dev === (await stat(join(folder, '..'))).dev) return undefined
+  const place = join(folder, 'space')
+  await mkdir(place)
+  const { uid, gid } = await stat(`/proc/${pid}`)
+  await chown(place, uid, gid)
+  const { rows } = await pool.query<{ name: string }>(
+    'select tableoid::regclass::text as name from settlement where chain = $1 limit 1',
+    [socialChain],
+  )
+  const move = (to: string) =>
+    withoutReadersWaiting(pool, (client) => client.query(`alter table ${rows[0]?.name} set tablespace ${to}`))
+  return {
+    async enter() {
+      await pool.query(`create tablespace rehearsal location '${place}'`)
+      await move('rehearsal')
+    },
+    async leave() {
+      await move('pg_default')
+      await pool.query('checkpoint') // it closes the files that are left of what has moved
+      await pool.query('drop tablespace rehearsal')
+    },
+  }
+}
+
+/** Fills a disk until the process of a log has failed for want of room, and frees it then. */
+async function fill(server: number, disk: SmallDisk, log: string): Promise<void> {
+  const complaints = async () => (await readFile(log, 'utf8')).split('No space left on device').length
+  const before = await complaints()
+  await disk.fill(server)
+  await until('the processor finds no room', async () => (await complaints()) > before, noticedMs)
+  await disk.free(server)
+}

@@ -1,0 +1,37 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Answered, Reading } from './asks.ts'
+
+const entry = fileURLToPath(new URL('../reader/main.ts', import.meta.url))
+
+/** Reads every route in turn, again and again; `stop` says what was answered. */
+export function readBeside(task: Reading): { stop(): Promise<Answered[]> } {
+  const reader = startReader(task)
+  return {
+    stop() {
+      reader.child.send('stop')
+      return reader.answered
+    },
+  }
+}
+
+/** Asks every route so often, one question after the other. */
+export function readOnce(task: Omit<Reading, 'readers' | 'pauseMs'>): Promise<Answered[]> {
+  return startReader({ ...task, readers: 1, pauseMs: 0 }).answered
+}
+
+function startReader(task: Reading) {
+  const child = fork(entry, [JSON.stringify(task)], { serialization: 'advanced' })
+  const answered = Promise.race([
+    once(child, 'message').then(([seen]) => {
+      child.disconnect()
+      return seen as Answered[]
+    }),
+    once(child, 'exit').then(([code]): never => {
+      throw new Error(`the reader ended with ${code}`)
+    }),
+  ])
+  answered.catch(() => {}) // told by whoever stops it
+  return { child, answered }
+}

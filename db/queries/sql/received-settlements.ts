@@ -49,14 +49,14 @@ select s.*
          union all
         (select s.*
            from (select * from settlement_hourly h
-                  where h.recipient = recipient.address and (${overloads} or not h.overload) and ${isThere}${and(hours)}
+                  where h.recipient = recipient.address and (${overloads} or not h.overload)${and(hours)}
                   order by h.hour ${order}) h
           cross join lateral (
             select s.*
               from settlement s
              where s.recipient = h.recipient and s.chain = h.chain
                and s.block_number between h.first_block and h.last_block
-               and h.overload <> ${isListed('s.selector')}${and(rows)}
+               and h.overload <> ${isListed('s.selector')}${and(rows)} and ${isThere}
                and not exists (select from settlement_unrolled u
                                 where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
              order by ${blocks}

@@ -80,7 +80,8 @@ export async function openInstallation(folder: string): Promise<Installation> {
     },
     async forgetFiles() {
       // Of no bytes from a file's beginning: all of it. It needs no rights but to read.
-      const forget = 'find "$1" -type f -exec dd if={} iflag=nocache count=0 status=none ";"'
+      // A running server's files come and go: one that is gone needs nothing.
+      const forget = 'find "$1" -type f -exec dd if={} iflag=nocache count=0 status=none ";" 2>/dev/null; true'
       await run('sh', ['-c', forget, 'sh', server.dataFolder])
     },
     async stop() {

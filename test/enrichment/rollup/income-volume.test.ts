@@ -89,7 +89,7 @@ const roundOver = (more: number) => async (db: Queryable) => {
 test.each([
   [
     'a pass over one block more', // hours are few enough to be read whole, payments are not
-    2_000,
+    allHours + 2_000,
     async (db: Queryable) => {
       await lockRollup(db, 'base')
       await addToRollup(db, 'base', { fromBlock: paid + 1, toBlock: paid + 1 })
@@ -101,7 +101,7 @@ test.each([
   ['a round over a thousand payments more', allHours + 2_000 + 1_000 * rowsOfPayment, roundOver(500)],
   [
     'a page of payments',
-    1_000,
+    allHours + 1_000,
     async (db: Queryable) => {
       const filter = { chain: null, since: null, until: null }
       expect((await incomePayments(db, { fid, limit: 20, order: 'desc', filter })).count).toBe(20)

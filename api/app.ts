@@ -133,6 +133,7 @@ export function createApp(deps: ApiDeps): Express {
     dispatch.at(path).all(path, refuseMethod(methods), refuse)
   }
   app.use(dispatch.handle)
+  app.use('/api', refusePath, refuse) // no page is there: a path that is none is compared with no more
   app.use(docsRoutes(deps))
   if (deps.exportDir !== undefined) app.use(exportRoutes(deps.exportDir))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]

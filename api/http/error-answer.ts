@@ -75,7 +75,7 @@ function toApiError(cause: unknown, req: Request): ApiError {
   }
   if (type === 'entity.too.large') return invalidRequest('body', `must be at most ${limit} bytes`)
   if (typeof type === 'string') return invalidRequest('body', `cannot be read: ${type}`)
-  return undecodablePath(req.path)
+  return undecodablePath(req.baseUrl + req.path)
 }
 
 /** A path whose percent-encoding is broken names no fid, no address and no resource. */

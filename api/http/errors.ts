@@ -147,7 +147,11 @@ export class ApiError extends Error {
     readonly fields: Record<string, unknown> = {},
     options?: ErrorOptions,
   ) {
+    const { stackTraceLimit } = Error
+    // Nobody looks at where a client was refused, and finding it out takes longer than the answer.
+    if (errorTable[code].status < 500) Error.stackTraceLimit = 0
     super(detail ? `${code}: ${detail}` : code, options)
+    Error.stackTraceLimit = stackTraceLimit
   }
 
   get status(): number {

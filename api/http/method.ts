@@ -12,5 +12,5 @@ export function refuseMethod(methods: readonly string[]): RequestHandler {
 }
 
 export const refusePath: RequestHandler = (req) => {
-  throw new ApiError('ERR_NOT_FOUND', `there is nothing at ${req.path}`)
+  throw new ApiError('ERR_NOT_FOUND', `there is nothing at ${req.baseUrl}${req.path}`)
 }

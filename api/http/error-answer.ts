@@ -27,7 +27,7 @@ export function answerErrors(
   }
 }
 
-const isClaim = ({ method, path }: Request) => method === 'POST' && path.startsWith('/api/claim')
+const isClaim = ({ method, originalUrl }: Request) => method === 'POST' && originalUrl.startsWith('/api/claim')
 
 /** What was wrong, in our words and in those of whoever failed us. Fields stay out: they repeat what was sent. */
 function reasonOf({ detail, cause }: ApiError): { detail?: string; cause?: string } {

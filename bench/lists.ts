@@ -1,6 +1,7 @@
 import type { Queryable } from '../db/pool.ts'
 import { discoveryPage } from '../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../db/queries/find/discovery-filter.ts'
+import { discoveryFacets } from '../db/queries/find/facets.ts'
 import { searchAgents } from '../db/queries/find/search.ts'
 import { allSettlements } from '../db/queries/read/all-settlements.ts'
 import { agentProfiles } from '../db/queries/read/profile.ts'
@@ -63,9 +64,13 @@ export function listStatements({
     name: `settlements, ${name}`,
     run: (db) => allSettlements(db, { ...page, filter: { ...everybody, ...filter } }),
   })
-  const word = (name: string, q: string): Statement => ({
+  const word = (name: string, q: string, filter: Partial<DiscoveryFilter> = {}): Statement => ({
     name: `search, ${name}`,
-    run: (db) => searchAgents(db, { q, parts: null, filter: everyone, limit: 20, offset: 0 }),
+    run: (db) => searchAgents(db, { q, parts: null, filter: { ...everyone, ...filter }, limit: 20, offset: 0 }),
+  })
+  const facets = (name: string, filter: Partial<DiscoveryFilter>, isSearch: boolean): Statement => ({
+    name: `facets, ${name}`,
+    run: (db) => discoveryFacets(db, { q: null, ...everyone, ...filter }, isSearch),
   })
   const series = (name: string, fid: number | null, interval: Interval): Statement => {
     const { starts, end } = bucketsOf(interval, { since: null, until: null, now })
@@ -99,6 +104,11 @@ export function listStatements({
     word('two words', 'falcon harbor'),
     word('a word of a description', 'settles'),
     word('a slip', 'falcno'),
+    word('a word of many, of claimed agents on a chain', 'falcon', { claimed: true, chain: [busiestChain] }),
+    word('a word that everybody says, and nobody fits', 'settles', { skill: ['none'] }),
+    facets('of everybody', {}, false),
+    facets('of a search for a word of many', { q: 'falcon' }, true),
+    facets('of a search, of claimed agents', { q: 'falcon', claimed: true }, true),
     word('a handle', '@falcon-trade15'),
     ofBusiest('of a payer', { payer }),
     ofBusiest('of a week, oldest first', { since: daysAgo(30), until: daysAgo(23) }, 'asc'),

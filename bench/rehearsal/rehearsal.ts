@@ -278,12 +278,13 @@ async function untilSettled({ installation: { pool } }: Stage, { agents }: Peopl
     )
     return { done: rows[0]?.found as number, of: agents.length }
   })
-  await untilAll('chains summed up to their final blocks', async () => {
-    const { rows } = await pool.query<{ done: number }>(
-      `select count(*)::int as done from chain_state s join settlement_rollup r using (chain)
-        where r.next_block > s.finalized_block`,
+  await untilAll('final blocks that are not summed up, negated', async () => {
+    const { rows } = await pool.query<{ chains: number; left: number }>(
+      `select count(*)::int as chains, coalesce(sum(greatest(0, s.finalized_block + 1 - r.next_block)), 0)::int as left
+         from chain_state s join settlement_rollup r using (chain)`,
     )
-    return { done: rows[0]?.done as number, of: settlementChains().length }
+    const { chains, left } = rows[0] as { chains: number; left: number }
+    return { done: chains - settlementChains().length - left, of: 0 }
   })
   const rollupSeconds = await untilSummedUp(pool)
   return { joinSeconds, rollupSeconds }

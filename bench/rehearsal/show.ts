@@ -5,7 +5,7 @@ const began = Date.now()
 const lookMs = 250
 const tellMs = 5_000
 /** What has not moved for so long does not move any more. */
-const stalledMs = 240_000
+const stalledMs = 900_000
 
 /** One line for whoever watches, with the time since the start. */
 export function say(text: string): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Express } from 'express'
@@ -25,12 +25,7 @@ const maxConnections = 10_000
 /** The HTTP server of an app. What Node refuses by itself gets the error body of everything else. */
 export function createHttpServer(app: Express): Server {
   const server = createServer(
-    {
-      maxHeaderSize: maxHeaderBytes,
-      connectionsCheckingInterval: checkEveryMs,
-      requireHostHeader: false,
-      ...classesOf(app),
-    },
+    { maxHeaderSize: maxHeaderBytes, connectionsCheckingInterval: checkEveryMs, requireHostHeader: false },
     app,
   )
   server.headersTimeout = headersTimeoutMs
@@ -43,18 +38,6 @@ export function createHttpServer(app: Express): Server {
   server.on('checkExpectation', app)
   server.on('connect', (_request, socket: Socket) => refuse(socket, invalidRequest('method', 'CONNECT is for proxies')))
   return server
-}
-
-/**
- * What requests and answers of an app are made of: classes that are born with the prototypes Express would give to each
- * of them. Objects that change their prototype are slow ever after, and cost more than half of a request to an empty app.
- */
-function classesOf(app: Express): { IncomingMessage: typeof IncomingMessage; ServerResponse: typeof ServerResponse } {
-  class AppRequest extends IncomingMessage {}
-  class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
-  app.request = Object.setPrototypeOf(AppRequest.prototype, app.request)
-  app.response = Object.setPrototypeOf(AppResponse.prototype, app.response)
-  return { IncomingMessage: AppRequest, ServerResponse: AppResponse }
 }
 
 function explain(code: string | undefined): ApiError {

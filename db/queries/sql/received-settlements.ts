@@ -21,6 +21,9 @@ export const settlementOrder = (order: 'asc' | 'desc') =>
 /** Whether blocks of an hour `h` are still in the database: nothing is looked for in the others. */
 const isThere = `h.last_block > ${archivedTo('h.chain')}`
 
+/** More than a recipient can have. Without a limit the planner has all of them read and sorted before the first is used. */
+const allHours = 2_147_483_647
+
 /**
  * A statement: the first settlements, in order, to the address `recipient.address`. Searched for hour by hour, as far as
  * the roll-up says that there are some: a recipient may have millions of rows that are not shown beside a few that
@@ -50,7 +53,8 @@ select s.*
         (select s.*
            from (select * from settlement_hourly h
                   where h.recipient = recipient.address and (${overloads} or not h.overload)${and(hours)}
-                  order by h.hour ${order}) h
+                  order by h.hour ${order}
+                  limit ${allHours}) h
           cross join lateral (
             select s.*
               from settlement s

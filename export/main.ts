@@ -44,6 +44,8 @@ the manifest says of which moment each file is. A folder holds one export.
                    on METRICS_PORT. Without it there is one round
 --rows-per-second  how fast it writes at most (50000)
 
+Settlements that are archived (npm run archive) are read from the files in EXPORT_DIR, the others from the database.
+
 Reads at a standby where DATABASE_READ_URL names one that is fit; when it gives the export up, for the replay of what
 happens at the primary, the rest is of the primary. What is served is read at the primary.
 
@@ -104,7 +106,7 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   const print = (begun: Parameters<Parameters<typeof runExport>[3]>[0]) =>
     openDisplay(request.what, begun, process.stdout)
   const exportFrom = (pool: Parameters<typeof inTransaction>[0]) =>
-    inTransaction(pool, (client) => runExport(client, request, { folder, terms }, print))
+    inTransaction(pool, (client) => runExport(client, request, { folder, terms, served: vars.EXPORT_DIR }, print))
   await withDatabase(async (databaseUrl) => {
     const primary = poolTo(databaseUrl, 1)
     const { DATABASE_READ_URL: readUrl } = vars

@@ -4,6 +4,7 @@ import { chainNames } from '../chains.config.ts'
 import type { Queryable } from '../db/pool.ts'
 import {
   beginSnapshot,
+  type ExportColumn,
   type ExportFilter,
   estimateExport,
   exportedViews,
@@ -14,6 +15,7 @@ import {
 import { settlementStarts } from '../db/queries/read/settlement-starts.ts'
 import { UsageError } from '../ops/cli.ts'
 import type { Terms } from '../trust/claim-text.ts'
+import { archivedPages } from './archive/pages.ts'
 import { exportColumns } from './columns.ts'
 import type { Display } from './display.ts'
 import { openPart } from './formats.ts'
@@ -26,15 +28,24 @@ import { furtherColumns, type ProofsOf, withProofs } from './whole-proofs.ts'
 const pageRows = 10_000
 const proofPageRows = 500
 
+interface ExportPlaces {
+  /** Of the export. */
+  readonly folder: string
+  /** What claims are bound to. */
+  readonly terms: Terms
+  /** Folder of the served files, where archived settlements are; undefined: it is not known. */
+  readonly served: string | undefined
+}
+
 /**
  * Writes what is missing of the export, and gives back what the folder then holds. `db` is in a transaction of which
  * this is the first use: all parts of a run are of one state of the database. Throws a UsageError when the folder is
- * another export's, or another process writes to it.
+ * another export's, or another process writes to it, or archived settlements are not in the served files.
  */
 export async function runExport(
   db: Queryable,
   request: ExportRequest,
-  { folder, terms }: { readonly folder: string; readonly terms: Terms },
+  { folder, terms, served }: ExportPlaces,
   openDisplay: (begun: { rows: number; expected: number }) => Display,
 ): Promise<Manifest> {
   await beginSnapshot(db)
@@ -53,8 +64,8 @@ export async function runExport(
   }
   if (manifest.complete) return manifest
   await writeManifest(folder, manifest)
-  const filter = await filterOf(db, request)
-  const display = openDisplay({ rows: manifest.rows, expected: await estimateExport(db, filter) })
+  const { filter, archived } = await filterOf(db, request, { columns: ofView, served })
+  const display = openDisplay({ rows: manifest.rows, expected: archived + (await estimateExport(db, filter)) })
   try {
     while (!manifest.complete) {
       const proofs = { terms, at: new Date(snapshotAt) }
@@ -73,11 +84,26 @@ export async function runExport(
   return manifest
 }
 
-/** Settlements since a time are years of rows in: where they begin is searched instead of read up to. */
-async function filterOf(db: Queryable, request: ExportRequest): Promise<ExportFilter> {
+/**
+ * Settlements since a time are years of rows in: where they begin is searched instead of read up to. Archived ones come
+ * before those of the database, chain after chain.
+ */
+async function filterOf(
+  db: Queryable,
+  request: ExportRequest,
+  { columns, served }: { readonly columns: readonly ExportColumn[]; readonly served: string | undefined },
+): Promise<{ readonly filter: ExportFilter; readonly archived: number }> {
   const { what, chain, since } = request
-  if (what !== 'settlements' || since === undefined) return request
-  return { ...request, starts: await settlementStarts(db, { chains: chain ? [chain] : chainNames, since }) }
+  if (what !== 'settlements') return { filter: request, archived: 0 }
+  const chains = (chain ? [chain] : chainNames).toSorted()
+  const pages = await archivedPages(db, { chains, since, columns, folder: served })
+  if (since === undefined && pages.length === 0) return { filter: request, archived: 0 }
+  const begins = since === undefined ? chains.map((name) => ({ chain: name, block: 0 })) : undefined
+  const starts = (begins ?? (await settlementStarts(db, { chains, since: since as string }))).map((start) => {
+    const page = pages.find((one) => one.chain === start.chain)
+    return page ? { ...start, block: Math.max(start.block, page.next), archived: page.archived } : start
+  })
+  return { filter: { ...request, starts }, archived: pages.reduce((sum, { settlements }) => sum + settlements, 0) }
 }
 
 /** Undefined: there are no more rows. */

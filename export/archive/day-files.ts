@@ -1,7 +1,13 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { zstdDecompressSync } from 'node:zlib'
-import { type AsyncBuffer, asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import {
+  type AsyncBuffer,
+  asyncBufferFromFile,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetReadObjects,
+} from 'hyparquet'
 import type { ChainName } from '../../chains.config.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import type { Tally } from '../../processors/backfill/row-pages.ts'
@@ -29,7 +35,7 @@ interface FileRow {
   readonly selector_source: SettlementRow['selectorSource']
 }
 
-const columns: (keyof FileRow)[] = [
+const restored: (keyof FileRow)[] = [
   'chain',
   'block_number',
   'log_index',
@@ -50,13 +56,9 @@ const parsers = { timestampFromMicroseconds: (micros: bigint) => micros } as nev
 /** The settlements of a range as the served files of their days have them, in the form of COPY. */
 export async function* copyOfFiles(folder: string, chain: ChainName, range: BlockRange): AsyncGenerator<Buffer> {
   yield copyHeader
-  const { files } = await readServed(folder)
-  const own = files
-    .filter(({ dataset, partition, min_block = 0, max_block = -1 }) => {
-      return dataset === 'settlements' && partition.chain === chain && meets(range, min_block, max_block)
-    })
-    .sort((a, b) => (a.path < b.path ? -1 : 1)) // by day, then by part
-  for (const file of own) yield* rowsOf(folder, file, range)
+  for await (const rows of rowsOfFiles<FileRow>(await dayFiles(folder, chain, range), range, restored)) {
+    yield* encodeRows(rows.map(toSettlement))
+  }
   yield copyTrailer
 }
 
@@ -67,22 +69,56 @@ export function tallyFiles(folder: string, chain: ChainName, range: BlockRange):
 
 const meets = ({ fromBlock, toBlock }: BlockRange, first: number, last: number) => first <= toBlock && last >= fromBlock
 
-/** A row group at a time, and only those that may have rows of the range. */
-async function* rowsOf(folder: string, { path }: ServedFile, range: BlockRange): AsyncGenerator<Buffer> {
-  const file: AsyncBuffer = await asyncBufferFromFile(join(folder, path))
-  const metadata = await parquetMetadataAsync(file)
-  let rowStart = 0
-  for (const { num_rows, columns: chunks } of metadata.row_groups) {
-    const rowEnd = rowStart + Number(num_rows)
-    const block = chunks.find(({ meta_data }) => meta_data?.path_in_schema[0] === 'block_number')
-    const { min_value, max_value } = block?.meta_data?.statistics ?? {}
-    if (meets(range, Number(min_value ?? 0), Number(max_value ?? Number.POSITIVE_INFINITY))) {
-      const read = { file, metadata, columns, rowStart, rowEnd, compressors, parsers }
-      const rows = (await parquetReadObjects(read)) as unknown as FileRow[]
-      yield* encodeRows(rows.filter(({ block_number: at }) => meets(range, at, at)).map(toSettlement))
+/** A served file, and where it is. */
+export type DayFile = ServedFile & { readonly at: string }
+
+/** The served files that have settlements of a range, in their order. */
+export async function dayFiles(folder: string, chain: string, range: BlockRange): Promise<DayFile[]> {
+  const { files } = await readServed(folder)
+  return files
+    .filter(({ dataset, partition, min_block = 0, max_block = -1 }) => {
+      return dataset === 'settlements' && partition.chain === chain && meets(range, min_block, max_block)
+    })
+    .sort((a, b) => (a.path < b.path ? -1 : 1)) // by day, then by part
+    .map((file) => ({ ...file, at: join(folder, file.path) }))
+}
+
+/**
+ * The rows of a range, some of their columns: those of a row group at a time, and only of those that may have such rows.
+ * Times are microseconds and dollars whole millionths; a column that a file does not have yet is undefined.
+ */
+export async function* rowsOfFiles<Row extends { readonly block_number: number }>(
+  files: readonly DayFile[],
+  range: BlockRange,
+  columns: readonly string[],
+): AsyncGenerator<Row[]> {
+  for (const { at } of files) {
+    const file: AsyncBuffer = await asyncBufferFromFile(at)
+    const metadata = exact(await parquetMetadataAsync(file))
+    const there = columns.filter((name) => metadata.schema.some((element) => element.name === name))
+    let rowStart = 0
+    for (const { num_rows, columns: chunks } of metadata.row_groups) {
+      const rowEnd = rowStart + Number(num_rows)
+      const block = chunks.find(({ meta_data }) => meta_data?.path_in_schema[0] === 'block_number')
+      const { min_value, max_value } = block?.meta_data?.statistics ?? {}
+      if (meets(range, Number(min_value ?? 0), Number(max_value ?? Number.POSITIVE_INFINITY))) {
+        const read = { file, metadata, columns: there, rowStart, rowEnd, compressors, parsers }
+        const rows = (await parquetReadObjects(read)) as unknown as Row[]
+        yield rows.filter(({ block_number: at }) => meets(range, at, at))
+      }
+      rowStart = rowEnd
     }
-    rowStart = rowEnd
   }
+}
+
+/** Decimals would be read as floating-point numbers: without their meaning they are the whole numbers that they are. */
+function exact(metadata: FileMetaData): FileMetaData {
+  const schema = metadata.schema.map((element) => {
+    if (element.converted_type !== 'DECIMAL') return element
+    const { converted_type: _, logical_type: __, ...number } = element
+    return number
+  })
+  return { ...metadata, schema }
 }
 
 const toSettlement = (row: FileRow): SettlementRow => ({

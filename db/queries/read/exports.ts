@@ -44,13 +44,19 @@ export interface ExportColumn {
 /** Texts of a row's columns: digits as the database has them, t or f, ISO times with microseconds, arrays as JSON. */
 export type ExportRow = (string | null)[]
 
+/** Where the settlements of a chain begin in the database. */
+export interface ExportStart extends ChainStart {
+  /** Older ones, in files: at most `limit` behind the key `after`, and from the second page on behind the one before. */
+  readonly archived?: (after: readonly string[] | undefined, limit: number) => Promise<ExportRow[]>
+}
+
 export interface ExportFilter {
   readonly what: ExportedName
   readonly chain: string | undefined
   /** ISO time; rows of this time are included. */
   readonly since: string | undefined
-  /** For settlements since a time: the block at which those of each chain begin, so that older ones are not read. */
-  readonly starts?: readonly ChainStart[]
+  /** For settlements since a time, or with archived ones: where those of each chain begin, so that older ones are not read. */
+  readonly starts?: readonly ExportStart[]
 }
 
 /** From here on the transaction reads one state of the database; to be its first statement. */
@@ -84,7 +90,10 @@ export async function exportPage(
   const rows: ExportRow[] = []
   const reached = after ? filter.starts.findIndex(({ chain }) => chain === after[0]) : 0
   for (const [index, start] of filter.starts.slice(reached).entries()) {
-    const own = selection({ ...filter, chain: start.chain }, columns, index === 0 ? after : undefined, start.block)
+    const behind = index === 0 ? after : undefined
+    if (start.archived) rows.push(...(await start.archived(behind, limit - rows.length)))
+    if (rows.length === limit) break
+    const own = selection({ ...filter, chain: start.chain }, columns, behind, start.block)
     rows.push(...(await readPage(db, own, filter.what, limit - rows.length)))
     if (rows.length === limit) break
   }

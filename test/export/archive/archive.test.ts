@@ -1,10 +1,12 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../db/pool.ts'
 import { certifiedRanges } from '../../../db/queries/server/backup.ts'
 import { readArchiveRequest } from '../../../export/archive/request.ts'
 import { runArchive } from '../../../export/archive/run.ts'
+import { readRequest } from '../../../export/request.ts'
+import { runExport } from '../../../export/run.ts'
 import type { ServedManifest } from '../../../export/served/manifest.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import { tallyStored } from '../../../processors/backfill/verify.ts'
@@ -13,7 +15,7 @@ import { resetAll } from '../../../processors/reset/reset.ts'
 import { keepVerified } from '../../../processors/scope/scope.ts'
 import { startApi } from '../../support/api/api.ts'
 import type { TestDatabase } from '../../support/database.ts'
-import { exportFolder } from '../../support/exports.ts'
+import { exportedRows, exportFolder, manifestOf } from '../../support/exports.ts'
 import { runMain } from '../../support/mains.ts'
 import {
   archiveOf,
@@ -66,10 +68,10 @@ const told = async (paths: readonly string[]) => {
   }
 }
 const timeless = (name: string, value: unknown) => (['generated_at', 'lag_seconds'].includes(name) ? null : value)
-const manifestOf = async (folder: string): Promise<ServedManifest> =>
+const servedIn = async (folder: string): Promise<ServedManifest> =>
   JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
 const settlementFiles = async (folder: string) =>
-  (await manifestOf(folder)).files.filter(({ dataset }) => dataset === 'settlements')
+  (await servedIn(folder)).files.filter(({ dataset }) => dataset === 'settlements')
 
 test('what is not sealed is refused with what mends it, and a plan says so without changing anything', async () => {
   const { pool } = database
@@ -221,6 +223,41 @@ test('archived settlements leave the database and no count: answers, sums made a
   expect(await sumsOf(database)).toEqual(summed)
   const again = await ask('/api/agent/1/settlements')
   expect([again.count, again.available_since]).toEqual([19, undefined])
+})
+
+test('an export of settlements has archived ones too, read from the files, and goes on within them', async () => {
+  const folder = await exportFolder()
+  const exported = async (
+    of: { readonly since?: string; readonly chain?: string },
+    given: { out?: string; served?: string } = {},
+  ) => {
+    const out = given.out ?? (await exportFolder())
+    const { request } = readRequest({ what: 'settlements', format: 'ndjson', out, 'part-rows': '7', ...of })
+    const places = { folder: out, terms: {} as never, served: given.served }
+    await inTransaction(database.pool, (db) => runExport(db, request, places, () => ({ update() {}, stop() {} })))
+    return { out, rows: await exportedRows(out) }
+  }
+  const newer = { since: new Date(behind.getTime() - 31 * 3_600_000).toISOString() }
+  const before = [await exported({}), await exported({ chain: 'base' }), await exported(newer)]
+  await runArchive(archiveOf(database, folder), task('archive'))
+  await expect(exported({})).rejects.toThrow('base up to block 30999999 are archived: EXPORT_DIR must name')
+  await expect(exported({}, { served: await exportFolder() })).rejects.toThrow('of 39 only 0 are in the files')
+  const served = { served: folder }
+  const after = [await exported({}, served), await exported({ chain: 'base' }, served), await exported(newer, served)]
+  expect(before.map(({ rows }) => rows.length)).toEqual([57, 57, 36])
+  for (const [at, { rows }] of after.entries()) expect(rows).toEqual(before[at]?.rows)
+  // Needs no files: it is all in the database.
+  expect((await exported({ since: behind.toISOString() })).rows).toHaveLength(18)
+
+  for (const whole of [2, 6]) {
+    const { out, rows } = await exported({}, served)
+    const manifest = manifestOf(out)
+    const cut = { ...manifest, complete: false, rows: whole * 7, parts: manifest.parts.slice(0, whole) }
+    await writeFile(join(out, 'manifest.json'), JSON.stringify(cut))
+    expect((await exported({}, { out, ...served })).rows).toEqual(rows)
+  }
+  for (let times = 0; times < 2; times++) await runArchive(archiveOf(database, folder), task('restore'))
+  expect((await exported({})).rows).toEqual(before[0]?.rows)
 })
 
 test('the command plans, and says in a line what is wrong with its arguments', async () => {

@@ -1,0 +1,121 @@
+import type { Queryable } from '../../db/pool.ts'
+import { archivedSums, readArchived } from '../../db/queries/chain/archive.ts'
+import type { ExportColumn, ExportRow, ExportStart } from '../../db/queries/read/exports.ts'
+import { archivedUntil } from '../../db/queries/rollup/archived-until.ts'
+import { UsageError } from '../../ops/cli.ts'
+import { type DayFile, dayFiles, rowsOfFiles } from './day-files.ts'
+
+/** The archived settlements of a chain that an export has. */
+interface ArchivedPages extends Required<Omit<ExportStart, 'block'>> {
+  /** Behind the last archived block. */
+  readonly next: number
+  /** All of the chain. */
+  readonly settlements: number
+}
+
+interface PageOptions {
+  readonly chains: readonly string[]
+  /** ISO time; undefined: all of them. */
+  readonly since: string | undefined
+  /** Of a row. */
+  readonly columns: readonly ExportColumn[]
+  /** Of the files that are served; undefined: it is not known. */
+  readonly folder: string | undefined
+}
+
+/**
+ * The archived settlements of those of the chains that have any of that time or later. Throws a UsageError when the folder
+ * is not known or has fewer of them than were archived.
+ */
+export async function archivedPages(db: Queryable, options: PageOptions): Promise<ArchivedPages[]> {
+  const { chains, since, columns, folder } = options
+  const until = await archivedUntil(db)
+  const pages: ArchivedPages[] = []
+  for (const chain of chains) {
+    const newest = until.get(chain)
+    const archived = await readArchived(db, chain)
+    if (!archived || !newest || (since !== undefined && newest < new Date(since))) continue
+    const range = { fromBlock: 0, toBlock: archived.toBlock }
+    const { settlements } = await archivedSums(db, chain, range)
+    const what = `the settlements of ${chain} up to block ${range.toBlock} are archived`
+    if (folder === undefined) throw new UsageError(`${what}: EXPORT_DIR must name the folder of the served files`)
+    const files = await dayFiles(folder, chain, range)
+    const rows = files.reduce((sum, file) => sum + file.rows, 0)
+    if (rows < settlements) {
+      throw new UsageError(`${what}, and of ${settlements} only ${rows} are in the files under ${folder}`)
+    }
+    pages.push({
+      chain,
+      next: range.toBlock + 1,
+      settlements,
+      archived: pagesOf(files, range.toBlock, { since, columns }),
+    })
+  }
+  return pages
+}
+
+function pagesOf(
+  files: readonly DayFile[],
+  toBlock: number,
+  { since, columns }: Pick<PageOptions, 'since' | 'columns'>,
+): ArchivedPages['archived'] {
+  let rows: AsyncGenerator<ExportRow> | undefined
+  return async (after, limit) => {
+    rows ??= rowsBehind(files, toBlock, { after, since, columns })
+    const page: ExportRow[] = []
+    while (page.length < limit) {
+      const { value, done } = await rows.next()
+      if (done) break
+      page.push(value)
+    }
+    return page
+  }
+}
+
+type FileValue = string | number | bigint | boolean | null | undefined
+type FileRow = Record<string, FileValue> & {
+  readonly block_number: number
+  readonly log_index: number
+  readonly block_timestamp: bigint
+}
+
+async function* rowsBehind(
+  files: readonly DayFile[],
+  toBlock: number,
+  { after, since, columns }: Pick<PageOptions, 'since' | 'columns'> & { readonly after: readonly string[] | undefined },
+): AsyncGenerator<ExportRow> {
+  const [, block = 0, log = -1] = (after ?? []).map(Number)
+  const sinceMicros = since === undefined ? undefined : BigInt(Date.parse(since)) * 1000n
+  const recent = files.filter(({ partition }) => since === undefined || (partition.day ?? '') >= since.slice(0, 10))
+  const range = { fromBlock: block, toBlock }
+  for await (const rows of rowsOfFiles<FileRow>(
+    recent,
+    range,
+    columns.map(({ name }) => name),
+  )) {
+    for (const row of rows) {
+      if (row.block_number === block && row.log_index <= log) continue
+      if (sinceMicros !== undefined && row.block_timestamp < sinceMicros) continue
+      yield columns.map(({ name, type }) => textOf(name, type, row[name]))
+    }
+  }
+}
+
+/** As the database writes it in an export. */
+function textOf(name: string, type: ExportColumn['type'], value: FileValue): string | null {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'boolean') return value ? 't' : 'f'
+  if (typeof value !== 'bigint') return String(value)
+  if (type === 'timestamp with time zone') return isoMicroseconds(value)
+  return name.endsWith('amount_usdc') ? dollars(value) : String(value)
+}
+
+function isoMicroseconds(micros: bigint): string {
+  const seconds = new Date(Number(micros / 1_000_000n) * 1000).toISOString().slice(0, 19)
+  return `${seconds}.${String(micros % 1_000_000n).padStart(6, '0')}Z`
+}
+
+function dollars(micros: bigint): string {
+  const digits = String(micros).padStart(7, '0')
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`
+}

@@ -17,7 +17,7 @@ beforeAll(async () => {
   database = await createTestDatabase()
   await seedShowcase(database.pool, clock.now)
   await sumUpIncome(database.pool)
-  api = await startApi(database, { now: () => clock.now })
+  api = await startApi(database, { now: () => clock.now, trustProxyHops: 1 })
   browser = await startBrowser()
 })
 afterAll(async () => {
@@ -155,9 +155,11 @@ test('a page that was made already is there at once', async () => {
     // The best of some: what else the machine does is not the page's.
     for (let n = 0; n < 200 && best >= 50; n++) {
       const before = performance.now()
-      const answer = await api.get(path, { headers: { 'x-forwarded-for': '192.0.2.7' } })
+      // A client of its own each: a page that is refused is quick, too.
+      const answer = await api.get(path, { headers: { 'x-forwarded-for': `192.0.2.${n}` } })
       best = Math.min(best, performance.now() - before)
       await answer.arrayBuffer()
+      expect([path, answer.status]).toEqual([path, 200])
     }
     expect([path, best < 50]).toEqual([path, true])
   }

@@ -10,6 +10,8 @@ FROM base AS build
 # Optional packages are the local world's: Node, Postgres and chains for machines that have none.
 RUN npm ci --omit=optional --ignore-scripts
 COPY . .
+# For /metrics: --build-arg COMMIT=$(git rev-parse HEAD)
+ARG COMMIT=
 RUN node scripts/build.mjs --without verify-proof
 
 FROM base AS packages

@@ -3,9 +3,11 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { countDueEdges } from '../db/queries/join/edge-events.ts'
 import { countEvents } from '../db/queries/join/events.ts'
 import { rollupLags } from '../db/queries/rollup/lag.ts'
+import { reachedAges } from '../db/queries/sources/cursors.ts'
 import { countDue } from '../db/queries/sources/source-state.ts'
 import type { Host } from '../hosts/host.ts'
 import { tellBuild } from '../ops/build.ts'
+import { sources } from '../sources.ts'
 
 interface Metrics {
   /** A read of a source ended. */
@@ -74,6 +76,18 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     labelNames: ['chain'],
     registers,
   })
+  const behind = new Gauge({
+    name: 'hub_event_lag_seconds',
+    help: 'Age of the newest event of the hub that is applied; of a stream that has none left, of the last question',
+    labelNames: ['shard'],
+    registers,
+  })
+  const swept = new Gauge({
+    name: 'verification_sweep_age_seconds',
+    help: 'How long ago the last whole sweep of all accounts ended; absent before the first',
+    labelNames: ['shard'],
+    registers,
+  })
   const host = new Gauge({
     name: 'enrichment_host_closed',
     help: '1: no request goes out to this host now',
@@ -111,6 +125,13 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
         late.set({ source: row.source }, row.late_seconds)
       }
       for (const { chain, seconds } of await rollupLags(pool, now())) lag.set({ chain }, seconds)
+      const ages = [
+        [behind, sources.events.name],
+        [swept, sources.sweep.name],
+      ] as const
+      for (const [gauge, name] of ages) {
+        for (const { shard, seconds } of await reachedAges(pool, name, now())) gauge.set({ shard }, seconds)
+      }
       const queues = { ...(await countEvents(pool)), edges: await countDueEdges(pool) }
       for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
       doubted.set((await hubDoubt()) === undefined ? 0 : 1)

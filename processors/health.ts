@@ -134,6 +134,31 @@ export function createHealth(
     'Authorizations since the start that moved no money: counted, not stored',
     () => progress.totals.unpaid,
   )
+  const sources = Object.entries(progress.sources)
+  new Counter({
+    name: 'processor_source_errors_total',
+    help:
+      'Questions to the Portal or the node since the start that failed: busy, it asked for a pause; useless, its answer ' +
+      'was no use; silent, there was none',
+    labelNames: ['chain', 'source', 'kind'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [source, { failures }] of sources) {
+        for (const [kind, times] of Object.entries(failures)) this.inc({ ...labels, source, kind }, times)
+      }
+    },
+  })
+  new Counter({
+    name: 'processor_source_wait_seconds_total',
+    help: 'Time since the start in which work waited for the Portal or the node after a failure',
+    labelNames: ['chain', 'source'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [source, { waitedSeconds }] of sources) this.inc({ ...labels, source }, waitedSeconds)
+    },
+  })
   count('processor_reorgs_total', 'Reorgs since the start', () => progress.reorgs.count)
   if (auditor) {
     count('audit_missing_rows_total', 'Settlements that a node left out, mended', () => auditor.mended.missing)

@@ -1,3 +1,4 @@
+import { SourceWatch } from './failures.ts'
 import type { ChainBlock } from './mapping/block.ts'
 import type { UnpaidCount } from './mapping/settle-blocks.ts'
 
@@ -28,6 +29,8 @@ export class Progress {
   readonly totals: Counts = { settlements: 0, unpaid: 0 }
   /** Reorgs since the start, and how many indexed blocks the last one took back. */
   readonly reorgs = { count: 0, lastDepth: 0 }
+  /** How those who are asked for blocks have failed. */
+  readonly sources = { portal: new SourceWatch(), node: new SourceWatch() }
 
   #counts: Counts = { settlements: 0, unpaid: 0 }
   #beganAt = performance.now()

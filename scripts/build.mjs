@@ -1,7 +1,7 @@
 // @ts-check
 // npm run build: what a server runs, as plain JavaScript, without tests and the local world.
 import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
@@ -16,6 +16,8 @@ npm run build [-- --out <folder>] [--without verify-proof]
 
 Compiles the processes into the folder (dist), to be run as "node dist/<room>/main.js". verify-proof.mjs, beside them, is
 one file that runs by itself anywhere; an image without optional packages cannot make it and needs none.
+
+Notes the commit for build_info of /metrics: COMMIT when it is set, as where there is no repository, else git's HEAD.
 `
 const values = readArguments(usage, { out: { type: 'string' }, without: { type: 'string' } })
 if (values) build(resolve(root, values.out ?? 'dist'), values.without === 'verify-proof')
@@ -34,10 +36,21 @@ function build(dist, withoutVerifier) {
     return
   }
   for (const folder of data) cpSync(join(root, folder), join(dist, folder), { recursive: true })
+  writeFileSync(join(dist, 'commit'), `${commitOf(process.env.COMMIT)}\n`)
   if (!withoutVerifier) bundleVerifier(join(dist, 'verify-proof.mjs'))
   const files = readdirSync(dist, { recursive: true }).map(String)
   const mains = files.filter((file) => /(^|\/)main\.js$/.test(file)).sort()
   console.log(`${dist}: ${files.length} files; processes: ${mains.join(', ')}`)
+}
+
+/**
+ * Empty: nobody knows it.
+ * @param {string | undefined} given
+ */
+function commitOf(given) {
+  if (given) return given
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' })
+  return (stdout ?? '').trim()
 }
 
 /**

@@ -77,6 +77,10 @@ export function toChanges(answered: readonly unknown[], from: number, pageSize: 
     changes,
     next: ids.reduce((next, id) => Math.max(next, id + 1), from),
     more: answered.length >= pageSize,
+    newestBlockAt: [...blockTimes.values()].reduce<Date | undefined>(
+      (newest, at) => (newest && newest > at ? newest : at),
+      undefined,
+    ),
   }
 }
 

@@ -102,6 +102,8 @@ export interface EventPage {
   readonly next: number
   /** False: the stream ends here for now. */
   readonly more: boolean
+  /** When the newest of the blocks was confirmed whose end the page has; undefined: it has none's. */
+  readonly newestBlockAt: Date | undefined
 }
 
 /**

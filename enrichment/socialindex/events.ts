@@ -157,9 +157,13 @@ interface PageInHand {
 }
 
 async function storePage(db: Queryable, { shard, position, page, now, pollMs }: PageInHand): Promise<number> {
-  if (page.next !== position) {
-    const move = { source: sources.events.name, shard, from: String(position), to: String(page.next), now }
+  // A quiet shard's stream moves nowhere and is up to date all the same.
+  const reachedAt = page.more ? page.newestBlockAt : now
+  if (page.next !== position || reachedAt) {
+    const move = { source: sources.events.name, shard, from: String(position), to: String(page.next), reachedAt, now }
     if (!(await moveCursor(db, move))) throw new LeaseLost(`events of shard ${shard} went on from elsewhere`)
+  }
+  if (page.next !== position) {
     await storeChanges(db, page.changes, now)
     await storeMessages(db, page.messages, now)
     await storeKeyMessages(db, page.keys, now)

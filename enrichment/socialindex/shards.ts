@@ -53,7 +53,7 @@ async function begin(db: Queryable, beginning: Beginning) {
 
 /** Starts the stream of a shard at its head, and a sweep for all that was before. */
 export async function restartStream(db: Queryable, { shard, head, sweeps, now }: Beginning): Promise<void> {
-  await setCursor(db, { source: sources.events.name, shard, to: String(head), now })
+  await setCursor(db, { source: sources.events.name, shard, to: String(head), reachedAt: now, now })
   await addSubjects(db, sources.events.name, [`shard:${shard}`], { priority: 0, dueAt: now })
   if (sweeps) await beginSweep(db, shard, now)
 }

@@ -114,7 +114,8 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
       return {
         outcome: page ? (unread.length > 0 ? 'partly' : 'ok') : 'restarted',
         async write(db) {
-          const move = { source: sources.sweep.name, shard, from, to, now: now() }
+          const reachedAt = page && to === '' ? now() : undefined
+          const move = { source: sources.sweep.name, shard, from, to, reachedAt, now: now() }
           if (!(await moveCursor(db, move))) throw new LeaseLost(`the sweep of shard ${shard} went on from elsewhere`)
           await lockVerifications(
             db,

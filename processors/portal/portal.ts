@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { BlockPlace } from '../continuity.ts'
-import { Patience, SourceFailure } from '../failures.ts'
+import { Patience, SourceFailure, type SourceWatch } from '../failures.ts'
 import { Refusal } from '../refusal.ts'
 import type { ArchiveQuery } from './query.ts'
 import { type PortalBlock, PortalSequence } from './sequence.ts'
@@ -14,6 +14,8 @@ interface PortalOptions {
   readonly final: () => BlockPlace | undefined
   /** The error for an operator when the Portal's chain does not contain a block that was written. */
   readonly foreignChain: (block: BlockPlace, found: string | undefined) => Error
+  /** Counts its failures. */
+  readonly watch?: SourceWatch
 }
 
 /** A batch is handed over when its lines, unpacked, come to this many bytes; two wait while one is written. */
@@ -36,8 +38,8 @@ export class Portal {
   constructor(private readonly options: PortalOptions) {}
 
   async getHeight(): Promise<number> {
-    const { service, log } = this.options
-    for (const patience = new Patience(log); ; ) {
+    const { service } = this.options
+    for (const patience = this.#patience(); ; ) {
       try {
         return await service.finalizedHead()
       } catch (error) {
@@ -60,6 +62,10 @@ export class Portal {
     return this.#readBatch(this.#sequence, query)
   }
 
+  #patience(): Patience {
+    return new Patience(this.options.log, undefined, this.options.watch)
+  }
+
   #begin(query: ArchiveQuery): PortalSequence {
     const { service, final, foreignChain } = this.options
     const { fromBlock } = query
@@ -70,7 +76,7 @@ export class Portal {
 
   async #readBatch(sequence: PortalSequence, { fromBlock, toBlock }: ArchiveQuery): Promise<PortalBlock[]> {
     const { log } = this.options
-    const patience = new Patience(log)
+    const patience = this.#patience()
     const blocks: PortalBlock[] = []
     const deadline = Date.now() + maxBatchMs
     let isWaiting = false

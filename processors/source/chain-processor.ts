@@ -74,7 +74,12 @@ export class ChainProcessor extends SdkProcessor {
 
   override getChainRpcClient(): SdkClient {
     const { log, progress } = this.#options
-    this.#node ??= new PatientNode(super.getChainRpcClient(), log, (height) => progress.seeHead(height))
+    this.#node ??= new PatientNode(
+      super.getChainRpcClient(),
+      log,
+      (height) => progress.seeHead(height),
+      progress.sources.node,
+    )
     return this.#node
   }
 
@@ -109,10 +114,11 @@ export class ChainProcessor extends SdkProcessor {
   }
 
   #openArchive(): SdkArchive {
-    const { chain, log, final, portalKey } = this.#options
+    const { chain, log, final, portalKey, progress } = this.#options
     if (!chain.gateway && chain.portal) {
       const service = new PortalService({ url: chain.portal, dataset: chain.dataset, key: portalKey })
-      return new Portal({ service, log, final, foreignChain: (block, found) => deepReorg(chain, block, found) })
+      const foreignChain = (block: BlockPlace, found: string | undefined) => deepReorg(chain, block, found)
+      return new Portal({ service, log, final, foreignChain, watch: progress.sources.portal })
     }
     return (super.getArchiveDataSource() as SdkSource & { readonly client: SdkArchive }).client
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { longestRetryAfterMs, pauseMs } from '../failures.ts'
+import { longestRetryAfterMs, pauseMs, type SourceWatch } from '../failures.ts'
 import type { SdkCall, SdkCallOptions, SdkClient } from './sdk.ts'
 import { hideAddresses } from './sdk-log.ts'
 
@@ -32,6 +32,8 @@ export class PatientNode implements SdkClient {
     private readonly log: Pick<Logger, 'warn'>,
     /** The SDK keeps the head to itself; it asks for it through here. */
     private readonly seeHead: (height: number) => void,
+    /** Counts its failures. */
+    private readonly watch?: SourceWatch,
   ) {}
 
   get url(): string {
@@ -81,27 +83,36 @@ export class PatientNode implements SdkClient {
   ): Promise<T> {
     let attempt = 1
     let retries = 0
-    for (;;) {
-      while (this.#quietUntil > Date.now()) await delay(this.#quietUntil - Date.now())
-      try {
-        return await ask({ ...options, retryAttempts: 0 })
-      } catch (error) {
-        if (this.client.isConnectionError(error as Error)) {
-          if (retries++ >= retryAttempts) throw error
-          this.#heed(error as NodeError)
-        } else if (attempt < maxAttempts && isNonsense(error as NodeError)) {
+    let endWait: (() => void) | undefined
+    try {
+      for (;;) {
+        while (this.#quietUntil > Date.now()) await delay(this.#quietUntil - Date.now())
+        try {
+          return await ask({ ...options, retryAttempts: 0 })
+        } catch (error) {
+          const isConnection = this.client.isConnectionError(error as Error)
+          if (!isConnection && !isNonsense(error as NodeError)) throw error
+          const isBusy = isConnection && this.#heed(error as NodeError)
+          this.watch?.note(isBusy ? 'busy' : isConnection ? 'silent' : 'useless')
+          if (isConnection ? retries++ >= retryAttempts : attempt >= maxAttempts) throw error
+          endWait ??= this.watch?.begin()
+          if (isConnection) continue // the client itself pauses
           const reason = hideAddresses((error as Error).message)
           this.log.warn(`the node's answer to ${methods} is no use: ${reason}; attempt ${attempt} of ${maxAttempts}`)
           await delay(pauseMs(backoff, attempt++))
-        } else throw error
+        }
       }
+    } finally {
+      endWait?.()
     }
   }
 
-  #heed({ response }: NodeError) {
+  /** Whether the node asks for a pause: then no question goes out before it is over. */
+  #heed({ response }: NodeError): boolean {
     const asked = readRetryAfter(response?.headers.get('retry-after') ?? undefined)
-    if (asked === undefined) return
+    if (asked === undefined) return false
     this.#quietUntil = Math.max(this.#quietUntil, Date.now() + Math.min(asked, longestRetryAfterMs))
+    return true
   }
 }
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { reachedAges } from '../../db/queries/sources/cursors.ts'
 import { storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
+import { sources } from '../../sources.ts'
 import { wallet } from '../support/chain/rows.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 
@@ -38,6 +40,23 @@ describe('a sweep', () => {
     expect(asked('/v1/fids')).toHaveLength(6) // three pages in each of two shards
     expect(asked('/user/bulk')).toHaveLength(6)
     expect(asked('verificationsByFid').map((path) => path.split('&')[0]?.split('=')[1])).toEqual(['20'])
+  })
+
+  test('and a stream say how old they are, from the first time they were through', async () => {
+    const ages = (source: string) => reachedAges(scene.database.pool, source, scene.clock.now())
+    expect(await ages(sources.sweep.name)).toEqual([])
+    populate(20)
+    await scene.settle()
+    const fresh = [1, 2].map((shard) => ({ shard: String(shard), seconds: 0 }))
+    expect(await ages(sources.sweep.name)).toEqual(fresh)
+    expect(await ages(sources.events.name)).toEqual(fresh)
+    const throughAt = scene.clock.now().getTime()
+    scene.clock.pass(60_000)
+    await scene.settle()
+    const seconds = (scene.clock.now().getTime() - throughAt) / 1_000
+    expect(await ages(sources.sweep.name)).toEqual(fresh.map((one) => ({ ...one, seconds })))
+    // Streams were asked again, and there was nothing.
+    for (const stream of await ages(sources.events.name)) expect(stream.seconds).toBeLessThan(60)
   })
 
   test('asks for every FID singly where the hub does not answer in bulk', async () => {

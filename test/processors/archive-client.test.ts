@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { Patience, SourceFailure } from '../../processors/failures.ts'
+import { Patience, SourceFailure, SourceWatch } from '../../processors/failures.ts'
 import { Lines } from '../../processors/portal/lines.ts'
 import { toPortalQuery } from '../../processors/portal/query.ts'
 import { Refusal } from '../../processors/refusal.ts'
@@ -108,6 +108,25 @@ describe('patience', () => {
     const failure = new SourceFailure('overloaded', 1)
     for (let attempt = 1; attempt < 12; attempt++) await patience.afterFailure(failure)
     await expect(patience.afterFailure(failure)).rejects.toThrow(/overloaded; gave up after 12 attempts/)
+  })
+
+  test('tells how often a source failed, and how long it was waited for', async () => {
+    const watch = new SourceWatch()
+    const patience = new Patience(log, undefined, watch)
+    await patience.afterFailure(new SourceFailure('overloaded', 1))
+    await patience.afterFailure(new SourceFailure('no block', 0))
+    expect(watch.failures).toEqual({ busy: 2, useless: 0, silent: 0 })
+    const waited = watch.waitedSeconds
+    expect(waited).toBeGreaterThan(0)
+    expect(watch.waitedSeconds).toBe(waited)
+    await patience.afterFailure(new Error('socket hang up'))
+    expect(watch.failures).toEqual({ busy: 2, useless: 0, silent: 1 })
+    const end = [watch.begin(), watch.begin()]
+    const before = watch.waitedSeconds
+    expect(watch.waitedSeconds).toBeGreaterThanOrEqual(before) // it has not ended
+    for (const one of end) one()
+    const after = watch.waitedSeconds
+    expect(watch.waitedSeconds).toBe(after)
   })
 
   test('is not tried by what no other attempt can change', async () => {

@@ -73,6 +73,19 @@ test('a processor whose history of recipients hangs does not live, as long as th
   expect(lives(3, minutesAgo(9))).toBeUndefined()
 })
 
+test('failures of sources are told by source and kind', async () => {
+  const progress = new Progress()
+  const registry = new Registry()
+  createHealth(base, progress, registry)
+  progress.sources.portal.note('busy')
+  progress.sources.portal.note('busy')
+  progress.sources.node.note('silent')
+  const text = await registry.metrics()
+  expect(text).toMatch(/^processor_source_errors_total\{chain="base",source="portal",kind="busy"\} 2$/m)
+  expect(text).toMatch(/^processor_source_errors_total\{chain="base",source="node",kind="silent"\} 1$/m)
+  expect(text).toMatch(/^processor_source_wait_seconds_total\{chain="base",source="node"\} 0$/m)
+})
+
 test('rows are counted when they are committed, once, however often the handler ran', async () => {
   const progress = new Progress()
   const registry = new Registry()
@@ -88,5 +101,5 @@ test('rows are counted when they are committed, once, however often the handler 
   expect(text).toMatch(/^processor_unpaid_authorizations_total\{chain="base"\} 2$/m)
   expect(text).toMatch(/^processor_indexed_block\{chain="base"\} 9$/m)
   expect(text).toMatch(/^processor_commit_seconds_count\{chain="base"\} 1$/m)
-  expect(text).toMatch(/^build_info\{version="\d+\.\d+\.\d+",node="v[\d.]+"\} 1$/m)
+  expect(text).toMatch(/^build_info\{version="\d+\.\d+\.\d+",commit="",node="v[\d.]+"\} 1$/m)
 })

@@ -120,5 +120,16 @@ test('a page goes on behind its last event, and does not repeat what came before
   const events = [5, 6, 9].map((id) => ({ id, blockNumber: 0, ...merge(bio) }))
   const page = toChanges(eventPage.parse({ events }).events, 6, 3, now)
   expect([page.next, page.more, page.changes.length]).toEqual([10, true, 4])
-  expect(toChanges([], 6, 3, now)).toEqual({ changes: [], next: 6, more: false })
+  expect(toChanges([], 6, 3, now)).toEqual({ changes: [], next: 6, more: false, newestBlockAt: undefined })
+})
+
+test('a page tells when the newest of its blocks was confirmed, whatever their order', () => {
+  const of = (blockNumber: number, timestamp: number) => ({
+    ...confirmed,
+    id: blockNumber * 2 ** 14,
+    blockNumber,
+    blockConfirmedBody: { timestamp },
+  })
+  const { events } = eventPage.parse({ events: [of(1, 60), of(3, 180), of(2, 120)] })
+  expect(toChanges(events, 0, 3, now).newestBlockAt).toEqual(at(180))
 })

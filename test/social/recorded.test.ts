@@ -116,6 +116,7 @@ test('events: a reaction is activity, and the next id follows the last', async (
     changes: [{ kind: 'activity', fid: 310826, at: new Date('2025-07-11T00:00:00Z') }],
     next: 151622205442,
     more: false,
+    newestBlockAt: new Date('2025-07-11T00:00:01Z'),
   })
 })
 

@@ -15,27 +15,52 @@ interface CursorMove {
   readonly shard: number
   readonly from: string
   readonly to: string
+  /** Of a stream: up to when its events are applied; of a sweep: when it was through. Absent: as it was. */
+  readonly reachedAt?: Date | undefined
   readonly now: Date
 }
 
 /** Moves a cursor on. False: it is elsewhere, so somebody else has applied this page, or the stream was restarted. */
-export async function moveCursor(db: Queryable, { source, shard, from, to, now }: CursorMove): Promise<boolean> {
+export async function moveCursor(
+  db: Queryable,
+  { source, shard, from, to, reachedAt, now }: CursorMove,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'move-cursor',
-    text: `update source_cursor set position = $4, updated_at = $5
+    text: `update source_cursor set position = $4, updated_at = $5, reached_at = coalesce($6, reached_at)
             where source = $1 and shard = $2 and position = $3`,
-    values: [source, String(shard), from, to, now],
+    values: [source, String(shard), from, to, now, reachedAt ?? null],
   })
   return rowCount === 1
 }
 
 /** Puts a cursor where it shall be, wherever it was. */
-export async function setCursor(db: Queryable, { source, shard, to, now }: Omit<CursorMove, 'from'>): Promise<void> {
+export async function setCursor(
+  db: Queryable,
+  { source, shard, to, reachedAt, now }: Omit<CursorMove, 'from'>,
+): Promise<void> {
   await db.query({
     name: 'set-cursor',
     text: `
-insert into source_cursor (source, shard, position, updated_at) values ($1, $2, $3, $4)
-    on conflict (source, shard) do update set position = excluded.position, updated_at = excluded.updated_at`,
-    values: [source, String(shard), to, now],
+insert into source_cursor as c (source, shard, position, updated_at, reached_at) values ($1, $2, $3, $4, $5)
+    on conflict (source, shard) do update
+   set position = excluded.position, updated_at = excluded.updated_at,
+       reached_at = coalesce(excluded.reached_at, c.reached_at)`,
+    values: [source, String(shard), to, now, reachedAt ?? null],
   })
+}
+
+/** How long ago the streams and sweeps of a source were where they are; those that never were anywhere are left out. */
+export async function reachedAges(
+  db: Queryable,
+  source: string,
+  now: Date,
+): Promise<{ readonly shard: string; readonly seconds: number }[]> {
+  const { rows } = await db.query<{ shard: string; seconds: number }>({
+    name: 'reached-ages',
+    text: `select shard, greatest(0, extract(epoch from $2 - reached_at))::float8 as seconds
+             from source_cursor where source = $1 and reached_at is not null order by shard`,
+    values: [source, now],
+  })
+  return rows
 }

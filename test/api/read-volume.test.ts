@@ -1,4 +1,6 @@
+import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { settlementChains } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { allSettlements } from '../../db/queries/read/all-settlements.ts'
 import { leaderboard } from '../../db/queries/read/leaderboard.ts'
@@ -91,4 +93,23 @@ test.each([
   ['the totals', 0, (db: Queryable) => directoryStats(db)],
 ])('for %s at most %i rows are read', async (_, most, statement) => {
   expect(await rowsRead(database.pool, statement, ['settlement%'])).toBeLessThanOrEqual(most)
+})
+
+test('a profile names no partition of settlements, of which there is one more for every million blocks', async () => {
+  const { pool } = database
+  let asked: pg.QueryConfig | undefined
+  const recording = {
+    query: (config: pg.QueryConfig) => {
+      asked = config
+      return pool.query(config)
+    },
+  } as unknown as Queryable
+  const body = JSON.parse((await agentProfile(recording, { fid, settlementOverloads, installation })) ?? '')
+  expect(body.settlements_all).toBe(paid)
+  const { rows } = await pool.query(`explain (costs off) ${asked?.text}`, asked?.values)
+  const scanned = rows.map((row) => row['QUERY PLAN']).filter((line) => / on settlement/.test(line))
+  expect(scanned.join()).toContain('settlement_total')
+  expect(
+    scanned.filter((line) => settlementChains().some((chain) => line.includes(` on settlement_${chain}`))),
+  ).toEqual([])
 })

@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import type { Installation } from '../sql/installation.ts'
 import { members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
-import { countedSettlements, newestSettlement } from '../sql/settlement-windows.ts'
+import { settlementFigures } from '../sql/settlement-windows.ts'
 
 interface ProfileOptions {
   readonly fid: number
@@ -26,24 +26,13 @@ export async function agentProfile(
   return rows[0]?.body
 }
 
-const counted = countedSettlements({
-  recipients: '(select unnest(a.verified_addresses) as address)',
-  few: true,
-  amounts: false,
-  newest: false,
+const figures = settlementFigures({
+  addresses: 'a.verified_addresses',
   overloads: '$3::boolean',
-  windows: [
-    { name: 'last_30d', since: `now() - interval '30 days'` },
-    { name: 'ever', since: null },
-  ],
+  since: `now() - interval '30 days'`,
 })
-
 const paid = `
- cross join lateral (
-   select coalesce(sum(last_30d), 0) as last_30d, coalesce(sum(ever), 0) as ever,
-          ${newestSettlement('a.verified_addresses', '$3::boolean')} as newest_at
-     from (${counted}) part
- ) paid`
+ cross join lateral (select recent as last_30d, ever, newest_at from (${figures}) figures) paid`
 const source = ` cross join lateral (${sourceTimes}) source`
 /** A statement names all of its parameters, whichever fields it builds. */
 const everyParameter = '$1::jsonb is not null and $3::boolean is not null'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
-import { countedSettlements } from '../../../db/queries/sql/settlement-windows.ts'
+import { countedSettlements, settlementFigures } from '../../../db/queries/sql/settlement-windows.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { addressOf, hashOf, seedChainState } from '../../support/seed.ts'
@@ -148,6 +148,16 @@ select s.recipient as address, ${windows
  where s.recipient = any ($1) and ($3 or s.selector in ('\\xe3ee160e', '\\xef55bec6'))
  group by 1 order by 1`
 
+const since = `$2::timestamptz - interval '30 days'`
+const figures = `
+select recent::text, ever::text, newest_at
+  from (${settlementFigures({ addresses: '$1::bytea[]', overloads: '$3::boolean', since })}) f`
+const directFigures = `
+select count(*) filter (where s.block_timestamp > ${since})::text as recent, count(*)::text as ever,
+       max(s.block_timestamp) as newest_at
+  from settlement s
+ where s.recipient = any ($1::bytea[]) and ($3::boolean or s.selector in ('\\xe3ee160e', '\\xef55bec6'))`
+
 /** Counts and amounts in windows that end at a time are those of the settlements themselves. */
 export async function expectExactWindows({ pool }: TestDatabase, now: Date): Promise<void> {
   for (const overloads of [false, true]) {
@@ -156,6 +166,10 @@ export async function expectExactWindows({ pool }: TestDatabase, now: Date): Pro
     for (const few of [true, false]) {
       const { rows } = await pool.query(rolled(few), values)
       expect(rows).toEqual(facts)
+    }
+    for (const some of [values[0], [bytes(recipients[0] as string)], []]) {
+      const asked = [some, now, overloads]
+      expect((await pool.query(figures, asked)).rows).toEqual((await pool.query(directFigures, asked)).rows)
     }
   }
 }

@@ -20,6 +20,16 @@ interface LeaseOrder {
   readonly limit: number
 }
 
+/**
+ * What is due of one priority, stalest first. A range of due times over all priorities would be no range of the index:
+ * servers before Postgres 18 then walk over everything that a source is not yet to read.
+ */
+const dueOf = (priority: Priority, limit: string) => `
+  select subject from source_state
+   where source = $1 and priority = ${priority} and due_at <= $2
+   order by due_at
+   limit ${limit} for update skip locked`
+
 const leased = `
 update source_state s
    set due_at = $3, lease_id = $4, last_attempt_at = $2
@@ -30,23 +40,16 @@ returning s.subject, s.failures, s.last_success_at as "lastSuccessAt"`
 /** Leases the most urgent subjects that are due; inside a priority the stalest. Nobody else gets them until the lease ends. */
 export async function leaseDue(db: Queryable, order: LeaseOrder): Promise<LeasedSubject[]> {
   const text = `
-with due as (
-  select subject from source_state
-   where source = $1 and due_at <= $2
-   order by priority desc, due_at
-   limit $5 for update skip locked)${leased}`
+with urgent as (${dueOf(2, '$5')}),
+stale as (${dueOf(1, '$5 - (select count(*) from urgent)')}),
+rest as (${dueOf(0, '$5 - (select count(*) from urgent) - (select count(*) from stale)')}),
+due as (select subject from urgent union all select subject from stale union all select subject from rest)${leased}`
   return lease(db, 'lease-due', text, order)
 }
 
 /** Leases due subjects of priority 0 alone, stalest first: the part of a pass that urgent subjects cannot take. */
 export async function leaseTail(db: Queryable, order: LeaseOrder): Promise<LeasedSubject[]> {
-  const text = `
-with due as (
-  select subject from source_state
-   where source = $1 and priority = 0 and due_at <= $2
-   order by due_at
-   limit $5 for update skip locked)${leased}`
-  return lease(db, 'lease-tail', text, order)
+  return lease(db, 'lease-tail', `with due as (${dueOf(0, '$5')})${leased}`, order)
 }
 
 async function lease(db: Queryable, name: string, text: string, { source, leaseId, now, until, limit }: LeaseOrder) {

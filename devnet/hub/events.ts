@@ -23,7 +23,7 @@ interface MergeMessageBody {
 
 const sequenceSize = 2 ** 14
 const firstBlock = 9_000_000
-/** Events kept a shard; the oldest go first, as they do after three days on a real hub. */
+/** Events kept a shard at least, and half as many again at most; the oldest go first, as they do after three days on a real hub. */
 const keptEvents = 100_000
 
 /** The events of one shard. Every change is a block: its confirmation, then its events. */
@@ -49,13 +49,27 @@ export class EventLog {
     for (const [index, { type, ...body }] of block.entries()) {
       this.events.push({ type, id: blockNumber * sequenceSize + index, ...body, ...place })
     }
-    if (this.events.length > keptEvents) this.events = this.events.slice(-keptEvents)
+    if (this.events.length > keptEvents * 1.5) this.events = this.events.slice(-keptEvents)
   }
 
   /** Events with `from <= id < stop`, at most `limit`. */
   page({ from, stop, limit, reverse }: { from: number; stop: number; limit: number; reverse: boolean }): HubEvent[] {
-    const found = this.events.filter(({ id }) => id >= from && id < stop)
-    return (reverse ? found.reverse() : found).slice(0, limit)
+    const start = this.indexFrom(from)
+    const end = this.indexFrom(stop)
+    if (reverse) return this.events.slice(Math.max(start, end - limit), end).reverse()
+    return this.events.slice(start, Math.min(end, start + limit))
+  }
+
+  /** Where the first event stands whose id is not below: ids grow. */
+  private indexFrom(id: number): number {
+    let low = 0
+    let high = this.events.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.events[middle]!.id < id) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   find(id: number): HubEvent | undefined {

@@ -11,12 +11,17 @@ export class HubError extends Error {
   }
 }
 
-/** A page after the item that the token names. */
-export function page<T>(all: readonly T[], keyOf: (item: T) => string, query: URLSearchParams) {
+/** A page after the item that the token names; `indexOf` finds it, where that is quicker than to look at every key. */
+export function page<T>(
+  all: readonly T[],
+  keyOf: (item: T) => string,
+  query: URLSearchParams,
+  indexOf = (items: readonly T[], key: string) => items.findIndex((item) => keyOf(item) === key),
+) {
   const ordered = query.get('reverse') === 'true' || query.get('reverse') === '1' ? [...all].reverse() : all
   const token = query.get('pageToken') ?? query.get('page_token') ?? ''
   const after = Buffer.from(token, 'base64').toString()
-  const start = token === '' ? 0 : ordered.findIndex((item) => keyOf(item) === after) + 1
+  const start = token === '' ? 0 : indexOf(ordered, after) + 1
   if (token !== '' && start === 0) throw new HubError('Invalid page token')
   const items = ordered.slice(start, start + pageSize(query))
   const last = items.at(-1)

@@ -1,12 +1,4 @@
-import {
-  type Account,
-  findUserDataType,
-  messagesOf,
-  registerEvent,
-  signerEvent,
-  userDataOf,
-  verifiedAddresses,
-} from './account.ts'
+import { type Account, findUserDataType, messagesOf, registerEvent, signerEvent, verifiedAddresses } from './account.ts'
 import type { Answer } from './faults.ts'
 import type { Message } from './messages.ts'
 import { HubError, numberOf, page, pageSize } from './query.ts'
@@ -38,22 +30,20 @@ function ok(body: unknown): Answer {
 }
 
 function info(state: HubState): Answer {
-  const accounts = [...state.accounts.values()]
-  const numMessages = accounts.reduce((sum, { verifications, userData, casts, links }) => {
-    return sum + verifications.size + userData.size + casts.length + links.size
-  }, 0)
+  const numMessages = state.messageCount()
+  const { size } = state.accounts
   return ok({
     version: '1.5.5',
     isSyncing: state.told.isSyncing ?? false,
     nickname: 'Devnet Hub',
     rootHash: '0'.repeat(40),
-    dbStats: { numMessages, numFidEvents: state.told.accounts ?? accounts.length, numFnameEvents: accounts.length },
+    dbStats: { numMessages, numFidEvents: state.told.accounts ?? size, numFnameEvents: size },
     numShards: state.shards.size - 1,
     shardInfos: [...state.shards.values()].map(({ shardIndex, height }) => ({
       shardId: shardIndex,
       maxHeight: height,
       numMessages,
-      numFidRegistrations: accounts.filter(({ shard }) => shard === shardIndex).length,
+      numFidRegistrations: state.fidsOf(shardIndex).length,
       approxSize: 0,
       blockDelay: state.told.delaySeconds ?? 0,
       mempoolSize: 0,
@@ -67,12 +57,7 @@ function fids(state: HubState, query: URLSearchParams): Answer {
   const shard = numberOf(query, 'shard_id')
   if (shard === undefined) throw new HubError('missing field `shard_id`')
   if (!state.shards.has(shard)) throw new HubError('Failed to get fids', `no shard ${shard}`)
-  const all = [...state.accounts.values()].filter((account) => account.shard === shard).map(({ fid }) => fid)
-  const { items, nextPageToken } = page(
-    all.sort((a, b) => a - b),
-    String,
-    query,
-  )
+  const { items, nextPageToken } = page(state.fidsOf(shard), String, query, (fids, key) => fids.indexOf(Number(key)))
   return ok(nextPageToken ? { fids: items, nextPageToken } : { fids: items })
 }
 
@@ -132,8 +117,8 @@ function registration(state: HubState, query: URLSearchParams): Answer {
 
 function nameProof(state: HubState, query: URLSearchParams): Answer {
   const name = query.get('name') ?? ''
-  const account = [...state.accounts.values()].find((one) => userDataOf(one, 'USER_DATA_TYPE_USERNAME') === name)
-  if (!account || name === '') throw new HubError('Failed to get username proof', 'not found')
+  const account = name === '' ? undefined : state.named(name)
+  if (!account) throw new HubError('Failed to get username proof', 'not found')
   return ok({
     timestamp: Math.floor(account.registeredAtMs / 1000),
     name,

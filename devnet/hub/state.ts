@@ -5,6 +5,7 @@ import {
   profileTypes,
   registerEvent,
   signerEvent,
+  userDataOf,
   verificationKey,
 } from './account.ts'
 import { EventLog, type NewEvent } from './events.ts'
@@ -168,6 +169,29 @@ export class HubState {
   /** Drops the events so far, as a hub does after three days: only a sweep finds what they said. */
   forgetEvents() {
     for (const shard of this.shards.values()) shard.forget()
+  }
+
+  /** FIDs of a shard, the lowest first. */
+  fidsOf(shard: number): readonly number[] {
+    const fids = [...this.accounts.values()].filter((account) => account.shard === shard).map(({ fid }) => fid)
+    return fids.sort((one, other) => one - other)
+  }
+
+  /** The account whose profile says the name. */
+  named(name: string): Account | undefined {
+    return [...this.accounts.values()].find((one) => userDataOf(one, 'USER_DATA_TYPE_USERNAME') === name)
+  }
+
+  /** How many accounts follow one. */
+  followersOf(fid: number): number {
+    return [...this.accounts.values()].filter(({ links }) => links.has(fid)).length
+  }
+
+  /** Live messages of all accounts. */
+  messageCount(): number {
+    return [...this.accounts.values()].reduce((sum, { verifications, userData, casts, links }) => {
+      return sum + verifications.size + userData.size + casts.length + links.size
+    }, 0)
   }
 
   private account(fid: number): Account {

@@ -54,7 +54,6 @@ function userOf(state: HubState, account: Account) {
   const solana = verifiedAddresses(account, 'solana')
   const banner = userDataOf(account, 'USER_DATA_TYPE_BANNER')
   const twitter = userDataOf(account, 'USER_DATA_TYPE_TWITTER')
-  const followers = [...state.accounts.values()].filter(({ links }) => links.has(account.fid)).length
   return {
     object: 'user',
     fid: account.fid,
@@ -68,7 +67,7 @@ function userOf(state: HubState, account: Account) {
       bio: { text: userDataOf(account, 'USER_DATA_TYPE_BIO') ?? '' },
       ...(banner ? { banner: { url: banner } } : {}),
     },
-    follower_count: followers,
+    follower_count: state.followersOf(account.fid),
     following_count: account.links.size,
     verifications: ethereum,
     verified_addresses: {

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Queryable } from '../../db/pool.ts'
 import {
   type AddressSet,
+  type AddressSets,
   endVerifications,
   lockVerifications,
   openVerifications,
@@ -94,16 +95,26 @@ export async function storeVerifiedSet(
   await endVerifications(db, set)
   await openVerifications(db, set)
   const isMissing = await noteAbsences(db, set, url)
-  if (set.live.length > 0 || !isMissing) await forgetEmptied(db, set.fid) // else it stays said until it is otherwise
+  if (set.live.length > 0 || !isMissing) await forgetEmptied(db, [set.fid]) // else it stays said until it is otherwise
   return isMissing ? 'missing' : 'stored'
 }
 
-/** Brings the stored set of a FID to an answer without times. False: it is `emptied`, as for `storeVerifiedSet`. */
-export async function storeUntimedSet(db: Queryable, set: AddressSet): Promise<boolean> {
-  if (set.addresses.length === 0 && !(await confirmEmpty(db, { ...set, afterMs: emptyAfterMs }))) return false
-  await forgetEmptied(db, set.fid)
-  await storeAddresses(db, set)
-  return true
+/** Brings the stored sets of FIDs to an answer without times. Returns those that are `emptied`, as for `storeVerifiedSet`. */
+export async function storeUntimedSets(db: Queryable, { sets, askedAt, now }: AddressSets): Promise<number[]> {
+  const emptied: number[] = []
+  const believed: AddressSet[] = []
+  for (const set of sets) {
+    const { fid, addresses } = set
+    const isDoubted = addresses.length === 0 && !(await confirmEmpty(db, { fid, askedAt, afterMs: emptyAfterMs }))
+    if (isDoubted) emptied.push(fid)
+    else believed.push(set)
+  }
+  await forgetEmptied(
+    db,
+    believed.map(({ fid }) => fid),
+  )
+  await storeAddresses(db, { sets: believed, askedAt, now })
+  return emptied
 }
 
 function storable(fid: number, profile: SocialProfile): StoredProfile {

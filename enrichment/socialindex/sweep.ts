@@ -1,5 +1,5 @@
 import {
-  type AddressSet,
+  type AddressSets,
   fidsToTime,
   liveAddresses,
   lockVerifications,
@@ -13,7 +13,7 @@ import { hour } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 import { judgeSet } from '../proofs/messages.ts'
 import { LeaseLost, numberOf, type Source } from '../schedule/source.ts'
-import { type SocialSourceOptions, storeUntimedSet, storeVerifiedSet } from './fids.ts'
+import { type SocialSourceOptions, storeUntimedSets, storeVerifiedSet } from './fids.ts'
 
 /** Accounts asked for at once, where they cannot be asked for in bulk. */
 const together = 4
@@ -28,7 +28,7 @@ interface TimedSet extends Omit<VerifiedSet, 'now'> {
 
 interface ChangedSets {
   readonly sets: readonly TimedSet[]
-  readonly untimed: readonly Omit<AddressSet, 'now'>[]
+  readonly untimed: Omit<AddressSets, 'now'>
   /** Accounts of those without times whose times matter: they are read by themselves, as agents are. */
   readonly toTime: readonly number[]
   readonly unread: readonly number[]
@@ -57,9 +57,8 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
    * so many are answered badly that it must be the host.
    */
   async function changedSets(fids: readonly number[], failures: number): Promise<ChangedSets> {
-    if (fids.length === 0) return { sets: [], untimed: [], toTime: [], unread: [] }
     const bulkAskedAt = now()
-    const bulk = await inBulk(fids)
+    const bulk = fids.length > 0 ? await inBulk(fids) : undefined
     const stored = await liveAddresses(pool, fids)
     const same = (fid: number) => {
       const found = bulk?.get(fid)
@@ -68,7 +67,7 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
     const different = fids.filter((fid) => !same(fid)).map((fid) => ({ fid, addresses: bulk?.get(fid) }))
     const known = different.flatMap(({ fid, addresses }) => (addresses ? { fid, addresses } : []))
     const toTime = [...(await fidsToTime(pool, known))]
-    const untimed = known.map((set) => ({ ...set, askedAt: bulkAskedAt }))
+    const untimed = { sets: known, askedAt: bulkAskedAt }
     const open = different.filter(({ addresses }) => !addresses).map(({ fid }) => fid)
     const sets: TimedSet[] = []
     const unread: number[] = []
@@ -119,7 +118,7 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
           if (!(await moveCursor(db, move))) throw new LeaseLost(`the sweep of shard ${shard} went on from elsewhere`)
           await lockVerifications(
             db,
-            [...sets, ...untimed].map(({ fid }) => fid),
+            [...sets, ...untimed.sets].map(({ fid }) => fid),
           )
           const emptied: number[] = []
           const missing: number[] = []
@@ -129,9 +128,7 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
             if (stored === 'missing') missing.push(set.fid)
             await storeMessages(db, set.messages, now())
           }
-          for (const set of untimed) {
-            if (!(await storeUntimedSet(db, { ...set, now: now() }))) emptied.push(set.fid)
-          }
+          emptied.push(...(await storeUntimedSets(db, { ...untimed, now: now() })))
           const inMs = (ms: number) => new Date(now().getTime() + ms)
           const later = inMs(sources.fids.cadenceMs.emptied)
           const soon = inMs(sources.fids.cadenceMs.missing)

@@ -38,6 +38,8 @@ export interface EnrichmentJob {
   counts(): Promise<number>
   /** Why the hub is not believed. */
   hubDoubt(): Promise<string | undefined>
+  /** Requests that went to the hub so far. */
+  hubRequests(): number
   /** Failures so far. */
   readonly failures: string[]
   close(): Promise<void>
@@ -51,16 +53,19 @@ interface JobOptions {
   readonly random?: () => number
   /** Names of the sources that are asked about every agent; default: none. */
   readonly perAgent?: readonly string[]
+  /** Requests a second that may go to the hub; default: what a named host allows. The pace is the machine's clock, not the test's. */
+  readonly hubPace?: number
 }
 
 const mostRounds = 200
 
 export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
-  const { database, clock, env, random = () => 0.5, perAgent = [] } = options
+  const { database, clock, env, random = () => 0.5, perAgent = [], hubPace } = options
   const { pool } = database
-  const config = readConfig(env)
+  const named = readConfig(env)
+  const config = { ...named, hub: { ...named.hub, requestsPerSecond: hubPace ?? named.hub.requestsPerSecond } }
   const chains = readChains({ env })
-  const { installed, lookups, hubDoubt, close } = createSources({ config, chains, pool, now: clock.now })
+  const { installed, hosts, lookups, hubDoubt, close } = createSources({ config, chains, pool, now: clock.now })
   const failures: string[] = []
   const failed = (source: string, _: readonly string[], error: Error) => failures.push(`${source}: ${error.message}`)
   const pass = { pool, now: clock.now, random, failed }
@@ -92,6 +97,7 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
 
     counts: () => refreshCounts(join),
     hubDoubt,
+    hubRequests: () => hosts.find(({ name }) => name === 'hub')!.sent.count,
     close,
   }
 }

@@ -37,33 +37,44 @@ export async function removeUntimed(db: Queryable, fid: number, addresses: reado
 }
 
 /** What a complete answer without times said about one FID. */
-export interface AddressSet extends Omit<VerifiedSet, 'live'> {
+export interface AddressSet extends Pick<VerifiedSet, 'fid'> {
   /** Lowercase hex with 0x. */
   readonly addresses: readonly string[]
+}
+
+/** What one answer without times said about several FIDs. */
+export interface AddressSets extends Pick<VerifiedSet, 'askedAt' | 'now'> {
+  readonly sets: readonly AddressSet[]
 }
 
 /** The network's first second: no verification is older. */
 const firstSecond = `timestamptz '2021-01-01T00:00:00Z'`
 
-/** Brings the stored set of a FID to an answer without times; those that are known stay. */
-export async function storeAddresses(db: Queryable, { fid, addresses, askedAt, now }: AddressSet): Promise<void> {
+/** Brings the stored sets of FIDs to an answer without times; those that are known stay. */
+export async function storeAddresses(db: Queryable, { sets, askedAt, now }: AddressSets): Promise<void> {
+  if (sets.length === 0) return
+  const pairs = sets.flatMap(({ fid, addresses }) => addresses.map((address) => ({ fid, address: bytes(address) })))
+  const given = [pairs.map(({ fid }) => fid), pairs.map(({ address }) => address)]
   await db.query({
     name: 'end-addresses',
-    text: `update verified_address set ended_at = greatest(verified_at, $4), observed_at = $4
-            where fid = $1 and ended_at is null and observed_at < $3 and not address = any ($2::bytea[])
-              and not ${witnessed('verified_address')}`,
-    values: [fid, addresses.map(bytes), askedAt, now],
+    text: `
+update verified_address v set ended_at = greatest(v.verified_at, $4), observed_at = $4
+ where v.fid = any ($5::bigint[]) and v.ended_at is null and v.observed_at < $3
+   and not exists (select from unnest($1::bigint[], $2::bytea[]) as given (fid, address)
+                    where given.fid = v.fid and given.address = v.address)
+   and not ${witnessed('v')}`,
+    values: [...given, askedAt, now, sets.map(({ fid }) => fid)],
   })
   await db.query({
     name: 'open-addresses',
     text: `
 insert into verified_address as v (fid, address, verified_at, observed_at, timed)
-select $1, address, ${firstSecond}, $4, false
-  from unnest($2::bytea[]) as given (address)
- where not exists (select from verified_address o where o.fid = $1 and o.address = given.address
+select distinct given.fid, given.address, ${firstSecond}, $4::timestamptz, false
+  from unnest($1::bigint[], $2::bytea[]) as given (fid, address)
+ where not exists (select from verified_address o where o.fid = given.fid and o.address = given.address
                                                     and (o.ended_at is null or o.observed_at >= $3))
     on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = excluded.observed_at, pruned = false`,
-    values: [fid, addresses.map(bytes), askedAt, now],
+    values: [...given, askedAt, now],
   })
 }
 

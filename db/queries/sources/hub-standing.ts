@@ -72,8 +72,10 @@ select not exists (select from known)
 }
 
 /** Forgets that answers left these accounts empty. */
-export async function forgetEmptied(db: Queryable, fid: number): Promise<void> {
-  await db.query({ name: 'forget-emptied', text: 'delete from emptied_account where fid = $1', values: [fid] })
+export async function forgetEmptied(db: Queryable, fids: readonly number[]): Promise<void> {
+  if (fids.length === 0) return
+  const text = 'delete from emptied_account where fid = any ($1::bigint[])'
+  await db.query({ name: 'forget-emptied', text, values: [fids] })
 }
 
 /** Notes how a hub stands that is asked about what the followed one says; `doubt`: why it does not count, null: it does. */

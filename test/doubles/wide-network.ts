@@ -1,0 +1,96 @@
+import type { Account } from '../../devnet/hub/account.ts'
+import { fakeHash, makeMessage } from '../../devnet/hub/messages.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { verificationBody } from '../../devnet/hub/verifications.ts'
+import { wallet } from '../support/chain/rows.ts'
+
+interface Size {
+  /** FIDs from 1 on, of which every second verifies `wallet(fid)`. */
+  readonly accounts: number
+  /** As many of these, evenly spread, have a profile too, and keep what changes. */
+  readonly agents: number
+}
+
+const founded = Date.parse('2026-01-01T00:00:00Z')
+const dataShards = [1, 2] as const
+
+/** A hub's state with too many accounts for memory: all but agents are made when asked for, and keep nothing. */
+export class WideNetwork extends HubState {
+  override readonly accounts: MadeAccounts
+  private readonly fids: ReadonlyMap<number, readonly number[]>
+  private readonly spread: number
+
+  constructor(now: () => Date, { accounts, agents }: Size) {
+    super(now)
+    this.accounts = new MadeAccounts(accounts)
+    this.spread = 2 * Math.floor(accounts / agents / 2)
+    const all = Array.from({ length: accounts }, (_, index) => index + 1)
+    this.fids = new Map(dataShards.map((shard) => [shard, all.filter((fid) => shardOf(fid) === shard)]))
+    this.told.accounts = accounts
+    for (let agent = 1; agent <= agents; agent++) {
+      const fid = this.agentFid(agent)
+      this.accounts.set(fid, accountOf(fid))
+      this.setProfile(fid, { username: `a${fid}`, displayName: `A ${fid}` })
+    }
+    this.forgetEvents()
+  }
+
+  /** FID of an agent, which are counted from 1. */
+  agentFid(agent: number): number {
+    return agent * this.spread
+  }
+
+  override fidsOf(shard: number): readonly number[] {
+    return this.fids.get(shard) ?? []
+  }
+
+  override named(name: string): Account | undefined {
+    return /^a\d+$/.test(name) ? this.accounts.get(Number(name.slice(1))) : undefined
+  }
+
+  override followersOf(): number {
+    return 0
+  }
+}
+
+class MadeAccounts extends Map<number, Account> {
+  private readonly last: number
+
+  constructor(last: number) {
+    super()
+    this.last = last
+  }
+
+  override get(fid: number): Account | undefined {
+    return super.get(fid) ?? (fid >= 1 && fid <= this.last ? accountOf(fid) : undefined)
+  }
+}
+
+function shardOf(fid: number): number {
+  return dataShards[fid % dataShards.length] as number
+}
+
+function accountOf(fid: number): Account {
+  const signer = { publicKey: fakeHash('app key', fid) }
+  const account: Account = {
+    fid,
+    shard: shardOf(fid),
+    custody: wallet(0xc000_0000 + fid),
+    authAddresses: [],
+    registeredAtMs: founded,
+    appKeys: new Set([signer.publicKey]),
+    signer,
+    verifications: new Map(),
+    removals: new Map(),
+    userData: new Map(),
+    casts: [],
+    links: new Map(),
+  }
+  if (fid % 2 === 0) {
+    const address = wallet(fid)
+    const body = verificationBody({ fid, address }, 'ethereum')
+    const message = makeMessage('MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', { fid, signer, unixMs: founded }, body)
+    account.verifications.set(`ethereum:${address}`, message)
+  }
+  return account
+}

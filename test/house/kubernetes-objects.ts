@@ -81,8 +81,19 @@ const backfill: Process = {
   asksOut: true,
 }
 
+/** Cores that Postgres has, by the gigabytes of the host and its file of deploy/postgres. */
+const postgresCores = { 24: '4', 64: '16', 256: '32' } as const
+const clusterHead = {
+  apiVersion: 'postgresql.cnpg.io/v1',
+  kind: 'Cluster',
+  metadata: { name: 'postgres' }, // its secret is postgres-app, its services postgres-rw and postgres-ro
+}
+
 /** By path under deploy/kubernetes, the objects of each file. */
 export const generated: Readonly<Record<string, readonly object[]>> = {
+  'components/postgres/cluster.yaml': [cluster()],
+  'components/postgres-64gb/size.yaml': [{ ...clusterHead, spec: sizeOf(64) }],
+  'components/postgres-256gb/size.yaml': [{ ...clusterHead, spec: sizeOf(256) }],
   'base/processors.yaml': processors.map(single),
   'base/migrate.yaml': [
     {
@@ -101,6 +112,52 @@ export const generated: Readonly<Record<string, readonly object[]>> = {
       spec: parse(readFileSync(join(root, 'deploy/monitoring/rules/directory.yaml'), 'utf8')),
     },
   ],
+}
+
+/** What a file of deploy/postgres sets. */
+export function readPostgresSettings(name: string): Record<string, string> {
+  const text = readFileSync(join(root, 'deploy/postgres', `${name}.conf`), 'utf8')
+  const lines = text.matchAll(/^([\w.]+) = '?([^'#\n]*?)'?\s*(#.*)?$/gm)
+  return Object.fromEntries([...lines].map(([, key, value]) => [key, value]))
+}
+
+/** Of those, what the operator leaves to us. Huge pages would have to be set aside for the pod. */
+function parametersOf(name: string): Record<string, string> {
+  const { include, listen_addresses, shared_preload_libraries, huge_pages, ...rest } = readPostgresSettings(name)
+  return rest
+}
+
+function sizeOf(gigabytes: keyof typeof postgresCores) {
+  const memory = `${gigabytes}Gi`
+  return {
+    resources: { requests: { cpu: postgresCores[gigabytes], memory }, limits: { memory } },
+    postgresql: { parameters: parametersOf(`${gigabytes}gb`) },
+  }
+}
+
+/** Three servers; what cannot be rebuilt counts as written when two of them have it. */
+function cluster(): object {
+  const { resources, postgresql } = sizeOf(24)
+  const database = { database: 'directory', owner: 'directory', encoding: 'UTF8' }
+  return {
+    ...clusterHead,
+    spec: {
+      instances: 3,
+      imageName: 'ghcr.io/cloudnative-pg/postgresql:18',
+      primaryUpdateStrategy: 'unsupervised',
+      enablePDB: true,
+      bootstrap: { initdb: { ...database, localeProvider: 'builtin', builtinLocale: 'C.UTF-8' } },
+      storage: { size: '500Gi' },
+      walStorage: { size: '100Gi' },
+      affinity: { podAntiAffinityType: 'required', topologyKey: 'kubernetes.io/hostname' },
+      resources,
+      postgresql: {
+        synchronous: { method: 'any', number: 1, dataDurability: 'preferred', failoverQuorum: true },
+        shared_preload_libraries: readPostgresSettings('common').shared_preload_libraries?.split(','),
+        parameters: { ...parametersOf('common'), ...postgresql.parameters, hot_standby_feedback: 'on' },
+      },
+    },
+  }
 }
 
 /** One at a time: the lock of a chain, or the lease of a sweep, is another's until its owner has gone. */

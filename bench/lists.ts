@@ -2,6 +2,7 @@ import type { Queryable } from '../db/pool.ts'
 import { discoveryPage } from '../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../db/queries/find/discovery-filter.ts'
 import { discoveryFacets } from '../db/queries/find/facets.ts'
+import { agentPrices } from '../db/queries/find/prices.ts'
 import { searchAgents } from '../db/queries/find/search.ts'
 import { allSettlements } from '../db/queries/read/all-settlements.ts'
 import { agentProfiles } from '../db/queries/read/profile.ts'
@@ -141,6 +142,7 @@ export function listStatements({
           installation,
         }),
     },
+    { name: 'prices of an agent', run: (db) => agentPrices(db, 20) },
     { name: 'state of an agent, a week ago', run: (db) => agentState(db, 20, now - 7 * dayMs) },
     { name: 'owners of an address, a week ago', run: (db) => addressOwners(db, recipient, now - 7 * dayMs) },
     { name: 'portfolio', run: (db) => addressPortfolio(db, { address: recipient, settlementOverloads }) },

@@ -1,4 +1,6 @@
 import { storableText } from '../../db/text.ts'
+import { DoorError } from '../../net/errors.ts'
+import { parseJson } from '../../net/json.ts'
 
 /** What is kept of a document; texts are clean and bounded. */
 export interface SpecContent {
@@ -11,6 +13,16 @@ export interface SpecContent {
   /** Of an MCP server that was asked: the revision it speaks, and SHA-256 of the definition of each of its tools. */
   readonly protocolVersion?: string | null
   readonly toolHashes?: readonly string[]
+}
+
+/** A body as JSON; undefined: it is none. */
+export function parsed(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    if (error instanceof DoorError) return undefined
+    throw error
+  }
 }
 
 /** Code points of a text, entries of a list. */

@@ -6,6 +6,7 @@ import { type Json, jsonSha256 } from '../../trust/canonical-json.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { mostNames, type SpecContent, shortText } from './content.ts'
 import { createWire } from './mcp-wire.ts'
+import { type Price, pricesIn } from './prices.ts'
 import { type SpecStatus, statusOf } from './status.ts'
 
 /** Of all that the server is asked, without the waiting for our turns. */
@@ -28,12 +29,15 @@ interface Asked {
   readonly content?: SpecContent
   /** Of what the server says of itself and of the definitions of its tools. */
   readonly sha256?: Buffer
+  /** What it asks for to say who it is or what it has; none: nothing. Undefined: it did not come to that. */
+  readonly prices?: readonly Price[]
 }
 
 /**
- * Asks an MCP server who it is and which tools it has, in the newest revision of the protocol or an older one, whichever
- * it speaks. The revision is found out each time, so that one that was upgraded is seen to be. Throws HostClosed when the
- * host is not to be asked now, DoorErrors that say nothing about the host.
+ * Asks an MCP server who it is, which tools it has, and what it wants to be paid for telling either (x402, by a 402), in
+ * the newest revision of the protocol or an older one, whichever it speaks. The revision is found out each time, so that
+ * one that was upgraded is seen to be. Throws HostClosed when the host is not to be asked now, DoorErrors that say
+ * nothing about the host.
  *
  * Source: Model Context Protocol 2026-07-28 (server/discover) and 2025-11-25 (Lifecycle; Tools).
  */
@@ -54,14 +58,16 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = usualMs
     const names = tools.map(([name]) => name)
     const toolHashes = tools.map(([, hash]) => hash)
     const sha256 = Buffer.from(jsonSha256({ ...about, tools }), 'hex')
-    return { ...there, content: { ...about, skills: [], tools: names, toolHashes, pathCount: null }, sha256 }
+    const content = { ...about, skills: [], tools: names, toolHashes, pathCount: null }
+    return { ...there, content, sha256, prices: pricesIn(wire.demand()) }
   } catch (error) {
     const failure = wire.failure()
     if (failure instanceof DoorError && failure.checkStatus !== null) return asked(failure.checkStatus)
     if (failure !== undefined) throw failure
     const httpStatus = wire.httpStatus()
     if (httpStatus === null) throw error
-    return asked(statusOf(httpStatus) ?? 'schema_mismatch')
+    const status = statusOf(httpStatus) ?? 'schema_mismatch'
+    return status === 'payment_required' ? { ...asked(status), prices: pricesIn(wire.demand()) } : asked(status)
   } finally {
     await client.close()
   }

@@ -3,6 +3,7 @@ import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
+import { demandOf } from './x402.ts'
 
 /** Of one conversation with a server: requests, and bytes of an answer. */
 const mostRequests = 8
@@ -34,6 +35,8 @@ interface Wire {
   failure(): unknown
   /** The last message that answered. */
   answer(): unknown
+  /** What the last answer with 402 asks for, not judged; undefined: it does not say, or there was none. */
+  demand(): unknown
 }
 
 /**
@@ -48,6 +51,7 @@ export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire
   let latencyMs: number | null = null
   let failure: unknown
   let last: unknown
+  let demand: unknown
 
   async function post(init: RequestInit): Promise<Response> {
     const { method, id } = outgoing.parse(JSON.parse(String(init.body)))
@@ -69,6 +73,7 @@ export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire
     // Older servers answer the notice in many ways; it has no answer to wait for.
     if (id === undefined) return accepted()
     httpStatus = fetched.status
+    if (httpStatus === 402) demand = demandOf(fetched)
     if (httpStatus < 200 || httpStatus >= 300) return refused(fetched)
     try {
       last = answerIn(fetched, id)
@@ -96,6 +101,7 @@ export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire
     latencyMs: () => latencyMs,
     failure: () => (failure instanceof Unanswered ? undefined : failure),
     answer: () => last,
+    demand: () => demand,
   }
 }
 

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
-import { parseJson } from '../../net/json.ts'
 import { second } from '../../ops/time.ts'
 import type { CardSignature } from '../../trust/card-signature.ts'
 import { type AgentHosts, conditionsOf, type Version, versionOf } from '../agent-hosts.ts'
 import type { BackReference } from './back-reference.ts'
 import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
-import type { SpecContent } from './content.ts'
+import { parsed, type SpecContent } from './content.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { cardInCatalog } from './mcp.ts'
 import { askServer } from './mcp-session.ts'
 import { type Price, pricesIn } from './prices.ts'
 import { isSameSite } from './site.ts'
 import { type SpecStatus, statusOf } from './status.ts'
+import { demandOf } from './x402.ts'
 
 /** How a request for a document went. */
 export interface Check {
@@ -31,7 +31,7 @@ export interface Check {
     /** Of an A2A card. */
     readonly cardSignature: CardSignature | null
   }
-  /** What the document or the demand for payment asks for; undefined: this answer does not say. */
+  /** What the document, or a demand for payment, asks for; undefined: this answer does not say. */
   readonly prices?: readonly Price[]
 }
 
@@ -123,19 +123,4 @@ function judge(kind: SpecKind, fetched: Fetched): Judged {
   if (!content) return { status: 'schema_mismatch' }
   const sha256 = createHash('sha256').update(body).digest()
   return { status: 'ok', value, found: { content, sha256, version: versionOf(fetched) }, prices: pricesIn(value) }
-}
-
-/** What a 402 answer asks for: in a header in the second version of x402, in the body in the first. */
-function demandOf({ headers, body }: Fetched): unknown {
-  const header = headers.get('payment-required')
-  return (header === undefined ? undefined : parsed(Buffer.from(header, 'base64'))) ?? parsed(body)
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return parseJson(bytes)
-  } catch (error) {
-    if (error instanceof DoorError) return undefined
-    throw error
-  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type SpecContent, shortText } from './content.ts'
+import type { Fetched } from '../../net/door.ts'
+import { parsed, type SpecContent, shortText } from './content.ts'
 
 const version = z.union([z.string(), z.number()])
 const list = z.array(z.union([z.string(), z.record(z.string(), z.unknown())]))
@@ -30,4 +31,20 @@ export function toX402Manifest(value: unknown): SpecContent | undefined {
     tools: [],
     pathCount: offers.length,
   }
+}
+
+const rpcError = z.object({ error: z.object({ data: z.record(z.string(), z.unknown()) }) })
+
+/**
+ * What a 402 answer asks for, not judged: of the header in the second version of x402, of the body in the first, where an
+ * MCP server may have it in the data of an error. Undefined: the answer does not say.
+ *
+ * Source: x402 specification, transports-v2/http (PAYMENT-REQUIRED) and transports-v1/http and mcp.
+ */
+export function demandOf({ headers, body }: Pick<Fetched, 'headers' | 'body'>): unknown {
+  const header = headers.get('payment-required')
+  const named = header === undefined ? undefined : parsed(Buffer.from(header, 'base64'))
+  if (named !== undefined) return named
+  const value = parsed(body)
+  return rpcError.safeParse(value).data?.error.data ?? value
 }

@@ -2,6 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createTools } from '../../../api/mcp/tools.ts'
+import { chains } from '../../../chains.config.ts'
+import { agentPrices } from '../../../db/queries/find/prices.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { askServer } from '../../../enrichment/specs/mcp-session.ts'
@@ -190,6 +192,37 @@ test('a server that does not list its tools to strangers is there all the same',
   }
 })
 
+test('one that wants to be paid says what for: in the header of x402, in the body, or in an error of the protocol', async () => {
+  const { address } = chains.base.tokens[0]!
+  const way = { scheme: 'exact', network: 'eip155:8453', asset: address, amount: '2500', payTo: `0x${'a1'.repeat(20)}` }
+  const demand = { x402Version: 2, resource: { url: 'mcp://tool/ask', description: 'One question' }, accepts: [way] }
+  const price = {
+    resource: 'mcp://tool/ask',
+    description: 'One question',
+    scheme: 'exact',
+    network: 'eip155:8453',
+    chain: 'base',
+    asset: address,
+    amount: '2500',
+    payTo: way.payTo,
+    minUsd: null,
+    maxUsd: null,
+  }
+  const header = { 'payment-required': Buffer.from(JSON.stringify(demand)).toString('base64') }
+  for (const page of [
+    { status: 402, headers: header, body: {} },
+    { status: 402, body: demand },
+    { status: 402, body: { jsonrpc: '2.0', id: 1, error: { code: 402, message: 'Payment required', data: demand } } },
+  ]) {
+    const closed = await startOlder(() => page)
+    expect(await ask(closed.url)).toMatchObject({ status: 'payment_required', httpStatus: 402, prices: [price] })
+    const tools = await startOlder(({ method }) => (method === 'tools/list' ? page : undefined))
+    expect(await ask(tools.url)).toMatchObject({ status: 'ok', content: { tools: [] }, prices: [price] })
+  }
+  const free = await startOlder()
+  expect(await ask(free.url)).toMatchObject({ status: 'ok', prices: [] })
+})
+
 describe('a host that misbehaves is told by a word', () => {
   const onceAsked = (method: string, page: object) => (message: Message) =>
     message.method === method ? page : undefined
@@ -210,7 +243,8 @@ describe('a host that misbehaves is told by a word', () => {
     ['too_large', 200, onceAsked('tools/list', big)],
   ] as const)('%s, %i', async ([status, httpStatus, answer]) => {
     const { url, asked } = await startOlder(answer)
-    expect(await ask(url)).toEqual({ status, httpStatus, latencyMs: httpStatus === null ? null : expect.any(Number) })
+    const latencyMs = httpStatus === null ? null : expect.any(Number)
+    expect(await ask(url)).toEqual({ status, httpStatus, latencyMs, ...(httpStatus === 402 && { prices: [] }) })
     expect(asked.length).toBeLessThanOrEqual(4)
   })
 
@@ -281,4 +315,15 @@ test('tools are listed in the profile, and one that changes behind its name is t
   expect(feed).toContain(`Changed the definition of a tool at ${host.name}`)
   const at = third.tools_changed_at
   expect(await shown()).toMatchObject({ tool_hashes: third.tool_hashes, tools_changed_at: at })
+
+  // Once it wants to be paid for the list, its price is told; the tools that are known stay.
+  const prices = async () => {
+    const all = JSON.parse((await agentPrices(pool, fid))?.prices ?? '') as { kind: string }[]
+    return all.filter(({ kind }) => kind === 'mcp')
+  }
+  expect(await prices()).toEqual([])
+  const way = { scheme: 'exact', network: 'base', asset: chains.base.tokens[0]!.address, maxAmountRequired: '2500' }
+  host.pages.set('/mcp', { status: 402, body: { x402Version: 1, accepts: [{ ...way, resource: '/mcp' }] } })
+  expect(await shown()).toMatchObject({ last_check_status: 'payment_required', tools: ['help', 'quote'] })
+  expect(await prices()).toMatchObject([{ kind: 'mcp', resource: '/mcp', chain: 'base', max_amount_usd: 0.0025 }])
 })

@@ -44,11 +44,12 @@ export function describeWorld(
         }
       : null,
     funder_private_key: world.funder.privateKey,
-    agents: world.people.agents.map(({ fid, profile, verified, appKey }) => {
+    agents: world.people.agents.map(({ fid, profile, custody, verified, appKey }) => {
       const own = verified.map(({ wallet }) => wallet)
       return {
         fid,
         handle: profile.username ?? null,
+        custody: { address: custody.address, private_key: custody.privateKey },
         addresses: own.map(({ address, privateKey }) => ({ address, private_key: privateKey })),
         app_keys: [{ public_key: appKey.publicKey, private_key: appKey.privateKey }],
         chains: chainsOf(world.tokens, addressesOf(verified)),

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { privateKeyToAccount } from 'viem/accounts'
 import { readArguments } from './arguments.mjs'
@@ -20,12 +21,15 @@ export const examples: Readonly<Record<string, unknown>> = `
 const shownAs = 'https://api.agents.example'
 const hostsShownAs = 'https://agents.example'
 const dayMs = 86_400_000
+/** A proof is public a quarter of an hour after its claim, and the first archive is there after a hundred events. */
+const patienceMs = 60 * 60_000
 
 const usage = `
 npm run docs:examples [-- --state-folder <folder>]
 
 Writes the example answers of openapi.json (api/docs/generated/examples.ts) again, as npm start's world gives them: of
-one that runs already with its state in the folder, else of one that is started for this and stopped. Then
+one that runs already with its state in the folder, else of one that is started for this and stopped. It takes half an hour:
+the proof of a claim is not public before a quarter, and an archive of events takes a hundred of them. Then
 "npx vitest run test/api/openapi.test.ts -u" writes openapi.json.
 `
 
@@ -72,17 +76,70 @@ async function examplesOf(folder) {
   const agent = await typicalAgent(world.api)
   /** @type {Json} */
   const examples = { claim: await said(world, agent, 'claim') }
-  for (const [path, methods] of Object.entries(paths)) {
-    const operation = /** @type {Operation | undefined} */ (methods.get)
-    if (!operation || operation.responses['200']?.content['text/event-stream']) continue
-    const answer = await fetch(addressOf(world.api, path, operation, agent))
-    const text = shown(await answer.text(), world.api)
-    if (answer.ok) examples[operation.operationId] = shortened(text, answer.headers.get('content-type') ?? '')
-    else console.log(`no example of ${operation.operationId}: ${text}`)
+  const reads = Object.entries(paths).flatMap(([path, { get: operation }]) => (operation ? [{ path, operation }] : []))
+  const deadline = Date.now() + patienceMs
+  const more = deedsOf(world, agent)
+  for (const { path, operation } of reads) {
+    const example = () => exampleOfRead(world, addressOf(world.api, path, operation, agent))
+    let made = await example()
+    while (made === undefined) {
+      const { done } = await more.next()
+      if (done || Date.now() > deadline) throw new Error(`no example of ${operation.operationId}`)
+      made = await example()
+    }
+    examples[operation.operationId] = made
   }
   examples.refreshAgent = exampleOf(world, await post(world, `/api/agent/${agent.fid}/refresh`))
   examples.withdrawClaims = await said(world, agent, 'withdraw')
+  examples.unlistAgent = await said(world, agent, 'unlist')
+  examples.relistAgent = await said(world, agent, 'relist')
   return examples
+}
+
+/**
+ * Others claim and withdraw, one after the other, as often as a client may: each time there is another event.
+ * @param {Json} world
+ * @param {Json} agent
+ */
+async function* deedsOf(world, agent) {
+  for (const other of world.agents) {
+    if (other.fid === agent.fid) continue
+    for (const action of /** @type {const} */ (['claim', 'withdraw'])) {
+      // Some cannot claim with their first address: that is what they are for.
+      await said(world, other, action).catch((error) => console.log(String(error)))
+      yield
+    }
+  }
+}
+
+/**
+ * Undefined: there is no such answer yet.
+ * @param {Json} world
+ * @param {URL} address
+ */
+async function exampleOfRead({ api }, address) {
+  const ending = new AbortController()
+  const answer = await fetch(address, { signal: ending.signal })
+  const type = answer.headers.get('content-type') ?? ''
+  const text = type.startsWith('text/event-stream') ? await firstEvent(answer) : await answer.text()
+  ending.abort()
+  if (answer.ok) return shortened(shown(text, api), type)
+  console.log(`${address} answers ${text}`)
+  return undefined
+}
+
+/**
+ * Of a stream that goes on: up to the end of the first event that has data.
+ * @param {Response} answer
+ */
+async function firstEvent({ body }) {
+  let text = ''
+  for await (const part of /** @type {ReadableStream} */ (body).pipeThrough(new TextDecoderStream())) {
+    text += part
+    const [event] = /^(.*\n)*?data:.*\n\n/.exec(text) ?? []
+    if (event !== undefined) return event
+  }
+  throw new Error('a stream ended before its first event')
 }
 
 /**
@@ -103,18 +160,18 @@ function shown(text, api) {
 }
 
 /**
- * What is answered when the agent says something with a key of its own.
+ * What is answered when the agent says something with a key of its own: of its custody address where no other will do.
  * @param {Json} world
  * @param {Json} agent
- * @param {'claim' | 'withdraw'} action
+ * @param {'claim' | 'withdraw' | 'unlist' | 'relist'} action
  */
 async function said(world, { fid }, action) {
-  const { addresses } = world.agents.find((/** @type {Json} */ one) => one.fid === fid)
-  const [{ address, private_key: key }] = addresses
+  const { addresses, custody } = world.agents.find((/** @type {Json} */ one) => one.fid === fid)
+  const { address, private_key: key } = action === 'unlist' || action === 'relist' ? custody : addresses[0]
   const asked = new URLSearchParams({ fid, address, action })
   const { text, nonce, timestamp } = await json(`${world.api}/api/claim/challenge?${asked}`)
   const signature = await privateKeyToAccount(key).signMessage({ message: text })
-  const path = action === 'claim' ? '/api/claim' : '/api/claim/withdraw'
+  const path = action === 'claim' ? '/api/claim' : `/api/claim/${action}`
   return exampleOf(world, await post(world, path, { method: 'eip191', fid, address, nonce, timestamp, signature }))
 }
 
@@ -128,22 +185,31 @@ async function post({ api }, path, body) {
     method: 'POST',
     ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   })
+  if (answer.status === 429) {
+    await delay(Number(answer.headers.get('retry-after')) * 1_000)
+    return post({ api }, path, body)
+  }
   if (!answer.ok) throw new Error(`${path} answers ${answer.status}: ${await answer.text()}`)
   return answer.text()
 }
 
 /**
- * One that has been paid and holds a registration, and of which there is least to tell.
+ * One that has been paid, holds a registration and asks for something, and of which there is least to tell.
  * @param {string} api
  */
 async function typicalAgent(api) {
   const { agents } = await json(`${api}/api/discovery?limit=100&has_settlements=true&status=active`)
-  const profiles = await Promise.all(agents.map((/** @type {Json} */ { fid }) => json(`${api}/api/agent/${fid}`)))
-  const known = profiles.filter(({ erc8004_records: held, agent_specs: { documents }, handle }) => {
-    return held.length === 1 && documents.length > 0 && handle !== null
-  })
+  const told = await Promise.all(
+    agents.map(async (/** @type {Json} */ { fid }) => {
+      const [profile, prices] = await Promise.all(['', '/prices'].map((of) => json(`${api}/api/agent/${fid}${of}`)))
+      return { profile, prices }
+    }),
+  )
+  const known = told
+    .filter(({ profile, prices }) => profile.erc8004_records.length > 0 && profile.handle !== null && prices.count > 0)
+    .map(({ profile }) => profile)
   const [least] = known.sort((one, other) => JSON.stringify(one).length - JSON.stringify(other).length)
-  if (!least) throw new Error('the world has no agent with a registration, a description and a settlement')
+  if (!least) throw new Error('the world has no agent with a registration, a price and a settlement')
   return least
 }
 

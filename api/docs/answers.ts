@@ -2,6 +2,7 @@ import { html } from '../http/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import type { ApiDocument } from './document.ts'
 import { docsFrame } from './frame.ts'
+import { prose } from './prose.ts'
 import { answerPath, fieldsOf, type Schema } from './schema.ts'
 
 /** `/docs/answers`: everything that answers and bodies are made of. */
@@ -12,7 +13,7 @@ export function answersPage({ components }: ApiDocument, site: Site): string {
     head,
     html`<h1>Answers</h1>
 <p class="lead">Everything that answers and bodies are made of, field by field.</p>
-<ul class="rows tight">${Object.entries(components.schemas).map(([name, { description }]) => html`<li><a href="${answerPath(name)}"><code>${name}</code></a> <span class="sub">${description}</span></li>`)}</ul>`,
+<ul class="rows tight">${Object.entries(components.schemas).map(([name, { description }]) => html`<li><a href="${answerPath(name)}"><code>${name}</code></a> <span class="sub">${prose(description ?? '')}</span></li>`)}</ul>`,
   )
 }
 
@@ -22,7 +23,7 @@ export function answerPage(name: string, schema: Schema, site: Site): string {
   return docsFrame(
     site,
     head,
-    html`<h1><code>${name}</code></h1>${schema.description && html`<p class="lead">${schema.description}</p>`}
+    html`<h1><code>${name}</code></h1>${schema.description && html`<p class="lead">${prose(schema.description)}</p>`}
 ${fieldsOf(schema)}`,
   )
 }

@@ -3,6 +3,7 @@ import type { Site } from '../pages/parts/layout.ts'
 import { apiChanges } from '../routes/developers/changes.ts'
 import { requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'
+import { prose } from './prose.ts'
 
 /** Every change of the API, each with an anchor. */
 export function changelogPage(site: Site): string {
@@ -16,7 +17,7 @@ Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve mon
 <a href="/feed/api.atom">/feed/api.atom</a>.</p>
 ${apiChanges.map(
   ({ id, day, kind, title, text, operations }) => html`<section id="${id}"><h2>${title}</h2>
-<p><time datetime="${day}">${day}</time>, ${kind}. ${text}</p>
+<p><time datetime="${day}">${day}</time>, ${kind}. ${prose(text)}</p>
 ${operations.length > 0 && html`<p>${operations.map((one) => html`<a href="${requestPath(one)}"><code>${one}</code></a> `)}</p>`}</section>`,
 )}`,
   )

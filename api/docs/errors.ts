@@ -4,6 +4,7 @@ import { type Html, html } from '../http/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { errorFields } from '../schemas/error.ts'
 import { docsFrame } from './frame.ts'
+import { prose } from './prose.ts'
 
 const codes = Object.keys(errorTable) as ErrorCode[]
 
@@ -36,8 +37,8 @@ export function errorPage(code: ErrorCode, site: Site): string {
 function about(code: ErrorCode): Html {
   const { status, title, when, retry } = errorTable[code]
   const fields = errorFields(code)
-  return html`<p>${title}. Status ${status}: ${when.replaceAll('`', '')}.</p>
-<p>${advice[retry].replaceAll('`', '')}</p>
+  return html`<p>${title}. Status ${status}: ${prose(when)}.</p>
+<p>${prose(advice[retry])}</p>
 ${fields.length > 0 && html`<p>Fields: ${fields.map((field, index) => html`${index > 0 && ', '}<code>${field}</code>`)}</p>`}`
 }
 

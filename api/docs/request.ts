@@ -4,6 +4,7 @@ import { type Html, html } from '../http/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { type DocumentedParameter, type DocumentedRequest, requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'
+import { prose } from './prose.ts'
 import { boundsOf, type Schema, typeOf } from './schema.ts'
 
 /** `/docs/requests/{operationId}`: what it takes and gives, an example, and a form to try it. */
@@ -23,7 +24,7 @@ export function requestPage(request: DocumentedRequest, site: Site, baseUrl: str
     head,
     html`<h1 class="path"><code>${method} ${path}</code></h1>
 <p class="lead">${summary}</p>
-<p>${description.replaceAll('`', '')}</p>
+<p>${prose(description)}</p>
 <h2 id="example">Example</h2>
 <pre tabindex="0"><code>${exampleOf(request, baseUrl)}</code></pre>
 ${Object.values(responses['200']?.content ?? {}).map(({ example }) => example !== undefined && answered(example))}
@@ -33,7 +34,7 @@ ${
   html`<h2 id="parameters">Parameters</h2>
 <div class="table wraps" role="group" aria-labelledby="parameters" tabindex="0"><table>
 <thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
-<tbody>${parameters.map(({ name, in: place, schema }) => html`<tr><th scope="row"><code>${name}</code> <span class="sub">${place}</span></th><td>${typeOf(schema)}</td><td>${schema.description} ${boundsOf(schema)}</td></tr>`)}</tbody>
+<tbody>${parameters.map(({ name, in: place, schema }) => html`<tr><th scope="row"><code>${name}</code> <span class="sub">${place}</span></th><td>${typeOf(schema)}</td><td>${prose(schema.description ?? '')} ${boundsOf(schema)}</td></tr>`)}</tbody>
 </table></div>`
 }
 ${takes.length > 0 && html`<h2 id="body">Body</h2><p>JSON: ${takes.map(({ schema }) => typeOf(schema))}</p>`}
@@ -60,10 +61,22 @@ const samples: Readonly<Record<string, string>> = {
   number: '1',
 }
 
-function exampleOf({ method, path }: DocumentedRequest, baseUrl: string): string {
+/** Of every body: the signature is that of the text which the challenge of the same request gives. */
+const sampleBody = {
+  method: 'eip191',
+  fid: 1,
+  address: samples.address,
+  nonce: '0123456789abcdef0123456789abcdef',
+  timestamp: '2026-11-20T12:00:00Z',
+  signature: '0x…',
+}
+
+function exampleOf({ method, path, operation }: DocumentedRequest, baseUrl: string): string {
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => samples[name] ?? name)
   if (method === 'GET') return `curl ${baseUrl}${address}`
-  return `curl --request ${method} --header 'Content-Type: application/json' --data @body.json \\\n  ${baseUrl}${address}`
+  const request = `curl --request ${method} ${baseUrl}${address}`
+  if (!operation.requestBody) return request
+  return `${request} \\\n  --header 'Content-Type: application/json' \\\n  --data '${JSON.stringify(sampleBody)}'`
 }
 
 /** Characters of an answer that are shown. */

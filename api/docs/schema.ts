@@ -1,4 +1,5 @@
 import { type Html, html } from '../http/html.ts'
+import { prose } from './prose.ts'
 
 /** The part of JSON Schema that our definitions produce. */
 export interface Schema {
@@ -66,7 +67,7 @@ export function fieldsOf(schema: Schema): Html {
     ([name, field]) => html`<tr>
       <th scope="row"><code>${name}</code></th>
       <td>${typeOf(field)}${!required.includes(name) && html` (optional)`}</td>
-      <td>${field.description} ${boundsOf(field)}</td>
+      <td>${prose(field.description ?? '')} ${boundsOf(field)}</td>
     </tr>`,
   )
   return html`<div class="table wraps" role="group" aria-label="Fields" tabindex="0"><table>

@@ -118,7 +118,7 @@ ${avatar(agent)}
 <span class="sub">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}</span></div>
 <div class="where">${chainBadges(chains)}</div>
 <div class="paid"><span class="big">${number(settlement_count)}</span> <span class="sub">from ${counted(unique_payers, 'payer')}</span></div>
-<div class="seen"><span class="big">${amount(volume_usdc)}</span> <span class="sub">last ${ago(last_settlement_at, now)}</span></div>
+<div class="seen"><span class="big">${amount(volume_usdc)}</span> <span class="sub">paid ${ago(last_settlement_at, now)}</span></div>
 </li>`
 }
 

@@ -3,14 +3,18 @@ import type { ApiError } from '../http/errors.ts'
 import { html } from '../http/html.ts'
 import { layout, type Site } from './parts/layout.ts'
 import { htmlType } from './parts/page.ts'
+import { searchBox } from './parts/search-box.ts'
+import { sentence } from './parts/text.ts'
 
 /** What a person is told when there is no page to show. */
 export function answerProblem(site: Site): (res: Response, error: ApiError) => void {
   return (res, error) => {
     const { status } = error
     const title = titleOf(status)
-    const head = { title, description: title, path: '/', unlisted: true }
-    const reason = status >= 500 ? 'It is not your request. Please try again in a minute.' : `${error.body.detail}.`
+    // Of no section: none is marked as the one where the reader is.
+    const head = { title, description: title, path: '', unlisted: true }
+    const reason =
+      status >= 500 ? 'It is not your request. Please try again in a minute.' : sentence(`${error.body.detail}`)
     const { retryAfterSeconds } = error.fields
     if (typeof retryAfterSeconds === 'number') res.set('Retry-After', String(retryAfterSeconds))
     res.status(status).set('Cache-Control', 'no-store').type(htmlType)
@@ -19,7 +23,8 @@ export function answerProblem(site: Site): (res: Response, error: ApiError) => v
         site,
         head,
         html`<section class="hero"><h1>${title}</h1><p class="lead">${reason}</p>
-<p><a class="button" href="/">To all agents</a></p></section>`,
+${status !== 429 && searchBox()}
+<p>Or see <a href="/">all agents</a>, and <a href="/explain">why one is not listed</a>.</p></section>`,
       ).text,
     )
   }

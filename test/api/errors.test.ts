@@ -30,7 +30,8 @@ test('the catalogue has every code of the closed list, with a page for each', as
     expect(url).toBe(`${baseUrl}/docs/errors/${code}`)
     const page = await api.get(url.slice(baseUrl.length))
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    expect(await page.text()).toContain(when.replaceAll('`', ''))
+    const text = (await page.text()).replaceAll(/<\/?code>/g, '')
+    expect(text).toContain(when.replaceAll('`', ''))
     const alone = await api.get(`/api/errors/${code}`)
     expect(await alone.json()).toEqual(errors.find((one) => one.code === code))
   }

@@ -133,6 +133,7 @@ test('the reference for people has a page for every request and answer, small, a
   for (const [path, page] of pages) {
     expect([path, page.length < 60_000, strangeScripts(page)]).toEqual([path, true, []])
     expect(page).not.toMatch(/<style|<img|src="http|@import|url\(|\[object|undefined/)
+    expect([path, page.replaceAll(/<pre[\s\S]*?<\/pre>/g, '').includes('`')]).toEqual([path, false])
     for (const target of linked(page)) {
       if (pages.has(target)) continue
       const answer = await api.get(target)
@@ -148,6 +149,8 @@ test('the reference for people has a page for every request and answer, small, a
     )
     expect(pages.get(`/docs/requests/${operationId}`)).toContain(`<code>GET ${path}</code>`)
   }
+  expect(pages.get('/docs/requests/claim')).toContain('--data')
+  expect(pages.get('/docs/requests/refreshAgent')).not.toContain('--data')
   for (const code of Object.keys(errorTable)) expect([code, pages.has(`/docs/errors/${code}`)]).toEqual([code, true])
   for (const [name, field] of [
     ['Settlement', 'amount_usdc'],

@@ -5,7 +5,7 @@ import { accountOf, funder } from '../../devnet/chain/chain.ts'
 import { failure } from '../support/api/api.ts'
 import { type Claimant, type ClaimStage, freshNonce, post, startClaimStage } from '../support/api/claims.ts'
 import { type ChainRows, chainRows } from '../support/chain/rows.ts'
-import { seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
+import { insert, seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
 
 const path = '/.well-known/agent-directory.json'
 let stage: ClaimStage
@@ -256,6 +256,24 @@ test('a replay is answered without asking the host again', async () => {
   const asked = stage.host.requests.length
   expect(await failure(await submit(nonce))).toMatchObject({ status: 409, error: 'ERR_NONCE_USED', replay: true })
   expect(stage.host.requests).toHaveLength(asked)
+})
+
+test('the host of the account’s profile is looked at before anything is signed, whether an agent is listed or not', async () => {
+  const { fid, address } = claimant
+  const { name: host } = stage.host
+  const page = async () => (await stage.api.get(`/claim?fid=${fid}`)).text()
+  expect(await page()).toContain('Neither its profile nor a registration of it is known to name a host.')
+  const profile = { fid, profile_url: `https://${host}/about`, updated_at: new Date(stage.clock.now) }
+  await insert(stage.database.pool, 'social_profile', profile)
+  const line = (manifest: string) => `<bdi>${host}</bdi> <span class="sub">linked by the account’s profile; ${manifest}`
+  expect(await page()).toContain(line('no file can be read there yet'))
+  const manifest = { service: 'agent-directory', host, fid, addresses: [address], nonce: freshNonce() }
+  stage.host.pages.set(path, { body: manifest })
+  stage.hub.state.setProfile(fid, { url: profile.profile_url })
+  stage.clock.now += 61_000 // what was seen is told for a minute
+  expect(await page()).toContain(line('its file is there and holds: this works now'))
+  await stage.database.pool.query("update social_profile set profile_url = 'javascript:alert(1)' where fid = $1", [fid])
+  expect(await page()).not.toContain('javascript:')
 })
 
 test('the page of a claim says how the file of a named host stands before anything is signed', async () => {

@@ -64,7 +64,7 @@ test('what works is said before anything is signed, and why the rest does not', 
   expect(works.match(/<li class="done">/g)).toHaveLength(1)
   expect(works).toContain('No key of the account is known here from the KeyRegistry.')
   expect(works.match(/title="0x[0-9a-f]{40}"/g)).toHaveLength(2)
-  expect(works).toContain('No registration of it names a host.')
+  expect(works).toContain('Neither its profile nor a registration of it is known to name a host.')
   expect(await read('/claim?fid=8')).toContain('No verified address is known here.')
   const signers = signersOf([wallet, hers], {
     fid: 9,

@@ -150,7 +150,9 @@ test('who uses keys alone comes to the content, sees where he is, and presses wh
 })
 
 test('a page that was made already is there at once', async () => {
-  for (const path of ['/', `/agent/${richFid}`, '/leaderboard', '/network', '/status', '/docs']) {
+  const found = [`/address/${addressOf('showcase 0')}`, `/owner/${richFid}`, `/explain?q=${richFid}`]
+  const docs = ['/docs', '/docs/requests/listAgents', '/docs/answers/AgentProfile', '/docs/errors']
+  for (const path of ['/', `/agent/${richFid}`, ...found, '/leaderboard', '/network', '/status', ...docs]) {
     let best = Number.POSITIVE_INFINITY
     // The best of some: what else the machine does is not the page's.
     for (let n = 0; n < 200 && best >= 50; n++) {

@@ -72,6 +72,7 @@ test('an account has a portfolio whether it is an agent or not', async () => {
   const other = await read('/owner/77')
   expect(textOf(other)).toContain('This account is no agent here.')
   expect(other).toContain('href="/explain?q=77"')
+  expect(other).not.toContain('/api/agent/77/state')
   expect((await api.get('/owner/123456')).status).toBe(404)
 })
 
@@ -88,6 +89,7 @@ test('the explanation is a list of steps, with what to do next', async () => {
     '<li class="open">',
   ])
   expect(textOf(page)).toContain('Next: register an agent with a verified address')
+  expect(page).toContain('<a href="/claim?fid=77">Claim it here</a>')
   expect(textOf(await read(`/explain?q=${self}`))).toContain('Verified by FID 77')
   expect(await read('/explain?q=%3Cscript%3E')).toContain('That is neither a FID nor an address.')
 })

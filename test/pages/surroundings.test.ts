@@ -114,7 +114,12 @@ test('a mistyped page is a page for a browser, and for a client what the API say
   const page = await api.get('/leaderbord', { headers: { accept } })
   expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-  expect(await page.text()).toContain('There is no such page')
+  const text = await page.text()
+  expect(text).toContain('There is no such page')
+  expect(text).toContain('There is nothing at /leaderbord.')
+  // It leads on, and says of no section that one is in it.
+  expect(text).toContain('<form class="search" action="/" role="search">')
+  expect(text).not.toContain('aria-current')
   for (const headers of [{}, { accept: 'application/json' }] as Record<string, string>[]) {
     const answer = await api.get('/leaderbord', { headers })
     expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'ERR_NOT_FOUND' }])

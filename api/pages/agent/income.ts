@@ -84,7 +84,7 @@ function signs({ x402, flags }: Income): Html {
       'By x402',
       x402.share !== null &&
         x402.payments > 0 &&
-        html`${percent(x402.share)} of the amount, ${counted(x402.payments, 'payment')} of which something says so`,
+        html`${percent(x402.share)} of the amount, in ${counted(x402.payments, 'payment')} with evidence of it`,
     ],
     ['To itself', self.payments > 0 && paid(self)],
     ['Same owner', same_owner.payments > 0 && paid(same_owner)],

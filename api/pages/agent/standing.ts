@@ -23,7 +23,8 @@ const deeds: Readonly<Record<string, string>> = {
 const words: Readonly<Record<string, string>> = {
   proven: 'Every verified address signed that it belongs to the account, and so did a key that the registry names.',
   signed: 'Every verified address signed that it belongs to the account; where the keys stand was not asked.',
-  stated: 'For an address at least there is the word of the network alone.',
+  stated:
+    'At least one address cannot be checked in full: for a part of its proof there is only the word of the network.',
 }
 
 const verdicts: Readonly<Record<string, string>> = {

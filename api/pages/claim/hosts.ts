@@ -5,9 +5,10 @@ import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { hostOf } from '../parts/links.ts'
 
-/** A host that a registration names, and how the file on it would do for a claim; undefined: it was not looked at. */
+/** A host that may carry a claim, and how the file on it would do for one; undefined: it was not looked at. */
 export interface NamedHost {
   readonly host: string
+  readonly namedBy: 'profile' | 'registration'
   readonly manifest: ManifestStanding | undefined
 }
 
@@ -17,31 +18,43 @@ const mostLooked = 3
 /** A page waits no longer; what a look finds later is on the next one. */
 const longestLookMs = 2 * second
 
-/** Hosts named by registrations that the holder acted on. */
+interface Claimed {
+  readonly fid: number
+  /** Undefined: it is not listed. */
+  readonly agent: Profile | undefined
+  /** The address in the account's profile, if any. */
+  readonly accountUrl: string | null
+}
+
+/** Hosts named by the account's profile, and by registrations that the holder acted on. */
 export function hostsOf(
-  agent: Profile | undefined,
-  fid: number,
+  { fid, agent, accountUrl }: Claimed,
   client: string,
   lookAtManifest: ManifestLook | undefined,
 ): Promise<NamedHost[]> {
   const own = (agent?.erc8004_records ?? []).filter(({ unsolicited }) => !unsolicited)
-  const named = own.flatMap(({ agent_uri: uri, services }) => [uri, ...services.map(({ endpoint }) => endpoint)])
-  const hosts = named.flatMap((address) => (address && /^https?:\/\//i.test(address) ? [hostOf(address)] : []))
+  const registered = own.flatMap(({ agent_uri: uri, services }) => [uri, ...services.map(({ endpoint }) => endpoint)])
+  const [ofProfile] = webHosts([accountUrl])
+  const hosts = new Set([...(ofProfile === undefined ? [] : [ofProfile]), ...webHosts(registered)])
   return Promise.all(
-    [...new Set(hosts)].slice(0, mostShown).map(async (host, place) => {
+    [...hosts].slice(0, mostShown).map(async (host, place) => {
       const isLooked = place < mostLooked && lookAtManifest !== undefined
       const late: ManifestStanding = { state: 'unknown' }
       const manifest = isLooked
         ? await Promise.race([lookAtManifest(fid, host, client), delay(longestLookMs, late, { ref: false })])
         : undefined
-      return { host, manifest }
+      return { host, namedBy: host === ofProfile ? ('profile' as const) : ('registration' as const), manifest }
     }),
   )
 }
 
+const webHosts = (addresses: readonly (string | null)[]) =>
+  addresses.flatMap((address) => (address && /^https?:\/\//i.test(address) ? [hostOf(address)] : []))
+
 /** What the file of a host is good for, in a line. */
-export function hostLine({ host, manifest }: NamedHost): Html {
-  return html`<li><bdi>${host}</bdi> <span class="sub">linked by a registration${manifest && ['; ', words[manifest.state], manifest.why && `: ${manifest.why}`]}</span></li>`
+export function hostLine({ host, namedBy, manifest }: NamedHost): Html {
+  const link = namedBy === 'profile' ? 'linked by the account’s profile' : 'linked by a registration'
+  return html`<li><bdi>${host}</bdi> <span class="sub">${link}${manifest && ['; ', words[manifest.state], manifest.why && `: ${manifest.why}`]}</span></li>`
 }
 
 const words: Record<ManifestStanding['state'], string> = {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { z } from 'zod'
+import { accountUrl } from '../../../db/queries/read/profile.ts'
 import type { ManifestLook } from '../../claim/manifest-look.ts'
 import { clientOf } from '../../http/client.ts'
 import { type Html, html } from '../../http/html.ts'
@@ -28,11 +29,12 @@ export function claimPage(world: World, lookAtManifest: ManifestLook | undefined
     const given = (name: string) => [req.query[name]].flat()[0]
     const fid = fidParameter.safeParse(given('fid'))
     const address = addressParameter.safeParse(given('address'))
-    const [agent, known, explained] = fid.success
+    const [agent, known, explained, url = null] = fid.success
       ? await Promise.all([
           askExact<z.output<typeof profile>>(world, agentRoute, { fid: fid.data }),
           askExact<Addresses>(world, addressesRoute, { fid: fid.data }),
           askExact<z.output<typeof agentExplanation>>(world, explainAgent, { fid: fid.data }),
+          accountUrl(world.database, fid.data),
         ])
       : []
     const verified = (explained?.verifications ?? []).filter(({ ended_at }) => ended_at === null)
@@ -49,7 +51,9 @@ export function claimPage(world: World, lookAtManifest: ManifestLook | undefined
           timestamp: new Date(world.now()).toISOString(),
         }
       : undefined
-    const hosts = claimant ? await hostsOf(agent, claimant.fid, clientOf(req.ip), lookAtManifest) : []
+    const hosts = fid.success
+      ? await hostsOf({ fid: fid.data, agent, accountUrl: url }, clientOf(req.ip), lookAtManifest)
+      : []
     const head = {
       title: 'Claim your agent',
       description: 'Prove that an agent is yours: with a wallet, with an app key, or with a file on your host.',

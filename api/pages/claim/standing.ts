@@ -57,8 +57,8 @@ ${
     : html`<p class="sub">No key of the account is known here from the KeyRegistry. If an app has one, this works all the same: the claim asks the chain.</p>`
 }<p class="sub">Any key that the account let in and that the KeyRegistry lists as active will do; custody and auth keys are no app keys.</p></li>
 <li class="${hosts.some(({ manifest }) => manifest?.state === 'ready') ? 'done' : 'open'}"><p><strong>A file on a host</strong></p>
-${hosts.length > 0 ? html`<ul class="plain">${hosts.map(hostLine)}</ul>` : html`<p class="sub">No registration of it names a host.</p>`}
-<p class="sub">The host of the account’s profile URL, or one with a signed accountAssociation of the account, counts as well.${
+${hosts.length > 0 ? html`<ul class="plain">${hosts.map(hostLine)}</ul>` : html`<p class="sub">Neither its profile nor a registration of it is known to name a host. If one did so just now, this works all the same: the claim asks anew.</p>`}
+<p class="sub">A host that serves a signed accountAssociation of the account counts as well.${
     usable.length === 0 && ' The file has to name verified addresses.'
   }</p></li>
 </ol></section>`

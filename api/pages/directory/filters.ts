@@ -1,13 +1,14 @@
 import type { z } from 'zod'
 import { chainNames, chainOf } from '../../../chains.config.ts'
 import { discoverySorts } from '../../../db/queries/find/discovery.ts'
-import { queryLimits, rowLimits } from '../../../limits.config.ts'
+import { rowLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import { flagParameter, wordParameter } from '../../http/parameters.ts'
 import { discoveryQuery, facetFilters } from '../../routes/discovery.ts'
 import type { facetsAnswer } from '../../schemas/search.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { figure } from '../parts/figures.ts'
+import { searchBox } from '../parts/search-box.ts'
 import { firstCodePoints } from '../parts/text.ts'
 
 /** What the page takes: the filters of the API, and `best` as an order, which without words is the newest first. */
@@ -80,12 +81,7 @@ export function filterBar(filters: Filters, facets: Facets | undefined): Html {
   const toggle = <F extends keyof Filters>(name: F, value: Filters[F]) =>
     directoryPath(filters, { [name]: filters[name] === value ? noFilters[name] : value })
   const skills = [...new Set([...(skill ?? []), ...(facets?.skill ?? []).map(({ value }) => value)])]
-  return html`<form class="search" action="/" role="search">
-${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<label class="unseen" for="q">Search agents</label>
-<input id="q" type="search" name="q" value="${q}" maxlength="${queryLimits.characters}" placeholder="Name, skill, @handle, FID, address, transaction, base 123" autocomplete="off" spellcheck="false">
-<button>Search</button>
-</form>
+  return html`${searchBox(q, kept)}
 <nav class="filters" aria-label="Filters">
 ${group(
   'Chain',

@@ -76,7 +76,7 @@ function answer(found: Explanation, subject: Subject, now: number): Html {
   const json = 'fid' in subject ? `/api/agent/${subject.fid}/explain` : `/api/by-address/${subject.address}/explain`
   return html`<section aria-labelledby="answer"><h2 id="answer">${listed ? 'It is listed' : 'It is not listed'}</h2>
 <p>${summary}${listed && fid !== null && html` <a href="/agent/${fid}">Its page</a>`}</p>
-${steps(rules)}</section>
+${steps(rules, fid)}</section>
 ${
   verifications.length > 0 &&
   html`<section aria-labelledby="verifications"><h2 id="verifications">Verifications</h2><ul class="rows tight">${verifications
@@ -91,8 +91,8 @@ ${
 <section aria-labelledby="read"><h2 id="read">When we last looked</h2>
 <div class="table" role="group" aria-labelledby="read" tabindex="0"><table><thead><tr><th scope="col">Source</th><th scope="col">Asked</th><th scope="col">Outcome</th></tr></thead>
 <tbody>${sources.map(
-    ({ source, last_attempt_at, last_outcome }) =>
-      html`<tr><th scope="row">${sourceNamed(source)?.label ?? source}</th><td>${ago(last_attempt_at, now)}</td><td>${last_outcome?.replaceAll('_', ' ') ?? '–'}</td></tr>`,
+    ({ source, subject, last_attempt_at, last_outcome }) =>
+      html`<tr><th scope="row">${sourceNamed(source)?.label ?? source}${sources.filter((one) => one.source === source).length > 1 && html` <span class="sub"><bdi>${subject}</bdi></span>`}</th><td>${ago(last_attempt_at, now)}</td><td>${last_outcome?.replaceAll('_', ' ') ?? '–'}</td></tr>`,
   )}${chains.map(
     ({ chain, indexed_block, indexed_at }) =>
       html`<tr><th scope="row">${chainOf(chain).label}</th><td>${ago(indexed_at, now)}</td><td>block ${figure(indexed_block)}</td></tr>`,

@@ -69,6 +69,7 @@ export function ownerPage(world: World): Route {
           : html``,
         former(verifications.filter(({ ended_at }) => ended_at !== null)),
         others(fid, portfolios),
+        asData(fid, agent !== undefined),
       ])
     },
   })
@@ -124,4 +125,10 @@ function others(fid: number, portfolios: readonly Portfolio[]): Html {
   if (agents.length === 0) return html``
   return html`<section aria-labelledby="others"><h2 id="others">Agents at the same addresses</h2>
 <ul class="rows tight">${agents.map((one) => html`<li>${agentLink(one)} ${one.display_name !== null && html`<span class="sub"><bdi>${nameOf(one)}</bdi></span>`} ${claimedMark(one.claimed)}</li>`)}</ul></section>`
+}
+
+function asData(fid: number, isAgent: boolean): Html {
+  const held = html` · <a href="/api/agent/${fid}/addresses">addresses and their proofs</a> · <a href="/api/agent/${fid}/state">what it held when</a>`
+  return html`<section aria-labelledby="data"><h2 id="data">Check it yourself</h2>
+<p><a href="/explain?q=${fid}">Why it is listed, or is not</a> · as data: <a href="/api/agent/${fid}/explain">the same</a>${isAgent && held}</p></section>`
 }

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../http/html.ts'
 import type { ExplainedRule } from '../../schemas/explain.ts'
+import { sentence } from '../parts/text.ts'
 
 const names: Record<ExplainedRule['rule'], string> = {
   verified: 'An address is verified',
@@ -8,14 +9,11 @@ const names: Record<ExplainedRule['rule'], string> = {
   claim: 'The account was claimed',
 }
 
-/** The rules as steps: a tick where one holds, and what to do where not. */
-export function steps(rules: readonly ExplainedRule[]): Html {
+/** The rules as steps: a tick where one holds, and what to do where not. `fid`: the account, if they are of one. */
+export function steps(rules: readonly ExplainedRule[], fid: number | null): Html {
   return html`<ol class="steps">${rules.map(
     ({ rule, holds, found, next }) =>
       html`<li class="${holds ? 'done' : 'open'}"><p><strong>${names[rule]}</strong> <span class="status${holds && ' active'}">${holds ? 'yes' : 'no'}</span></p>
-<p class="sub">${sentence(found)}</p>${next !== null && html`<p class="sub">Next: ${next}.</p>`}</li>`,
+<p class="sub">${sentence(found)}</p>${next !== null && html`<p class="sub">Next: ${next}.${rule === 'claim' && fid !== null && html` <a href="/claim?fid=${fid}">Claim it here</a>`}</p>`}</li>`,
   )}</ol>`
 }
-
-/** With a capital and a full stop. */
-const sentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`

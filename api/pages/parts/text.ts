@@ -21,6 +21,9 @@ export function html(text: string): string {
   return escapeHtml(plain(text))
 }
 
+/** With a capital and a full stop. */
+export const sentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
+
 /** The first code points of a text; a character of two units is never cut in half. */
 export function firstCodePoints(text: string, count: number): string {
   return text.length <= count ? text : [...text].slice(0, count).join('')

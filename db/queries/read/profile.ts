@@ -109,6 +109,16 @@ export async function agentFace(db: Queryable, fid: number): Promise<Face | unde
   return rows[0]
 }
 
+/** The address that an account's profile names as its own, as it was last read; null: none is known. */
+export async function accountUrl(db: Queryable, fid: number): Promise<string | null> {
+  const { rows } = await db.query<{ url: string | null }>({
+    name: 'account-url',
+    text: 'select profile_url as url from social_profile where fid = $1',
+    values: [fid],
+  })
+  return rows[0]?.url ?? null
+}
+
 /** Undefined: no such agent. */
 export async function agentStanding(db: Queryable, fid: number): Promise<Standing | undefined> {
   const { rows } = await db.query<Standing>({

@@ -21,8 +21,6 @@ export const examples: Readonly<Record<string, unknown>> = `
 const shownAs = 'https://api.agents.example'
 const hostsShownAs = 'https://agents.example'
 const dayMs = 86_400_000
-/** A proof is public a quarter of an hour after its claim, and the first archive is there after a hundred events. */
-const patienceMs = 60 * 60_000
 
 const usage = `
 npm run docs:examples [-- --state-folder <folder>]
@@ -77,18 +75,25 @@ async function examplesOf(folder) {
   /** @type {Json} */
   const examples = { claim: await said(world, agent, 'claim') }
   const reads = Object.entries(paths).flatMap(([path, { get: operation }]) => (operation ? [{ path, operation }] : []))
-  const deadline = Date.now() + patienceMs
-  const more = deedsOf(world, agent)
-  for (const { path, operation } of reads) {
-    const example = () => exampleOfRead(world, addressOf(world.api, path, operation, agent))
-    let made = await example()
-    while (made === undefined) {
-      const { done } = await more.next()
-      if (done || Date.now() > deadline) throw new Error(`no example of ${operation.operationId}`)
-      made = await example()
+  /** Those of which there is no answer yet. @param {typeof reads} some */
+  const taken = async (some) => {
+    const missing = []
+    for (const read of some) {
+      const example = await exampleOfRead(world, addressOf(world.api, read.path, read.operation, agent))
+      if (example === undefined) missing.push(read)
+      else examples[read.operation.operationId] = example
     }
-    examples[operation.operationId] = made
+    return missing
   }
+  let missing = await taken(reads)
+  for await (const deed of deedsOf(world, agent)) {
+    if (missing.length === 0) break
+    console.log(
+      `${deed}; there is no example of ${missing.map(({ operation }) => operation.operationId).join(', ')} yet`,
+    )
+    missing = await taken(missing)
+  }
+  if (missing.length > 0) throw new Error('the world came to an end before there was an example of everything')
   examples.refreshAgent = exampleOf(world, await post(world, `/api/agent/${agent.fid}/refresh`))
   examples.withdrawClaims = await said(world, agent, 'withdraw')
   examples.unlistAgent = await said(world, agent, 'unlist')
@@ -107,7 +112,7 @@ async function* deedsOf(world, agent) {
     for (const action of /** @type {const} */ (['claim', 'withdraw'])) {
       // Some cannot claim with their first address: that is what they are for.
       await said(world, other, action).catch((error) => console.log(String(error)))
-      yield
+      yield `${action} of ${other.fid}`
     }
   }
 }
@@ -123,9 +128,7 @@ async function exampleOfRead({ api }, address) {
   const type = answer.headers.get('content-type') ?? ''
   const text = type.startsWith('text/event-stream') ? await firstEvent(answer) : await answer.text()
   ending.abort()
-  if (answer.ok) return shortened(shown(text, api), type)
-  console.log(`${address} answers ${text}`)
-  return undefined
+  return answer.ok ? shortened(shown(text, api), type) : undefined
 }
 
 /**
@@ -156,7 +159,8 @@ function exampleOf({ api }, answer) {
  */
 function shown(text, api) {
   const named = text.replaceAll(api, shownAs).replaceAll(new URL(api).host, new URL(shownAs).host)
-  return named.replaceAll(/http:\/\/(localhost|127\.0\.0\.1):\d+/g, hostsShownAs)
+  const local = /(http:\/\/)?\b(localhost|127\.0\.0\.1):\d+/g
+  return named.replaceAll(local, (_, scheme) => (scheme ? hostsShownAs : new URL(hostsShownAs).host))
 }
 
 /**
@@ -254,6 +258,9 @@ function addressOf(api, path, { operationId, parameters = [] }, { fid, handle, v
 function shortened(text, type) {
   if (type.startsWith('application/x-ndjson')) return JSON.parse(text.split('\n', 1)[0] ?? '')
   if (type.startsWith('application/json')) return cut(JSON.parse(text))
+  if (type.startsWith('text/event-stream')) {
+    return text.replaceAll(/^data: (.*)$/gm, (_, data) => `data: ${JSON.stringify(cut(JSON.parse(data)))}`)
+  }
   if (type.startsWith('application/atom+xml')) return text.replace(/(<\/entry>)[\s\S]*(<\/feed>)/, '$1\n$2')
   if (type.startsWith('text/csv')) return text.split('\r\n').slice(0, 2).join('\r\n')
   return text

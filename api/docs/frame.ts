@@ -12,11 +12,17 @@ interface DocsPage {
 /** A page of the reference, in the site's look, beside what else there is. */
 export function docsFrame(site: Site, { path, title, description, script }: DocsPage, body: Html): string {
   const entries = chapters.map(
-    ([target, name]) => html`<li><a href="${target}"${target === path && html` aria-current="page"`}>${name}</a></li>`,
+    ([target, name]) => html`<li><a href="${target}"${currentOf(target, path)}>${name}</a></li>`,
   )
   const main = html`<div class="docs"><nav class="contents" aria-label="API reference"><ul>${entries}</ul></nav>
 <div class="chapter">${body}</div></div>`
   return layout(site, { title, description, path, script }, main).text
+}
+
+/** A request is of the overview, which lists them; other pages are of the chapter that they lie below. */
+function currentOf(target: string, path: string): Html | false {
+  if (target === path) return html` aria-current="page"`
+  return path.startsWith(target === '/docs' ? '/docs/requests/' : `${target}/`) && html` aria-current="true"`
 }
 
 const chapters = [

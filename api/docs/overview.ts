@@ -2,6 +2,7 @@ import { type Html, html } from '../http/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { type ApiDocument, type DocumentedRequest, requestPath, requestsOf } from './document.ts'
 import { docsFrame } from './frame.ts'
+import { prose } from './prose.ts'
 
 /** `/docs`: what can be asked, each with its page. */
 export function overviewPage(document: ApiDocument, site: Site, baseUrl: string): string {
@@ -16,7 +17,7 @@ export function overviewPage(document: ApiDocument, site: Site, baseUrl: string)
     site,
     head,
     html`<h1>${info.title}: API reference</h1>
-<p class="lead">${info.description}</p>
+<p class="lead">${prose(info.description)}</p>
 <h2 id="start">First request</h2>
 <pre tabindex="0"><code>curl '${baseUrl}/api/discovery?sort=most-active&amp;limit=10'</code></pre>
 <p>Every answer has an <code>ETag</code> and says in <code>Cache-Control</code> how long it may be kept; lists that go on have a <code>Link</code> to their next page. As a document for tools: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
@@ -45,5 +46,5 @@ const sectionOf = (path: string) => sections.find(({ has }) => has.test(path))
 function group(title: string, requests: readonly DocumentedRequest[]): Html {
   if (requests.length === 0) return html``
   return html`<h2>${title}</h2>
-<ul class="rows tight">${requests.map(({ method, path, operation }) => html`<li id="${operation.operationId}"><a href="${requestPath(operation.operationId)}"><code>${method} ${path}</code></a> <span class="sub">${operation.summary}</span></li>`)}</ul>`
+<ul class="rows tight">${requests.map(({ method, path, operation }) => html`<li id="${operation.operationId}"><a href="${requestPath(operation.operationId)}"><code>${method} ${path}</code></a> <span class="sub">${prose(operation.summary)}</span></li>`)}</ul>`
 }

@@ -23,7 +23,7 @@ export function requestPage(request: DocumentedRequest, site: Site, baseUrl: str
     site,
     head,
     html`<h1 class="path"><code>${method} ${path}</code></h1>
-<p class="lead">${summary}</p>
+<p class="lead">${prose(summary)}</p>
 <p>${prose(description)}</p>
 <h2 id="example">Example</h2>
 <pre tabindex="0"><code>${exampleOf(request, baseUrl)}</code></pre>
@@ -49,7 +49,7 @@ ${takes.length > 0 && html`<h2 id="body">Body</h2><p>JSON: ${takes.map(({ schema
 /** Codes lead to their page. */
 function said(description: string): Html {
   const words = description.split(' or ')
-  if (!words.every((word) => word in errorTable)) return html`${description}`
+  if (!words.every((word) => word in errorTable)) return prose(description)
   return html`${words.map((code, index) => html`${index > 0 && ' or '}<a href="${errorPagePath(code)}"><code>${code}</code></a>`)}`
 }
 

@@ -7,8 +7,8 @@ export const examples: Readonly<Record<string, unknown>> = {
     "fid": 1155,
     "method": "eip191",
     "claimed": true,
-    "claimed_at": "2026-11-22T20:06:17.992Z",
-    "nonce": "af9f7d8c8274ee9da7ff649e5520f344",
+    "claimed_at": "2026-11-23T01:23:23.861Z",
+    "nonce": "82ab78bfb9e4b9deb9292e75926fb4dc",
     "verified_addresses": [
       "0xb67256114bfa9090edd557a48a6e44a796810a59",
       "0xc134578ee28c11c4438902bb66c42890706c3948"
@@ -24,59 +24,53 @@ export const examples: Readonly<Record<string, unknown>> = {
     "pfp_url": "https://agents.example/avatar.png",
     "oli": "Agent: plumber",
     "chains": [
-      "Base"
+      "Eth",
+      "Base",
+      "OP"
     ],
     "claimed": true,
     "claim_method": "eip191",
-    "claimed_at": "2026-11-22T20:06:17.992Z",
+    "claimed_at": "2026-11-23T01:23:23.861Z",
     "verified_addresses": [
       "0xb67256114bfa9090edd557a48a6e44a796810a59",
       "0xc134578ee28c11c4438902bb66c42890706c3948"
     ],
-    "settlements_30d": 7,
-    "settlements_all": 8,
-    "registered_at": "2026-10-15T20:05:05.000Z",
-    "last_seen_at": "2026-11-22T20:05:56.155Z",
-    "last_enriched_at": "2026-11-22T20:05:56.159Z",
+    "settlements_30d": 51,
+    "settlements_all": 52,
+    "registered_at": "2026-10-16T01:01:46.000Z",
+    "last_seen_at": "2026-11-23T01:22:40.000Z",
+    "last_enriched_at": "2026-11-23T01:21:47.614Z",
     "agent_status": "active",
     "spec_check_status": "found",
-    "last_socialindex_at": "2026-11-22T20:05:19.817Z",
-    "last_explorer_at": "2026-11-22T20:05:19.229Z",
-    "last_identity_at": "2026-11-22T20:05:18.776Z",
-    "last_codehost_at": "2026-11-22T20:05:19.483Z",
-    "last_spec_discovery_at": "2026-11-22T20:05:52.139Z",
+    "last_socialindex_at": "2026-11-23T01:02:31.327Z",
+    "last_explorer_at": "2026-11-23T01:02:28.551Z",
+    "last_identity_at": "2026-11-23T01:02:28.551Z",
+    "last_codehost_at": "2026-11-23T01:02:28.671Z",
+    "last_spec_discovery_at": "2026-11-23T01:21:43.525Z",
     "erc8004_records": [
       {
-        "chain": "base",
-        "chain_id": 8453,
-        "erc8004_id": 1,
+        "chain": "ethereum",
+        "chain_id": 1,
+        "erc8004_id": 9,
         "registry_address": "0x8004a169fb4a3325136eb29fa0ceb6d2e539a432",
-        "owner_address": "0xc134578ee28c11c4438902bb66c42890706c3948",
-        "agent_wallet": "0xc134578ee28c11c4438902bb66c42890706c3948",
-        "agent_uri": "data:application/json;base64,eyJ0eXBlIjoiaHR0cHM6Ly9laXBzLmV0aGVyZXVtLm9yZy9FSVBTL2VpcC04MDA0I3JlZ2lzdHJhdGlvbi12MSIsIm5hbWUiOiJQbHVtYmVyIiwiZGVzY3JpcHRpb24iOiJVbmNsb2dzIGJyaWRnZXMuIiwiaW1hZ2UiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L2F2YXRhci5wbmciLCJzZXJ2aWNlcyI6W3sibmFtZSI6IndlYiIsImVuZHBvaW50IjoiaHR0cDovLzEyNy4wLjAuMToyODA3Ni8ifSx7Im5hbWUiOiJBMkEiLCJlbmRwb2ludCI6Imh0dHA6Ly8xMjcuMC4wLjE6MjgwNzYvLndlbGwta25vd24vYWdlbnQtY2FyZC5qc29uIiwidmVyc2lvbiI6IjAuMy4wIn0seyJuYW1lIjoiTUNQIiwiZW5kcG9pbnQiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L21jcCIsInZlcnNpb24iOiIyMDI1LTA2LTE4In1dLCJ4NDAyU3VwcG9ydCI6dHJ1ZSwiYWN0aXZlIjp0cnVlLCJyZWdpc3RyYXRpb25zIjpbXSwic3VwcG9ydGVkVHJ1c3QiOlsicmVwdXRhdGlvbiJdfQ==",
-        "uri_status": "ok",
-        "name": "Plumber",
-        "description": "Unclogs bridges.",
-        "image": "https://agents.example/avatar.png",
-        "active": true,
-        "x402_support": true,
-        "services": [
-          {
-            "name": "web",
-            "endpoint": "https://agents.example/",
-            "version": null
-          }
-        ],
-        "supported_trust": [
-          "reputation"
-        ],
+        "owner_address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
+        "agent_wallet": "0x5e07fcb27ed78e9f480e48c27b9896d7eb3e3b37",
+        "agent_uri": "",
+        "uri_status": "empty",
+        "name": null,
+        "description": null,
+        "image": null,
+        "active": null,
+        "x402_support": null,
+        "services": [],
+        "supported_trust": [],
         "feedback_count": 0,
-        "block_number": 3,
-        "tx_hash": "0x4638ff9a9b10f71f1c1dff17ab457508d6146c8646b6ebdba299ca44a51cab9f",
-        "deployed_at": "2026-10-15T20:05:05.000Z",
-        "acquired_at": "2026-10-15T20:05:05.000Z",
-        "updated_at": "2026-10-15T20:05:05.000Z",
-        "agent_uri_bytes": 677,
+        "block_number": 15,
+        "tx_hash": "0x9277817e3288f4a33b3a97bc0ea5c32bdc5e71a19f79c91ef28dc9aea45985dc",
+        "deployed_at": "2026-11-04T01:01:46.000Z",
+        "acquired_at": "2026-11-23T01:17:46.000Z",
+        "updated_at": "2026-11-23T01:18:34.000Z",
+        "agent_uri_bytes": 0,
         "unsolicited": false
       }
     ],
@@ -91,12 +85,12 @@ export const examples: Readonly<Record<string, unknown>> = {
         "meta": {},
         "source": "blockscout",
         "attester": null,
-        "fetched_at": "2026-11-22T20:05:19.496Z"
+        "fetched_at": "2026-11-23T01:02:29.439Z"
       }
     ],
     "agent_specs": {
-      "last_alive_at": "2026-11-22T20:05:56.155Z",
-      "last_check_at": "2026-11-22T20:05:56.155Z",
+      "last_alive_at": "2026-11-23T01:21:47.568Z",
+      "last_check_at": "2026-11-23T01:21:47.568Z",
       "last_check_status": "ok",
       "documents": [
         {
@@ -112,16 +106,16 @@ export const examples: Readonly<Record<string, unknown>> = {
           "path_count": null,
           "domain_verified": true,
           "card_signature": "none",
-          "content_sha256": "95f2579a7fd69577ec1fb54d53e247216f7c59b67a1409a0f2291c78cdf3821a",
-          "first_seen_at": "2026-11-22T20:05:56.155Z",
-          "last_alive_at": "2026-11-22T20:05:56.155Z",
-          "last_check_at": "2026-11-22T20:05:56.155Z",
+          "content_sha256": "a92d963f0c7462472ddc442082fc4f6367c88f1540d827b113059d58cadefbdc",
+          "first_seen_at": "2026-11-23T01:03:05.551Z",
+          "last_alive_at": "2026-11-23T01:21:47.568Z",
+          "last_check_at": "2026-11-23T01:21:47.568Z",
           "last_check_status": "ok",
-          "http_status": 200,
-          "latency_ms": 5,
+          "http_status": 304,
+          "latency_ms": 7,
           "consecutive_failures": 0,
-          "uptime_7d": null,
-          "uptime_30d": null,
+          "uptime_7d": 1,
+          "uptime_30d": 1,
           "protocol_version": null,
           "tool_hashes": [],
           "tools_changed_at": null,
@@ -139,8 +133,8 @@ export const examples: Readonly<Record<string, unknown>> = {
         "chain": null,
         "weight": 1,
         "amount_usdc": null,
-        "first_seen_at": "2026-11-22T20:05:05.000Z",
-        "last_seen_at": "2026-11-22T20:05:05.000Z"
+        "first_seen_at": "2026-11-23T01:01:46.000Z",
+        "last_seen_at": "2026-11-23T01:01:46.000Z"
       }
     ],
     "codehost_profiles": null,
@@ -157,26 +151,50 @@ export const examples: Readonly<Record<string, unknown>> = {
           "farcaster"
         ],
         "follower_count": 255,
-        "fetched_at": "2026-11-22T20:05:18.925Z"
+        "fetched_at": "2026-11-23T01:02:29.238Z"
       }
     ],
-    "historical_registrations": [],
-    "erc8004_total": 1,
-    "historical_total": 0,
+    "historical_registrations": [
+      {
+        "chain": "celo",
+        "chain_id": 42220,
+        "erc8004_id": 32,
+        "block_number": 315,
+        "deployed_at": "2026-11-23T01:12:06.000Z",
+        "held_by": "0xc134578ee28c11c4438902bb66c42890706c3948",
+        "acquired_at": "2026-11-23T01:15:13.000Z",
+        "released_at": "2026-11-23T01:16:27.000Z",
+        "released_block": 445,
+        "released_tx": "0xeb9000bfb4ec10dc74d1ade97250e7b7d199ac5427ff9027d10cce7fccef0d67",
+        "transferred_to": "0x071d8c4362bb132117b914ca43831dc67f61803c",
+        "to_fid": 1358,
+        "reason": "transfer"
+      }
+    ],
+    "erc8004_total": 3,
+    "historical_total": 1,
     "claim_state": "live",
     "assurance": "proven",
     "feedback": {
-      "total": 0,
+      "total": 2,
       "revoked": 0,
-      "clients": 0,
-      "accounts": 0,
-      "by_agents": 0,
+      "clients": 2,
+      "accounts": 1,
+      "by_agents": 1,
       "by_accounts": 0,
-      "by_strangers": 0,
+      "by_strangers": 1,
       "by_self": 0,
-      "paid": 0,
+      "paid": 1,
       "answered": 0,
-      "tags": []
+      "tags": [
+        {
+          "tag": "quality",
+          "feedback": 1,
+          "median": 38.7,
+          "feedback_known": 1,
+          "median_known": 38.7
+        }
+      ]
     },
     "income_url": "https://api.agents.example/api/agent/1155/income"
   },
@@ -185,17 +203,17 @@ export const examples: Readonly<Record<string, unknown>> = {
     "count": 1,
     "settlements": [
       {
-        "tx_hash": "0x102a3f3869d954e1767f76fef5abd28cf73ce88f3f3ab68dd399d916eab4cc40",
-        "block_number": 29,
-        "block_timestamp": "2026-11-22T20:05:05.000Z",
-        "payer_address": "0x004fb0fd7ab8ee118dcd3c18a4e0d935f63da024",
-        "recipient_address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "amount_usdc": 1.057648,
+        "tx_hash": "0xde7bd60791a41f622412b1c5778fca14ccf52d21f8b785aae7302c5ee75c976a",
+        "block_number": 635,
+        "block_timestamp": "2026-11-23T01:22:40.000Z",
+        "payer_address": "0x489f56647e9f87c880e8a6bb0a23c11b12472509",
+        "recipient_address": "0xc134578ee28c11c4438902bb66c42890706c3948",
+        "amount_usdc": 15.334562,
         "chain": "base",
         "selector": "0xe3ee160e",
-        "log_index": 6,
-        "payment_nonce": "0xe6dfbbfff2b87c78358f666916719734cee200ea899b1a163467fd0733a887db",
-        "facilitator_address": "0x45161e045f8688e7e8443f714a714ecbf80e1801",
+        "log_index": 2,
+        "payment_nonce": "0xa3d88362ca98cb22b49b89f453cd3c4dd32791ec18d762d6b87b04457ef38923",
+        "facilitator_address": "0x7f9efee73843a2168ebc4a2835eb1b6317fab30c",
         "final": true
       }
     ]
@@ -203,27 +221,29 @@ export const examples: Readonly<Record<string, unknown>> = {
   "listAgents": {
     "agents": [
       {
-        "fid": 1099,
-        "handle": "beekeeper",
-        "display_name": "Beekeeper",
-        "pfp_url": "https://pictures.example/1099.png",
+        "fid": 1379,
+        "handle": "passerby-9",
+        "display_name": "Passer-by 9",
+        "pfp_url": "https://pictures.example/1379.png",
         "oli": null,
         "chains": [
-          "Eth"
+          "Celo",
+          "Arb",
+          "OP"
         ],
         "claimed": false,
         "claim_method": null,
         "agent_status": "active",
-        "settlements_30d": 8,
-        "settlements_all": 11,
-        "has_spec": false,
+        "settlements_30d": 0,
+        "settlements_all": 0,
+        "has_spec": true,
         "has_codehost": false,
-        "registered_at": "2026-10-23T20:05:05.000Z",
-        "listed_at": "2026-11-22T20:05:05.000Z",
-        "last_seen_at": "2026-11-21T20:05:05.000Z"
+        "registered_at": "2026-11-08T01:01:46.000Z",
+        "listed_at": "2026-11-23T01:15:10.000Z",
+        "last_seen_at": "2026-11-23T01:23:17.342Z"
       }
     ],
-    "total": 47,
+    "total": 59,
     "limit": 10,
     "offset": 0,
     "page": 1,
@@ -240,75 +260,71 @@ export const examples: Readonly<Record<string, unknown>> = {
     "period": "30d",
     "limit": 1,
     "count": 1,
-    "generated_at": "2026-11-22T20:06:18.102Z",
+    "generated_at": "2026-11-23T01:23:24.669Z",
     "agents": [
       {
         "rank": 1,
-        "fid": 1001,
-        "handle": "genesis",
-        "display_name": "Genesis",
+        "fid": 1064,
+        "handle": "ledgerbird",
+        "display_name": "Ledgerbird",
         "pfp_url": "https://agents.example/avatar.png",
-        "oli": "Agent: genesis",
+        "oli": "ledgerbird-project",
         "chains": [
-          "Eth",
           "Base",
-          "Celo",
           "Arb",
-          "OP",
-          "Poly",
-          "Gnosis"
+          "Poly"
         ],
         "claimed": false,
         "claim_method": null,
         "agent_status": "active",
-        "settlements_30d": 14,
-        "settlements_all": 15,
-        "has_spec": true,
+        "settlements_30d": 101,
+        "settlements_all": 102,
+        "has_spec": false,
         "has_codehost": false,
-        "registered_at": "2026-10-13T20:05:05.000Z",
-        "listed_at": "2026-10-13T20:05:05.000Z",
-        "last_seen_at": "2026-11-22T20:05:45.122Z",
-        "settlement_count": 14,
-        "volume_usdc": 212.461491,
-        "unique_payers": 8,
-        "last_settlement_at": "2026-11-22T20:05:05.000Z"
+        "registered_at": "2026-10-27T01:01:46.000Z",
+        "listed_at": "2026-10-29T01:01:46.000Z",
+        "last_seen_at": "2026-11-23T01:23:14.000Z",
+        "settlement_count": 101,
+        "volume_usdc": 1244.437059,
+        "unique_payers": 11,
+        "last_settlement_at": "2026-11-23T01:23:10.000Z"
       }
     ]
   },
   "getStats": {
-    "total_agents": 47,
+    "total_agents": 59,
     "claimed_count": 1,
-    "cross_chain_count": 28,
-    "addresses_indexed": 107,
+    "cross_chain_count": 46,
+    "addresses_indexed": 198,
     "erc8004_supply": {
-      "ethereum": 35,
-      "base": 19,
-      "celo": 18,
-      "arbitrum": 18,
-      "optimism": 15,
-      "polygon": 14,
-      "gnosis": 13
+      "ethereum": 71,
+      "base": 63,
+      "celo": 54,
+      "arbitrum": 43,
+      "optimism": 40,
+      "polygon": 43,
+      "gnosis": 29
     },
     "settlements": {
-      "last_24h": 32,
-      "last_7d": 139,
-      "last_30d": 190,
-      "all": 209
+      "last_24h": 1961,
+      "last_7d": 2068,
+      "last_30d": 2119,
+      "all": 2138
     },
     "chains": [
       {
         "chain": "ethereum",
-        "indexed_block": 56,
-        "finalized_block": 51,
-        "head_block": 56,
-        "lag_seconds": 1
+        "indexed_block": 654,
+        "finalized_block": 649,
+        "head_block": 654,
+        "lag_seconds": 2
       }
     ],
-    "generated_at": "2026-11-22T20:06:18.128Z"
+    "generated_at": "2026-11-23T01:23:24.910Z"
   },
-  "getFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed.atom</id>\n <title>agent-directory: newest agents</title>\n <updated>2026-11-22T20:05:20.681Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">[Auto-detected] beekeeper (FID 1099)</title>\n  <id>https://api.agents.example/agent/1099</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1099\"/>\n  <updated>2026-11-22T20:05:20.125Z</updated>\n  <summary type=\"text\">handle: beekeeper; FID: 1099; oli: none; chains: Eth; claim method: none</summary>\n  <content type=\"html\">&lt;p&gt;&lt;a href=\"https://api.agents.example/agent/1099\"&gt;beekeeper (FID 1099)&lt;/a&gt;&lt;/p&gt;\n&lt;p&gt;oli: none&lt;/p&gt;\n&lt;p&gt;chains: Eth&lt;/p&gt;\n&lt;p&gt;Runs a swarm of small helpers.&lt;/p&gt;</content>\n  <author>\n   <name>beekeeper</name>\n   <uri>https://api.agents.example/agent/1099</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <category term=\"chain:eth\"/>\n  <published>2026-11-22T20:05:05.000Z</published>\n </entry>\n</feed>",
+  "getFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed.atom</id>\n <title>agent-directory: newest agents</title>\n <updated>2026-11-23T01:23:13.447Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">[Auto-detected] passerby-9 (FID 1379)</title>\n  <id>https://api.agents.example/agent/1379</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1379\"/>\n  <updated>2026-11-23T01:23:09.085Z</updated>\n  <summary type=\"text\">handle: passerby-9; FID: 1379; oli: none; chains: Celo, Arb, OP; claim method: none</summary>\n  <content type=\"html\">&lt;p&gt;&lt;a href=\"https://api.agents.example/agent/1379\"&gt;passerby-9 (FID 1379)&lt;/a&gt;&lt;/p&gt;\n&lt;p&gt;oli: none&lt;/p&gt;\n&lt;p&gt;chains: Celo, Arb, OP&lt;/p&gt;\n&lt;p&gt;Here for the conversation.&lt;/p&gt;</content>\n  <author>\n   <name>passerby-9</name>\n   <uri>https://api.agents.example/agent/1379</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <category term=\"chain:celo\"/>\n  <category term=\"chain:arb\"/>\n  <category term=\"chain:op\"/>\n  <published>2026-11-23T01:15:10.000Z</published>\n </entry>\n</feed>",
   "getBulk": {
-    "generated_at": "2026-11-22T20:06:18.192Z",
+    "generated_at": "2026-11-23T01:23:25.189Z",
     "count": 1,
     "total": 1,
     "truncated": false,
@@ -322,65 +338,59 @@ export const examples: Readonly<Record<string, unknown>> = {
         "pfp_url": "https://agents.example/avatar.png",
         "oli": "Agent: plumber",
         "chains": [
-          "Base"
+          "Eth",
+          "Base",
+          "OP"
         ],
         "claimed": true,
         "claim_method": "eip191",
-        "claimed_at": "2026-11-22T20:06:17.992Z",
+        "claimed_at": "2026-11-23T01:23:23.861Z",
         "verified_addresses": [
           "0xb67256114bfa9090edd557a48a6e44a796810a59",
           "0xc134578ee28c11c4438902bb66c42890706c3948"
         ],
-        "settlements_30d": 7,
-        "settlements_all": 8,
-        "registered_at": "2026-10-15T20:05:05.000Z",
-        "last_seen_at": "2026-11-22T20:05:56.155Z",
-        "last_enriched_at": "2026-11-22T20:05:56.159Z",
+        "settlements_30d": 50,
+        "settlements_all": 51,
+        "registered_at": "2026-10-16T01:01:46.000Z",
+        "last_seen_at": "2026-11-23T01:21:52.000Z",
+        "last_enriched_at": "2026-11-23T01:23:24.893Z",
         "agent_status": "active",
         "spec_check_status": "found",
-        "last_socialindex_at": "2026-11-22T20:05:19.817Z",
-        "last_explorer_at": "2026-11-22T20:05:19.229Z",
-        "last_identity_at": "2026-11-22T20:05:18.776Z",
-        "last_codehost_at": "2026-11-22T20:05:19.483Z",
-        "last_spec_discovery_at": "2026-11-22T20:05:52.139Z",
+        "last_socialindex_at": "2026-11-23T01:23:24.707Z",
+        "last_explorer_at": "2026-11-23T01:02:28.551Z",
+        "last_identity_at": "2026-11-23T01:02:28.551Z",
+        "last_codehost_at": "2026-11-23T01:02:28.671Z",
+        "last_spec_discovery_at": "2026-11-23T01:21:43.525Z",
         "erc8004_records": [
           {
-            "chain": "base",
-            "chain_id": 8453,
-            "erc8004_id": 1,
+            "chain": "ethereum",
+            "chain_id": 1,
+            "erc8004_id": 9,
             "registry_address": "0x8004a169fb4a3325136eb29fa0ceb6d2e539a432",
-            "owner_address": "0xc134578ee28c11c4438902bb66c42890706c3948",
-            "agent_wallet": "0xc134578ee28c11c4438902bb66c42890706c3948",
-            "agent_uri": "data:application/json;base64,eyJ0eXBlIjoiaHR0cHM6Ly9laXBzLmV0aGVyZXVtLm9yZy9FSVBTL2VpcC04MDA0I3JlZ2lzdHJhdGlvbi12MSIsIm5hbWUiOiJQbHVtYmVyIiwiZGVzY3JpcHRpb24iOiJVbmNsb2dzIGJyaWRnZXMuIiwiaW1hZ2UiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L2F2YXRhci5wbmciLCJzZXJ2aWNlcyI6W3sibmFtZSI6IndlYiIsImVuZHBvaW50IjoiaHR0cDovLzEyNy4wLjAuMToyODA3Ni8ifSx7Im5hbWUiOiJBMkEiLCJlbmRwb2ludCI6Imh0dHA6Ly8xMjcuMC4wLjE6MjgwNzYvLndlbGwta25vd24vYWdlbnQtY2FyZC5qc29uIiwidmVyc2lvbiI6IjAuMy4wIn0seyJuYW1lIjoiTUNQIiwiZW5kcG9pbnQiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L21jcCIsInZlcnNpb24iOiIyMDI1LTA2LTE4In1dLCJ4NDAyU3VwcG9ydCI6dHJ1ZSwiYWN0aXZlIjp0cnVlLCJyZWdpc3RyYXRpb25zIjpbXSwic3VwcG9ydGVkVHJ1c3QiOlsicmVwdXRhdGlvbiJdfQ==",
-            "uri_status": "ok",
-            "name": "Plumber",
-            "description": "Unclogs bridges.",
-            "image": "https://agents.example/avatar.png",
-            "active": true,
-            "x402_support": true,
-            "services": [
-              {
-                "name": "web",
-                "endpoint": "https://agents.example/",
-                "version": null
-              }
-            ],
-            "supported_trust": [
-              "reputation"
-            ],
+            "owner_address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
+            "agent_wallet": "0x5e07fcb27ed78e9f480e48c27b9896d7eb3e3b37",
+            "agent_uri": "",
+            "uri_status": "empty",
+            "name": null,
+            "description": null,
+            "image": null,
+            "active": null,
+            "x402_support": null,
+            "services": [],
+            "supported_trust": [],
             "feedback_count": 0,
-            "block_number": 3,
-            "tx_hash": "0x4638ff9a9b10f71f1c1dff17ab457508d6146c8646b6ebdba299ca44a51cab9f",
-            "deployed_at": "2026-10-15T20:05:05.000Z",
-            "acquired_at": "2026-10-15T20:05:05.000Z",
-            "updated_at": "2026-10-15T20:05:05.000Z",
-            "agent_uri_bytes": 677,
+            "block_number": 15,
+            "tx_hash": "0x9277817e3288f4a33b3a97bc0ea5c32bdc5e71a19f79c91ef28dc9aea45985dc",
+            "deployed_at": "2026-11-04T01:01:46.000Z",
+            "acquired_at": "2026-11-23T01:17:46.000Z",
+            "updated_at": "2026-11-23T01:18:34.000Z",
+            "agent_uri_bytes": 0,
             "unsolicited": false
           }
         ],
         "agent_specs": {
-          "last_alive_at": "2026-11-22T20:05:56.155Z",
-          "last_check_at": "2026-11-22T20:05:56.155Z",
+          "last_alive_at": "2026-11-23T01:21:47.568Z",
+          "last_check_at": "2026-11-23T01:21:47.568Z",
           "last_check_status": "ok",
           "documents": [
             {
@@ -396,16 +406,16 @@ export const examples: Readonly<Record<string, unknown>> = {
               "path_count": null,
               "domain_verified": true,
               "card_signature": "none",
-              "content_sha256": "95f2579a7fd69577ec1fb54d53e247216f7c59b67a1409a0f2291c78cdf3821a",
-              "first_seen_at": "2026-11-22T20:05:56.155Z",
-              "last_alive_at": "2026-11-22T20:05:56.155Z",
-              "last_check_at": "2026-11-22T20:05:56.155Z",
+              "content_sha256": "a92d963f0c7462472ddc442082fc4f6367c88f1540d827b113059d58cadefbdc",
+              "first_seen_at": "2026-11-23T01:03:05.551Z",
+              "last_alive_at": "2026-11-23T01:21:47.568Z",
+              "last_check_at": "2026-11-23T01:21:47.568Z",
               "last_check_status": "ok",
-              "http_status": 200,
-              "latency_ms": 5,
+              "http_status": 304,
+              "latency_ms": 7,
               "consecutive_failures": 0,
-              "uptime_7d": null,
-              "uptime_30d": null,
+              "uptime_7d": 1,
+              "uptime_30d": 1,
               "protocol_version": null,
               "tool_hashes": [],
               "tools_changed_at": null,
@@ -414,23 +424,47 @@ export const examples: Readonly<Record<string, unknown>> = {
           ]
         },
         "codehost_profiles": null,
-        "historical_registrations": [],
-        "erc8004_total": 1,
-        "historical_total": 0,
+        "historical_registrations": [
+          {
+            "chain": "celo",
+            "chain_id": 42220,
+            "erc8004_id": 32,
+            "block_number": 315,
+            "deployed_at": "2026-11-23T01:12:06.000Z",
+            "held_by": "0xc134578ee28c11c4438902bb66c42890706c3948",
+            "acquired_at": "2026-11-23T01:15:13.000Z",
+            "released_at": "2026-11-23T01:16:27.000Z",
+            "released_block": 445,
+            "released_tx": "0xeb9000bfb4ec10dc74d1ade97250e7b7d199ac5427ff9027d10cce7fccef0d67",
+            "transferred_to": "0x071d8c4362bb132117b914ca43831dc67f61803c",
+            "to_fid": 1358,
+            "reason": "transfer"
+          }
+        ],
+        "erc8004_total": 3,
+        "historical_total": 1,
         "claim_state": "live",
         "assurance": "proven",
         "feedback": {
-          "total": 0,
+          "total": 2,
           "revoked": 0,
-          "clients": 0,
-          "accounts": 0,
-          "by_agents": 0,
+          "clients": 2,
+          "accounts": 1,
+          "by_agents": 1,
           "by_accounts": 0,
-          "by_strangers": 0,
+          "by_strangers": 1,
           "by_self": 0,
-          "paid": 0,
+          "paid": 1,
           "answered": 0,
-          "tags": []
+          "tags": [
+            {
+              "tag": "quality",
+              "feedback": 1,
+              "median": 38.7,
+              "feedback_known": 1,
+              "median_known": 38.7
+            }
+          ]
         },
         "income_url": "https://api.agents.example/api/agent/1155/income"
       }
@@ -447,32 +481,33 @@ export const examples: Readonly<Record<string, unknown>> = {
       "pfp_url": "https://agents.example/avatar.png",
       "oli": "Warpcast account",
       "chains": [
-        "Base"
+        "Eth",
+        "Base",
+        "OP"
       ],
       "claimed": false,
       "claim_method": null,
       "agent_status": "active",
-      "settlements_30d": 4,
-      "settlements_all": 4,
-      "has_spec": true,
+      "settlements_30d": 46,
+      "settlements_all": 46,
+      "has_spec": false,
       "has_codehost": false,
-      "registered_at": "2026-10-17T20:05:05.000Z",
-      "listed_at": "2026-11-10T20:05:05.000Z",
-      "last_seen_at": "2026-11-22T20:05:49.122Z"
+      "registered_at": "2026-10-18T01:01:46.000Z",
+      "listed_at": "2026-11-11T01:01:46.000Z",
+      "last_seen_at": "2026-11-23T01:21:48.000Z"
     },
     "claim_sha256": null
   },
   "getLog": {
-    "seq": 347,
-    "changed_at": "2026-11-22T20:05:24.730Z",
+    "seq": 1457,
+    "changed_at": "2026-11-23T01:14:18.699Z",
     "kind": "upsert",
-    "fid": 1120,
+    "fid": 1400,
     "profile": {
-      "fid": 1120,
-      "handle": "archivist",
+      "fid": 1400,
+      "handle": "passerby-12",
       "chains": [
-        "Arb",
-        "Poly"
+        "Base"
       ],
       "claimed": false,
       "agent_status": "active"
@@ -485,15 +520,15 @@ export const examples: Readonly<Record<string, unknown>> = {
         "chain": "ethereum",
         "chain_id": 1,
         "first_block": 0,
-        "indexed_block": 56,
-        "indexed_at": "2026-11-22T20:06:17.000Z",
-        "finalized_block": 51,
-        "head_block": 56,
+        "indexed_block": 654,
+        "indexed_at": "2026-11-23T01:23:23.000Z",
+        "finalized_block": 649,
+        "head_block": 654,
         "recipients": "all",
         "ranges": [
           {
             "from_block": 0,
-            "to_block": 56,
+            "to_block": 654,
             "by": "processor",
             "state": "indexed"
           }
@@ -525,10 +560,13 @@ export const examples: Readonly<Record<string, unknown>> = {
       {
         "fid": 1155,
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "verified_at": "2026-11-11T20:05:05.000Z",
+        "verified_at": "2026-11-12T01:01:46.000Z",
         "ended_at": null,
-        "tokens": 0,
-        "chains": [],
+        "tokens": 2,
+        "chains": [
+          "Eth",
+          "OP"
+        ],
         "former_tokens": 0
       }
     ],
@@ -540,14 +578,14 @@ export const examples: Readonly<Record<string, unknown>> = {
         "last_attempt_at": null,
         "last_success_at": null,
         "last_outcome": null,
-        "due_at": "2026-11-23T20:06:18.006Z"
+        "due_at": "2026-11-24T01:23:24.011Z"
       }
     ],
     "chains": [
       {
         "chain": "ethereum",
-        "indexed_block": 56,
-        "indexed_at": "2026-11-22T20:06:17.000Z"
+        "indexed_block": 654,
+        "indexed_at": "2026-11-23T01:23:23.000Z"
       }
     ]
   },
@@ -568,10 +606,13 @@ export const examples: Readonly<Record<string, unknown>> = {
       {
         "fid": 1155,
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "verified_at": "2026-11-11T20:05:05.000Z",
+        "verified_at": "2026-11-12T01:01:46.000Z",
         "ended_at": null,
-        "tokens": 0,
-        "chains": [],
+        "tokens": 2,
+        "chains": [
+          "Eth",
+          "OP"
+        ],
         "former_tokens": 0,
         "agent_status": "active"
       }
@@ -580,17 +621,17 @@ export const examples: Readonly<Record<string, unknown>> = {
       {
         "source": "social_events",
         "subject": "shard:1",
-        "last_attempt_at": "2026-11-22T20:06:18.107Z",
-        "last_success_at": "2026-11-22T20:06:18.114Z",
+        "last_attempt_at": "2026-11-23T01:23:25.214Z",
+        "last_success_at": "2026-11-23T01:23:25.285Z",
         "last_outcome": "ok",
-        "due_at": "2026-11-22T20:06:19.080Z"
+        "due_at": "2026-11-23T01:23:26.285Z"
       }
     ],
     "chains": [
       {
         "chain": "ethereum",
-        "indexed_block": 56,
-        "indexed_at": "2026-11-22T20:06:17.000Z"
+        "indexed_block": 654,
+        "indexed_at": "2026-11-23T01:23:23.000Z"
       }
     ]
   },
@@ -600,69 +641,85 @@ export const examples: Readonly<Record<string, unknown>> = {
     "count": 1,
     "registrations": [
       {
-        "chain": "base",
-        "chain_id": 8453,
-        "erc8004_id": 1,
+        "chain": "ethereum",
+        "chain_id": 1,
+        "erc8004_id": 9,
         "registry_address": "0x8004a169fb4a3325136eb29fa0ceb6d2e539a432",
-        "owner_address": "0xc134578ee28c11c4438902bb66c42890706c3948",
-        "agent_wallet": "0xc134578ee28c11c4438902bb66c42890706c3948",
-        "agent_uri": "data:application/json;base64,eyJ0eXBlIjoiaHR0cHM6Ly9laXBzLmV0aGVyZXVtLm9yZy9FSVBTL2VpcC04MDA0I3JlZ2lzdHJhdGlvbi12MSIsIm5hbWUiOiJQbHVtYmVyIiwiZGVzY3JpcHRpb24iOiJVbmNsb2dzIGJyaWRnZXMuIiwiaW1hZ2UiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L2F2YXRhci5wbmciLCJzZXJ2aWNlcyI6W3sibmFtZSI6IndlYiIsImVuZHBvaW50IjoiaHR0cDovLzEyNy4wLjAuMToyODA3Ni8ifSx7Im5hbWUiOiJBMkEiLCJlbmRwb2ludCI6Imh0dHA6Ly8xMjcuMC4wLjE6MjgwNzYvLndlbGwta25vd24vYWdlbnQtY2FyZC5qc29uIiwidmVyc2lvbiI6IjAuMy4wIn0seyJuYW1lIjoiTUNQIiwiZW5kcG9pbnQiOiJodHRwOi8vMTI3LjAuMC4xOjI4MDc2L21jcCIsInZlcnNpb24iOiIyMDI1LTA2LTE4In1dLCJ4NDAyU3VwcG9ydCI6dHJ1ZSwiYWN0aXZlIjp0cnVlLCJyZWdpc3RyYXRpb25zIjpbXSwic3VwcG9ydGVkVHJ1c3QiOlsicmVwdXRhdGlvbiJdfQ==",
-        "uri_status": "ok",
-        "name": "Plumber",
-        "description": "Unclogs bridges.",
-        "image": "https://agents.example/avatar.png",
-        "active": true,
-        "x402_support": true,
-        "services": [
-          {
-            "name": "web",
-            "endpoint": "https://agents.example/",
-            "version": null
-          }
-        ],
-        "supported_trust": [
-          "reputation"
-        ],
+        "owner_address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
+        "agent_wallet": "0x5e07fcb27ed78e9f480e48c27b9896d7eb3e3b37",
+        "agent_uri": "",
+        "uri_status": "empty",
+        "name": null,
+        "description": null,
+        "image": null,
+        "active": null,
+        "x402_support": null,
+        "services": [],
+        "supported_trust": [],
         "feedback_count": 0,
-        "block_number": 3,
-        "tx_hash": "0x4638ff9a9b10f71f1c1dff17ab457508d6146c8646b6ebdba299ca44a51cab9f",
-        "deployed_at": "2026-10-15T20:05:05.000Z",
-        "acquired_at": "2026-10-15T20:05:05.000Z",
-        "updated_at": "2026-10-15T20:05:05.000Z",
-        "agent_uri_bytes": 677,
+        "block_number": 15,
+        "tx_hash": "0x9277817e3288f4a33b3a97bc0ea5c32bdc5e71a19f79c91ef28dc9aea45985dc",
+        "deployed_at": "2026-11-04T01:01:46.000Z",
+        "acquired_at": "2026-11-23T01:17:46.000Z",
+        "updated_at": "2026-11-23T01:18:34.000Z",
+        "agent_uri_bytes": 0,
         "unsolicited": false,
         "agent_wallet_evidence": {
-          "kind": "registered",
-          "block_number": 3,
-          "log_index": 3,
-          "tx_hash": "0x4638ff9a9b10f71f1c1dff17ab457508d6146c8646b6ebdba299ca44a51cab9f",
-          "set_at": "2026-10-15T20:05:05.000Z"
+          "kind": "signed",
+          "block_number": 510,
+          "log_index": 0,
+          "tx_hash": "0xf88d0b89ad5c6f08310ebdc3c3f575188c2094eb48136a5f809f9a6f4b32f0d2",
+          "set_at": "2026-11-23T01:18:34.000Z"
         }
       }
     ],
-    "next_cursor": null
+    "next_cursor": "AWXamOkqfmv6MCAwIDk"
   },
   "listFeedback": {
     "fid": 1155,
-    "count": 0,
-    "feedback": [],
-    "next_cursor": null
+    "count": 1,
+    "feedback": [
+      {
+        "chain": "optimism",
+        "chain_id": 10,
+        "erc8004_id": 26,
+        "client_address": "0xfff2f5b8db08c2b1bcf6cdec459394fed031d00c",
+        "client": "agent",
+        "client_fid": 1274,
+        "feedback_index": 1,
+        "value": 38.7,
+        "tag1": "quality",
+        "tag2": "",
+        "endpoint": null,
+        "feedback_uri": null,
+        "feedback_hash": "0x0000000000000000000000000000000000000000000000000000000000000000",
+        "paid": false,
+        "given_at": "2026-11-23T01:22:58.000Z",
+        "block_number": 642,
+        "log_index": 2,
+        "tx_hash": "0x3de4b236bb377ff98d8a62001ba2ab20b769807d9dd6fad7465a11773f16544f",
+        "revoked_at": null,
+        "responses": 0,
+        "answered": false
+      }
+    ],
+    "next_cursor": "AQmb6ut_iDILMTc5NTM5Njk3ODAwMDAwMCBvcHRpbWlzbSA2NDIgMg"
   },
   "listAddresses": {
     "fid": 1155,
     "addresses": [
       {
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "verified_at": "2026-11-11T20:05:05.000Z",
+        "verified_at": "2026-11-12T01:01:46.000Z",
         "verdict": "proven",
         "checks": {
           "envelope": "held",
           "claim": "held",
           "key": "held"
         },
-        "checked_at": "2026-11-22T20:05:22.971Z",
-        "first_seen_at": "2026-11-22T20:05:20.110Z",
-        "message_hash": "0x42abe041da67902d87b36b1047622c1de66a2c68",
+        "checked_at": "2026-11-23T01:02:37.708Z",
+        "first_seen_at": "2026-11-23T01:02:31.971Z",
+        "message_hash": "0x11713f73375149e353272ed2467c161672315e48",
         "verification_type": 0,
         "verification_chain_id": null,
         "key": "0xc674ac99571368747ac7916a883b40a68d0ae5d103a19ef5be9518535b14499b",
@@ -673,6 +730,108 @@ export const examples: Readonly<Record<string, unknown>> = {
       }
     ]
   },
+  "getClaimProof": {
+    "schema": "claim-proof/1",
+    "service": "agent-directory",
+    "base_url": "https://api.agents.example",
+    "site_url": "https://api.agents.example",
+    "fid": 1155,
+    "method": "eip191",
+    "nonce": "82ab78bfb9e4b9deb9292e75926fb4dc",
+    "state": "live",
+    "claimed_at": "2026-11-23T01:23:23.861Z",
+    "checked_at": "2026-11-23T01:23:23.861Z",
+    "ended": null,
+    "statement": {
+      "kind": "eip191",
+      "text": "api.agents.example wants you to sign in with your Ethereum account:\n0xC134578Ee28c11c4438902Bb66C42890706c3948\n\nClaim FID 1155 on agent-directory.\n\nURI: https://api.agents.example/api/claim\nVersion: 1\nChain ID: 10\nNonce: 82ab78bfb9e4b9deb9292e75926fb4dc\nIssued At: 2026-11-23T01:23:22.504Z\nResources:\n- farcaster://fid/1155",
+      "address": "0xc134578ee28c11c4438902bb66c42890706c3948",
+      "chain_id": 10,
+      "nonce": "82ab78bfb9e4b9deb9292e75926fb4dc",
+      "timestamp": "2026-11-23T01:23:22.504Z",
+      "signature": "0x989c324af9d6eb3784990c873c4c70dab9d7c08d6a0b29137fdfa86364aff5e33400ebe65fba3db1ae0870b46c7eeb7a3edf3186bb5197cea91b5d68f49379841b"
+    },
+    "address_proofs": [
+      {
+        "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
+        "verdict": "proven",
+        "first_seen_at": "2026-11-23T01:02:31.971Z",
+        "before_custody": false,
+        "message": {
+          "data_bytes": "0x080710830918fad39a5820014a7b0a14b67256114bfa9090edd557a48a6e44a796810a59124162fba353e3bc94f5fccba2a7f6233c4158888c3395c5b9798364ae8a7c22707d501b7eec1577c8919e2f2603440a335930e5ef1fa0310631761664ccbcd575521c1a200441cf2f8e702261a728e401d2f0d1a82e244a68673cb6da9c523794ce8b4805",
+          "hash": "0x11713f73375149e353272ed2467c161672315e48",
+          "signature": "0x681fc91208bf8e7811d04ca80dc30de724f3a2ba7f4efcf639adeb05213f16938c78a93a35e20a2e9b1ed82248bcd31b1d0b52e201f5a75b2dec36668129ff03",
+          "signer": "0xc674ac99571368747ac7916a883b40a68d0ae5d103a19ef5be9518535b14499b"
+        },
+        "verification": {
+          "type": 0,
+          "chain_id": 0,
+          "block_hash": "0x0441cf2f8e702261a728e401d2f0d1a82e244a68673cb6da9c523794ce8b4805",
+          "claim_signature": "0x62fba353e3bc94f5fccba2a7f6233c4158888c3395c5b9798364ae8a7c22707d501b7eec1577c8919e2f2603440a335930e5ef1fa0310631761664ccbcd575521c",
+          "digest": "0x08c4f3629e8b5f5df1c34b472ac2738538b0b7581a2285c6d3767ae362686fa1"
+        },
+        "wallet": null
+      }
+    ],
+    "keys": [
+      {
+        "chain_id": 10,
+        "contract": "0x00000000fc1237824fb747abde0ff18990e59b7e",
+        "add": {
+          "block_number": 1,
+          "block_hash": "0x3e57ab2c2233f2765c78e8130af9c751d4dcaddafd2247e8d68866b375856cdf",
+          "tx_hash": "0x2464ae4a70e72b6284129b20906f619064793984b16c70d74e3e50e37671055e",
+          "log_index": 260
+        },
+        "remove": null,
+        "request_fid": null,
+        "key_add": null,
+        "key_remove": null,
+        "key": "0xc674ac99571368747ac7916a883b40a68d0ae5d103a19ef5be9518535b14499b",
+        "source": "chain",
+        "state": 1
+      }
+    ],
+    "custody": {
+      "address": "0x8bddc90f3ab667e6a4be72cbe943d01bba762d7d",
+      "chain_id": 10,
+      "contract": "0x00000000fc6c5f01fc30151999387bb99a9f489b",
+      "since": null,
+      "read_at": {
+        "block_number": 654,
+        "block_hash": "0xf005b0521478e1026ae659fe26b618cd74e67e0203224ee06809af9072273d4d"
+      }
+    },
+    "sources": [
+      {
+        "operator": "agents.example",
+        "witness": false,
+        "asked_at": "2026-11-23T01:42:05.015Z",
+        "standing": "believed",
+        "has": [
+          "0x11713f73375149e353272ed2467c161672315e48",
+          "0xb2deac59e5460a912e3d2cec151c61633ced0f91"
+        ],
+        "lacks": []
+      }
+    ],
+    "history": [
+      {
+        "seq": 1,
+        "fid": 1155,
+        "method": "eip191",
+        "nonce": "82ab78bfb9e4b9deb9292e75926fb4dc",
+        "kind": "claimed",
+        "at": "2026-11-23T01:23:23.861Z",
+        "evidence": {
+          "proof_sha256": "38e2cd4b436bc38cfbc2e68e954f77cde5c0f321b8f6cb5a7b776784474ce06c"
+        },
+        "previous": null,
+        "sha256": "6ba4d4ea2c1b0b46298e7a2d9a6f8b7689ab2ce9bcd358d623adaaae8a559704"
+      }
+    ],
+    "sha256": "97b51487c5ddf71d8d67e290b33beebff0b41d18de67abcfd839385798aec7db"
+  },
   "getAgents": {
     "count": 1,
     "agents": [
@@ -680,7 +839,10 @@ export const examples: Readonly<Record<string, unknown>> = {
         "fid": 1155,
         "handle": "plumber",
         "chains": [
-          "Base"
+          "Eth",
+          "Celo",
+          "Arb",
+          "OP"
         ],
         "claimed": true,
         "agent_status": "active"
@@ -695,32 +857,32 @@ export const examples: Readonly<Record<string, unknown>> = {
     "count": 1,
     "settlements": [
       {
-        "tx_hash": "0x102a3f3869d954e1767f76fef5abd28cf73ce88f3f3ab68dd399d916eab4cc40",
-        "block_number": 29,
-        "block_timestamp": "2026-11-22T20:05:05.000Z",
-        "payer_address": "0x004fb0fd7ab8ee118dcd3c18a4e0d935f63da024",
+        "tx_hash": "0x040ca0a3241735285bb8e674fb931e28e32d7d87a0c13d4f55c28f61a0598535",
+        "block_number": 1230,
+        "block_timestamp": "2026-11-23T01:42:35.000Z",
+        "payer_address": "0x489f56647e9f87c880e8a6bb0a23c11b12472509",
         "recipient_address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "amount_usdc": 1.057648,
-        "chain": "base",
+        "amount_usdc": 8.580241,
+        "chain": "optimism",
         "selector": "0xe3ee160e",
-        "log_index": 6,
-        "payment_nonce": "0xe6dfbbfff2b87c78358f666916719734cee200ea899b1a163467fd0733a887db",
-        "facilitator_address": "0x45161e045f8688e7e8443f714a714ecbf80e1801",
+        "log_index": 0,
+        "payment_nonce": "0xc436a4bbd1a16d20e0de947d0d296ee83224202a900aa1543fa40d9ac27355b7",
+        "facilitator_address": "0xc0b8d8e2df09ebd4e9ee7ff38a7b5f00cbe2f840",
         "final": true
       }
     ],
-    "next_cursor": "Ac6KffFaXG5vMTc5NTM3NzkwNTAwMDAwMCBiYXNlIDI5IDY"
+    "next_cursor": "Ac6KffFaXG5vMTc5NTM5ODE1NTAwMDAwMCBvcHRpbWlzbSAxMjMwIDA"
   },
   "getAgentTimeseries": {
     "fid": 1155,
     "interval": "day",
-    "since": "2026-11-20T00:00:00.000Z",
-    "until": "2026-11-23T00:00:00.000Z",
-    "complete_until": "2026-11-22T20:06:17.000Z",
+    "since": "2026-11-21T00:00:00.000Z",
+    "until": "2026-11-24T00:00:00.000Z",
+    "complete_until": "2026-11-23T01:43:09.000Z",
     "count": 3,
     "points": [
       {
-        "start": "2026-11-20T00:00:00.000Z",
+        "start": "2026-11-21T00:00:00.000Z",
         "settlements": 0,
         "amount_usdc": 0,
         "unique_payers": 0,
@@ -730,13 +892,13 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   "getTimeseries": {
     "interval": "day",
-    "since": "2026-11-20T00:00:00.000Z",
-    "until": "2026-11-23T00:00:00.000Z",
-    "complete_until": "2026-11-22T20:06:17.000Z",
+    "since": "2026-11-21T00:00:00.000Z",
+    "until": "2026-11-24T00:00:00.000Z",
+    "complete_until": "2026-11-23T01:43:09.000Z",
     "count": 3,
     "points": [
       {
-        "start": "2026-11-20T00:00:00.000Z",
+        "start": "2026-11-21T00:00:00.000Z",
         "settlements": 22,
         "amount_usdc": 302.124422,
         "unique_payers": 11,
@@ -746,36 +908,40 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   "getUptime": {
     "fid": 1155,
-    "since": "2026-10-24T00:00:00.000Z",
-    "until": "2026-11-23T00:00:00.000Z",
-    "count": 4,
-    "documents": [
+    "since": "2026-10-25T00:00:00.000Z",
+    "until": "2026-11-24T00:00:00.000Z",
+    "count": 0,
+    "documents": []
+  },
+  "getPrices": {
+    "fid": 1211,
+    "count": 1,
+    "prices": [
       {
-        "kind": "a2a",
-        "url": "https://agents.example/.well-known/agent-card.json",
-        "last_check_at": "2026-11-22T20:05:56.155Z",
-        "last_check_status": "ok",
-        "uptime_7d": null,
-        "uptime_30d": null,
-        "days": [
-          {
-            "start": "2026-10-24T00:00:00.000Z",
-            "checks": 0,
-            "alive": 0,
-            "latency_ms": null
-          }
-        ]
+        "kind": "openapi",
+        "url": "https://agents.example/openapi.json",
+        "resource": "GET /answer",
+        "description": null,
+        "scheme": null,
+        "network": null,
+        "chain": null,
+        "asset": null,
+        "amount": null,
+        "pay_to": null,
+        "min_amount_usd": 0.01,
+        "max_amount_usd": 0.01,
+        "last_alive_at": "2026-11-23T01:46:24.345Z"
       }
     ]
   },
   "getGrowth": {
     "interval": "day",
-    "since": "2026-11-20T00:00:00.000Z",
-    "until": "2026-11-23T00:00:00.000Z",
+    "since": "2026-11-21T00:00:00.000Z",
+    "until": "2026-11-24T00:00:00.000Z",
     "count": 3,
     "points": [
       {
-        "start": "2026-11-20T00:00:00.000Z",
+        "start": "2026-11-21T00:00:00.000Z",
         "agents": 0,
         "claims": 0
       }
@@ -787,20 +953,27 @@ export const examples: Readonly<Record<string, unknown>> = {
     "known_through": [
       {
         "chain": "ethereum",
-        "block_timestamp": "2026-11-22T20:06:17.000Z"
+        "block_timestamp": "2026-11-23T01:43:22.000Z"
       }
     ],
     "addresses": [
       {
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "from": "2026-11-11T20:05:05.000Z",
+        "from": "2026-11-12T01:01:46.000Z",
         "to": null
       }
     ],
     "chains": [
       {
         "chain": "ethereum",
-        "registrations": []
+        "registrations": [
+          {
+            "erc8004_id": 4,
+            "held_by": "0xc134578ee28c11c4438902bb66c42890706c3948",
+            "from": "2026-11-23T01:30:39.000Z",
+            "to": "2026-11-23T01:38:36.000Z"
+          }
+        ]
       }
     ],
     "truncated": false
@@ -811,29 +984,42 @@ export const examples: Readonly<Record<string, unknown>> = {
     "known_through": [
       {
         "chain": "ethereum",
-        "block_timestamp": "2026-11-22T20:06:17.000Z"
+        "block_timestamp": "2026-11-23T01:43:22.000Z"
       }
     ],
     "owners": [
       {
         "fid": 1155,
         "handle": "plumber",
-        "from": "2026-11-11T20:05:05.000Z",
+        "from": "2026-11-12T01:01:46.000Z",
         "to": null
       }
     ],
     "chains": [
       {
         "chain": "ethereum",
-        "registrations": []
+        "registrations": [
+          {
+            "erc8004_id": 9,
+            "held_by": "0xb67256114bfa9090edd557a48a6e44a796810a59",
+            "from": "2026-11-23T01:17:46.000Z",
+            "to": null
+          }
+        ]
       }
     ],
     "truncated": false
   },
   "getAddressPortfolio": {
     "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-    "registrations_total": 0,
-    "registrations": [],
+    "registrations_total": 4,
+    "registrations": [
+      {
+        "chain": "ethereum",
+        "erc8004_id": 9,
+        "acquired_at": "2026-11-23T01:17:46.000Z"
+      }
+    ],
     "agents": [
       {
         "fid": 1155,
@@ -844,17 +1030,17 @@ export const examples: Readonly<Record<string, unknown>> = {
     ],
     "other_agents": [],
     "settlements_in": {
-      "count": 5,
-      "amount_usdc": 78.332193
+      "count": 41,
+      "amount_usdc": 552.765498
     },
     "settlements_out": {
-      "count": 0,
-      "amount_usdc": 0
+      "count": 2,
+      "amount_usdc": 6.124141
     }
   },
   "searchAgents": {
     "q": "plumber",
-    "total": 1,
+    "total": 2,
     "limit": 1,
     "page": 1,
     "count": 1,
@@ -866,18 +1052,21 @@ export const examples: Readonly<Record<string, unknown>> = {
         "pfp_url": "https://agents.example/avatar.png",
         "oli": "Agent: plumber",
         "chains": [
-          "Base"
+          "Eth",
+          "Celo",
+          "Arb",
+          "OP"
         ],
         "claimed": true,
         "claim_method": "eip191",
         "agent_status": "active",
-        "settlements_30d": 7,
-        "settlements_all": 8,
-        "has_spec": true,
+        "settlements_30d": 97,
+        "settlements_all": 98,
+        "has_spec": false,
         "has_codehost": false,
-        "registered_at": "2026-10-15T20:05:05.000Z",
-        "listed_at": "2026-10-24T20:05:05.000Z",
-        "last_seen_at": "2026-11-22T20:05:56.155Z",
+        "registered_at": "2026-11-04T01:01:46.000Z",
+        "listed_at": "2026-10-25T01:01:46.000Z",
+        "last_seen_at": "2026-11-23T01:43:19.000Z",
         "matched": [
           {
             "field": "handle",
@@ -889,8 +1078,8 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   "listFacilitators": {
     "count": 30,
-    "generated_at": "2026-11-22T20:06:18.386Z",
-    "complete_until": "2026-11-22T20:06:17.000Z",
+    "generated_at": "2026-11-23T01:43:25.065Z",
+    "complete_until": "2026-11-23T01:43:09.000Z",
     "facilitators": [
       {
         "name": "402104",
@@ -919,12 +1108,12 @@ export const examples: Readonly<Record<string, unknown>> = {
     ]
   },
   "countFacets": {
-    "counted": 47,
+    "counted": 62,
     "complete": true,
     "chain": [
       {
         "value": "Eth",
-        "count": 12
+        "count": 33
       }
     ],
     "claimed": [
@@ -936,71 +1125,71 @@ export const examples: Readonly<Record<string, unknown>> = {
     "protocol": [
       {
         "value": "a2a",
-        "count": 20
+        "count": 7
       }
     ],
     "skill": [
       {
         "value": "answer questions",
-        "count": 20
+        "count": 7
       }
     ],
     "alive": [
       {
         "value": "true",
-        "count": 21
+        "count": 7
       }
     ],
     "paid_30d": [
       {
         "value": "true",
-        "count": 44
+        "count": 46
       }
     ]
   },
   "getIncome": {
     "fid": 1155,
     "currency": "USD",
-    "complete_until": "2026-11-22T20:06:17.000Z",
+    "complete_until": "2026-11-23T01:43:09.000Z",
     "raw": {
-      "payments": 8,
-      "amount_usdc": 108.606087
+      "payments": 110,
+      "amount_usdc": 1307.078035
     },
     "filtered": {
-      "payments": 8,
-      "amount_usdc": 108.606087
+      "payments": 108,
+      "amount_usdc": 1300.953894
     },
     "by_kind": [
       {
         "kind": "eip3009_vrs",
         "raw": {
-          "payments": 8,
-          "amount_usdc": 108.606087
+          "payments": 103,
+          "amount_usdc": 1254.121076
         },
         "filtered": {
-          "payments": 8,
-          "amount_usdc": 108.606087
+          "payments": 101,
+          "amount_usdc": 1247.996935
         }
       }
     ],
     "x402": {
-      "payments": 0,
-      "amount_usdc": 0,
-      "share": 0
+      "payments": 8,
+      "amount_usdc": 87.969323,
+      "share": 0.067302
     },
     "other_tokens": {
       "payments": 0
     },
     "payers": {
-      "raw": 5,
-      "filtered": 5
+      "raw": 10,
+      "filtered": 9
     },
-    "first_paid_at": "2026-10-20T20:05:05.000Z",
-    "last_paid_at": "2026-11-22T20:05:05.000Z",
+    "first_paid_at": "2026-10-21T01:01:46.000Z",
+    "last_paid_at": "2026-11-23T01:42:35.000Z",
     "flags": {
       "self": {
-        "payments": 0,
-        "amount_usdc": 0
+        "payments": 2,
+        "amount_usdc": 6.124141
       },
       "same_owner": {
         "payments": 0,
@@ -1011,7 +1200,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "amount_usdc": 0
       },
       "dust": {
-        "payments": 0,
+        "payments": 4,
         "amount_usdc": 0
       },
       "reciprocal": {
@@ -1034,13 +1223,13 @@ export const examples: Readonly<Record<string, unknown>> = {
   "getIncomeTimeseries": {
     "fid": 1155,
     "interval": "day",
-    "since": "2026-11-20T00:00:00.000Z",
-    "until": "2026-11-23T00:00:00.000Z",
-    "complete_until": "2026-11-22T20:06:17.000Z",
+    "since": "2026-11-21T00:00:00.000Z",
+    "until": "2026-11-24T00:00:00.000Z",
+    "complete_until": "2026-11-23T01:43:09.000Z",
     "count": 3,
     "points": [
       {
-        "start": "2026-11-20T00:00:00.000Z",
+        "start": "2026-11-21T00:00:00.000Z",
         "payments": 0,
         "amount_usdc": 0,
         "filtered_payments": 0,
@@ -1053,80 +1242,80 @@ export const examples: Readonly<Record<string, unknown>> = {
     "count": 1,
     "payments": [
       {
-        "tx_hash": "0x102a3f3869d954e1767f76fef5abd28cf73ce88f3f3ab68dd399d916eab4cc40",
-        "block_number": 29,
-        "log_index": 6,
-        "block_timestamp": "2026-11-22T20:05:05.000Z",
-        "chain": "base",
-        "payer_address": "0x004fb0fd7ab8ee118dcd3c18a4e0d935f63da024",
+        "tx_hash": "0x040ca0a3241735285bb8e674fb931e28e32d7d87a0c13d4f55c28f61a0598535",
+        "block_number": 1230,
+        "log_index": 0,
+        "block_timestamp": "2026-11-23T01:42:35.000Z",
+        "chain": "optimism",
+        "payer_address": "0x489f56647e9f87c880e8a6bb0a23c11b12472509",
         "recipient_address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
-        "token_address": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
-        "amount": "1057648",
-        "amount_usdc": 1.057648,
+        "token_address": "0x0b2c639c533813f4aa9d7837caf62653d097ff85",
+        "amount": "8580241",
+        "amount_usdc": 8.580241,
         "kind": "eip3009_vrs",
         "forwarder_address": null,
         "flag": "none",
-        "facilitator_address": "0x45161e045f8688e7e8443f714a714ecbf80e1801",
+        "facilitator_address": "0xc0b8d8e2df09ebd4e9ee7ff38a7b5f00cbe2f840",
         "facilitator_name": null,
         "builder_codes": null,
         "x402_evidence": "none",
         "final": true
       }
     ],
-    "next_cursor": "AbCYR8cFA_WKMTc5NTM3NzkwNTAwMDAwMCBiYXNlIDI5IDY"
+    "next_cursor": "AbCYR8cFA_WKMTc5NTM5ODE1NTAwMDAwMCBvcHRpbWlzbSAxMjMwIDA"
   },
-  "getIncomeCsv": "block_timestamp,chain,block_number,log_index,tx_hash,payer_address,recipient_address,token_address,amount_usdc,kind,flag,facilitator_address,facilitator_name,x402_evidence,final,amount,forwarder_address,explorer_url\r\n2026-10-20T20:05:05.000Z,base,6,0,0x031c3f4233fd976e651aab94e6b73ff0f642afb1984e1ea2528e291c29fbf4cd,0x2ec38376b0fac3dc8594f82a219d4b964cf6dbf8,0xb67256114bfa9090edd557a48a6e44a796810a59,0x833589fcd6edb6e08f4c7c32d4f71b54bda02913,24.813629,eip3009_vrs,none,0x7f9efee73843a2168ebc4a2835eb1b6317fab30c,,none,true,24813629,,https://basescan.org/tx/0x031c3f4233fd976e651aab94e6b73ff0f642afb1984e1ea2528e291c29fbf4cd",
+  "getIncomeCsv": "block_timestamp,chain,block_number,log_index,tx_hash,payer_address,recipient_address,token_address,amount_usdc,kind,flag,facilitator_address,facilitator_name,x402_evidence,final,amount,forwarder_address,explorer_url\r\n2026-10-21T01:01:46.000Z,base,6,0,0x031c3f4233fd976e651aab94e6b73ff0f642afb1984e1ea2528e291c29fbf4cd,0x2ec38376b0fac3dc8594f82a219d4b964cf6dbf8,0xb67256114bfa9090edd557a48a6e44a796810a59,0x833589fcd6edb6e08f4c7c32d4f71b54bda02913,24.813629,eip3009_vrs,none,0x7f9efee73843a2168ebc4a2835eb1b6317fab30c,,none,true,24813629,,https://basescan.org/tx/0x031c3f4233fd976e651aab94e6b73ff0f642afb1984e1ea2528e291c29fbf4cd",
   "getIncomeStats": {
     "currency": "USD",
-    "complete_until": "2026-11-22T20:06:17.000Z",
+    "complete_until": "2026-11-23T01:43:09.000Z",
     "raw": {
-      "payments": 229,
-      "amount_usdc": 3047.301982
+      "payments": 4856,
+      "amount_usdc": 58903.185728
     },
     "filtered": {
-      "payments": 220,
-      "amount_usdc": 2937.264273
+      "payments": 4540,
+      "amount_usdc": 54886.575496
     },
     "by_kind": [
       {
         "kind": "eip3009_vrs",
         "raw": {
-          "payments": 211,
-          "amount_usdc": 2831.82219
+          "payments": 4515,
+          "amount_usdc": 54614.821193
         },
         "filtered": {
-          "payments": 203,
-          "amount_usdc": 2724.756756
+          "payments": 4214,
+          "amount_usdc": 50784.959333
         }
       }
     ],
     "x402": {
-      "payments": 23,
-      "amount_usdc": 317.768687,
-      "share": 0.104279
+      "payments": 399,
+      "amount_usdc": 4745.056456,
+      "share": 0.080557
     },
     "other_tokens": {
       "payments": 0
     },
     "flags": {
       "self": {
-        "payments": 8,
-        "amount_usdc": 99.49504
+        "payments": 101,
+        "amount_usdc": 1251.669058
       },
       "same_owner": {
-        "payments": 1,
-        "amount_usdc": 10.542669
+        "payments": 215,
+        "amount_usdc": 2764.941174
       },
       "ring": {
         "payments": 0,
         "amount_usdc": 0
       },
       "dust": {
-        "payments": 6,
+        "payments": 144,
         "amount_usdc": 0
       }
     },
-    "generated_at": "2026-11-22T20:06:18.485Z"
+    "generated_at": "2026-11-23T01:43:25.634Z"
   },
   "listErrors": {
     "count": 20,
@@ -1151,9 +1340,10 @@ export const examples: Readonly<Record<string, unknown>> = {
     "fields": [],
     "url": "https://api.agents.example/docs/errors/ERR_NOT_FOUND"
   },
-  "getAgentsFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\" xmlns:at=\"http://purl.org/atompub/tombstones/1.0\">\n <id>https://api.agents.example/feed/agents.atom</id>\n <title>agent-directory: newest agents</title>\n <updated>2026-11-22T20:06:18.006Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <link rel=\"first\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <link rel=\"last\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">[Auto-detected] beekeeper (FID 1099)</title>\n  <id>https://api.agents.example/agent/1099</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1099\"/>\n  <updated>2026-11-22T20:05:20.125Z</updated>\n  <summary type=\"text\">handle: beekeeper; FID: 1099; oli: none; chains: Eth; claim method: none</summary>\n  <content type=\"html\">&lt;p&gt;&lt;a href=\"https://api.agents.example/agent/1099\"&gt;beekeeper (FID 1099)&lt;/a&gt;&lt;/p&gt;\n&lt;p&gt;oli: none&lt;/p&gt;\n&lt;p&gt;chains: Eth&lt;/p&gt;\n&lt;p&gt;Runs a swarm of small helpers.&lt;/p&gt;</content>\n  <author>\n   <name>beekeeper</name>\n   <uri>https://api.agents.example/agent/1099</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <category term=\"chain:eth\"/>\n  <published>2026-11-22T20:05:05.000Z</published>\n </entry>\n</feed>",
-  "getEventsFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed/events.atom</id>\n <title>agent-directory: what became of agents</title>\n <updated>2026-11-22T20:06:18.006Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/events.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">plumber (FID 1155) was claimed by its owner</title>\n  <id>https://api.agents.example/agent/1155#event-51</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1155#event-51\"/>\n  <updated>2026-11-22T20:06:18.006Z</updated>\n  <summary type=\"text\">plumber (FID 1155) was claimed by its owner</summary>\n  <content type=\"html\">&lt;p&gt;plumber (FID 1155) was claimed by its owner&lt;/p&gt;</content>\n  <author>\n   <name>plumber</name>\n   <uri>https://api.agents.example/agent/1155#event-51</uri>\n  </author>\n  <category term=\"claimed\"/>\n  <category term=\"active\"/>\n  <published>2026-11-22T20:06:18.006Z</published>\n </entry>\n</feed>",
-  "getApiFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed/api.atom</id>\n <title>agent-directory: changes of the API</title>\n <updated>2026-11-22T00:00:00.000Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/docs/changelog\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/api.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">Facets of a search, removed keys in proofs, payers of busy agents</title>\n  <id>https://api.agents.example/docs/changelog#facets-of-search</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/docs/changelog#facets-of-search\"/>\n  <updated>2026-11-22T00:00:00.000Z</updated>\n  <summary type=\"text\">`of=search` of the facets counts what a search finds. A proof shows what removed an app key (`key_remove`). `unique_payers` of days, weeks and months that are over is told of the busiest agents, too.</summary>\n  <content type=\"html\">&lt;p&gt;`of=search` of the facets counts what a search finds. A proof shows what removed an app key (`key_remove`). `unique_payers` of days, weeks and months that are over is told of the busiest agents, too.&lt;/p&gt;</content>\n  <author>\n   <name>agent-directory</name>\n   <uri>https://api.agents.example/docs/changelog#facets-of-search</uri>\n  </author>\n  <category term=\"added\"/>\n  <published>2026-11-22T00:00:00.000Z</published>\n </entry>\n</feed>",
+  "getAgentsFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\" xmlns:at=\"http://purl.org/atompub/tombstones/1.0\">\n <id>https://api.agents.example/feed/agents.atom</id>\n <title>agent-directory: newest agents</title>\n <updated>2026-11-23T01:43:24.094Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <link rel=\"first\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <link rel=\"last\" href=\"https://api.agents.example/feed/agents.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">[Auto-detected] passerby-7 (FID 1365)</title>\n  <id>https://api.agents.example/agent/1365</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1365\"/>\n  <updated>2026-11-23T01:38:20.739Z</updated>\n  <summary type=\"text\">handle: passerby-7; FID: 1365; oli: none; chains: Base, OP; claim method: none</summary>\n  <content type=\"html\">&lt;p&gt;&lt;a href=\"https://api.agents.example/agent/1365\"&gt;passerby-7 (FID 1365)&lt;/a&gt;&lt;/p&gt;\n&lt;p&gt;oli: none&lt;/p&gt;\n&lt;p&gt;chains: Base, OP&lt;/p&gt;\n&lt;p&gt;Revised for the 10th time.&lt;/p&gt;</content>\n  <author>\n   <name>passerby-7</name>\n   <uri>https://api.agents.example/agent/1365</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <category term=\"chain:base\"/>\n  <category term=\"chain:op\"/>\n  <published>2026-11-23T01:32:59.000Z</published>\n </entry>\n</feed>",
+  "getEventsFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed/events.atom</id>\n <title>agent-directory: what became of agents</title>\n <updated>2026-11-23T01:43:24.089Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/events.atom\" type=\"application/atom+xml\"/>\n <link rel=\"prev-archive\" href=\"https://api.agents.example/feed/events/1.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">ledgerbird (FID 1064) is claimed no more</title>\n  <id>https://api.agents.example/agent/1064#event-127</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1064#event-127\"/>\n  <updated>2026-11-23T01:43:24.089Z</updated>\n  <summary type=\"text\">ledgerbird (FID 1064) is claimed no more</summary>\n  <content type=\"html\">&lt;p&gt;ledgerbird (FID 1064) is claimed no more&lt;/p&gt;</content>\n  <author>\n   <name>ledgerbird</name>\n   <uri>https://api.agents.example/agent/1064#event-127</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <published>2026-11-23T01:43:24.089Z</published>\n </entry>\n</feed>",
+  "getEventsArchive": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\" xmlns:fh=\"http://purl.org/syndication/history/1.0\">\n <id>https://api.agents.example/feed/events.atom</id>\n <title>agent-directory: what became of agents</title>\n <updated>2026-11-23T01:33:27.018Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/events/1.atom\" type=\"application/atom+xml\"/>\n <link rel=\"current\" href=\"https://api.agents.example/feed/events.atom\" type=\"application/atom+xml\"/>\n <fh:archive/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">almanac (FID 1050) was claimed by its owner</title>\n  <id>https://api.agents.example/agent/1050#event-100</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1050#event-100\"/>\n  <updated>2026-11-23T01:33:27.018Z</updated>\n  <summary type=\"text\">almanac (FID 1050) was claimed by its owner</summary>\n  <content type=\"html\">&lt;p&gt;almanac (FID 1050) was claimed by its owner&lt;/p&gt;</content>\n  <author>\n   <name>almanac</name>\n   <uri>https://api.agents.example/agent/1050#event-100</uri>\n  </author>\n  <category term=\"claimed\"/>\n  <category term=\"active\"/>\n  <published>2026-11-23T01:33:27.018Z</published>\n </entry>\n</feed>",
+  "getApiFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed/api.atom</id>\n <title>agent-directory: changes of the API</title>\n <updated>2026-11-22T00:00:00.000Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/docs/changelog\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed/api.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">Lists say since when settlements are there</title>\n  <id>https://api.agents.example/docs/changelog#archived-settlements</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/docs/changelog#archived-settlements\"/>\n  <updated>2026-11-22T00:00:00.000Z</updated>\n  <summary type=\"text\">Where an operator has archived old settlements, lists of them and of income have `available_since`, and /api/coverage says `archived`: the rows are in the files under /exports, which have `selector_source` now. Counts have them as before; payers of a point of the timeseries may be null.</summary>\n  <content type=\"html\">&lt;p&gt;Where an operator has archived old settlements, lists of them and of income have `available_since`, and /api/coverage says `archived`: the rows are in the files under /exports, which have `selector_source` now. Counts have them as before; payers of a point of the timeseries may be null.&lt;/p&gt;</content>\n  <author>\n   <name>agent-directory</name>\n   <uri>https://api.agents.example/docs/changelog#archived-settlements</uri>\n  </author>\n  <category term=\"added\"/>\n  <published>2026-11-22T00:00:00.000Z</published>\n </entry>\n</feed>",
   "getBadge": "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"201\" height=\"20\" role=\"img\" aria-label=\"agent-directory: claimed, active\">\n<title>agent-directory: claimed, active</title>\n<rect width=\"101\" height=\"20\" fill=\"#404040\"/>\n<rect x=\"101\" width=\"100\" height=\"20\" fill=\"#1b7a3d\"/>\n<g fill=\"#fff\" text-anchor=\"middle\" font-family=\"Verdana,DejaVu Sans,sans-serif\" font-size=\"11\">\n<text x=\"50.5\" y=\"14\" textLength=\"89\">agent-directory</text>\n<text x=\"151\" y=\"14\" textLength=\"88\">claimed, active</text>\n</g>\n</svg>\n",
   "getBadgeEndpoint": {
     "schemaVersion": 1,
@@ -1165,11 +1355,13 @@ export const examples: Readonly<Record<string, unknown>> = {
     "fid": 1155,
     "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
     "chain_id": 10,
-    "nonce": "a98db41dfec156b00f019a704190c9ec",
-    "timestamp": "2026-11-22T20:06:18.564Z",
-    "text": "api.agents.example wants you to sign in with your Ethereum account:\n0xb67256114bfA9090EdD557a48A6e44a796810A59\n\nClaim FID 1155 on agent-directory.\n\nURI: https://api.agents.example/api/claim\nVersion: 1\nChain ID: 10\nNonce: a98db41dfec156b00f019a704190c9ec\nIssued At: 2026-11-22T20:06:18.564Z\nResources:\n- farcaster://fid/1155"
+    "nonce": "f7277c594e090d5a6f16b940c5eaf58c",
+    "timestamp": "2026-11-23T01:43:27.518Z",
+    "text": "api.agents.example wants you to sign in with your Ethereum account:\n0xb67256114bfA9090EdD557a48A6e44a796810A59\n\nClaim FID 1155 on agent-directory.\n\nURI: https://api.agents.example/api/claim\nVersion: 1\nChain ID: 10\nNonce: f7277c594e090d5a6f16b940c5eaf58c\nIssued At: 2026-11-23T01:43:27.518Z\nResources:\n- farcaster://fid/1155"
   },
-  "getAgentFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/agent/1155/feed.atom</id>\n <title>agent-directory: Plumber</title>\n <updated>2026-11-22T20:06:17.992Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/agent/1155\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/agent/1155/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">Claimed by its owner</title>\n  <id>https://api.agents.example/agent/1155#claimed</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1155#claimed\"/>\n  <updated>2026-11-22T20:06:17.992Z</updated>\n  <summary type=\"text\">Claimed by its owner</summary>\n  <content type=\"html\">&lt;p&gt;Claimed by its owner&lt;/p&gt;</content>\n  <author>\n   <name>Plumber</name>\n   <uri>https://api.agents.example/agent/1155#claimed</uri>\n  </author>\n  <published>2026-11-22T20:06:17.992Z</published>\n </entry>\n</feed>",
+  "followLog": "retry: 5000\n: 2026-11-23T01:43:27.549Z\n\nid: d53381a5-4120\nevent: upsert\ndata: {\"seq\":4120,\"changed_at\":\"2026-11-23T01:43:29.184Z\",\"kind\":\"upsert\",\"fid\":1057,\"profile\":{\"fid\":1057,\"handle\":\"polyglot\",\"display_name\":\"Polyglot\",\"bio\":\"Revised for the 164th time.\",\"pfp_url\":\"https://pictures.example/1057.png\",\"oli\":\"Agent: polyglot\",\"chains\":[\"Eth\",\"Base\",\"OP\"],\"claimed\":false,\"claim_method\":null,\"claimed_at\":null,\"verified_addresses\":[\"0x347c07ecab29f146fa82e19100caae7725704717\",\"0x97ad79fa38ee1dbb03cb8e9ca8d4642669738b4b\"],\"settlements_30d\":106,\"settlements_all\":107,\"registered_at\":\"2026-11-04T01:01:46.000Z\",\"last_seen_at\":\"2026-11-23T01:43:28.000Z\",\"last_enriched_at\":\"2026-11-23T01:43:03.561Z\",\"agent_status\":\"active\",\"spec_check_status\":\"not_found\",\"last_socialindex_at\":\"2026-11-23T01:33:29.024Z\",\"last_explorer_at\":\"2026-11-23T01:02:28.551Z\",\"last_identity_at\":\"2026-11-23T01:02:28.551Z\",\"last_codehost_at\":\"2026-11-23T01:02:28.417Z\",\"last_spec_discovery_at\":\"2026-11-23T01:43:03.478Z\",\"erc8004_records\":[{\"chain\":\"ethereum\",\"chain_id\":1,\"erc8004_id\":103,\"registry_address\":\"0x8004a169fb4a3325136eb29fa0ceb6d2e539a432\",\"owner_address\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"agent_wallet\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"agent_uri\":\"ipfs://bafkreia7wa53dfahbveomroovplbvw2cwxsln7ifxy7ej2lcpoo7iiflqm\",\"uri_status\":\"unreachable\",\"name\":null,\"description\":null,\"image\":null,\"active\":null,\"x402_support\":null,\"services\":[],\"supported_trust\":[],\"feedback_count\":0,\"block_number\":1256,\"tx_hash\":\"0x2d7704a8bedbf25647948da5af56d6f5c4507191d96c74d26fb7b39e17d86be2\",\"deployed_at\":\"2026-11-23T01:43:28.000Z\",\"acquired_at\":\"2026-11-23T01:43:28.000Z\",\"updated_at\":\"2026-11-23T01:43:28.000Z\",\"agent_uri_bytes\":66,\"unsolicited\":false}],\"oli_tags\":[{\"address\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"chain\":\"base\",\"slug\":\"agent-polyglot\",\"name\":\"Agent: polyglot\",\"tag_type\":\"name\",\"ordinal\":10,\"meta\":{},\"source\":\"blockscout\",\"attester\":null,\"fetched_at\":\"2026-11-23T01:02:29.439Z\"}],\"agent_specs\":{\"last_alive_at\":null,\"last_check_at\":null,\"last_check_status\":null,\"documents\":[]},\"agent_edges\":[{\"kind\":\"follows\",\"direction\":\"out\",\"fid\":1239,\"handle\":\"rtl\",\"claimed\":false,\"chain\":null,\"weight\":1,\"amount_usdc\":null,\"first_seen_at\":\"2026-11-23T01:01:46.000Z\",\"last_seen_at\":\"2026-11-23T01:01:46.000Z\"}],\"codehost_profiles\":null,\"agent_identities\":[{\"platform\":\"farcaster\",\"identity\":\"polyglot\",\"display_name\":\"Polyglot\",\"address\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"url\":\"https://farcaster.xyz/polyglot\",\"avatar_url\":\"https://pictures.example/1057.png\",\"description\":\"Translates between forty languages.\",\"sources\":[\"farcaster\"],\"follower_count\":157,\"fetched_at\":\"2026-11-23T01:02:29.146Z\"}],\"historical_registrations\":[{\"chain\":\"gnosis\",\"chain_id\":100,\"erc8004_id\":16,\"block_number\":265,\"deployed_at\":\"2026-11-23T01:10:44.000Z\",\"held_by\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"acquired_at\":\"2026-11-23T01:10:44.000Z\",\"released_at\":\"2026-11-23T01:24:09.000Z\",\"released_block\":667,\"released_tx\":\"0x74e2cb04449ff26a235d9f67dc2db73b9014b60c177c90ab28b5dfa6ca4cfc7e\",\"transferred_to\":\"0x7a8dfbe234f505805b21c216ed07cf8d55156f7f\",\"to_fid\":1134,\"reason\":\"transfer\"}],\"erc8004_total\":5,\"historical_total\":1,\"claim_state\":null,\"assurance\":\"proven\",\"feedback\":{\"total\":2,\"revoked\":0,\"clients\":2,\"accounts\":2,\"by_agents\":2,\"by_accounts\":0,\"by_strangers\":0,\"by_self\":0,\"paid\":0,\"answered\":0,\"tags\":[{\"tag\":\"uptime\",\"feedback\":2,\"median\":52.7,\"feedback_known\":2,\"median_known\":52.7}]},\"income_url\":\"https://api.agents.example/api/agent/1057/income\"}}\n\n",
+  "followSettlements": "retry: 5000\n: 2026-11-23T01:43:29.705Z\n\nid: b5c3282c-313\nevent: settlement\ndata: {\"tx_hash\":\"0xca4f27506a418e876c0326436e57903cbf2810c4637e6258587b1f8d9b1400e0\",\"block_number\":1260,\"block_timestamp\":\"2026-11-23T01:43:29.000Z\",\"payer_address\":\"0x924078ec4ffd8072ccd4ef2c85d5b9f8f59b6fa5\",\"recipient_address\":\"0x6b33b2fa46010d7c0895e281fa782a8efae9af07\",\"amount_usdc\":21.448354,\"chain\":\"arbitrum\",\"selector\":\"0xef55bec6\",\"log_index\":0,\"payment_nonce\":\"0xb78d4b9df3e84d66a7a1e654dc06014d3742d38e1ac5afe9c2c1412d3232fc40\",\"facilitator_address\":\"0x6b33b2fa46010d7c0895e281fa782a8efae9af07\",\"final\":false}\n\n",
+  "getAgentFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/agent/1155/feed.atom</id>\n <title>agent-directory: Plumber</title>\n <updated>2026-11-23T01:43:25.000Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/agent/1155\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/agent/1155/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">Passed on #82 on OP to FID 1288</title>\n  <id>https://api.agents.example/agent/1155#lost-optimism-82-1795398205000</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1155#lost-optimism-82-1795398205000\"/>\n  <updated>2026-11-23T01:43:25.000Z</updated>\n  <summary type=\"text\">Passed on #82 on OP to FID 1288</summary>\n  <content type=\"html\">&lt;p&gt;Passed on #82 on OP to FID 1288&lt;/p&gt;</content>\n  <author>\n   <name>Plumber</name>\n   <uri>https://api.agents.example/agent/1155#lost-optimism-82-1795398205000</uri>\n  </author>\n  <published>2026-11-23T01:43:25.000Z</published>\n </entry>\n</feed>",
   "refreshAgent": {
     "ok": true,
     "fid": 1155,
@@ -1184,9 +1376,19 @@ export const examples: Readonly<Record<string, unknown>> = {
     "withdrawn": [
       {
         "method": "eip191",
-        "nonce": "af9f7d8c8274ee9da7ff649e5520f344"
+        "nonce": "82ab78bfb9e4b9deb9292e75926fb4dc"
       }
     ],
     "claimed": false
+  },
+  "unlistAgent": {
+    "ok": true,
+    "fid": 1155,
+    "unlisted": true
+  },
+  "relistAgent": {
+    "ok": true,
+    "fid": 1155,
+    "unlisted": false
   }
 }

@@ -50,8 +50,9 @@ export const search = route({
     type: json,
     schema: searchAnswer,
     description:
-      'Whose handle, FID, address or registration it is exactly, or who was paid in the transaction, comes first; then by where the words are found, names before skills ' +
-      'before descriptions; at equal rank the claimed come before the others.',
+      'Whose handle, FID, address or registration it is exactly, or who was paid in the transaction, comes first; then by ' +
+      'where the words are found, names before skills before descriptions; at equal rank the claimed come before the ' +
+      'others. A transaction is not found once its settlements are archived: they are in the files under /exports.',
   },
   errors: [],
   maxAgeSeconds: 30,

@@ -92,8 +92,9 @@ export function filterConditions(
 }
 
 /**
- * What `q` finds, where it is not named: `namedBy` finds the same. `offset 0` keeps the planner from reading the words of
- * all agents first.
+ * What `q` finds, where it is not named: `namedBy` finds the same. Near the beginning of an order the words of each agent
+ * are read by its FID (`offset 0` keeps the planner from reading all that have them first); else all that have them are
+ * found once, by workers too. So is the handle: lowercasing every agent's would take longer than all else.
  */
 function matches(q: string, parameter: (value: unknown) => string, isNear: boolean): string {
   const { words, handle, fid, address } = understood(q)
@@ -101,10 +102,13 @@ function matches(q: string, parameter: (value: unknown) => string, isNear: boole
     return `a.fid in (select fid from verified_address where address = ${parameter(address)} and ended_at is null)`
   }
   // Lowercased as the column is: JavaScript has other rules for a few letters.
-  return `(a.search like lower(${parameter(partOf(q))}::text)
-    or exists (select from agent_words w
-                where w.fid = a.fid and w.document @@ websearch_to_tsquery('simple', ${parameter(words)}::text)
-                ${isNear ? 'offset 0' : ''})
-    or lower(a.handle) = lower(${parameter(handle)}::text)
+  const named = `a.search like lower(${parameter(partOf(q))}::text)`
+  const says = `w.document @@ websearch_to_tsquery('simple', ${parameter(words)}::text)`
+  return `(${
+    isNear
+      ? `${named} or exists (select from agent_words w where w.fid = a.fid and ${says} offset 0)`
+      : `a.fid in (select w.fid from agent_words w where ${says}) or ${named}`
+  }
+    or a.fid = any (array(select h.fid from agent h where lower(h.handle) = lower(${parameter(handle)}::text)))
     or a.fid = ${parameter(fid)}::bigint)`
 }

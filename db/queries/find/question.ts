@@ -25,8 +25,8 @@ export function understood(q: string) {
 /** A text as a part of any other, in SQL's `like`. */
 export const partOf = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** Agents up to which they are named one by one instead of being looked for along an order. */
-const mostNamed = 1_000
+/** Finds up to which agents are named one by one instead of being looked for along an order; who is found twice counts twice. */
+const mostNamed = 2_000
 
 /** Number of the newest change of any agent: while it is the same, so are all agents. */
 export const newestChange = '(select coalesce(max(seq), 0) from agent_change)'
@@ -41,22 +41,24 @@ interface Named {
 /** The agents that `q` finds: by a part of their names, by words of what they and their documents say, by handle or by FID. */
 export async function namedBy(db: Queryable, q: string): Promise<Named> {
   const { words, fid, handle, address } = understood(q)
-  const branches =
+  // Words first: of those that many say there are enough then, and no names are compared.
+  const found =
     address === null
-      ? `(select fid from agent where search like lower($1::text) limit $5::int)
-         union all
-        (select fid from agent_words where document @@ websearch_to_tsquery('simple', $2::text) limit $5::int)
-         union all
-        (select fid from agent where lower(handle) = lower($3::text) limit $5::int)
-         union all
-        select fid from agent where fid = $4::bigint`
+      ? `select fid from (
+           (select fid from agent_words where document @@ websearch_to_tsquery('simple', $2::text) limit $5::int)
+            union all
+           (select fid from agent where search like lower($1::text) limit $5::int)
+            union all
+            select fid from agent where lower(handle) = lower($3::text)
+            union all
+            select fid from agent where fid = $4::bigint) one
+          limit $5::int`
       : 'select fid from verified_address where address = $1 and ended_at is null'
   // Unnamed: planned with its words, as common and rare ones want other plans.
-  const { rows } = await db.query<Named>({
-    text: `select array(${branches}) as fids, ${newestChange} as change`,
+  const { rows } = await db.query<{ fids: string[]; change: number }>({
+    text: `select array(${found}) as fids, ${newestChange} as change`,
     values: address === null ? [partOf(q), words, handle, fid, mostNamed] : [address],
   })
-  const { fids, change } = rows[0] as Named
-  const named = new Set(fids)
-  return { fids: named.size >= mostNamed ? null : [...named], change }
+  const { fids, change } = rows[0]!
+  return { fids: fids.length >= mostNamed ? null : [...new Set(fids)], change }
 }

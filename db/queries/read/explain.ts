@@ -21,7 +21,7 @@ interface ChainFact {
   readonly indexed_at: string | null
 }
 
-/** A verification, with what the address holds. */
+/** A verification, with the registrations of the address: `tokens`, as the answers of the API call them. */
 export interface VerificationFact {
   readonly fid: number
   readonly address: string
@@ -49,7 +49,7 @@ export interface FidFacts {
 }
 
 export interface AddressFacts {
-  /** What the address owns now, verified or not. */
+  /** Registrations the address owns now, verified or not: `tokens`, as the answers of the API call them. */
   readonly tokens: number
   readonly token_chains: readonly string[]
   readonly former_tokens: number
@@ -79,11 +79,12 @@ select ${list(
   from chain_state)`
 
 /** How many registrations an address holds, over an expression for the address. */
-const tokens = (address: string) => `(select count(*) from registration r where r.owner = ${address} and not r.burned)`
-const tokenChains = (address: string) => `(
+const registrations = (address: string) =>
+  `(select count(*) from registration r where r.owner = ${address} and not r.burned)`
+const registrationChains = (address: string) => `(
 select ${list(chainLabel('held.chain'), chainPosition('held.chain'))}
   from (select distinct r.chain from registration r where r.owner = ${address} and not r.burned) held)`
-const formerTokens = (address: string) => `(
+const formerRegistrations = (address: string) => `(
 select count(distinct (t.chain, t.agent_id))
   from registration_transfer t
  where t."to" = ${address}
@@ -93,7 +94,7 @@ select count(distinct (t.chain, t.agent_id))
 const verification = `
 'fid', v.fid, 'address', ${hex('v.address')},
 'verified_at', ${isoTime('v.verified_at')}, 'ended_at', ${isoTime('v.ended_at')},
-'tokens', ${tokens('v.address')}, 'chains', ${tokenChains('v.address')}, 'former_tokens', ${formerTokens('v.address')}`
+'tokens', ${registrations('v.address')}, 'chains', ${registrationChains('v.address')}, 'former_tokens', ${formerRegistrations('v.address')}`
 
 /** What is known that decides about a fid. Undefined: its owner has taken it out of the directory. */
 export async function fidFacts(db: Queryable, fid: number): Promise<FidFacts | undefined> {
@@ -133,9 +134,9 @@ export async function addressFacts(db: Queryable, address: string): Promise<Addr
 
 const ofAddress = `
 select json_build_object(
-  'tokens', ${tokens('$1::bytea')},
-  'token_chains', ${tokenChains('$1::bytea')},
-  'former_tokens', ${formerTokens('$1::bytea')},
+  'tokens', ${registrations('$1::bytea')},
+  'token_chains', ${registrationChains('$1::bytea')},
+  'former_tokens', ${formerRegistrations('$1::bytea')},
   'verifications', (
     select ${list(`json_build_object(${verification}, 'agent_status', a.agent_status)`, 'v.fid')}
       from (select distinct on (fid) * from verified_address w where address = $1::bytea

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
+import { discoveryGroups } from '../../../db/queries/find/discovery.ts'
 import { discoveryFacets } from '../../../db/queries/find/facets.ts'
 import { searchAgents } from '../../../db/queries/find/search.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -47,8 +48,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** The plan of a search, and the rows it reads of agents, of their words and of addresses. */
-async function planOf(q: string) {
+/** What statements come to, and the plan of the last of them. */
+async function planned<T>(run: (db: Queryable) => Promise<T>) {
   let asked: pg.QueryConfig | undefined
   const recording = {
     query: (config: pg.QueryConfig) => {
@@ -56,9 +57,9 @@ async function planOf(q: string) {
       return database.pool.query(config)
     },
   } as unknown as Queryable
-  const { total } = await searchAgents(recording, { q, parts: null, filter: everyone, limit: 20, offset: 0 })
+  const answer = await run(recording)
   const { rows } = await database.pool.query(`explain (costs off) ${asked?.text}`, asked?.values)
-  return { total, plan: rows.map((row) => row['QUERY PLAN']).join('\n') }
+  return { answer, plan: rows.map((row) => row['QUERY PLAN']).join('\n') }
 }
 
 test.each([
@@ -72,10 +73,26 @@ test.each([
   ['nothing there is', 'zzzzzz', 0],
   ['an address', `0x${'ab'.repeat(20)}`, 0],
 ])('%s is found by indexes alone', async (_, q, least) => {
-  const { total, plan } = await planOf(q)
-  expect(total).toBeGreaterThanOrEqual(least)
+  const { answer, plan } = await planned((db) =>
+    searchAgents(db, { q, parts: null, filter: everyone, limit: 20, offset: 0 }),
+  )
+  expect(answer.total).toBeGreaterThanOrEqual(least)
   expect(plan).not.toMatch(/Seq Scan on (agent|agent_words|verified_address)/)
 })
+
+test.each([
+  ['whoever', agents],
+  ['quill', Math.floor(agents / 12)],
+])(
+  'agents with the word %s are counted without reading the words or lowercasing the handle of each',
+  async (q, least) => {
+    const { answer, plan } = await planned((db) => discoveryGroups(db, q))
+    const groups = JSON.parse(answer.groups) as { n: number }[]
+    expect(groups.reduce((sum, { n }) => sum + n, 0)).toBeGreaterThanOrEqual(least)
+    expect(plan).not.toMatch(/Filter: .*lower\(/)
+    expect(plan).not.toMatch(/Index Scan using agent_words_pkey/)
+  },
+)
 
 test('of a word that everybody says, the few that a filter leaves are all found and counted', async () => {
   const { pool } = database

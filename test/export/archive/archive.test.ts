@@ -57,6 +57,15 @@ const counted = [
   '/api/agent/2/income',
   '/api/facilitators',
 ]
+/** Each day of the agent, with who paid in it; the archived partitions end in the fourth. */
+const days = '/api/agent/1/timeseries?interval=day&since=2019-02-28T00:00:00Z&until=2019-03-05T00:00:00Z'
+interface Points {
+  readonly points: readonly { readonly unique_payers: number | null; readonly median_usdc: number | null }[]
+}
+const pointsOf = async () => {
+  const [answer] = await told([days])
+  return (answer?.[1] as Points | undefined)?.points ?? []
+}
 const told = async (paths: readonly string[]) => {
   const api = await startApi(database, { now: () => now.getTime() })
   try {
@@ -149,8 +158,16 @@ test('archived settlements leave the database and no count: answers, sums made a
   const tables = await settlementsOf(database)
   const answers = await told(counted)
   const summed = await sumsOf(database)
+  const points = await pointsOf()
+  expect(points.map(({ unique_payers }) => unique_payers)).toEqual([1, 4, 4, 4, 4])
   await runArchive(archiveOf(database, folder), task('archive'))
   expect(await settlementsOf(database)).toEqual(tables.slice(-18))
+  // Counts of a day stay; who paid in it, and the amount in the middle, nobody can tell any more.
+  const unknown = { unique_payers: null, median_usdc: null }
+  expect(await pointsOf()).toEqual([
+    ...points.slice(0, 4).map((point) => ({ ...point, ...unknown })),
+    ...points.slice(4),
+  ])
   const { rows } = await pool.query(
     `select to_regclass('settlement_base_0000') as old, to_regclass('settlement_base_0030') as gone`,
   )

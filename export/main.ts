@@ -69,7 +69,7 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
     const registries = Object.fromEntries(
       Object.entries(chains).map(([name, { registry }]) => [name, registry.address]),
     )
-    const health = createHealth({ rowsPerSecond, now: Date.now })
+    const health = createHealth({ rowsPerSecond, everyMinutes, now: Date.now })
     if (everyMinutes !== undefined) {
       const server = await serveHealth(vars.HOST, vars.METRICS_PORT ?? exportPort, health)
       console.log(`health and metrics on port ${portOf(server)}`)

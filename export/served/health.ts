@@ -17,8 +17,16 @@ interface RoundHealth extends Health {
   readonly ended: (newFiles: number) => void
 }
 
-/** What the process that keeps the served files up to date tells of itself; `now`: milliseconds of a clock. */
-export function createHealth({ rowsPerSecond, now }: { rowsPerSecond: number; now: () => number }): RoundHealth {
+interface HealthOptions {
+  readonly rowsPerSecond: number
+  /** From the end of a round to the next one; undefined: there is but one. */
+  readonly everyMinutes: number | undefined
+  /** Milliseconds of a clock. */
+  readonly now: () => number
+}
+
+/** What the process that keeps the served files up to date tells of itself. */
+export function createHealth({ rowsPerSecond, everyMinutes = 0, now }: HealthOptions): RoundHealth {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const rows = new Counter({ name: 'export_rows_total', help: 'Rows written since the start', registers: [registry] })
@@ -32,6 +40,11 @@ export function createHealth({ rowsPerSecond, now }: { rowsPerSecond: number; no
     help: 'When the newest round ended, after which the files are up to date; 0: none has',
     registers: [registry],
   })
+  new Gauge({
+    name: 'export_interval_seconds',
+    help: 'From the end of a round to the next one',
+    registers: [registry],
+  }).set(everyMinutes * 60)
   const patienceMs = stuckMs + (batchRows / rowsPerSecond) * 1_000
   let movedAt: number | undefined
   let hasEnded = false

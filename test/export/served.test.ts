@@ -350,7 +350,7 @@ test('a day whose rows are gone is served no more, and what a kill left behind i
 
 test('the health of the process says whether a round has ended, and when one no longer moves', async () => {
   let at = 0
-  const health = createHealth({ rowsPerSecond: 50_000, now: () => at })
+  const health = createHealth({ rowsPerSecond: 50_000, everyMinutes: 60, now: () => at })
   expect([health.notReady(), health.stuck()]).toEqual(['no round has ended yet', undefined])
   health.began()
   at += 59 * 60_000
@@ -366,6 +366,7 @@ test('the health of the process says whether a round has ended, and when one no 
   expect(metrics).toMatch(/^export_rows_total 7$/m)
   expect(metrics).toMatch(/^export_files_total 3$/m)
   expect(metrics).toMatch(/^export_round_ended_timestamp_seconds 7200$/m)
+  expect(metrics).toMatch(/^export_interval_seconds 3600$/m)
 })
 
 test('a process that goes on has its health on a port of its own', async () => {

@@ -4,6 +4,7 @@ import { vi } from 'vitest'
 import { createMetrics as metricsOfApi } from '../../api/http/metrics.ts'
 import { chainOf } from '../../chains.config.ts'
 import { createMetrics as metricsOfEnrichment } from '../../enrichment/metrics.ts'
+import { createHealth as healthOfExports } from '../../export/served/health.ts'
 import { createHealth } from '../../processors/health.ts'
 import { Progress } from '../../processors/progress.ts'
 import { SdkProcessor } from '../../processors/source/sdk.ts'
@@ -48,6 +49,7 @@ function registerAll() {
     auditor: { mended, blocksToGo: 0 },
     loads: async () => ({ blocksToGo: 0, settlements: 0 }),
   })
+  healthOfExports({ rowsPerSecond: 1, everyMinutes: 1, now: Date.now })
   const pool = {} as pg.Pool
   const standby = { counts: { answered: 0, behind: 0, away: 0, foreign: 0, cancelled: 0 }, ageMs: 0 }
   metricsOfApi({

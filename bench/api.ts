@@ -6,7 +6,7 @@ import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 import { startRedis } from '../test/support/redis.ts'
-import { benchForms } from './forms.ts'
+import { benchForms, sizeOf } from './forms.ts'
 import { type BenchServer, type Load, load, startServer } from './load.ts'
 import { fillWorld, type WorldSize } from './world.ts'
 
@@ -41,13 +41,15 @@ export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Prom
     const asked = Array.from({ length: profiles }, (_, n) => ({
       path: `/api/agent/${1 + ((n * 7_919) % size.agents)}`,
     }))
+    const { bytes } = await sizeOf(`${servers.get('full')?.url}/api/agent/1`)
+    const asksOf = (kind: string) => (kind === 'bare' ? [{ path: `/${bytes}` }] : asked)
     const options = { connections, status: 200 }
     const best = new Map<string, Load>()
     for (let round = 0; round < rounds; round++) {
       for (const [kind, server] of servers) {
         // Connections, plans, caches and compiled code are warm before anything counts.
-        await load(server, asked, { ...options, seconds: round === 0 ? seconds : 1 })
-        best.set(kind, better(best.get(kind), await load(server, asked, { ...options, seconds })))
+        await load(server, asksOf(kind), { ...options, seconds: round === 0 ? seconds : 1 })
+        best.set(kind, better(best.get(kind), await load(server, asksOf(kind), { ...options, seconds })))
       }
     }
     const search = await latencies(servers.get('full-memory') as BenchServer, searchPaths())

@@ -91,8 +91,11 @@ async function formsOf(endpoint: string, ours: BenchServer, refusing: BenchServe
   return forms
 }
 
-/** What comes over the wire. */
-async function sizeOf(url: string, headers: Record<string, string>): Promise<{ status: number; bytes: number }> {
+/** What comes over the wire, from memory. */
+export async function sizeOf(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; bytes: number }> {
   for (let asked = 0; ; asked++) {
     const answer = await fetch(url, { headers: { 'accept-encoding': 'identity', ...headers } })
     await answer.arrayBuffer()

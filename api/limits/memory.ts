@@ -1,5 +1,5 @@
 import type { ClientRateLimitInfo, Store } from 'express-rate-limit'
-import { CountedWindow, type Limits, minuteMs, utcDay } from './window.ts'
+import { CountedWindow, type Limits, minuteMs, nextUtcMidnight } from './window.ts'
 
 /** Clients counted at once; beyond, the least recently seen one is evicted and starts again. About 150 bytes each. */
 const maxClients = 500_000
@@ -8,7 +8,7 @@ interface Client {
   minuteHits: number
   minuteEndsAt: number
   dayHits: number
-  day: string
+  dayEndsAt: number
 }
 
 /** Counts in this process, for an installation of one: lost with it, and not shared. */
@@ -25,10 +25,9 @@ export class MemoryStore implements Store {
 
   increment(key: string): ClientRateLimitInfo {
     const now = this.#now()
-    const day = utcDay(now)
-    const client = this.#clients.get(key) ?? { minuteHits: 0, minuteEndsAt: 0, dayHits: 0, day }
+    const client = this.#clients.get(key) ?? { minuteHits: 0, minuteEndsAt: 0, dayHits: 0, dayEndsAt: 0 }
     if (client.minuteEndsAt <= now) Object.assign(client, { minuteHits: 0, minuteEndsAt: now + minuteMs })
-    if (client.day !== day) Object.assign(client, { dayHits: 0, day })
+    if (client.dayEndsAt <= now) Object.assign(client, { dayHits: 0, dayEndsAt: nextUtcMidnight(now) })
     client.minuteHits += 1
     const passes = client.minuteHits <= this.#limits.perMinute
     if (passes) client.dayHits += 1

@@ -61,15 +61,12 @@ async function profile(fid: string): Promise<string> {
   return (await agentProfile(pool, options)) ?? ''
 }
 
-/** As long as the profile of an agent on one chain. */
-const constant = JSON.stringify({ fid: 1, text: 'x'.repeat(2_400) })
-
-/** As many bytes as the path names, made once; any other path: the profile. */
+/** As many bytes as the path names, made once. */
 const constants = new Map<string, string>()
-function constantOf(path = ''): string {
+function constantOf(path = '/0'): string {
   const known = constants.get(path)
   if (known !== undefined) return known
-  const made = /^\/[0-9]+$/.test(path) ? 'x'.repeat(Number(path.slice(1))) : constant
+  const made = 'x'.repeat(Number(path.slice(1)))
   constants.set(path, made)
   return made
 }

@@ -29,6 +29,8 @@ export async function measure(
   const { PATH, HOME } = process.env
   const began = performance.now()
   const child = spawn(program, args, { cwd, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const end = () => child.kill() // nobody waits for it any more
+  process.once('exit', end)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -42,6 +44,7 @@ export async function measure(
   }, memoryPollMs)
   const [code] = await once(child, 'close')
   clearInterval(timer)
+  process.off('exit', end)
   if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`)
   return { seconds: (performance.now() - began) / 1000, peakBytes }
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { eip191Claim, post } from '../../test/support/api/claims.ts'
@@ -16,6 +17,13 @@ export interface Claimed {
   readonly refused: Readonly<Record<string, number>>
   /** Those of them with a status of 500 or more. */
   readonly failures: readonly string[]
+}
+
+/** Why a claim was answered with a 5xx, as the API tells its log. */
+export interface ClaimFailure {
+  readonly cause: string
+  /** The hub, a double in this process, did not answer in time; the API has no other answer then. */
+  readonly isOfHub: boolean
 }
 
 /** Longest that a statement of the API has waited for a lock on a table, and what for. */
@@ -54,6 +62,16 @@ export function claimBeside(url: string, { claimants }: People): Beside<Claimed>
     },
     { acknowledged, milliseconds, refused, failures },
   )
+}
+
+/** What an API's log tells of claims that it answered with a 5xx. */
+export async function claimFailures(log: string): Promise<ClaimFailure[]> {
+  const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line.startsWith('{'))
+  return lines.flatMap((line) => {
+    const { url, err } = JSON.parse(line) as { url?: string; err?: { type: string; message: string } }
+    if (!err || !url?.startsWith('/api/claim')) return []
+    return [{ cause: `${err.type}: ${err.message}`, isOfHub: err.type === 'NoAnswer' }]
+  })
 }
 
 /** Watches what statements of the API wait for. */

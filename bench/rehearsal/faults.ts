@@ -1,6 +1,7 @@
 import { chown, mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
 import { makeSmallDisk, type SmallDisk } from '../../test/doubles/small-disk.ts'
 import type { TcpLink } from '../../test/doubles/tcp-link.ts'
 import { until } from '../../test/support/until.ts'
@@ -21,6 +22,9 @@ interface Scene {
 }
 
 const awayMs = 3_000
+/** The disk of the log is slow for so long, and by so much at each commit. */
+const slowForMs = 10_000
+const commitDelayUs = 100_000
 const noticedMs = 300_000
 
 /** What goes wrong with processes, lines and disks while everything runs; seconds until all heads are indexed again. */
@@ -63,6 +67,7 @@ export async function disturb({ installation, jobs, heads, lines }: Scene): Prom
     } else {
       say('no disk is filled: this process may not mount one')
     }
+    await recover('disk of the log slow', () => slowDown(installation.pool))
     await recover('node silent', () => silent(lines.node))
     await recover('connections to the node cut', () => refused(lines.node))
     await recover('connections to the hub cut', () => refused(lines.hub))
@@ -105,6 +110,16 @@ async function openSpace({ pool, pid }: Installation, { folder }: SmallDisk): Pr
       await pool.query('drop tablespace rehearsal')
     },
   }
+}
+
+/** Has each commit wait for the log as it does for a slow disk: a tenth of a second longer, whoever else commits. */
+async function slowDown(pool: pg.Pool): Promise<void> {
+  const settings = { commit_siblings: 0, commit_delay: commitDelayUs }
+  for (const [name, value] of Object.entries(settings)) await pool.query(`alter system set ${name} = ${value}`)
+  await pool.query('select pg_reload_conf()')
+  await delay(slowForMs)
+  for (const name of Object.keys(settings)) await pool.query(`alter system reset ${name}`)
+  await pool.query('select pg_reload_conf()')
 }
 
 /** Fills a disk until the process of a log has failed for want of room, and frees it then. */

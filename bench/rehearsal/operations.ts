@@ -1,5 +1,6 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
@@ -12,7 +13,7 @@ import type { Installation } from './installation.ts'
 import { backfill, largestPartition } from './load.ts'
 import { command } from './processes.ts'
 import type { Shape } from './shape.ts'
-import { say } from './show.ts'
+import { say, untilAll } from './show.ts'
 
 /** Seconds, by what was done. */
 export type Durations = Record<string, number>
@@ -28,6 +29,8 @@ interface Place {
 const migrations = fileURLToPath(new URL('../../db/migrations', import.meta.url))
 /** Behind all there are. */
 const rehearsed = '9999_rehearsal.sql'
+/** Between looks whether a partition can be archived: each is a command. */
+const planPauseMs = 2_000
 /** Of what changes a table that is read. */
 const patience = { lockTimeoutMs: 500, pauseMs: 500, totalMs: 600_000 }
 
@@ -68,11 +71,44 @@ export async function operate(
     await pool.query('drop index concurrently rehearsal')
   })
   await run('partition frozen', async () => pool.query(`vacuum (freeze, analyze) ${await largestPartition(pool)}`))
+  await rm(out('served'), { recursive: true, force: true })
+  const archive = (more: readonly string[], heard?: (text: string) => void) =>
+    command('export/archive/main.ts', [...ofChain, ...more], { ...env, EXPORT_DIR: out('served') }, { heard })
+  const before = ['--before', shape.archivedBefore]
+  const plan = (heard: (text: string) => void) => archive([...before, '--plan'], heard)
+  await run('first partition summed up', () => untilSealed(pool, shape, plan))
+  await run('first partition archived', () => archive(before))
+  await run('archived partition brought back', () => archive(['--restore']))
   await run('backup', async () => {
     await rm(out('backup'), { recursive: true, force: true })
     await command('db/backup/main.ts', ['--out', out('backup')], {}, { cwd: installation.home })
   })
   return took
+}
+
+/**
+ * Waits until the plan of an archive finds nothing in its way, and the day behind it has begun in what is summed up, as it
+ * has long since where days are months old; throws when something stays in the way.
+ */
+function untilSealed(
+  pool: pg.Pool,
+  { archivedBefore }: Shape,
+  plan: (heard: (text: string) => void) => Promise<unknown>,
+): Promise<number> {
+  return untilAll('partitions that can be archived, and the day behind them', async () => {
+    await delay(planPauseMs)
+    let told = ''
+    await plan((text) => {
+      told += text
+    })
+    const { rows } = await pool.query(
+      'select from settlement_hour_total where chain = $1 and hour >= $2::timestamptz and n > 0 limit 1',
+      [busiestChain, `${archivedBefore}T00:00:00Z`],
+    )
+    const partitions = told.split('\n').filter((line) => line.includes(', blocks '))
+    const sealed = partitions.filter((line) => line.includes('; sealed, '))
+    return { done: sealed.length + rows.length, of: partitions.length + 1 }
+  })
 }
 
 /** Brings the database to a schema with one more column, as a release does, and back. */

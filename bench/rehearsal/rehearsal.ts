@@ -13,7 +13,7 @@ import { startTcpLink, type TcpLink } from '../../test/doubles/tcp-link.ts'
 import { chainSettings } from '../../test/support/chain/settings.ts'
 import { busiestChain } from '../busiest.ts'
 import { checkRows } from '../check-rows.ts'
-import { claimBeside, watchLocks } from './beside.ts'
+import { claimBeside, claimFailures, watchLocks } from './beside.ts'
 import { differenceFromClean, lostClaims, wrongSums } from './checks.ts'
 import type { Curve } from './curve.ts'
 import { disturb } from './faults.ts'
@@ -62,12 +62,7 @@ export async function benchRehearsal({ rows, folder }: { rows: number; folder: s
   const closeAll = async () => {
     for (let close = opened.pop(); close; close = opened.pop()) await close()
   }
-  untilStopSignal().then(async (signal) => {
-    say(`${signal}: ending what runs; the same command goes on`)
-    await closeAll()
-    process.exit(1)
-  })
-  try {
+  const play = async () => {
     const installation = own(await openInstallation(folder), (one) => one.stop())
     const portal = own(await startPortal(shape, folder), (one) => one.stop())
     const stage = { folder, installation, shape, portalUrl: portal.url, own }
@@ -80,9 +75,18 @@ export async function benchRehearsal({ rows, folder }: { rows: number; folder: s
     const findings = await playThrough(stage, record.attempts)
     const wrong = report({ ...findings, loaded, rows })
     if (wrong.length > 0) throw new Error(wrong.join('\n'))
-  } finally {
-    await closeAll()
   }
+  const signal = await Promise.race([untilStopSignal(), play()]).catch(async (error) => {
+    await closeAll()
+    throw error
+  })
+  if (signal) {
+    say(`${signal}: ending what runs; the same command goes on`)
+    // What was under way fails now, one thing after the other, and says nothing that matters.
+    while (opened.length > 0) await closeAll().catch(() => {})
+    process.exit(signal === 'SIGINT' ? 130 : 143)
+  }
+  await closeAll()
   await removeAll(folder)
 }
 
@@ -204,6 +208,7 @@ async function playLive(stage: Stage, { chains, people, lines, jobs, api }: Worl
   const { settlementsPerSecond } = heads
   heads.during('Postgres ended')
   const claimed = await claims.stop()
+  const failures = await claimFailures(api.logOf('api'))
   await api.stop()
   const crashed = await installation.crash()
   say(`Postgres ended at once and answers after ${crashed.toFixed(1)} s`)
@@ -211,7 +216,8 @@ async function playLive(stage: Stage, { chains, people, lines, jobs, api }: Worl
   await heads.untilIndexed('heads indexed')
   await heads.stop()
   const { delays, reorgs } = heads
-  return { operations, faults, warm, claimed, lockWait, faultLockWait, delays, reorgs, settlementsPerSecond }
+  const judged = { claimed, claimFailures: failures, lockWait, faultLockWait }
+  return { operations, faults, warm, ...judged, delays, reorgs, settlementsPerSecond }
 }
 
 /** What nobody has read yet, neither the API nor its server nor the machine. */

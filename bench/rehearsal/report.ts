@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import type { Answered } from './asks.ts'
-import type { Claimed, LockWait } from './beside.ts'
+import type { Claimed, ClaimFailure, LockWait } from './beside.ts'
 import { serverSettings } from './installation.ts'
 import type { Loaded } from './load.ts'
 import { memoryPeaks } from './memory.ts'
@@ -26,6 +26,7 @@ export interface Findings {
   readonly lockWait: LockWait
   readonly faultLockWait: LockWait
   readonly claimed: Claimed
+  readonly claimFailures: readonly ClaimFailure[]
   readonly lost: readonly number[]
   /** What of each chain is not as a clean index has it. */
   readonly differences: readonly string[]
@@ -69,6 +70,7 @@ export function report(found: Findings): string[] {
     claims: claimed.acknowledged.length,
     claims_refused: claimed.refused,
     claims_5xx: claimed.failures,
+    claims_5xx_causes: found.claimFailures.map(({ cause }) => cause),
     claims_lost: found.lost.length,
   }
   process.stdout.write(`${JSON.stringify(figures)}\n`)
@@ -77,6 +79,7 @@ export function report(found: Findings): string[] {
     ...found.differences,
     ...failures,
     ...(milliseconds >= lockLimitMs ? [`a reader waited ${milliseconds.toFixed(0)} ms for ${blocker}`] : []),
+    ...found.claimFailures.filter(({ isOfHub }) => !isOfHub).map(({ cause }) => `a claim was answered 5xx: ${cause}`),
     ...(claimed.acknowledged.length === 0 ? ['no claim was acknowledged'] : []),
     ...found.lost.map((fid) => `the acknowledged claim of fid ${fid} is gone`),
   ]
@@ -119,6 +122,7 @@ function print(found: Findings, delaysBeside: readonly number[]): void {
   line('  all of them', [...whole(warm), ...whole(cold)].map(ms).join(' '))
   line('claims acknowledged; ms: p50, p99', `${claimed.acknowledged.length};${range(claimed.milliseconds)}`)
   line('claims refused', JSON.stringify(claimed.refused))
+  for (const { cause } of found.claimFailures) line('  with a 5xx', cause)
   line(
     'longest that a reader waited for a lock',
     `${lockWait.milliseconds.toFixed(0)} ms, for ${lockWait.blocker || '-'}`,

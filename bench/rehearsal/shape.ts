@@ -12,8 +12,10 @@ export interface Shape {
   readonly edge: { readonly from: number; readonly to: number }
   /** First block of the node. */
   readonly headBlock: number
-  /** Unix seconds of it. */
+  /** Unix seconds of it: a day begins, so that the days before it are whole. */
   readonly headTime: number
+  /** The day that begins behind the first partition, as `archive --before` takes it. */
+  readonly archivedBefore: string
   /** Accounts of the network; the first ones are agents, who verify the addresses that are paid most. */
   readonly accounts: number
   readonly agents: number
@@ -35,6 +37,7 @@ export const socialChain = chainNames.find((name) => chainOf(name).social !== nu
 export const headChains = chainNames
 
 const edgeChunks = 2
+const daySeconds = 86_400
 /** Shares of the real directory: 50,000 agents, a million accounts, a holder of 100,000 beside 100 million settlements. */
 const rowsPerAgent = 2_000
 const rowsPerAccount = 100
@@ -54,13 +57,16 @@ export function shapeOf(rows: number): Shape {
   const from = boundary - chunks * chunkBlocks
   const headBlock = boundary + edgeChunks * chunkBlocks
   const payments = mainnetLikeChain(from, chunks + edgeChunks)
+  const nextDay = (block: number) => Math.ceil(payments.source.header(block).timestamp / daySeconds) * daySeconds
+  const secondPartition = oneBelow + step * (Math.floor((from - oneBelow) / step) + 1)
   return {
     rows: payments.settlements,
     payments,
     loaded: { from, to: boundary - 1 },
     edge: { from: boundary, to: headBlock - 1 },
     headBlock,
-    headTime: payments.source.header(headBlock).timestamp,
+    headTime: nextDay(headBlock),
+    archivedBefore: new Date(nextDay(secondPartition) * 1_000).toISOString().slice(0, 10),
     accounts: Math.ceil(rows / rowsPerAccount),
     agents: Math.ceil(rows / rowsPerAgent),
     holdings: Math.ceil(rows / rowsPerHolding),

@@ -14,6 +14,8 @@ export interface ChainAddresses {
   readonly bridgedToken: Address
   /** A dollar like the native one that no chain table lists. */
   readonly unlistedToken: Address
+  /** Keeps a tenth of what is moved, and logs that behind the payment. */
+  readonly taxedToken: Address
   /** Multicall3, at its real address. */
   readonly batcher: Address
   /** Another one, that the first can pass money on to. */
@@ -50,6 +52,7 @@ export function addressesOf(name: ChainName): ChainAddresses {
     token: (tokens[0]?.address ?? null) as Address | null,
     bridgedToken: own(1),
     unlistedToken: own(2),
+    taxedToken: own(14),
     batcher: '0xca11bde05977b3631167028862be2a173976ca11',
     secondBatcher: own(10),
     columnBatcher: own(3),
@@ -117,6 +120,7 @@ export async function genesisOf(name: ChainName, { timestamp, funded }: GenesisO
   }
   place(at.bridgedToken, runtime('BridgedDollar'))
   place(at.unlistedToken, runtime('UsdCoin'))
+  place(at.taxedToken, runtime('TaxedToken'))
   place(at.batcher, runtime('Multicall'))
   place(at.secondBatcher, runtime('Multicall'))
   if (at.permit2Proxy) place(at.permit2Proxy, runtime('Permit2Proxy'))

@@ -1,8 +1,9 @@
 import { events as token } from '../../abi/generated/dollar-token.ts'
 import { events as proxy } from '../../abi/generated/permit2-proxy.ts'
 import type { ContractKind, PaymentContract } from '../../chains.row.ts'
-import type { ChainLog } from './block.ts'
+import type { ChainLog, SettlingTransaction } from './block.ts'
 import type { Transfer } from './fields.ts'
+import { askedFor } from './proxy-calls.ts'
 import { toTransfer } from './text-fields.ts'
 
 /** What a contract's log proves. Addresses are lowercase hex, amounts base units of the token. */
@@ -21,30 +22,34 @@ interface KindRule {
   readonly topic0: readonly string[]
   /**
    * What a log proves; undefined: nothing, it is counted alone. `before`: the transaction's logs before it that moved no
-   * other payment and are behind the last log of a contract of the table.
+   * other payment and are behind the last log of a contract of the table. `input`: the transaction's calldata.
    */
-  read(log: ChainLog, before: readonly ChainLog[]): ContractPayment | undefined
+  read(log: ChainLog, before: readonly ChainLog[], input: string): ContractPayment | undefined
 }
 
 /**
- * Payments of x402's proxies for Permit2: the transfer stands right before the proxy's log, which has no arguments. The
- * proxies refuse an amount of zero.
+ * Payments of x402's proxies for Permit2. Their logs have no arguments: the payment is the last transfer before, of any
+ * token, unless the calldata of the transaction names an earlier one, because a token that keeps a part logs that behind.
+ * The proxies refuse an amount of zero.
  *
  * Source: x402-foundation/x402, contracts/evm/src.
  */
-const permit2: KindRule = {
+const permit2 = (kind: ContractKind): KindRule => ({
   topic0: [proxy.Settled.topic, proxy.SettledWithPermit.topic],
-  read(_, before) {
-    const log = before.findLast(isTransfer)
-    if (!log) return undefined
-    const transfer = toTransfer(log, 0)
+  read(_, before, input) {
+    const transfers = before.filter(isTransfer).map((log) => toTransfer(log, 0))
+    const transfer = askedFor(kind, input, transfers) ?? transfers.at(-1)
+    if (!transfer) return undefined
     const amount = BigInt(transfer.amount)
     return { payer: transfer.from, payee: transfer.to, token: transfer.token, gross: amount, net: amount, transfer }
   },
-}
+})
 
 /** The table of kinds: what is said of a kind here is all that the indexing of one needs, beside its contracts. */
-const kinds: Readonly<Record<ContractKind, KindRule>> = { permit2_exact: permit2, permit2_upto: permit2 }
+const kinds: Readonly<Record<ContractKind, KindRule>> = {
+  permit2_exact: permit2('permit2_exact'),
+  permit2_upto: permit2('permit2_upto'),
+}
 
 /** Money that moved, of any token: three topics and a word, as every token logs it; an NFT's has four topics. */
 export function isTransfer(log: ChainLog): boolean {
@@ -81,9 +86,9 @@ interface Proven {
   readonly payment: ContractPayment | undefined
 }
 
-/** What the logs of one transaction prove. `taken`: log indexes of transfers that are settlements. */
+/** What one transaction's logs prove. `taken`: log indexes of transfers that are settlements. */
 export function provenPayments(
-  logs: readonly ChainLog[],
+  { transaction, logs }: Pick<SettlingTransaction, 'transaction' | 'logs'>,
   contracts: PaymentContracts,
   taken: ReadonlySet<number>,
 ): Proven[] {
@@ -95,7 +100,7 @@ export function provenPayments(
       if (!taken.has(log.logIndex)) before.push(log)
       continue
     }
-    proven.push({ log, kind, payment: kinds[kind].read(log, before) })
+    proven.push({ log, kind, payment: kinds[kind].read(log, before, transaction.input) })
     before = []
   }
   return proven

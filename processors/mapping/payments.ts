@@ -40,10 +40,11 @@ type Place = Pick<PaymentRow, 'chain' | 'blockNumber' | 'blockTimestamp' | 'faci
  */
 export function paymentsOf(
   chain: ChainName,
-  { block, transaction, logs }: SettlingTransaction,
+  settling: SettlingTransaction,
   settled: readonly Paid<string>[],
   contracts: PaymentContracts,
 ): { payments: PaymentRow[]; unpaid: { logIndex: number; token: string }[] } {
+  const { block, transaction, logs } = settling
   const place: Place = {
     chain,
     blockNumber: block.height,
@@ -56,7 +57,7 @@ export function paymentsOf(
   const paid = [...settled]
   const unpaid: { logIndex: number; token: string }[] = []
   const taken = new Set(settled.map(({ transfer }) => transfer.logIndex))
-  for (const { log, kind, payment } of provenPayments(logs, contracts, taken)) {
+  for (const { log, kind, payment } of provenPayments(settling, contracts, taken)) {
     const { logIndex } = log
     if (!payment) {
       unpaid.push({ logIndex, token: log.address })

@@ -1,8 +1,7 @@
-import { type Hex, keccak256, type LocalAccount, toBytes } from 'viem'
-import type { Call, DevChain } from '../../../devnet/chain/chain.ts'
-import { aggregate, forwarded, pay, transferDollars, withTrailer } from '../../../devnet/chain/payments.ts'
+import { type Hex, keccak256, toBytes } from 'viem'
+import { forwarded, pay, transferDollars, withTrailer } from '../../../devnet/chain/payments.ts'
 import { createWallet, executeAs, walletOf } from '../../../devnet/chain/wallets.ts'
-import { type SettlementCase, selectors } from './settlement-case.ts'
+import { type SettlementCase, selectors, sendDelegated } from './settlement-case.ts'
 
 /** Length and form of what one large facilitator appends: 33 bytes behind the arguments. */
 const trailer: Hex = `0x${'a1'.repeat(15)}${'8021'.repeat(9)}`
@@ -105,16 +104,3 @@ export const directCases: SettlementCase[] = [
     },
   },
 ]
-
-/** An EIP-7702 transaction to the sender itself: its account runs the batch contract's code. */
-async function sendDelegated(chain: DevChain, account: LocalAccount, calls: readonly Call[]) {
-  if (!account.signAuthorization) throw new Error('a delegating account signs with its key')
-  const nonce = await chain.client.getTransactionCount({ address: account.address })
-  const delegation = await account.signAuthorization({
-    contractAddress: chain.addresses.batcher,
-    chainId: chain.chainId,
-    nonce: nonce + 1, // the transaction itself uses the account's next one
-  })
-  const call = { to: account.address, data: aggregate(chain, calls).data }
-  return chain.send(account, call, { authorizationList: [delegation] })
-}

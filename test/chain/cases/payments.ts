@@ -5,12 +5,13 @@ import {
   claimFromChannel,
   collectForEscrow,
   fillChannel,
+  mint,
   pay,
   settleChannels,
   transferDollars,
 } from '../../../devnet/chain/payments.ts'
 import { allowProxy, dollarOf, payByProxy, payUpto } from '../../support/chain/permit2.ts'
-import { type ExpectedPayment, type SettlementCase, selectors } from './settlement-case.ts'
+import { type ExpectedPayment, type SettlementCase, selectors, sendDelegated } from './settlement-case.ts'
 
 const drawn = { selector: selectors.receiveBytes, source: 'trace', inferred: selectors.receive } as const
 const calldata = { selector: selectors.transfer, source: 'calldata' } as const
@@ -56,6 +57,21 @@ export const paymentCases: SettlementCase[] = [
         { kind: 'forwarded', token: dollarOf(chain), payer: payer.address, payee: merchant.address, gross: 60n, leg },
       ]
       return { hash, settlements: [{ authorization, ...calldata }], payments }
+    },
+  },
+  {
+    name: 'a facilitator that has code is paid itself and passes on, and is no payer',
+    async act({ chain, payer, merchant, delegator, authorize }) {
+      const authorization = await authorize(payer, { to: delegator.address, value: 100n })
+      const calls = [pay(authorization), transferDollars(chain, merchant.address, 97n)]
+      const hash = await sendDelegated(chain, delegator, calls)
+      const leg = { forwarder: delegator.address.toLowerCase() as Address, depth: 1 }
+      const common = { token: dollarOf(chain), payer: payer.address, payee: merchant.address }
+      return {
+        hash,
+        settlements: [{ authorization, ...calldata }],
+        payments: [{ ...common, kind: 'forwarded', gross: 97n, leg }],
+      }
     },
   },
   {
@@ -127,6 +143,19 @@ export const paymentCases: SettlementCase[] = [
         { kind: 'permit2_exact', token: unlistedToken, payer: otherPayer.address, payee: other, gross: 72n },
       ]
       return { hash, settlements: [], payments }
+    },
+  },
+  {
+    name: 'a Permit2 payment in a token that keeps a part goes to whom the calldata names, not to who got the part',
+    async act({ chain, payer, merchant, facilitator }) {
+      const token = chain.addresses.taxedToken
+      await chain.execute(facilitator, mint(chain, payer.address, 1_000n, token))
+      await chain.execute(payer, allowProxy(chain, token))
+      const pays = (permit: boolean) =>
+        payByProxy(chain, { owner: payer.address, to: merchant.address, amount: 100n, token, permit })
+      const hash = await chain.send(facilitator, aggregate(chain, [pays(false), pays(true)]))
+      const payment = { kind: 'permit2_exact', token, payer: payer.address, payee: merchant.address, gross: 90n }
+      return { hash, settlements: [], payments: [payment, payment] }
     },
   },
   {

@@ -1,8 +1,9 @@
 import { type Address, type Hash, type Hex, keccak256, type LocalAccount, toBytes } from 'viem'
-import { accountOf, type DevChain } from '../../../devnet/chain/chain.ts'
+import { accountOf, type Call, type DevChain } from '../../../devnet/chain/chain.ts'
 import {
   type Authorization,
   type AuthorizationRequest,
+  aggregate,
   mint,
   signAuthorization,
 } from '../../../devnet/chain/payments.ts'
@@ -99,4 +100,17 @@ export async function setStage(chain: DevChain): Promise<Stage> {
       return signAuthorization(chain, signer, { ...request, nonce })
     },
   }
+}
+
+/** An EIP-7702 transaction to the sender itself: its account runs the batch contract's code. */
+export async function sendDelegated(chain: DevChain, account: LocalAccount, calls: readonly Call[]) {
+  if (!account.signAuthorization) throw new Error('a delegating account signs with its key')
+  const nonce = await chain.client.getTransactionCount({ address: account.address })
+  const delegation = await account.signAuthorization({
+    contractAddress: chain.addresses.batcher,
+    chainId: chain.chainId,
+    nonce: nonce + 1, // the transaction itself uses the account's next one
+  })
+  const call = { to: account.address, data: aggregate(chain, calls).data }
+  return chain.send(account, call, { authorizationList: [delegation] })
 }

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { numberToHex, pad, zeroAddress } from 'viem'
+import { type Address, encodeFunctionData, numberToHex, pad, zeroAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { chains } from '../../../chains.config.ts'
 import type { ChainLog } from '../../../processors/mapping/block.ts'
 import { paymentContractsOf } from '../../../processors/mapping/payment-kinds.ts'
 import { paymentsOf } from '../../../processors/mapping/payments.ts'
+import { proxyAbi, uptoAbi } from '../../support/chain/permit2.ts'
 
 const proxies = chains.base.paymentContracts
 const exact = proxies[0]?.address as string
@@ -44,9 +45,33 @@ const proof = (logIndex: number, proxy = exact, topic = settledTopic): ChainLog 
   data: '0x',
 })
 
+/** Calldata of a proxy: that one pays another in a token. */
+function callOf({ owner, to, token = dollar, permit = false, upto = false }: NamedPayment): string {
+  const place = { owner: address(owner) as Address, token: token as Address, to: address(to) as Address }
+  const signed = { permitted: { token: place.token, amount: 10n }, nonce: 1n, deadline: 2n }
+  const witness = { to: place.to, validAfter: 0n }
+  const common = [signed, place.owner, witness, '0x07'] as const
+  const allowance = { value: 10n, deadline: 2n, r: pad('0x1'), s: pad('0x2'), v: 27 }
+  if (upto) {
+    const args = [signed, 10n, place.owner, { ...witness, facilitator: facilitator as Address }, '0x07'] as const
+    return encodeFunctionData({ abi: uptoAbi, functionName: 'settle', args })
+  }
+  return permit
+    ? encodeFunctionData({ abi: proxyAbi, functionName: 'settleWithPermit', args: [allowance, ...common] })
+    : encodeFunctionData({ abi: proxyAbi, functionName: 'settle', args: common })
+}
+
+interface NamedPayment {
+  readonly owner: number
+  readonly to: number
+  readonly token?: string
+  readonly permit?: boolean
+  readonly upto?: boolean
+}
+
 /** What a transaction with these logs paid, when the transfers at `settled` were settlements. */
-function paidIn(logs: readonly ChainLog[], settled: readonly number[] = []) {
-  const transaction = { transactionIndex: 0, hash: `0x${'22'.repeat(32)}`, from: facilitator, to: shell, input: '0x' }
+function paidIn(logs: readonly ChainLog[], settled: readonly number[] = [], input = '0x') {
+  const transaction = { transactionIndex: 0, hash: `0x${'22'.repeat(32)}`, from: facilitator, to: shell, input }
   const block = { height: 7, hash: '0x', timestamp: 1000 }
   const first = settled.map((logIndex) => {
     const log = logs.find((one) => one.logIndex === logIndex) as ChainLog
@@ -139,6 +164,11 @@ describe('a forwarder', () => {
     expect(legsOf(paid, { from: 2, to: 3, amount: 100, settles })).toEqual([])
   })
 
+  test('that sent the transaction itself, as a facilitator with code may, is no payer', () => {
+    const paid = { from: 1, to: 99, amount: 100, settles } as const
+    expect(legsOf(paid, { from: 99, to: 3, amount: 97 })).toEqual([['forwarded', 1, 3, 97, 1]])
+  })
+
   test('a deposit that a collector passes on to an escrow or a channel contract is no income of its seller', () => {
     const deposit = [{ from: 1, to: 2, amount: 100, settles } as const, { from: 2, to: 3, amount: 80 }]
     expect(legsOf(...deposit, { from: 2, to: 1, amount: 20 })).toEqual([['forwarded', 1, 3, 80, 1]])
@@ -179,6 +209,34 @@ describe('a Permit2 proxy', () => {
     const strange = { ...first, data: '0x' }
     expect(paidIn([nft, proof(2)]).payments).toEqual([])
     expect(paidIn([strange, proof(2)]).payments).toEqual([])
+  })
+
+  test('pays whom the calldata names where the token logs more, at any byte offset; else by the last transfer', () => {
+    const tax = moved({ from: 1, to: 9, amount: 1 }, 2)
+    const named = (call: string) => short(paidIn([first, tax, proof(3)], [], call))
+    const paid = [['permit2_exact', 1, 2, 10, null]]
+    const last = [['permit2_exact', 1, 9, 1, null]]
+    const direct = callOf({ owner: 1, to: 2 })
+    expect(named(direct)).toEqual(paid)
+    expect(named(`0xca11${'00'.repeat(37)}${direct.slice(2)}00`)).toEqual(paid)
+    expect(named(callOf({ owner: 1, to: 2, permit: true }))).toEqual(paid)
+    expect(named(callOf({ owner: 1, to: 2, token: shell }))).toEqual(last)
+    expect(named(callOf({ owner: 2, to: 2 }))).toEqual(last)
+    expect(named(callOf({ owner: 1, to: 3 }))).toEqual(last)
+    expect(named(`0x0${direct.slice(2)}0`)).toEqual(last)
+    expect(named(direct.slice(0, 300))).toEqual(last)
+    expect(named('0x')).toEqual(last)
+    // A call of the other proxy says nothing of this one.
+    expect(named(callOf({ owner: 1, to: 2, upto: true }))).toEqual(last)
+    const byUpto = paidIn([first, tax, proof(3, upto)], [], callOf({ owner: 1, to: 2, upto: true }))
+    expect(short(byUpto)).toEqual([['permit2_upto', 1, 2, 10, null]])
+  })
+
+  test('pays once where the calldata names the same payment twice, and through logs that are no transfers', () => {
+    const failed: ChainLog = { ...proof(2), topics: [`0x0fea7e5a${'00'.repeat(28)}`] }
+    const twice = `${callOf({ owner: 1, to: 2 })}${callOf({ owner: 1, to: 2 }).slice(2)}`
+    expect(short(paidIn([first, failed, proof(3)], [], twice))).toEqual([['permit2_exact', 1, 2, 10, null]])
+    expect(paidIn([first, failed, proof(3), proof(4)], [], twice).unpaid).toEqual([{ logIndex: 4, token: exact }])
   })
 
   test('pays a forwarder that passes it on', () => {

@@ -1,4 +1,4 @@
-import { type Address, type Log, parseEventLogs } from 'viem'
+import { type Address, type Hex, type Log, parseEventLogs } from 'viem'
 import { dollarAbi } from '../../../devnet/chain/abi.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
 
@@ -35,7 +35,11 @@ export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Rec
     const { transactionHash } = log
     byTransaction.set(transactionHash, [...(byTransaction.get(transactionHash) ?? []), log])
   }
-  const got = [...byTransaction.values()].flatMap((one) => gotIn(one, listed, proxies))
+  const got: Got[] = []
+  for (const [hash, one] of byTransaction) {
+    const { input } = await chain.client.getTransaction({ hash: hash as Hex })
+    got.push(...gotIn(one, listed, proxies, input))
+  }
   const sums: Record<string, Record<string, [number, bigint]>> = {}
   const add = (name: string, { kind, token: paidIn, amount }: Got) => {
     const kinds = sums[name] ?? {}
@@ -58,8 +62,19 @@ export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Rec
 
 const lower = (address: Address) => address.toLowerCase()
 
-/** What the logs of one transaction, in their order, say that was got. */
-function gotIn(logs: readonly Log[], listed: readonly string[], proxies: ReadonlyMap<string, Got['kind']>): Got[] {
+/** Whether the words of a token, an owner and a payee stand in calldata one after the other, as a proxy is told them. */
+function names(input: string, { token, from, to }: Move): boolean {
+  const [paid, by, whom] = [token, from, to].map((address) => `${'0'.repeat(24)}${address.slice(2)}`)
+  return new RegExp(`${paid}.{192,256}${by}${whom}`).test(input)
+}
+
+/** What the logs of one transaction, in their order, say that was got, and its calldata where they leave it open. */
+function gotIn(
+  logs: readonly Log[],
+  listed: readonly string[],
+  proxies: ReadonlyMap<string, Got['kind']>,
+  input: string,
+): Got[] {
   const moves: Move[] = parseEventLogs({ abi: dollarAbi, eventName: 'Transfer', logs: [...logs] }).map(
     ({ address, args, logIndex }) => ({
       token: lower(address),
@@ -87,7 +102,8 @@ function gotIn(logs: readonly Log[], listed: readonly string[], proxies: Readonl
   for (const { address, logIndex } of logs) {
     const kind = proxies.get(lower(address))
     if (!kind) continue
-    const move = moves.findLast((one) => one.logIndex < Number(logIndex) && one.logIndex > behind && !taken.has(one))
+    const free = moves.filter((one) => one.logIndex < Number(logIndex) && one.logIndex > behind && !taken.has(one))
+    const move = free.findLast((one) => names(input, one)) ?? free.at(-1)
     behind = Number(logIndex)
     if (!move) continue
     taken.add(move)

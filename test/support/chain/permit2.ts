@@ -2,14 +2,31 @@ import { type Address, encodeFunctionData, parseAbi } from 'viem'
 import { dollarAbi } from '../../../devnet/chain/abi.ts'
 import type { Call, DevChain } from '../../../devnet/chain/chain.ts'
 
-const proxyAbi = parseAbi([
-  'function settle(address token, address owner, address to, uint256 amount, uint256 nonce)',
-  'function settleWithPermit(address token, address owner, address to, uint256 amount, uint256 nonce)',
+const structs = [
+  'struct TokenPermissions { address token; uint256 amount; }',
+  'struct Permit { TokenPermissions permitted; uint256 nonce; uint256 deadline; }',
+  'struct AllowancePermit { uint256 value; uint256 deadline; bytes32 r; bytes32 s; uint8 v; }',
+] as const
+
+/** Source: x402-foundation/x402, contracts/evm/src. */
+export const proxyAbi = parseAbi([
+  ...structs,
+  'struct Witness { address to; uint256 validAfter; }',
+  'function settle(Permit permit, address owner, Witness witness, bytes signature)',
+  'function settleWithPermit(AllowancePermit permit2612, Permit permit, address owner, Witness witness, bytes signature)',
 ])
 
-const uptoAbi = parseAbi([
-  'function settle(address token, uint256 most, address owner, address to, uint256 amount, address facilitator, uint256 nonce)',
+export const uptoAbi = parseAbi([
+  ...structs,
+  'struct Witness { address to; address facilitator; uint256 validAfter; }',
+  'function settle(Permit permit, uint256 amount, address owner, Witness witness, bytes signature)',
 ])
+
+/** 2100-01-01, Unix seconds. */
+const deadline = 4_102_444_800n
+const word = `0x${'07'.repeat(32)}` as const
+/** The proxies of the local chains do not look at it. */
+const signature = `0x${'07'.repeat(65)}` as const
 
 interface ProxyPayment {
   readonly owner: Address
@@ -30,8 +47,12 @@ let nonces = 0n
 /** A call of a Permit2 proxy. */
 export function payByProxy(chain: DevChain, { owner, to, amount, ...given }: ProxyPayment): Call {
   const { token = dollarOf(chain), nonce = ++nonces, permit = false, proxy = chain.addresses.permit2Proxy } = given
-  const functionName = permit ? 'settleWithPermit' : 'settle'
-  const data = encodeFunctionData({ abi: proxyAbi, functionName, args: [token, owner, to, amount, nonce] })
+  const signed = { permitted: { token, amount }, nonce, deadline }
+  const common = [signed, owner, { to, validAfter: 0n }, signature] as const
+  const allowance = { value: amount, deadline, r: word, s: word, v: 27 }
+  const data = permit
+    ? encodeFunctionData({ abi: proxyAbi, functionName: 'settleWithPermit', args: [allowance, ...common] })
+    : encodeFunctionData({ abi: proxyAbi, functionName: 'settle', args: common })
   return { to: proxy as Address, data }
 }
 
@@ -40,7 +61,8 @@ export function payUpto(
   chain: DevChain,
   { owner, to, amount, most, facilitator }: ProxyPayment & { readonly most: bigint; readonly facilitator: Address },
 ): Call {
-  const args = [dollarOf(chain), most, owner, to, amount, facilitator, ++nonces] as const
+  const signed = { permitted: { token: dollarOf(chain), amount: most }, nonce: ++nonces, deadline }
+  const args = [signed, amount, owner, { to, facilitator, validAfter: 0n }, signature] as const
   const data = encodeFunctionData({ abi: uptoAbi, functionName: 'settle', args })
   return { to: chain.addresses.uptoProxy as Address, data }
 }

@@ -1,6 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { z } from 'zod'
 import { type ChainName, chainOf } from '../../../chains.config.ts'
-import { incomePayments as readPayments } from '../../../db/queries/income/payments.ts'
+import { countedIncomePayments, incomePayments as readPayments } from '../../../db/queries/income/payments.ts'
 import { agentExists } from '../../../db/queries/time/agent-exists.ts'
 import { grouped, incomeLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
@@ -89,25 +90,43 @@ export const incomeCsv = route({
     const filter = askable(given)
     const names = `${[...columns, 'explorer_url'].join(',')}\r\n`
     if (!filter) return names
+    const tooMany = () => invalidRequest('until', `must leave at most ${grouped(incomeLimits.csvLines)} payments`)
+    // Where the hours say so already, no payment is read.
+    if ((await countedIncomePayments(database, { fid, filter })) > incomeLimits.csvLines) throw tooMany()
     const page = await readPayments(database, { fid, limit: incomeLimits.csvLines, order: 'asc', filter })
-    if (page.next) {
-      throw invalidRequest('until', `must leave at most ${grouped(incomeLimits.csvLines)} payments`)
-    }
-    return names + (JSON.parse(page.rows, exactAmount) as Line[]).map(lineOf).join('')
+    if (page.next) throw tooMany()
+    return names + (await linesOf(JSON.parse(page.rows)))
   },
 })
 
 type Line = Record<(typeof columns)[number], string | number | boolean | null>
 
-/** Amounts as they stand in the text: a JavaScript number would round large ones. */
-function exactAmount(this: unknown, name: string, value: unknown, { source }: { source?: string } = {}) {
-  return name === 'amount_usdc' && source !== undefined ? source : value
+/** Lines that are made before other requests have their turn. */
+const linesPerTurn = 1_000
+
+async function linesOf(payments: readonly Line[]): Promise<string> {
+  let lines = ''
+  for (const [at, payment] of payments.entries()) {
+    if (at > 0 && at % linesPerTurn === 0) await turn()
+    lines += lineOf(payment)
+  }
+  return lines
 }
 
 function lineOf(line: Line): string {
   const explorer = chainOf(line.chain as ChainName).explorer.transaction.replace('{hash}', String(line.tx_hash))
-  return `${[...columns.map((name) => line[name]), explorer].map(cellOf).join(',')}\r\n`
+  const exact = { ...line, amount_usdc: line.amount_usdc === null ? null : dollarsOf(String(line.amount)) }
+  return `${[...columns.map((name) => exact[name]), explorer].map(cellOf).join(',')}\r\n`
 }
+
+/** Dollars of base units, with all six decimals: a JavaScript number would round large ones. */
+function dollarsOf(amount: string): string {
+  const digits = amount.padStart(decimals + 1, '0')
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
+/** Of every token that has a dollar figure. */
+const decimals = 6
 
 /** Source: RFC 4180; OWASP, "CSV Injection", for what a spreadsheet takes for a formula. */
 function cellOf(value: string | number | boolean | null): string {

@@ -1,6 +1,6 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { availableSince } from '../sql/archived.ts'
+import { availableSince, isArchived } from '../sql/archived.ts'
 import {
   evidence,
   incomeFlag,
@@ -97,6 +97,30 @@ select coalesce((select json_agg(${paymentObject} order by ${settlementOrder(ord
     values,
   })
   return found.rows[0] ?? { rows: '[]', count: 0, next: null, availableSince: null }
+}
+
+/**
+ * At least so many payments are an agent's income, by its hours alone: those that lie wholly in the time asked for, are
+ * summed up, and have all their payments in the database.
+ */
+export async function countedIncomePayments(
+  db: Queryable,
+  { fid, filter: { chain, since, until } }: Pick<Payments, 'fid' | 'filter'>,
+): Promise<number> {
+  const { rows } = await db.query<{ n: number }>({
+    name: 'counted-income-payments',
+    text: `
+select coalesce(sum(i.n), 0)::float8 as n
+  from income_hour i
+ where i.fid = $1 and i.hour >= coalesce($2::timestamptz, '-infinity')
+   and i.hour <= coalesce($3::timestamptz - interval '1 hour', 'infinity')
+   and ($4::text[] is null or i.chain = any ($4))
+   and not exists (select from income_due d
+                    where (d.recipient, d.chain, d.hour) = (i.recipient, i.chain, i.hour))
+   and not ${isArchived('i.chain', 'i.hour')}`,
+    values: [fid, since, until, chain],
+  })
+  return rows[0]?.n ?? 0
 }
 
 const paymentObject = `json_build_object(

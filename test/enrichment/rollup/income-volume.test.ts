@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
 import { agentIncome, allIncome } from '../../../db/queries/income/agent-income.ts'
 import { sumDueHours } from '../../../db/queries/income/hours.ts'
-import { incomePayments } from '../../../db/queries/income/payments.ts'
+import { countedIncomePayments, incomePayments } from '../../../db/queries/income/payments.ts'
 import { addToRollup, lockRollup, moveRollup } from '../../../db/queries/rollup/hourly.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
@@ -116,6 +116,19 @@ test.each([
     async (db: Queryable) => {
       const filter = { chain: null, since: null, until: null }
       expect((await incomePayments(db, { fid, limit: 20, order: 'desc', filter })).count).toBe(20)
+    },
+  ],
+  [
+    'a file that would have too many lines', // asked three times, of hours of three kinds
+    3 * (days * 24 * 3 + 100),
+    async (db: Queryable) => {
+      const all = { chain: null, since: null, until: null }
+      expect(await countedIncomePayments(db, { fid, filter: all })).toBe(2 * paid)
+      const [since, until] = [new Date(start.getTime() + 1_000).toISOString(), end.toISOString()]
+      const part = await countedIncomePayments(db, { fid, filter: { chain: ['base'], since, until } })
+      expect(part).toBeGreaterThan(paid)
+      expect(part).toBeLessThan(2 * paid)
+      expect(await countedIncomePayments(db, { fid, filter: { chain: ['celo'], since: null, until: null } })).toBe(0)
     },
   ],
   ['the sums over all agents', 100, (db: Queryable) => allIncome(db)],

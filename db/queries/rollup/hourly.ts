@@ -70,24 +70,28 @@ select id, "fromBlock", "toBlock"
   return rows[0]
 }
 
-/** Last block of a range up to which there are about `limit` settlements; at least its first. */
+/**
+ * Last block of a range up to which there are about `limit` settlements, and as many other payments, at most; at least its
+ * first.
+ */
 export async function boundRange(
   db: Queryable,
   chain: string,
   { fromBlock, toBlock }: BlockRange,
   limit: number,
 ): Promise<number> {
-  const { rows } = await db.query<{ block: number }>({
+  const beyond = (table: string) => `
+(select block_number from ${table}
+  where chain = $1 and block_number between $2 and $3
+  order by block_number
+ offset $4 limit 1)`
+  const { rows } = await db.query<{ block: number | null }>({
     name: 'bound-range',
-    text: `
-select block_number as block from settlement
- where chain = $1 and block_number between $2 and $3
- order by block_number
-offset $4 limit 1`,
+    text: `select least(${beyond('settlement')}, ${beyond('payment')}) as block`,
     values: [chain, fromBlock, toBlock, limit],
   })
-  const beyond = rows[0]?.block
-  return beyond === undefined ? toBlock : Math.max(fromBlock, beyond - 1)
+  const block = rows[0]?.block ?? null
+  return block === null ? toBlock : Math.max(fromBlock, block - 1)
 }
 
 /**

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../db/pool.ts'
+import { addToRollup, lockRollup } from '../../../db/queries/rollup/hourly.ts'
 import { rollupLags } from '../../../db/queries/rollup/lag.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { insert } from '../../support/seed.ts'
+import { addressOf, insert, seedPayment } from '../../support/seed.ts'
 import { empty, expectExactTables, expectExactWindows, finalize, type Paid, rollUp, store, timeOf } from './world.ts'
 
 let database: TestDatabase
@@ -55,6 +56,44 @@ test('counts are behind by the age of the oldest settlement they lack', async ()
   await finalize(database, 'base', 11)
   await rollUp(database, 100)
   expect(await lag()).toBe(0)
+})
+
+test('a step is bounded by payments that are no settlements, too', async () => {
+  const paid = { payer: addressOf('payer'), payee: addressOf('payee'), kind: 'permit2_exact', amount: 1n } as const
+  for (let block = 1; block <= 6; block++) await seedPayment(database.pool, { ...paid, block, at: timeOf(block) })
+  await finalize(database, 'base', 10)
+  const mark = async () => {
+    await rollUpSettlements({ pool: database.pool, stepSettlements: 2 })
+    const { rows } = await database.pool.query(`select next_block::int from settlement_rollup where chain = 'base'`)
+    return rows[0].next_block
+  }
+  expect([await mark(), await mark(), await mark()]).toEqual([3, 5, 11])
+  await database.pool.query('delete from payment')
+})
+
+test('pairs that pay again get room in their pages: no index is written for them', async () => {
+  const pay = (block: number, every: number) =>
+    database.pool.query(
+      `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                               payer, recipient, facilitator, payment_nonce, tx_hash)
+       select 1, $1, $2::int, n, 'base', 'c', '\\xe3ee160e', '\\x01', int4send(n), '\\x02', '\\x03', int4send(n), int4send($2)
+         from generate_series(1, 2000) n where n % $3::int = 0`,
+      [timeOf(block), block, every],
+    )
+  await pay(1, 1)
+  await finalize(database, 'base', 1)
+  await rollUp(database, 10_000)
+  await pay(2, 20)
+  const moved = await inTransaction(database.pool, async (db) => {
+    await lockRollup(db, 'base')
+    await addToRollup(db, 'base', { fromBlock: 2, toBlock: 2 })
+    const { rows } = await db.query(
+      `select n_tup_upd::int as moved, n_tup_hot_upd::int as within
+         from pg_stat_xact_user_tables where relname = 'settlement_payer'`,
+    )
+    return rows[0]
+  })
+  expect(moved).toEqual({ moved: 100, within: 100 })
 })
 
 test('two jobs that roll up at once add every settlement once', async () => {

@@ -124,7 +124,8 @@ test.each([
     async (db: Queryable) => {
       const all = { chain: null, since: null, until: null }
       expect(await countedIncomePayments(db, { fid, filter: all })).toBe(2 * paid)
-      const [since, until] = [new Date(start.getTime() + 1_000).toISOString(), end.toISOString()]
+      const since = new Date(start.getTime() + 1_000).toISOString()
+      const until = end.toISOString()
       const part = await countedIncomePayments(db, { fid, filter: { chain: ['base'], since, until } })
       expect(part).toBeGreaterThan(paid)
       expect(part).toBeLessThan(2 * paid)

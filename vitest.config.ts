@@ -16,7 +16,7 @@ const sharing = [
 
 /** A server for the databases and compiled sources for what is started; three files at a time keep two cores busy. */
 const equipped = {
-  globalSetup: ['test/support/compile.ts', 'test/support/database-server.ts'],
+  globalSetup: ['test/support/compile/sources.ts', 'test/support/database-server.ts'],
   provide: { endurance },
   maxWorkers: 3,
   sequence: { groupOrder: 1 },

@@ -1,12 +1,13 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { root } from './source-files.ts'
 
 /** Arguments of Node that run the project's TypeScript as it was compiled before the first test. */
-export const loader = ['--import', new URL('compiled.mjs', import.meta.url).href]
+export const loader = ['--import', new URL('compile/loader.mjs', import.meta.url).href]
 /** Where Node keeps what it made of the packages: reading them is most of a start. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url))
 
@@ -27,7 +28,7 @@ export function startMain(
   args: readonly string[] = [],
   { env = {}, cwd = root, stdio = ['ignore', 'pipe', 'pipe'], timeoutMs }: MainOptions = {},
 ): ChildProcess {
-  return spawn(process.execPath, [...loader, `${root}/${main}`, ...args], {
+  return spawn(process.execPath, [...loader, join(root, main), ...args], {
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE: compileCache, ...env },
     stdio,

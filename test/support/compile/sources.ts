@@ -3,25 +3,29 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import type { TestProject } from 'vitest/node'
-import { listFiles, root } from './source-files.ts'
+import { listFiles, root } from '../source-files.ts'
+import { bundle } from './bundle.ts'
 
-const cache = fileURLToPath(new URL('../../node_modules/.cache/compiled/', import.meta.url))
+const cache = fileURLToPath(new URL('../../../node_modules/.cache/compiled/', import.meta.url))
 
 /** Before the first test, and before tests run again because a file was changed. */
-export default function setup(project: TestProject): void {
-  compileSources()
+export default async function setup(project: TestProject): Promise<void> {
+  await compileSources()
   project.onTestsRerun(compileSources)
 }
 
-/** Compiles what has changed since it was compiled last, file by file, for compiled.mjs to find. */
-function compileSources(): void {
+/** Compiles what has changed since it was compiled last, file by file, for loader.mjs to find, and bundles it. */
+async function compileSources(): Promise<void> {
   const project = join(root, 'tsconfig.json')
   const { config } = ts.readConfigFile(project, ts.sys.readFile)
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root)
-  for (const path of listFiles().filter(isSource)) {
+  const paths = listFiles().filter(isSource)
+  const versions: string[] = []
+  for (const path of paths) {
     const source = join(root, path)
-    const compiled = `${cache}${path}.js`
+    const compiled = compiledOf(path)
     const of = new Date(Math.max(changedAt(source), changedAt(project)))
+    versions.push(`${path} ${of.getTime()}`)
     if (changedAt(compiled) === of.getTime()) continue
     const { outputText } = ts.transpileModule(readFileSync(source, 'utf8'), {
       fileName: source,
@@ -39,11 +43,23 @@ function compileSources(): void {
     utimesSync(`${compiled}.${process.pid}`, of, of)
     renameSync(`${compiled}.${process.pid}`, compiled) // another run may be reading it
   }
+  await bundle({
+    mains: paths.filter(isMain),
+    version: versions.join('\n'),
+    read: (path) => readFileSync(compiledOf(path), 'utf8'),
+  })
 }
+
+const compiledOf = (path: string) => `${cache}${path}.js`
 
 /** Milliseconds since 1970; 0: there is no such file. */
 function changedAt(file: string): number {
   return Math.floor(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+}
+
+/** What processes are started with; benchmarks are not. */
+function isMain(path: string): boolean {
+  return path.endsWith('/main.ts') && !path.startsWith('bench/')
 }
 
 /** Some doubles run in processes of their own; tests do not. */

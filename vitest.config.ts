@@ -14,11 +14,11 @@ const sharing = [
   'test/chains*.test.ts',
 ]
 
-/** A server for the databases and compiled sources for what is started; three files at a time keep two cores busy. */
+/** A server for the databases and compiled sources for what is started; four files at a time keep two cores busy. */
 const equipped = {
   globalSetup: ['test/support/compile/sources.ts', 'test/support/database-server.ts'],
   provide: { endurance },
-  maxWorkers: 3,
+  maxWorkers: 4,
   sequence: { groupOrder: 1 },
 }
 

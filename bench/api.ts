@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { chainNames, chainOf } from '../chains.config.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
+import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 import { startRedis } from '../test/support/redis.ts'
 import { benchForms, sizeOf } from './forms.ts'
@@ -34,6 +35,8 @@ export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Prom
     await migrate(postgres.databaseUrl)
     const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', statementTimeoutMs: 0 })
     await fillWorld(pool, size)
+    while ((await rollUpSettlements({ pool })) > 0); // as an installation that runs has them
+    await pool.query('vacuum (analyze) settlement_hourly, settlement_total, settlement_payer')
     await pool.end()
 
     const env = { DATABASE_URL: postgres.databaseUrl, REDIS_URL: redis.url }

@@ -27,38 +27,53 @@ export async function* readRows(
   let rows = 0
   let bytes = 0
   for await (const piece of copy) {
-    const text = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
-    let at = 0
-    if (!isBegun) {
-      if (text.length < headerBytes) {
-        rest = text
-        continue
+    for (const text of joined(rest, piece, isBegun ? sinks.length : undefined)) {
+      let at = 0
+      if (!isBegun) {
+        if (text.length < headerBytes) {
+          rest = text
+          continue
+        }
+        if (!text.subarray(0, signature.length).equals(signature)) throw new Error('this is no binary COPY')
+        at = headerBytes
+        isBegun = true
       }
-      if (!text.subarray(0, signature.length).equals(signature)) throw new Error('this is no binary COPY')
-      at = headerBytes
-      isBegun = true
+      while (!isEnded) {
+        if (text.length < at + 2) break
+        if (text.readInt16BE(at) === -1) {
+          isEnded = true
+          break
+        }
+        const end = endOfRow(text, at, sinks.length)
+        if (end === undefined) break
+        takeRow(text, at + 2, sinks)
+        bytes += end - at
+        at = end
+        if (++rows === most.rows || bytes >= most.bytes) {
+          yield rows
+          rows = 0
+          bytes = 0
+        }
+      }
+      rest = text.subarray(at)
     }
-    while (!isEnded) {
-      if (text.length < at + 2) break
-      if (text.readInt16BE(at) === -1) {
-        isEnded = true
-        break
-      }
-      const end = endOfRow(text, at, sinks.length)
-      if (end === undefined) break
-      takeRow(text, at + 2, sinks)
-      bytes += end - at
-      at = end
-      if (++rows === most.rows || bytes >= most.bytes) {
-        yield rows
-        rows = 0
-        bytes = 0
-      }
-    }
-    rest = text.subarray(at)
   }
   if (!isEnded) throw new Error('the COPY ended in its middle')
   if (rows > 0) yield rows
+}
+
+/** Bytes of a piece that most rows end within. */
+const rowBytes = 2_048
+
+/** What is left of a row and the next piece: the row whole, then the others where they are; or both in one. */
+function joined(rest: Buffer, piece: Buffer, columns: number | undefined): Buffer[] {
+  if (rest.length === 0) return [piece]
+  if (columns !== undefined && piece.length > rowBytes) {
+    const first = Buffer.concat([rest, piece.subarray(0, rowBytes)])
+    const end = first.readInt16BE(0) === -1 ? undefined : endOfRow(first, 0, columns)
+    if (end !== undefined && end > rest.length) return [first.subarray(0, end), piece.subarray(end - rest.length)]
+  }
+  return [Buffer.concat([rest, piece])]
 }
 
 /** Where the next row begins; undefined: not all of this one is there. */

@@ -13,16 +13,16 @@ const pageFids = 500
 const wholePage = { rows: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
 
 /**
- * Writes claims with their whole proofs, as `writeRows` does; `columns` are those of the view. A page of agents is read
+ * Writes claims with their whole proofs, as `writeRows` does. A page of agents is read
  * whole before their proofs are asked for, over the same connection.
  */
 export async function writeClaims(
   client: pg.ClientBase,
   rows: ServedRows,
-  columns: readonly ExportColumn[],
   place: Place,
   proofsOf: ProofsOf,
 ): Promise<Part[]> {
+  const { columns } = rows.view
   const served = openColumns([...columns, ...furtherColumns('claims')])
   const ofView = served.rows.slice(0, columns.length)
   const ofProof = served.rows.at(-1)
@@ -32,7 +32,7 @@ export async function writeClaims(
     const last = keys.at(-1)
     if (!last) break
     const through = Number(last[0])
-    const stream: Readable = client.query(copyTo(copyServed({ ...rows, fids: { after, through } }, columns)))
+    const stream: Readable = client.query(copyTo(copyServed({ ...rows, fids: { after, through } })))
     let count = 0
     for await (const read of readRows(stream, ofView, wholePage)) count += read
     if (count !== keys.length) throw new Error(`${count} claims instead of ${keys.length} up to FID ${through}`)

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { inTransaction } from '../../db/pool.ts'
 import type { BlockRange } from '../../db/queries/mirror/served-days.ts'
+import { servedView } from '../../db/queries/mirror/served-rows.ts'
 import { beginSnapshot, type ExportColumn, snapshotTime } from '../../db/queries/read/exports.ts'
 import type { Pace } from './pace.ts'
 import { openColumns, type ServedColumns } from './parquet.ts'
@@ -33,13 +34,14 @@ export async function writeDay(
   { view, order, columns, of, folder, partition }: DayTask,
   pace: Pace,
 ): Promise<WrittenDay> {
-  const kind = JSON.stringify(columns)
-  const served = ready.get(kind)?.pop() ?? openColumns(columns)
-  const day = await inTransaction(pool, async (client) => {
+  return inTransaction(pool, async (client) => {
     await beginSnapshot(client)
     const snapshotAt = await snapshotTime(client)
-    return { snapshotAt, parts: await writeRows(client, { view, order, of }, served, { folder, partition, pace }) }
+    const rows = { view: await servedView(client, view, columns), order, of }
+    const kind = JSON.stringify(rows.view.columns)
+    const served = ready.get(kind)?.pop() ?? openColumns(rows.view.columns)
+    const parts = await writeRows(client, rows, served, { folder, partition, pace })
+    ready.set(kind, [...(ready.get(kind) ?? []), served])
+    return { snapshotAt, parts }
   })
-  ready.set(kind, [...(ready.get(kind) ?? []), served])
-  return day
 }

@@ -1,12 +1,11 @@
-import { constants, zstdCompressSync } from 'node:zlib'
-import type { SchemaElement } from 'hyparquet'
+import type { ColumnChunk, SchemaElement } from 'hyparquet'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
-import { type ServedForm, servedForm } from '../../db/queries/mirror/served-rows.ts'
-import type { ExportColumn } from '../../db/queries/read/exports.ts'
-import { type ColumnKind, writeChunk } from './chunk.ts'
-import { type Column, FlatColumn, ListColumn } from './levels.ts'
-import { TextValues } from './texts.ts'
-import { valuesOf } from './values.ts'
+import { type ServedColumn, type ServedForm, servedForm } from '../../db/queries/mirror/served-rows.ts'
+import { type ColumnKind, writeChunk } from './encoding/chunk.ts'
+import { type Column, FlatColumn, ListColumn } from './encoding/levels.ts'
+import { TextValues } from './encoding/texts.ts'
+import { valuesOf } from './encoding/values.ts'
+import { Zstd } from './encoding/zstd.ts'
 
 /** Dollars have six decimals; eighteen digits are what 64 bits hold. */
 const dollars = { precision: 18, scale: 6 }
@@ -14,41 +13,38 @@ const dollars = { precision: 18, scale: 6 }
 const once = /(_hash|_nonce|_sha256|_proof)$/
 /** Their order says nothing of a file: the least and the greatest of them would let no reader skip it. */
 const unordered = /(_hash|_nonce|_sha256|_proof|_address)$/
-/** Higher levels take three times as long, and make digits of hashes no smaller. */
-const level = { [constants.ZSTD_c_compressionLevel]: 1 }
-const compress = (bytes: Uint8Array) =>
-  zstdCompressSync(bytes, { params: level, chunkSize: Math.max(bytes.length, constants.Z_MIN_CHUNK) })
-
 /** Columns of files, one file after the other: what they hold of a row group is room that they keep. */
 export interface ServedColumns {
-  readonly columns: readonly ExportColumn[]
+  readonly columns: readonly ServedColumn[]
   /** Where the rows of the next row group go. */
   readonly rows: readonly Column[]
   readonly kinds: readonly ColumnKind[]
+  readonly zstd: Zstd
 }
 
 /** Columns that have taken no row yet. */
-export function openColumns(columns: readonly ExportColumn[]): ServedColumns {
-  return { columns, rows: columns.map(openColumn), kinds: columns.map(kindOf) }
+export function openColumns(columns: readonly ServedColumn[]): ServedColumns {
+  return { columns, rows: columns.map(openColumn), kinds: columns.map(kindOf), zstd: new Zstd() }
 }
 
 /**
  * Begins a Parquet file with zstd: dollars are exact decimals, times are UTC with microseconds, arrays are lists.
  * `write` makes a row group of what the columns have taken, with the least and the greatest value of those that have an
- * order.
+ * order; they take no row until it is done.
  *
  * Source: Parquet's logical types; readers from before them find the older names of the same beside them.
  */
-export function openServedParquet(path: string, { columns, rows: all, kinds }: ServedColumns) {
+export function openServedParquet(path: string, { columns, rows: all, kinds, zstd }: ServedColumns) {
   const root: SchemaElement = { name: 'root', num_children: columns.length }
   const writer = fileWriter(path)
   const parquet = new ParquetWriter({ writer, schema: [root, ...columns.flatMap(elementsOf)], codec: 'ZSTD' })
   return {
-    write(rows: number): void {
+    async write(rows: number): Promise<void> {
       const begin = writer.offset
-      const chunks = all.map((column, at) => {
-        return writeChunk(writer, { ...column.finish(), ...(kinds[at] as ColumnKind), compress })
-      })
+      const chunks: ColumnChunk[] = []
+      for (const [at, column] of all.entries()) {
+        chunks.push(await writeChunk(writer, { ...column.finish(), ...(kinds[at] as ColumnKind), zstd }))
+      }
       const bytes = chunks.reduce((sum, { meta_data: meta }) => sum + (meta?.total_uncompressed_size ?? 0n), 0n)
       parquet.num_rows += BigInt(rows)
       parquet.row_groups.push({
@@ -64,14 +60,14 @@ export function openServedParquet(path: string, { columns, rows: all, kinds }: S
   }
 }
 
-function openColumn(column: ExportColumn): Column {
+function openColumn(column: ServedColumn): Column {
   const { name } = column
   const form = servedForm(column)
-  if (form === 'texts') return new ListColumn(new TextValues({ isOnce: false, isOrdered: false }))
+  if (form === 'texts') return new ListColumn(new TextValues({ isOnce: false, isOrdered: false, isHex: false }))
   return new FlatColumn(valuesOf(form, { isOnce: once.test(name), isOrdered: !unordered.test(name) }))
 }
 
-function kindOf(column: ExportColumn): ColumnKind {
+function kindOf(column: ServedColumn): ColumnKind {
   const { name } = column
   const form = servedForm(column)
   if (form === 'texts') return { type: text.type, path: [name, 'list', 'element'], isOrdered: false }
@@ -86,6 +82,7 @@ const text = {
 
 const leaves = {
   text,
+  hex: text,
   boolean: { type: 'BOOLEAN' },
   integer: { type: 'INT32' },
   bigint: { type: 'INT64' },
@@ -99,7 +96,7 @@ const leaves = {
 } as const satisfies Record<Exclude<ServedForm, 'texts'>, Partial<SchemaElement>>
 
 /** Every column may be null: the views do not say which never are. */
-function elementsOf(column: ExportColumn): SchemaElement[] {
+function elementsOf(column: ServedColumn): SchemaElement[] {
   const { name } = column
   const form = servedForm(column)
   if (form !== 'texts') return [{ name, repetition_type: 'OPTIONAL', ...leaves[form] }]

@@ -32,7 +32,7 @@ const partRows = 1_000_000
 /** Parts get their names once they are whole. */
 export const writingFolder = '.writing'
 
-/** Writes rows to Parquet files of a million rows at most; none for no rows. */
+/** Writes rows, which go into the columns of their view, to Parquet files of a million rows at most; none for no rows. */
 export async function writeRows(
   client: pg.ClientBase,
   rows: ServedRows,
@@ -40,7 +40,7 @@ export async function writeRows(
   place: Place,
 ): Promise<Part[]> {
   const parts = await openParts(columns, place)
-  const stream: Readable = client.query(copyTo(copyServed(rows, columns.columns)))
+  const stream: Readable = client.query(copyTo(copyServed(rows)))
   for await (const count of readRows(stream, columns.rows, group)) await parts.write(count)
   return parts.end()
 }
@@ -62,7 +62,7 @@ export async function openParts(columns: ServedColumns, place: Place) {
     /** Makes a row group of what the columns were given: so many rows. */
     async write(rows: number) {
       file ??= openServedParquet(temporary, columns)
-      file.write(rows)
+      await file.write(rows)
       count += rows
       if (count >= partRows) await close()
       await place.pace(rows)

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { inTransaction } from '../../db/pool.ts'
 import { logHead } from '../../db/queries/mirror/log.ts'
+import { servedView } from '../../db/queries/mirror/served-rows.ts'
 import { beginSnapshot, type ExportColumn, snapshotTime } from '../../db/queries/read/exports.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
 import type { Terms } from '../../trust/claim-text.ts'
@@ -49,14 +50,15 @@ export function writeSnapshots(
     for (const { name, from, order } of datasets.filter(({ by }) => by === 'snapshot')) {
       const place: Place = { folder, partition: `${name}/snapshot=${day}`, pace }
       const leftOut = (fid: number) => tell(`${name}: agent ${fid} cannot be shown and is left out`)
-      const rows = { view: from, order }
       const ofView = columns.get(name) ?? []
-      const parts =
-        from === 'log'
-          ? await writeProfiles(client, place, { installation, leftOut })
-          : furtherColumns(name).length > 0
-            ? await writeClaims(client, rows, ofView, place, { terms, at: new Date(snapshotAt) })
-            : await writeRows(client, rows, openColumns(ofView), place)
+      const write = async (): Promise<Part[]> => {
+        if (from === 'log') return writeProfiles(client, place, { installation, leftOut })
+        const view = await servedView(client, from, ofView)
+        const isWhole = furtherColumns(name).length === 0
+        if (isWhole) return writeRows(client, { view, order }, openColumns(view.columns), place)
+        return writeClaims(client, { view, order }, place, { terms, at: new Date(snapshotAt) })
+      }
+      const parts = await write()
       all.push(...parts.map((part) => ({ dataset: name, ...part })))
       tell(`${place.partition}: ${parts.reduce((sum, { rows }) => sum + rows, 0)} rows`)
     }

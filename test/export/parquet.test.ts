@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
@@ -17,6 +18,8 @@ const columns = [
   { name: 'large', type: 'bigint' },
   { name: 'amount_usdc', type: 'numeric' },
   { name: 'happened_at', type: 'timestamp with time zone' },
+  { name: 'payer_address', type: 'text', isHex: true },
+  { name: 'payment_nonce', type: 'text', isHex: true },
 ] as const
 /** As what DuckDB reads is compared with what was written. */
 const asked = columns.map(({ name }) => {
@@ -48,6 +51,8 @@ const dollars = (micros: bigint) => {
   return `${micros < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
 }
 
+const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`
+
 const text = fc.string({ unit: 'grapheme', maxLength: 90 })
 const word = fc.oneof({ weight: 5, arbitrary: fc.constantFrom('', 'base', 'celo', '0x1', 'ñandú 🦑') }, text)
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
@@ -55,6 +60,8 @@ const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })
 const time = fc.bigInt({ min: -epoch, max: 10n ** 15n }) // from 1970 on
 const amount = fc.bigInt({ min: 1n - 10n ** 18n, max: 10n ** 18n - 1n })
 const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 5, nil: null })
+const digest = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes))
+const address = fc.oneof(fc.constantFrom(Buffer.alloc(20), Buffer.alloc(20, 0xa7)), digest)
 const row = fc.tuple(
   ...([
     word,
@@ -66,6 +73,8 @@ const row = fc.tuple(
     int64,
     amount,
     time,
+    address,
+    digest,
   ].map((one) => nullable<unknown>(one)) as fc.Arbitrary<unknown>[]),
 )
 
@@ -80,6 +89,8 @@ const sent = [
   long64,
   long64,
   long64,
+  (bytes: Buffer) => bytes,
+  (bytes: Buffer) => bytes,
 ] as ((value: never) => Buffer)[]
 /** How DuckDB shows it. */
 const shown = [
@@ -92,6 +103,8 @@ const shown = [
   String,
   dollars,
   (at: bigint) => String(at + epoch),
+  hex,
+  hex,
 ] as ((value: never) => unknown)[]
 
 function copyOf(rows: readonly unknown[][]): Buffer {
@@ -119,7 +132,7 @@ test('whatever a COPY brings, in whatever pieces, DuckDB reads from the file', a
     fc.asyncProperty(
       fc.array(row, { minLength: 1, maxLength: 60 }),
       fc.integer({ min: 1, max: 25 }),
-      fc.integer({ min: 1, max: 4_000 }),
+      fc.integer({ min: 1, max: 6_000 }),
       async (rows, groupRows, pieceBytes) => {
         const path = join(folder, `${files++}.parquet`)
         const file = openServedParquet(path, served)
@@ -127,7 +140,7 @@ test('whatever a COPY brings, in whatever pieces, DuckDB reads from the file', a
         const most = { rows: groupRows, bytes: 1_000_000 }
         for await (const count of readRows(cut(copyOf(rows), pieceBytes), served.rows, most)) {
           groups.push(count)
-          file.write(count)
+          await file.write(count)
         }
         await file.finish()
         expect(groups.reduce((sum, count) => sum + count, 0)).toBe(rows.length)
@@ -157,22 +170,37 @@ function leastAndGreatest(rows: readonly unknown[][], at: number): unknown[] {
   return [sorted[0], sorted.at(-1)]
 }
 
+const hash = (n: number) => createHash('sha256').update(String(n)).digest()
+
 test('a text of few values is a dictionary; a COPY that ends in its middle is none', async () => {
   const path = join(await exportFolder(), 'one.parquet')
   const served = openColumns(columns)
   const file = openServedParquet(path, served)
-  const rows = Array.from({ length: 500 }, (_, n) => ['base', `${n}`, `${n}`, null, true, n, 1n, 1n, 1n])
+  const rows = Array.from({ length: 500 }, (_, n) => [
+    'base',
+    `${n}`,
+    `${n}`,
+    null,
+    true,
+    n,
+    1n,
+    1n,
+    1n,
+    hash(n % 3),
+    hash(n),
+  ])
   const most = { rows: 50_000, bytes: 15_000 }
   const groups: number[] = []
   for await (const count of readRows(cut(copyOf(rows), 100_000), served.rows, most)) {
     groups.push(count)
-    file.write(count)
+    await file.write(count)
   }
   await file.finish()
   expect([groups.length > 1, groups.reduce((sum, count) => sum + count, 0)]).toEqual([true, 500]) // by their bytes
   const { row_groups: written } = await parquetMetadataAsync(await asyncBufferFromFile(path))
   const encodings = written[0]?.columns.map(({ meta_data: meta }) => meta?.encodings.at(-1))
   expect(encodings?.slice(0, 3)).toEqual(['RLE_DICTIONARY', 'PLAIN', 'PLAIN'])
+  expect(encodings?.slice(-2)).toEqual(['RLE_DICTIONARY', 'PLAIN'])
   const broken = readRows(cut(copyOf(rows).subarray(0, -2), 1_000), served.rows, most)
   await expect(drained(broken)).rejects.toThrow('the COPY ended in its middle')
   const other = readRows(cut(said('x'.repeat(99)), 7), [], most)

@@ -3,9 +3,22 @@ import type { Queryable } from '../../pool.ts'
 import type { ExportColumn } from '../read/exports.ts'
 import type { BlockRange } from './served-days.ts'
 
-/** Rows of a view of the schema `directory`, and the order they are written in; names are the caller's own. */
+/** A column of served files. */
+export interface ServedColumn extends ExportColumn {
+  /** Its text is 0x and the digits of bytes, and the bytes are what is sent. */
+  readonly isHex?: boolean
+}
+
+/** A view of the schema `directory`, to be read. */
+interface ServedView {
+  /** What stands behind `from`. */
+  readonly from: string
+  readonly columns: readonly ServedColumn[]
+}
+
+/** Rows of a view, and the order they are written in; names are the caller's own. */
 export interface ServedRows {
-  readonly view: string
+  readonly view: ServedView
   /** Columns between commas. */
   readonly order: string
   /** Of one chain and these blocks alone, final ones. Absent: all. */
@@ -15,10 +28,35 @@ export interface ServedRows {
 }
 
 /** How a column is sent, and so what its bytes are; `micros`: dollars as whole millionths, in 64 bits. */
-export type ServedForm = 'text' | 'texts' | 'boolean' | 'integer' | 'bigint' | 'micros' | 'time'
+export type ServedForm = 'text' | 'hex' | 'texts' | 'boolean' | 'integer' | 'bigint' | 'micros' | 'time'
+
+/** How Postgres writes a column of digits in the definition of a view. */
+const digits = /\('0x'::text \|\| encode\((\w+\.\w+), 'hex'::text\)\) AS (\w+)/g
+
+/**
+ * A view by its definition, with the bytes in place of their digits, which are twice as long and cost the server more than
+ * reading the row. Views of more than one plain select stay as they are.
+ */
+export async function servedView(db: Queryable, name: string, columns: readonly ExportColumn[]): Promise<ServedView> {
+  const view = `directory.${pg.escapeIdentifier(name)}`
+  const { rows } = await db.query<{ text: string }>({
+    name: 'served-view',
+    text: 'select pg_get_viewdef($1::regclass) as text',
+    values: [view],
+  })
+  const [{ text }] = rows as [{ text: string }]
+  if (text.match(/\bSELECT\b/g)?.length !== 1 || /\b(GROUP BY|DISTINCT|ORDER BY)\b/.test(text))
+    return { from: view, columns }
+  const hex = new Set([...text.matchAll(digits)].map(([, , column]) => column))
+  return {
+    from: `(${text.replace(digits, '$1 AS $2').replace(/;\s*$/, '')}) served`,
+    columns: columns.map((column) => (hex.has(column.name) ? { ...column, isHex: true } : column)),
+  }
+}
 
 /** Numbers that 64 bits do not hold for sure are sent as their digits. */
-export function servedForm({ name, type }: ExportColumn): ServedForm {
+export function servedForm({ name, type, isHex }: ServedColumn): ServedForm {
+  if (isHex) return 'hex'
   switch (type) {
     case 'boolean':
     case 'integer':
@@ -36,7 +74,7 @@ export function servedForm({ name, type }: ExportColumn): ServedForm {
 }
 
 /** A COPY of the rows in binary form, each column as its form says. COPY takes no parameters. */
-export function copyServed({ view, order, of, fids }: ServedRows, columns: readonly ExportColumn[]): string {
+export function copyServed({ view: { from, columns }, order, of, fids }: ServedRows): string {
   const ofBlocks =
     of &&
     `chain = ${pg.escapeLiteral(of.chain)} and block_number between ${Math.trunc(of.fromBlock)} and ${Math.trunc(of.toBlock)}`
@@ -44,7 +82,7 @@ export function copyServed({ view, order, of, fids }: ServedRows, columns: reado
   const conditions = [ofBlocks, ofFids].filter((one) => one !== undefined)
   const where = conditions.length > 0 ? `\n where ${conditions.join(' and ')}` : ''
   return `copy (select ${columns.map(sent).join(', ')}
-  from directory.${pg.escapeIdentifier(view)}${where}
+  from ${from}${where}
  order by ${order}) to stdout (format binary)`
 }
 
@@ -65,7 +103,7 @@ select fid::text as fid, method, nonce from directory.claims
   return rows.map(({ fid, method, nonce }) => [fid, method, nonce])
 }
 
-function sent(column: ExportColumn): string {
+function sent(column: ServedColumn): string {
   const name = pg.escapeIdentifier(column.name)
   switch (servedForm(column)) {
     case 'micros':

@@ -1,4 +1,4 @@
-import type { ServedForm } from '../../db/queries/mirror/served-rows.ts'
+import type { ServedForm } from '../../../db/queries/mirror/served-rows.ts'
 import { Bytes } from './bytes.ts'
 import type { PageValues } from './chunk.ts'
 import { Numbers } from './numbers.ts'
@@ -30,7 +30,8 @@ export function valuesOf(
     case 'time':
       return new Longs(epochMicros)
     case 'text':
-      return new TextValues(options)
+    case 'hex':
+      return new TextValues({ ...options, isHex: form === 'hex' })
   }
 }
 

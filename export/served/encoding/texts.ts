@@ -1,5 +1,6 @@
 import { Bytes } from './bytes.ts'
 import type { PageValues } from './chunk.ts'
+import { Hex } from './hex.ts'
 import { Numbers, pack } from './numbers.ts'
 
 /** Longer ones hardly ever come twice: none of them is looked for. */
@@ -16,9 +17,11 @@ interface TextOptions {
   readonly isOnce: boolean
   /** The least and the greatest of them are wanted. */
   readonly isOrdered: boolean
+  /** Bytes come, and 0x with their digits is what is written. */
+  readonly isHex: boolean
 }
 
-/** Texts as UTF-8: those of few values as numbers of a dictionary, where that is less than half as long. */
+/** Texts as UTF-8, or bytes that are written as their digits: those of few values as numbers of a dictionary, where that is less than half as long. */
 export class TextValues {
   /** All values, or those of the dictionary. */
   readonly #bytes = new Bytes()
@@ -29,6 +32,7 @@ export class TextValues {
   readonly #ends = new Numbers()
   readonly #rows = new Numbers()
   readonly #page = new Bytes()
+  readonly #hex = new Hex()
   #plainBytes = 0
 
   constructor(options: TextOptions) {
@@ -38,10 +42,11 @@ export class TextValues {
 
   take(text: Buffer, from: number, to: number): void {
     if (this.#options.isOnce) {
-      this.#bytes.counted(text, from, to)
+      if (this.#options.isHex) this.#added(text, from, to)
+      else this.#bytes.counted(text, from, to)
       return
     }
-    this.#plainBytes += 4 + to - from
+    this.#plainBytes += this.#options.isHex ? 6 + 2 * (to - from) : 4 + to - from
     this.#rows.push(this.#numberOf(text, from, to))
   }
 
@@ -79,10 +84,11 @@ export class TextValues {
   }
 
   finish(): PageValues {
-    const bytes = this.#bytes.taken()
-    if (this.#options.isOnce) return { encoding: 'PLAIN', bytes }
     const starts = this.#starts.taken()
     const ends = this.#ends.taken()
+    const taken = this.#bytes.taken()
+    const bytes = this.#options.isHex ? this.#hex.of(taken, starts, ends) : taken
+    if (this.#options.isOnce) return { encoding: 'PLAIN', bytes }
     const rows = this.#rows.taken()
     const bounds = this.#options.isOrdered ? boundsOf(bytes, starts, ends) : {}
     const bits = Math.ceil(Math.log2(Math.max(starts.length, 1)))

@@ -1,6 +1,7 @@
 import type { ColumnChunk, SchemaElement } from 'hyparquet'
 import type { Writer } from 'hyparquet-writer'
 import { dataHeader, dictionaryHeader, type encodings } from './page-header.ts'
+import type { Zstd } from './zstd.ts'
 
 /** Values of one column of a row group, without the nulls, as a page of a Parquet file has them. */
 export interface PageValues {
@@ -33,7 +34,7 @@ export interface ColumnKind {
 interface ChunkOptions extends ColumnKind {
   readonly levels: PageLevels
   readonly values: PageValues
-  readonly compress: (bytes: Uint8Array) => Uint8Array
+  readonly zstd: Zstd
 }
 
 /**
@@ -41,24 +42,24 @@ interface ChunkOptions extends ColumnKind {
  *
  * Source: Apache Parquet, "Data Pages" and "Data encoding definitions".
  */
-export function writeChunk(writer: Writer, options: ChunkOptions): ColumnChunk {
-  const { type, path, levels, values, isOrdered, compress } = options
+export async function writeChunk(writer: Writer, options: ChunkOptions): Promise<ColumnChunk> {
+  const { type, path, levels, values, isOrdered, zstd } = options
   const begin = writer.offset
   let uncompressed = 0
   if (values.dictionary) {
     const { bytes, count } = values.dictionary
-    const body = compress(bytes)
-    writer.appendBytes(dictionaryHeader({ uncompressed: bytes.length, compressed: body.length, values: count }))
+    const body = await zstd.frame(bytes)
+    writer.appendBytes(dictionaryHeader({ uncompressed: bytes.length, compressed: lengthOf(body), values: count }))
     uncompressed += writer.offset - begin + bytes.length
-    writer.appendBytes(body)
+    for (const piece of body) writer.appendBytes(piece)
   }
   const pageBegin = writer.offset
   const { definition, repetition } = levels
   const levelBytes = definition.length + repetition.length
-  const body = compress(values.bytes)
+  const body = await zstd.frame(values.bytes)
   const header = dataHeader({
     uncompressed: levelBytes + values.bytes.length,
-    compressed: levelBytes + body.length,
+    compressed: levelBytes + lengthOf(body),
     values: levels.entries,
     nulls: levels.nulls,
     rows: levels.rows,
@@ -67,7 +68,7 @@ export function writeChunk(writer: Writer, options: ChunkOptions): ColumnChunk {
     repetitionBytes: repetition.length,
   })
   uncompressed += header.length + levelBytes + values.bytes.length
-  for (const part of [header, repetition, definition, body]) writer.appendBytes(part)
+  for (const part of [header, repetition, definition, ...body]) writer.appendBytes(part)
   const bounds = { null_count: BigInt(levels.nulls), min_value: values.least, max_value: values.greatest }
   return {
     file_offset: BigInt(begin),
@@ -85,3 +86,5 @@ export function writeChunk(writer: Writer, options: ChunkOptions): ColumnChunk {
     },
   }
 }
+
+const lengthOf = (pieces: readonly Uint8Array[]) => pieces.reduce((sum, { length }) => sum + length, 0)

@@ -1,4 +1,4 @@
-import type { RowSink } from './batches.ts'
+import type { RowSink } from '../batches.ts'
 import { Bytes } from './bytes.ts'
 import type { PageLevels, PageValues } from './chunk.ts'
 import { Numbers, pack, packRun } from './numbers.ts'

@@ -8,6 +8,7 @@ import { zstdDecompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { asyncBufferFromUrl, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runIncome } from '../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { createHealth } from '../../export/served/health.ts'
 import type { ServedFile, ServedManifest } from '../../export/served/manifest.ts'
@@ -106,6 +107,7 @@ const feedback = (block: number) =>
 
 async function rollUp() {
   while ((await rollUpSettlements({ pool: database.pool })) > 0);
+  while ((await runIncome({ pool: database.pool })) > 0);
 }
 
 const baseUrl = 'https://api.agents.example'
@@ -134,6 +136,7 @@ test('days that are over are written by chain, state once a day, and nothing twi
     'agents/snapshot=2026-03-06/part-00000-….parquet',
     'claims/snapshot=2026-03-06/part-00000-….parquet',
     'feedback/chain=base/day=2026-03-02/part-00000-….parquet',
+    'income/snapshot=2026-03-06/part-00000-….parquet',
     'profiles/snapshot=2026-03-06/part-00000-….ndjson.gz',
     'registrations/snapshot=2026-03-06/part-00000-….parquet',
     ...['base', 'celo'].flatMap((chain) =>
@@ -176,6 +179,11 @@ test('the rows are those of the view, with their types, read in ranges over HTTP
     { fid: 2n, handle: null, chains: ['celo', 'base'] },
   ])
   expect(await read('registrations')).toMatchObject([{ erc8004_id: String(2n ** 200n) }])
+  const income = await read('income')
+  const ofBase = income.filter(({ chain }) => chain === 'base')
+  expect(ofBase.map(({ hour }) => hour)).toEqual([0, 1, 2, 4, 5, 6].map((block) => hourOf(timeOf(block))))
+  expect(ofBase[0]).toMatchObject({ fid: 1n, recipient_address: addressOf('a'), payments: 1n, amount_usdc: 1.500001 })
+  expect(Object.keys(income[0] ?? {})).toEqual((await columnsOf('income')).map(({ name }) => name))
   const claims = await read('claims')
   expect(claims).toMatchObject([
     { fid: 1n, nonce: 'one', proof: '{"a":1}', whole_proof: null },
@@ -190,6 +198,7 @@ test('the rows are those of the view, with their types, read in ranges over HTTP
   expect(await read('feedback')).toMatchObject([{ value: expect.stringMatching(/^87\.50*$/), revoked_at: null }])
 })
 
+const hourOf = (time: Date) => new Date(Math.floor(time.getTime() / 3_600_000) * 3_600_000)
 const columnsOf = async (dataset: string) =>
   (await manifestOf()).datasets.find(({ name }) => name === dataset)?.columns ?? []
 

@@ -10,7 +10,6 @@ import { asyncBufferFromUrl, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runIncome } from '../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
-import { createHealth } from '../../export/served/health.ts'
 import type { ServedFile, ServedManifest } from '../../export/served/manifest.ts'
 import { paceOf } from '../../export/served/pace.ts'
 import { serveRound } from '../../export/served/round.ts'
@@ -355,27 +354,6 @@ test('a day whose rows are gone is served no more, and what a kill left behind i
   expect(await filesOf('feedback')).toEqual([])
   await expect(readFile(join(folder, stray))).rejects.toMatchObject({ code: 'ENOENT' })
   expect(await readFile(join(folder, 'secret.txt'), 'utf8')).toBe('secret')
-})
-
-test('the health of the process says whether a round has ended, and when one no longer moves', async () => {
-  let at = 0
-  const health = createHealth({ rowsPerSecond: 50_000, everyMinutes: 60, now: () => at })
-  expect([health.notReady(), health.stuck()]).toEqual(['no round has ended yet', undefined])
-  health.began()
-  at += 59 * 60_000
-  await health.watched(async () => {})(7)
-  at += 59 * 60_000
-  expect(health.stuck()).toBeUndefined()
-  at += 2 * 60_000
-  expect(health.stuck()).toBe('a round has written nothing for 3660 seconds')
-  health.ended(3)
-  at += 24 * 60 * 60_000
-  expect([health.notReady(), health.stuck()]).toEqual([undefined, undefined])
-  const metrics = await health.metrics()
-  expect(metrics).toMatch(/^export_rows_total 7$/m)
-  expect(metrics).toMatch(/^export_files_total 3$/m)
-  expect(metrics).toMatch(/^export_round_ended_timestamp_seconds 7200$/m)
-  expect(metrics).toMatch(/^export_interval_seconds 3600$/m)
 })
 
 test('a process that goes on has its health on a port of its own', async () => {

@@ -21,7 +21,10 @@ interface TextOptions {
   readonly isHex: boolean
 }
 
-/** Texts as UTF-8, or bytes that are written as their digits: those of few values as numbers of a dictionary, where that is less than half as long. */
+/**
+ * Texts as UTF-8, or bytes that are written as their digits: those of few values as numbers of a dictionary, where that is
+ * less than half as long.
+ */
 export class TextValues {
   /** All values, or those of the dictionary. */
   readonly #bytes = new Bytes()

@@ -25,6 +25,18 @@ const weightOf = (removal: string) =>
   `(${removal}.key_remove_signer is null or ${removal}.key_remove_signer is not distinct from k.key_add_signer,
     ${writtenAt(`${removal}.key_remove`)})`
 
+/**
+ * What a stored addition weighs, for the same reason: the word of who is known to have, or have had, the FID goes before
+ * that of anybody else. An expression over the stored row `k`.
+ */
+const addWeightOf = (addition: string) => {
+  const signer = `${addition}.key_add_signer`
+  return `((${signer} = k.key_add_signer and k.source is not distinct from 'offchain')
+     or exists (select from custody_reading r where r.fid = k.fid and r.address = ${signer})
+     or exists (select from fid_custody c where c.fid = k.fid and ${signer} in (c."from", c."to")),
+    ${writtenAt(`${addition}.key_add`)})`
+}
+
 /** Keeps messages about keys. One that is older than what is kept changes nothing: anybody can show it again. */
 export async function storeKeyMessages(db: Queryable, messages: readonly StoredKeyMessage[], now: Date): Promise<void> {
   for (const { kind, fid, key, signer, at, message } of messages) {
@@ -39,7 +51,7 @@ insert into signer_key as k (fid, key, key_add, key_add_signer) values ($1, $2, 
        (key_remove, key_remove_signer, key_removed_at, key_remove_seen_at) =
          (select k.key_remove, k.key_remove_signer, k.key_removed_at, k.key_remove_seen_at
            where ${writtenAt('excluded.key_add')} <= ${writtenAt('k.key_remove')})
- where k.key_add is null or ${writtenAt('excluded.key_add')} > ${writtenAt('k.key_add')}`,
+ where k.key_add is null or ${addWeightOf('excluded')} > ${addWeightOf('k')}`,
         values: [fid, key, JSON.stringify(message), signedBy],
       })
       continue

@@ -97,9 +97,11 @@ async function filterOf(
   if (what !== 'settlements') return { filter: request, archived: 0 }
   const chains = (chain ? [chain] : chainNames).toSorted()
   const pages = await archivedPages(db, { chains, since, columns, folder: served })
-  if (since === undefined && pages.length === 0) return { filter: request, archived: 0 }
-  const begins = since === undefined ? chains.map((name) => ({ chain: name, block: 0 })) : undefined
-  const starts = (begins ?? (await settlementStarts(db, { chains, since: since as string }))).map((start) => {
+  const begins =
+    since === undefined
+      ? chains.map((name) => ({ chain: name, block: 0 }))
+      : await settlementStarts(db, { chains, since })
+  const starts = begins.map((start) => {
     const page = pages.find((one) => one.chain === start.chain)
     return page ? { ...start, block: Math.max(start.block, page.next), archived: page.archived } : start
   })

@@ -73,7 +73,7 @@ test('settlements since a time are those that reading all of them would give, wh
   )
 })
 
-test('what is older is not read', async () => {
+test('what is older is not read, and of the rest a page at a time', async () => {
   await database.pool.query('truncate settlement')
   await database.pool.query(
     `insert into settlement (chain, block_number, log_index, block_timestamp, amount, selector, selector_source, token,
@@ -99,6 +99,15 @@ test('what is older is not read', async () => {
     const page = await exportPage(client, filter, columns, { after: undefined, limit: 1_000 })
     expect(page).toHaveLength(22)
     expect(await touched()).toBeLessThan(1_000) // of 40,000
+    // Nor is what comes later, for the pages before it.
+    const all = { ...filter, since: undefined, starts: chains.map((chain) => ({ chain, block: 0 })) }
+    for (const after of [
+      ['base', '15000', '0'],
+      ['celo', '3', '0'],
+    ]) {
+      expect(await exportPage(client, all, columns, { after, limit: 1_000 })).toHaveLength(1_000)
+    }
+    expect(await touched()).toBeLessThan(4_000)
   } finally {
     await client.query('rollback')
     client.release()

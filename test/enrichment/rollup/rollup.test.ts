@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { inTransaction } from '../../../db/pool.ts'
+import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { addToRollup, lockRollup } from '../../../db/queries/rollup/hourly.ts'
 import { rollupLags } from '../../../db/queries/rollup/lag.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
@@ -84,17 +84,26 @@ test('pairs that pay again get room in their pages: no index is written for them
   await finalize(database, 'base', 1)
   await rollUp(database, 10_000)
   await pay(2, 20)
-  const moved = await inTransaction(database.pool, async (db) => {
+  const { moved, within } = await inTransaction(database.pool, async (db) => {
     await lockRollup(db, 'base')
+    const before = await movesOf(db)
     await addToRollup(db, 'base', { fromBlock: 2, toBlock: 2 })
-    const { rows } = await db.query(
-      `select n_tup_upd::int as moved, n_tup_hot_upd::int as within
-         from pg_stat_xact_user_tables where relname = 'settlement_payer'`,
-    )
-    return rows[0]
+    const after = await movesOf(db)
+    return { moved: after.moved - before.moved, within: after.within - before.within }
   })
-  expect(moved).toEqual({ moved: 100, within: 100 })
+  expect(moved).toBe(100)
+  // Not each: what an earlier test has left in a page takes room until somebody cleans it. Without room it is next to none.
+  expect(within).toBeGreaterThan(80)
 })
+
+/** Rows of pairs that were updated, and within their pages: those that this connection has not reported yet. */
+async function movesOf(db: Queryable): Promise<{ readonly moved: number; readonly within: number }> {
+  const { rows } = await db.query(
+    `select n_tup_upd::int as moved, n_tup_hot_upd::int as within
+       from pg_stat_xact_user_tables where relname = 'settlement_payer'`,
+  )
+  return rows[0]
+}
 
 test('two jobs that roll up at once add every settlement once', async () => {
   await store(

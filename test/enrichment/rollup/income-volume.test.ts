@@ -58,8 +58,15 @@ beforeAll(async () => {
   await loader.query(
     `insert into settlement_hourly (recipient, hour, chain, overload, first_block, last_block, n, amount)
        select int4send(n / 100), $1::timestamptz + n % 100 * interval '1 hour', 'base', false, n, n, 1, 1
-         from generate_series(1, 20000) n`,
+         from generate_series(1, 100000) n`,
     [start],
+  )
+  await loader.query(
+    `insert into income_hour (fid, hour, recipient, chain, kind, flag, x402, passed_on, first_at, last_at, n, amount, dust_n,
+                              dust_amount, other_n)
+       select 2, hour, recipient, chain, 'eip3009_vrs', 'none', false, false, hour, hour, 1, 1, 0, 0, 0
+         from settlement_hourly where recipient <> $1`,
+    [Buffer.from(busy.slice(2), 'hex')],
   )
   await loader.query('vacuum (analyze)')
   await loader.end()

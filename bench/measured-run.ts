@@ -10,6 +10,8 @@ export interface Run {
   readonly seconds: number
   /** Resident memory of all its processes together, at its highest. */
   readonly peakBytes: number
+  /** The same of the largest one alone: without npm and what starts it, which a container has not. */
+  readonly largestBytes: number
 }
 
 interface Surroundings {
@@ -39,23 +41,29 @@ export async function measure(
     })
   }
   let peakBytes = 0
+  let largestBytes = 0
   const timer = setInterval(async () => {
-    peakBytes = Math.max(peakBytes, await residentBytes(child))
+    const sizes = await residentBytes(child)
+    peakBytes = Math.max(
+      peakBytes,
+      sizes.reduce((sum, bytes) => sum + bytes, 0),
+    )
+    largestBytes = Math.max(largestBytes, ...sizes)
   }, memoryPollMs)
   const [code] = await once(child, 'close')
   clearInterval(timer)
   process.off('exit', end)
   if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${output}`)
-  return { seconds: (performance.now() - began) / 1000, peakBytes }
+  return { seconds: (performance.now() - began) / 1000, peakBytes, largestBytes }
 }
 
-/** Of a process and all that descend from it. */
-async function residentBytes({ pid }: ChildProcess): Promise<number> {
+/** Of a process and of each that descends from it. */
+async function residentBytes({ pid }: ChildProcess): Promise<number[]> {
   const entries = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readProcess))
   const family = new Set([pid])
   // Parents are older than their children, but ids start anew: a second look finds whoever was missed.
   for (let look = 0; look < 4; look++) for (const one of entries) if (one && family.has(one.parent)) family.add(one.pid)
-  return entries.reduce((sum, one) => sum + (one && family.has(one.pid) ? one.bytes : 0), 0)
+  return entries.flatMap((one) => (one && family.has(one.pid) ? [one.bytes] : []))
 }
 
 const pageBytes = 4096

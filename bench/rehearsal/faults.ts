@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { makeSmallDisk, type SmallDisk } from '../../test/doubles/small-disk.ts'
-import type { TcpLink } from '../../test/doubles/tcp-link.ts'
 import { until } from '../../test/support/until.ts'
 import { busiestChain } from '../busiest.ts'
 import type { Heads } from './heads.ts'
 import type { Installation } from './installation.ts'
+import type { Line } from './lines.ts'
 import { type Durations, withoutReadersWaiting } from './operations.ts'
 import type { Running } from './processes.ts'
 import { socialChain } from './shape.ts'
@@ -18,7 +18,7 @@ interface Scene {
   readonly jobs: Running
   readonly heads: Heads
   /** To the node of the busiest chain, and to the hub. */
-  readonly lines: { readonly node: TcpLink; readonly hub: TcpLink }
+  readonly lines: { readonly node: Line; readonly hub: Line }
 }
 
 const awayMs = 3_000
@@ -35,12 +35,12 @@ export async function disturb({ installation, jobs, heads, lines }: Scene): Prom
     await fault()
     took[name] = await heads.untilIndexed(name)
   }
-  const silent = async (link: TcpLink) => {
-    link.freeze()
+  const silent = async (link: Line) => {
+    await link.freeze()
     await delay(awayMs)
-    link.thaw()
+    await link.thaw()
   }
-  const refused = async (link: TcpLink, meanwhile?: () => Promise<void>) => {
+  const refused = async (link: Line, meanwhile?: () => Promise<void>) => {
     await link.cut()
     await meanwhile?.()
     await delay(awayMs)

@@ -8,8 +8,8 @@ import { migrate } from '../../db/migrate.ts'
 import { createPool } from '../../db/pool.ts'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
 import { findHome } from '../../postgres/home.ts'
-import { startTcpLink, type TcpLink } from '../../test/doubles/tcp-link.ts'
 import { until } from '../../test/support/until.ts'
+import type { Line, Lines } from './lines.ts'
 
 const run = promisify(execFile)
 export const serverSettings = { shared_buffers: '1GB', max_wal_size: '4GB' }
@@ -25,7 +25,7 @@ export interface Installation {
   /** Process id of it. */
   readonly pid: number
   /** The same through a line that can go bad, and stays when the server moves to another port. */
-  readonly line: { readonly url: string; readonly link: TcpLink }
+  readonly line: { readonly url: string; readonly link: Line }
   /** Through a line of its own, which stays as well. */
   readonly pool: pg.Pool
   /** Another, migrated database of the server. */
@@ -37,7 +37,7 @@ export interface Installation {
   stop(): Promise<void>
 }
 
-export async function openInstallation(folder: string): Promise<Installation> {
+export async function openInstallation(folder: string, lines: Lines): Promise<Installation> {
   const home = join(folder, 'installation')
   await mkdir(join(home, '.data'), { recursive: true })
   // The server, another user when this is root, has to reach its data.
@@ -45,8 +45,9 @@ export async function openInstallation(folder: string): Promise<Installation> {
   const options = { dataFolder: join(home, '.data/postgres'), settings: serverSettings }
   let server: EmbeddedPostgres = await startPostgres(options)
   await migrate(server.databaseUrl)
+  const port = () => Number(new URL(server.databaseUrl).port)
   const openLine = async () => {
-    const link = await startTcpLink(() => Number(new URL(server.databaseUrl).port))
+    const link = await lines.open(port())
     const url = new URL(server.databaseUrl)
     url.port = String(link.port)
     return { url: url.href, link }
@@ -76,6 +77,7 @@ export async function openInstallation(folder: string): Promise<Installation> {
       process.kill(server.pid, 'SIGQUIT')
       await until('the server has ended', () => !existsSync(`/proc/${server.pid}`), endedMs)
       server = await startPostgres(options)
+      for (const { link } of [line, steady]) await link.aim(port())
       return (performance.now() - began) / 1_000
     },
     async forgetFiles() {
@@ -86,7 +88,6 @@ export async function openInstallation(folder: string): Promise<Installation> {
     },
     async stop() {
       await pool.end()
-      for (const { link } of [line, steady]) await link.close()
       await server.stop()
     },
   }

@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import { type DevChain, funder } from '../../devnet/chain/chain.ts'
 import { registerMany } from '../../devnet/chain/identity.ts'
+import { aggregate } from '../../devnet/chain/payments.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { recipientAddress } from '../../test/doubles/portal/generated-source.ts'
@@ -14,18 +15,27 @@ export interface People {
   readonly claimants: readonly Claimant[]
 }
 
-const claimants = 40
 /** Of claimants of the first attempt; another attempt has others, whose claims are not there yet. */
 const firstClaimant = 1_000_000_000
-/** Registrations of one transaction, and what they take. */
+/** Registrations of one transaction, and the most they take. */
 const atOnce = 100
 const gas = 30_000_000n
 const yearMs = 365 * 86_400_000
 
+interface Places {
+  /** Where agents are registered. */
+  readonly registry: DevChain
+  /** Where accounts and their keys are. */
+  readonly social: DevChain
+  readonly attempt: number
+  /** How many claim. */
+  readonly claiming?: number
+}
+
 /** A network with all accounts of the rehearsal, whose agents are registered on a chain; nobody is registered twice. */
 export async function settlePeople(
-  shape: Shape,
-  { registry, social, attempt }: { registry: DevChain; social: DevChain; attempt: number },
+  shape: Pick<Shape, 'accounts' | 'agents' | 'holdings'>,
+  { registry, social, attempt, claiming = 40 }: Places,
 ): Promise<People> {
   const hub = await startHub(new HubState())
   const registeredAt = new Date(Date.now() - yearMs)
@@ -35,25 +45,33 @@ export async function settlePeople(
   }
   const agents = Array.from({ length: shape.agents }, (_, at) => at + 1)
   const holder = shape.agents + 1
-  await Promise.all(agents.map((fid) => registry.execute(funder, registration(addressOf(fid, shape), 1), { gas })))
-  for (let left = shape.holdings; left > 0; left -= atOnce) {
-    await registry.execute(funder, registration(addressOf(holder, shape), Math.min(left, atOnce)), { gas })
-  }
-  const claiming = Array.from({ length: claimants }, (_, n) =>
-    newClaimant(firstClaimant + attempt * claimants + n, hub, social),
+  const owners = [...agents, ...Array.from({ length: shape.holdings }, () => holder)].map((fid) =>
+    addressOf(fid, shape),
   )
-  return { hub, agents: [...agents, holder], claimants: await Promise.all(claiming) }
+  await register(registry, owners)
+  const claimants: Claimant[] = []
+  for (let fid = firstClaimant + attempt * claiming; claimants.length < claiming; fid++) {
+    claimants.push(await newClaimant(fid, hub, social))
+  }
+  return { hub, agents: [...agents, holder], claimants }
 }
 
-function registration(to: Address, count: number) {
-  return registerMany(
-    Array.from({ length: count }, (_, n) => `data:,identity ${n}`),
-    to,
-  )
+/**
+ * An identity for each owner, in their order. One transaction after the other: each that is waited for is asked for at every
+ * block, so that thousands at once keep the node from mining them.
+ */
+async function register(chain: DevChain, owners: readonly Address[]): Promise<void> {
+  for (let first = 0; first < owners.length; first += atOnce) {
+    const calls = owners.slice(first, first + atOnce).map((owner, n) => ({
+      ...registerMany([`data:,identity ${first + n}`], owner),
+      allowFailure: false,
+    }))
+    await chain.execute(funder, aggregate(chain, calls), { gas })
+  }
 }
 
 /** Agents verify the addresses that are paid most; the others' are nobody's payees. */
-function addressOf(fid: number, { agents }: Shape): Address {
+function addressOf(fid: number, { agents }: Pick<Shape, 'agents'>): Address {
   return (fid <= agents ? recipientAddress(fid) : accountAddress(fid)) as Address
 }
 

@@ -9,7 +9,6 @@ import { createPool, inTransaction } from '../../db/pool.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
 import { prepareTraffic, trafficAddresses } from '../../test/chain/traffic.ts'
-import { startTcpLink, type TcpLink } from '../../test/doubles/tcp-link.ts'
 import { chainSettings } from '../../test/support/chain/settings.ts'
 import { busiestChain } from '../busiest.ts'
 import { checkRows } from '../check-rows.ts'
@@ -19,6 +18,7 @@ import type { Curve } from './curve.ts'
 import { disturb } from './faults.ts'
 import { growHeads, headAddresses, prepareHeads } from './heads.ts'
 import { type Installation, openInstallation, removeDatabase } from './installation.ts'
+import { type Line, type Lines, startLines } from './lines.ts'
 import { type Loaded, loadHistory, startPortal } from './load.ts'
 import { watchMemory } from './memory.ts'
 import { operate, reserveEdge } from './operations.ts'
@@ -63,9 +63,10 @@ export async function benchRehearsal({ rows, folder }: { rows: number; folder: s
     for (let close = opened.pop(); close; close = opened.pop()) await close()
   }
   const play = async () => {
-    const installation = own(await openInstallation(folder), (one) => one.stop())
+    const lines = own(await startLines(), (one) => one.stop())
+    const installation = own(await openInstallation(folder, lines), (one) => one.stop())
     const portal = own(await startPortal(shape, folder), (one) => one.stop())
-    const stage = { folder, installation, shape, portalUrl: portal.url, own }
+    const stage = { folder, installation, lines, shape, portalUrl: portal.url, own }
     const loaded = record.loaded ?? (await load(stage, record))
     if (!record.loaded && loaded.rows >= keptRows) {
       await command('db/backup/main.ts', ['--out', join(folder, 'loaded')], {}, { cwd: installation.home })
@@ -93,6 +94,7 @@ export async function benchRehearsal({ rows, folder }: { rows: number; folder: s
 interface Stage {
   readonly folder: string
   readonly installation: Installation
+  readonly lines: Lines
   readonly shape: Shape
   readonly portalUrl: string
   readonly own: <T>(one: T, close: (one: T) => unknown) => T
@@ -124,7 +126,7 @@ async function loadEnv({ folder, installation, shape, portalUrl }: Stage): Promi
 interface World {
   readonly chains: readonly DevChain[]
   readonly people: People
-  readonly lines: { readonly node: TcpLink; readonly hub: TcpLink }
+  readonly lines: { readonly node: Line; readonly hub: Line }
   readonly jobs: Running
   readonly api: Awaited<ReturnType<typeof runApi>>
 }
@@ -147,7 +149,7 @@ async function playThrough(stage: Stage, attempt: number): Promise<Omit<Findings
   return { ...settled, ...live, cold, lost, restoreSeconds, differences }
 }
 
-async function openWorld({ folder, installation, shape, own }: Stage, attempt: number): Promise<World> {
+async function openWorld({ folder, installation, lines, shape, own }: Stage, attempt: number): Promise<World> {
   say('starting the chains')
   const funded = [...trafficAddresses, ...headAddresses]
   const start = async (name: (typeof headChains)[number]) => {
@@ -163,23 +165,30 @@ async function openWorld({ folder, installation, shape, own }: Stage, attempt: n
   const social = chains.find(({ addresses }) => addresses.idRegistry) as DevChain
   const people = await settlePeople(shape, { registry, social, attempt })
   own(people.hub, (hub) => hub.stop())
-  const line = async (url: string) => own(await startTcpLink(Number(new URL(url).port)), (one) => one.close())
-  const lines = { node: await line(registry.rpc), hub: await line(people.hub.url) }
+  const lineTo = (url: string) => lines.open(Number(new URL(url).port))
+  const node = await lineTo(registry.rpc)
+  const hub = await lineTo(people.hub.url)
   const paidFrom = shape.payments.firstBlock
-  const rpc = `http://127.0.0.1:${lines.node.port}`
+  const rpc = `http://127.0.0.1:${node.port}`
   const chainsFile = await writeChainsFile(join(folder, 'chains.json'), rowsOf(chains, shape, { paidFrom, rpc }))
   const settings = readChains({ env: {}, file: openChainsFile(chainsFile) })
   await reserveEdge({ installation, shape }, settingsOf(settings, busiestChain))
-  const hubUrl = `http://127.0.0.1:${lines.hub.port}`
+  const hubUrl = `http://127.0.0.1:${hub.port}`
   const jobs = own(await runJobs(folder, { databaseUrl: installation.line.url, chainsFile, hubUrl }), (one) =>
     one.stop(),
   )
-  return { chains, people, lines, jobs, api: await openApi({ folder, installation, shape, own }, { chains, people }) }
+  return {
+    chains,
+    people,
+    lines: { node, hub },
+    jobs,
+    api: await openApi({ folder, installation, shape, own }, { chains, people }),
+  }
 }
 
 /** An API whose lines are good: it does not pass through this process, whose own work would be in its times. */
 async function openApi(
-  { folder, installation, shape, own }: Omit<Stage, 'portalUrl'>,
+  { folder, installation, shape, own }: Omit<Stage, 'lines' | 'portalUrl'>,
   { chains, people }: Pick<World, 'chains' | 'people'>,
 ) {
   const paidFrom = shape.payments.firstBlock

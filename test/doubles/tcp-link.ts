@@ -22,7 +22,8 @@ export async function startTcpLink(targetPort: number | (() => number)): Promise
   let frozen = false
   let bytesOfEach: (() => number) | undefined
   const accept = (client: Socket) => {
-    const server = connect(typeof targetPort === 'number' ? targetPort : targetPort(), '127.0.0.1')
+    const port = typeof targetPort === 'number' ? targetPort : targetPort()
+    const server = connect({ port, host: '127.0.0.1', noDelay: true })
     let left = bytesOfEach?.() ?? Number.POSITIVE_INFINITY
     client.on('data', (data) => server.write(data))
     server.on('data', (data) => {
@@ -71,7 +72,8 @@ export async function startTcpLink(targetPort: number | (() => number)): Promise
 }
 
 async function listen(port: number, accept: (client: Socket) => void): Promise<Server> {
-  const server = createServer(accept)
+  // What comes in pieces goes on in pieces: none waits until the one before it is acknowledged.
+  const server = createServer({ noDelay: true }, accept)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return server
 }

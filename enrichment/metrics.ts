@@ -4,9 +4,10 @@ import { countDueEdges } from '../db/queries/join/edge-events.ts'
 import { countEvents } from '../db/queries/join/events.ts'
 import { rollupLags } from '../db/queries/rollup/lag.ts'
 import { reachedAges } from '../db/queries/sources/cursors.ts'
-import { countDue } from '../db/queries/sources/source-state.ts'
+import { countDue, countSubjects, mostDue } from '../db/queries/sources/source-state.ts'
 import type { Host } from '../hosts/host.ts'
 import { tellBuild } from '../ops/build.ts'
+import { hour } from '../ops/time.ts'
 import { sources } from '../sources.ts'
 
 interface Metrics {
@@ -27,6 +28,8 @@ interface MetricsOptions {
 
 /** Seconds; from a pass with nothing to do to the longest that is no hang. */
 const passBuckets = [0.01, 0.1, 1, 5, 15, 60, 300, 900]
+/** How long a count of all subjects is told: it reads each of them. */
+const countedMs = hour
 
 export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): Metrics {
   const registers = [new Registry()]
@@ -48,13 +51,13 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
   })
   const due = new Gauge({
     name: 'enrichment_subjects_due',
-    help: 'Subjects that wait to be read',
+    help: `Subjects that wait to be read; counted up to ${mostDue}`,
     labelNames: ['source'],
     registers,
   })
   const known = new Gauge({
     name: 'enrichment_subjects',
-    help: 'Subjects of each source',
+    help: 'Subjects of each source; counted once an hour',
     labelNames: ['source'],
     registers,
   })
@@ -115,15 +118,22 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     help: '1: the hub is not believed, and nothing it says is stored',
     registers,
   })
+  let countedAt = Number.NEGATIVE_INFINITY
+  async function tellSubjects() {
+    const at = now().getTime()
+    if (at - countedAt < countedMs) return
+    for (const { source, known: count } of await countSubjects(pool)) known.set({ source }, count)
+    countedAt = at
+  }
   return {
     read: (source, outcome) => reads.inc({ source, outcome }),
     passed: (loop, seconds) => passes.observe({ loop }, seconds),
     async text() {
       for (const row of await countDue(pool, now())) {
         due.set({ source: row.source }, row.due)
-        known.set({ source: row.source }, row.known)
         late.set({ source: row.source }, row.late_seconds)
       }
+      await tellSubjects()
       for (const { chain, seconds } of await rollupLags(pool, now())) lag.set({ chain }, seconds)
       const ages = [
         [behind, sources.events.name],

@@ -71,10 +71,11 @@ test('statements that are given up for their length are counted, and no other fa
 test('the enrichment tells the requests and the budget of its hosts, and how long passes took', async () => {
   const host = createHost({ name: 'hub', requestsPerSecond: 500 })
   const unlimited = createHost({ name: 'agents', requestsPerSecond: Number.POSITIVE_INFINITY })
+  let doubt: string | undefined
   const metrics = metricsOfEnrichment({
     pool: database.pool,
     hosts: [{ ...host }, unlimited],
-    hubDoubt: async () => undefined,
+    hubDoubt: async () => doubt,
     now: () => new Date(),
   })
   await Promise.all([host.slot(), host.slot('spare'), unlimited.slot()])
@@ -92,6 +93,9 @@ test('the enrichment tells the requests and the budget of its hosts, and how lon
   expect(told('enrichment_host_budget_per_second{host="agents"}')).toBeUndefined()
   expect(told('enrichment_pass_seconds_sum{loop="join"}')).toBe(2)
   expect(told('enrichment_pass_seconds_count{loop="join"}')).toBe(1)
+  expect(told('enrichment_hub_doubted')).toBe(0)
+  doubt = 'it says that it is syncing'
+  expect(read(await metrics.text(), 'enrichment_hub_doubted')).toBe(1)
 })
 
 test('a processor tells what the backfills of its chain have to do and have done', async () => {

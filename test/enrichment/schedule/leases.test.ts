@@ -1,6 +1,7 @@
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Queryable } from '../../../db/pool.ts'
-import { leaseDue, leaseTail } from '../../../db/queries/sources/source-state.ts'
+import { inTransaction, type Queryable } from '../../../db/pool.ts'
+import { countDue, leaseDue, leaseTail } from '../../../db/queries/sources/source-state.ts'
 import { minute } from '../../../ops/time.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
@@ -35,12 +36,28 @@ interface Plan {
   readonly Plans?: readonly Plan[]
 }
 
+const explain = 'explain (analyze, buffers, format json)'
+const literalOf = (value: unknown) => pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value))
+
+/** Runs a statement with a plan that was made for no values in particular, as it may be after some runs of its name. */
+async function explainUnplanned(text: string, values: unknown[]) {
+  return inTransaction(database.pool, async (client) => {
+    await client.query('set local plan_cache_mode = force_generic_plan')
+    await client.query(`prepare one as ${text}`)
+    const explained = await client.query(`${explain} execute one (${values.map(literalOf).join(', ')})`)
+    await client.query('deallocate one')
+    return explained
+  })
+}
+
 /** The pages that statements took, and by what rows of the source were found, while they were run as they are. */
-async function costOf(run: (db: Queryable) => Promise<unknown>) {
+async function costOf(run: (db: Queryable) => Promise<unknown>, isPlannedForAll = false) {
   const plans: Plan[] = []
   const explaining = {
     async query({ text, values }: { text: string; values: unknown[] }) {
-      const { rows } = await database.pool.query(`explain (analyze, buffers, format json) ${text}`, values)
+      const { rows } = isPlannedForAll
+        ? await explainUnplanned(text, values)
+        : await database.pool.query(`${explain} ${text}`, values)
       plans.push(rows[0]['QUERY PLAN'][0].Plan)
       return { rows: [], rowCount: 0 }
     },
@@ -58,10 +75,12 @@ async function costOf(run: (db: Queryable) => Promise<unknown>) {
 const isNarrow = /priority = \d.*due_at <=|subject = /
 
 test.each([
-  ['the most urgent', leaseDue],
-  ['the rest', leaseTail],
-])('%s are found by index while none is due', async (_, lease) => {
-  const { pages, conditions } = await costOf((db) => lease(db, order))
+  ['the most urgent', leaseDue, false],
+  ['the rest', leaseTail, false],
+  ['the most urgent, by a plan for any values,', leaseDue, true],
+  ['the rest, by a plan for any values,', leaseTail, true],
+])('%s are found by index while none is due', async (_, lease, isPlannedForAll) => {
+  const { pages, conditions } = await costOf((db) => lease(db, order), isPlannedForAll)
   expect(pages).toBeLessThan(mostPages)
   for (const condition of conditions) expect(condition).toMatch(isNarrow)
 })
@@ -76,4 +95,26 @@ test('the most urgent are found by index where some of every priority are due', 
   const { pages, conditions } = await costOf((db) => leaseDue(db, order))
   expect(pages).toBeLessThan(2 * mostPages) // and those of writing them
   for (const condition of conditions) expect(condition).toMatch(isNarrow)
+})
+
+test('what is due is counted by index, and how long the oldest waits', async () => {
+  await database.pool.query(
+    `insert into source_state (source, subject, due_at) values ('few', 'fid:1', $1), ('none', 'fid:1', $2)`,
+    [new Date(now.getTime() - minute), order.until],
+  )
+  const { pages, conditions } = await costOf((db) => countDue(db, now))
+  expect(pages).toBeLessThan(2 * mostPages)
+  expect(conditions).not.toContain('Seq Scan')
+  const counted = await countDue(database.pool, now)
+  expect(counted.map(({ source, due, late_seconds }) => [source, due, late_seconds])).toEqual([
+    ['few', 1, 60],
+    ['none', 0, 0],
+    ['wide', expect.any(Number), expect.any(Number)],
+  ])
+  const { rows } = await database.pool.query(
+    `select count(*)::int as due, coalesce(greatest(0, extract(epoch from $1 - min(due_at))), 0)::int as late
+       from source_state where source = 'wide' and due_at <= $1`,
+    [now],
+  )
+  expect([counted[2]?.due, counted[2]?.late_seconds]).toEqual([rows[0].due, rows[0].late])
 })

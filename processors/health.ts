@@ -10,6 +10,8 @@ import type { ScopeLoader } from './scope/loader.ts'
 const lateMs = 2 * 60_000
 /** Milliseconds without progress after which a processor counts as hung. */
 const stuckMs = 10 * 60_000
+/** An audit asks a source twelve times before it gives it up, and a source that is away is no reason to restart the tip. */
+const auditStuckMs = 60 * 60_000
 /** Seconds that the newest indexed block may be old where a node tells the tip, */
 const objectiveAtTip = 2 * 60
 /** and where final blocks alone are read: Ethereum's finality, which other chains wait for too, and a margin. */
@@ -21,7 +23,7 @@ const commitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 interface Beside {
   /** Of the history of recipients that became known, when not every settlement is kept. */
   readonly loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefined
-  readonly auditor?: Pick<Auditor, 'mended' | 'blocksToGo'> | undefined
+  readonly auditor?: Pick<Auditor, 'mended' | 'blocksToGo' | 'silentSince'> | undefined
   /** What the chain's backfills have loaded; they are commands, which tell nothing at /metrics themselves. */
   readonly loads?: () => Promise<{ readonly blocksToGo: number; readonly settlements: number }>
 }
@@ -174,7 +176,10 @@ export function createHealth(
   return {
     notReady: () =>
       progress.indexedBlock === undefined ? 'no block indexed yet' : describeDelay(progress, Date.now(), lateMs),
-    stuck: () => describeDelay(progress, Date.now(), stuckMs) ?? describeHang(loader, Date.now()),
+    stuck: () =>
+      describeDelay(progress, Date.now(), stuckMs) ??
+      describeHang(loader, Date.now()) ??
+      describeAudit(auditor, Date.now()),
     metrics: () => registry.metrics(),
   }
 }
@@ -200,4 +205,10 @@ function describeHang(loader: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefi
   if (!loader || loader.backlog.recipients === 0 || now - loader.turnedAt <= stuckMs) return undefined
   const seconds = Math.round((now - loader.turnedAt) / 1000)
   return `the history of ${loader.backlog.recipients} recipients has not moved for ${seconds} seconds`
+}
+
+function describeAudit(auditor: Pick<Auditor, 'silentSince'> | undefined, now: number): string | undefined {
+  const since = auditor?.silentSince
+  if (since === undefined || now - since <= auditStuckMs) return undefined
+  return `the audit has not moved for ${Math.round((now - since) / 1000)} seconds`
 }

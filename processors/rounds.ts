@@ -11,11 +11,22 @@ interface RoundsOptions {
 export class Rounds {
   readonly #closing = new AbortController()
   #working: Promise<number> = Promise.resolve(0)
+  #silentSince: number | undefined
 
   constructor(private readonly options: RoundsOptions) {}
 
   get isClosing(): boolean {
     return this.#closing.signal.aborted
+  }
+
+  /** When the turn in flight began or last moved, milliseconds since 1970; undefined: none is in flight. */
+  get silentSince(): number | undefined {
+    return this.#silentSince
+  }
+
+  /** To be called by a turn that has got on. */
+  moved(): void {
+    this.#silentSince = Date.now()
   }
 
   start(restMs = 0): void {
@@ -35,7 +46,13 @@ export class Rounds {
     for (let rest = firstRestMs; ; rest = await this.#working) {
       await delay(rest, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
-      this.#working = this.options.turn().catch(this.options.failed)
+      this.moved()
+      this.#working = this.options
+        .turn()
+        .catch(this.options.failed)
+        .finally(() => {
+          this.#silentSince = undefined
+        })
     }
   }
 }

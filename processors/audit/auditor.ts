@@ -55,6 +55,11 @@ export class Auditor {
     this.#pool = createPool({ databaseUrl, name: `processor ${chain.name} audit`, max: 1 })
   }
 
+  /** When the audit in flight began or last got on, milliseconds since 1970; undefined: it rests. */
+  get silentSince(): number | undefined {
+    return this.#rounds.silentSince
+  }
+
   start(): void {
     this.#rounds.start(this.options.pauseMs)
   }
@@ -113,7 +118,9 @@ export class Auditor {
       onMended: (piece: Mended) => this.#count(mended, piece),
     }
     const tally = tokens.length > 0 ? await auditSettlements(audit, range) : emptyAudit()
+    this.#rounds.moved()
     const { events, firstHash, lastHash } = await readContractEvents(contracts, chain, range, this.#warn)
+    this.#rounds.moved()
     const custody = await this.#mendCustody(range, events)
     const agents = await noteAgents(this.#pool, chain, range, events)
     const read = events.registrations.length + events.feedback.length + events.responses.length + events.custody.length
@@ -130,6 +137,7 @@ export class Auditor {
   }
 
   #count(sum: { -readonly [K in keyof Mended]: number }, piece: Mended) {
+    this.#rounds.moved()
     for (const kind of ['missing', 'surplus', 'changed', 'unpaid'] as const) {
       sum[kind] += piece[kind]
       this.mended[kind] += piece[kind]

@@ -61,7 +61,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     backReference: before?.backReference ?? null,
     toolsChangedAt: hasChangedTool(before?.content, found?.content) ? now : (before?.toolsChangedAt ?? null),
     cardSignature: found ? found.cardSignature : (before?.cardSignature ?? null),
-    prices: check.prices ?? before?.prices ?? [],
+    prices: pricesAfter(before, check),
     firstSeenAt: before?.firstSeenAt ?? now,
     lastAliveAt: alive ? now : (before?.lastAliveAt ?? null),
     lastCheckAt: now,
@@ -70,6 +70,11 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     latencyMs,
     consecutiveFailures: alive ? 0 : (before?.consecutiveFailures ?? 0) + 1,
   }
+}
+
+/** A document that was read keeps what it asks for when who wants to be paid for it now does not say how. */
+function pricesAfter(before: KnownDocument | undefined, { found, prices = before?.prices ?? [] }: Check) {
+  return prices.length === 0 && !found && before?.content ? before.prices : prices
 }
 
 /** Whether a tool that keeps its name has another definition: whoever agreed to the one has the other now. */

@@ -51,6 +51,24 @@ function look(known: readonly KnownDocument[], checks: readonly Check[], unasked
   return { documents, standing: standingOf(documents, result, now) }
 }
 
+test('a document that was read keeps its prices until it, or a demand for payment, asks for others', () => {
+  const priced = (usd: string) =>
+    [{ resource: 'GET /answer', minUsd: usd, maxUsd: usd }] as unknown as Check['prices'] & object
+  const after = (known: Partial<KnownDocument>, asked: Partial<Check>, status: SpecStatus = 'payment_required') => {
+    const checked = { ...check(status, { declared: true }), ...asked }
+    return look([document({ prices: priced('0.01'), ...known })], [checked]).documents[0]?.prices
+  }
+  expect(after({}, { prices: [] })).toEqual(priced('0.01'))
+  expect(after({}, { prices: priced('0.02') })).toEqual(priced('0.02'))
+  expect(after({}, {}, 'http_5xx')).toEqual(priced('0.01'))
+  // What was never more than a demand is gone with it, and what the document itself says no more is gone, too.
+  expect(after({ content: undefined }, { prices: [] })).toEqual([])
+  const found = { content: document().content, sha256: Buffer.of(1), version: { etag: null, lastModified: null } }
+  expect(after({}, { prices: [], found: { ...found, cardSignature: null } as Check['found'] & object }, 'ok')).toEqual(
+    [],
+  )
+})
+
 test('a failing document stands until it has failed five times and been silent for three days', () => {
   const after = (failuresBefore: number, silentHours: number) =>
     look([document({ consecutiveFailures: failuresBefore, lastAliveAt: ago(silentHours) })], [check('http_5xx')])

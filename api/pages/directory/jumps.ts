@@ -5,6 +5,7 @@ import { tokenHolder } from '../../../db/queries/find/token.ts'
 import { type Html, html } from '../../http/html.ts'
 import { allSettlements } from '../../routes/find/all-settlements.ts'
 import type { allSettlementsList } from '../../schemas/settlement.ts'
+import { noneKnown } from '../lookup/transaction.ts'
 import { counted } from '../parts/figures.ts'
 import { identityLink, ownAddress, ownTransaction } from '../parts/links.ts'
 import { askExact, type World } from '../parts/page.ts'
@@ -18,7 +19,7 @@ export async function jumps(world: World, q: string): Promise<Html> {
     const query = allSettlements.query.parse({ tx_hash: hex(transaction) })
     const list = await askExact<z.output<typeof allSettlementsList>>(world, allSettlements, query)
     const [first] = list?.settlements ?? []
-    if (!list || !first) return jump(html`No gasless USDC settlement is known in this transaction.`)
+    if (!list || !first) return jump(html`${noneKnown}.`)
     return jump(
       html`${counted(list.count, 'settlement')} in the transaction ${ownTransaction(first.chain, first.tx_hash)} on ${chainOf(first.chain).label}`,
     )

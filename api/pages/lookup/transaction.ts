@@ -22,6 +22,11 @@ const mostRows = 50
 /** Recipients whose agents are named. */
 const mostNamed = 10
 
+/** Of a transaction without a row, as the beginning of a sentence or the whole of one. */
+export const noneKnown =
+  'No gasless USDC settlement is known in this transaction; where years ago are archived, theirs are in the files of ' +
+  '/exports alone'
+
 /** `/tx/{chain}/{hash}`: the settlements of a transaction. The chain by label, name or id. */
 export function transactionPage(world: World): Route {
   return page({
@@ -33,7 +38,7 @@ export function transactionPage(world: World): Route {
     query: z.object({}),
     maxAgeSeconds: 30,
     freshSeconds: 10,
-    missing: 'No gasless USDC settlement is known in this transaction',
+    missing: noneKnown,
     async view({ chain, hash }) {
       if (chain === undefined || hash === undefined) return undefined
       const query = allSettlements.query.parse({ tx_hash: hash, chain, limit: `${mostRows}` })

@@ -12,8 +12,6 @@ export interface FreshDatabase {
   readonly description: string
   /** Leaves the server; it ends when it is ours alone. */
   stop(): Promise<void>
-  /** Leaves the server without waiting: it ends with its last connection. */
-  kill(): void
 }
 
 const suffix = '_devnet'
@@ -23,9 +21,13 @@ const embeddedName = `agents${suffix}`
  * A database that was made this moment and holds the tables, nothing else. An earlier one of the same name is gone.
  *
  * On the embedded server below the state folder; with a DATABASE_URL on its server, beside the database it names, which
- * is not touched. Throws when the user of that URL may not create databases.
+ * is not touched. `onServer` is told of the embedded server's process. Throws when the user of that URL may not create databases.
  */
-export async function createFreshDatabase(stateFolder: string, databaseUrl?: string): Promise<FreshDatabase> {
+export async function createFreshDatabase(
+  stateFolder: string,
+  databaseUrl?: string,
+  onServer?: (pid: number) => void,
+): Promise<FreshDatabase> {
   if (databaseUrl) {
     const url = new URL(databaseUrl)
     const name = `${decodeURIComponent(url.pathname.slice(1)) || 'postgres'}${suffix}`
@@ -36,12 +38,11 @@ export async function createFreshDatabase(stateFolder: string, databaseUrl?: str
       url: url.href,
       description: `Postgres at ${url.host}, database ${name}`,
       stop: async () => {},
-      kill: () => {},
     }
   }
   const dataFolder = join(stateFolder, 'postgres')
   // What a power cut could lose is a toy world, made anew at the next start.
-  const server = await startPostgres({ dataFolder, settings: { synchronous_commit: 'off' } })
+  const server = await startPostgres({ dataFolder, settings: { synchronous_commit: 'off' }, onServer })
   try {
     await recreate(server.databaseUrl, embeddedName)
     const url = server.urlOf(embeddedName)
@@ -50,7 +51,6 @@ export async function createFreshDatabase(stateFolder: string, databaseUrl?: str
       url,
       description: `embedded Postgres, database ${embeddedName}`,
       stop: () => server.stop(),
-      kill: () => process.kill(server.pid, 'SIGTERM'), // to Postgres: end once nobody is connected
     }
   } catch (error) {
     await server.stop()

@@ -75,7 +75,7 @@ async function start(
   teardown: Teardown,
 ) {
   const [database, running] = await together(
-    createFreshDatabase(folder, process.env.DATABASE_URL).then((made) => teardown.own(made)),
+    createFreshDatabase(folder, process.env.DATABASE_URL, teardown.endServer).then((made) => teardown.own(made)),
     startWorld({
       seed,
       hubPort: usualPorts.hub,

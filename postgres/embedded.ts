@@ -45,11 +45,12 @@ export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedP
   const lock = { name: `postgres ${home.data}`, waitMs: lockWaitMs }
   return withLock(lock, async () => {
     const running = await findServer(home)
+    if (running) options.onServer?.(running.pid)
     const server = running ?? (await startServer(home, options))
     const presence = await enter(server)
     let left: Promise<void> | undefined
     const stop = () => {
-      left ??= withLock(lock, () => leave(home, presence))
+      left ??= withLock(lock, () => leave(home, server, presence))
       return left
     }
     const urlOf = (database: string) => urlTo(server, database)
@@ -78,19 +79,25 @@ async function enter(server: Server): Promise<Presence> {
   return presence
 }
 
-async function leave(home: PostgresHome, presence: Presence) {
+async function leave(home: PostgresHome, server: Server, presence: Presence) {
   presence.ref()
+  // A connection that broke, as all do when one process of the server is killed, says nothing about the server.
+  const isUsed = await isUsedBeside(presence)
+    .catch(async () => isUsedBeside(await connect(server, leaver)))
+    .catch(() => false)
+  if (!isUsed) await shutDown(home, server.pid)
+}
+
+/** Whether other processes use the server, too. Ends the connection. */
+async function isUsedBeside(connection: pg.Client): Promise<boolean> {
   try {
     // Renamed first: the server lists a connection for a moment after its end.
-    await presence.query(`set application_name = '${leaver}'`)
-    const { rows } = await presence.query('select from pg_stat_activity where application_name = $1', [user])
-    if (rows.length > 0) return
-  } catch {
-    return // the server is gone already
+    await connection.query(`set application_name = '${leaver}'`)
+    const { rows } = await connection.query('select from pg_stat_activity where application_name = $1', [user])
+    return rows.length > 0
   } finally {
-    await presence.end().catch(() => {})
+    await connection.end().catch(() => {})
   }
-  await shutDown(home)
 }
 
 async function connect(server: Server, name: string): Promise<pg.Client> {

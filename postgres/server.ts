@@ -14,6 +14,8 @@ export interface EmbeddedOptions {
   readonly durable?: boolean
   /** Further server settings. */
   readonly settings?: Record<string, string>
+  /** Told of the server's process as soon as there is one: it does not end with this process. */
+  readonly onServer?: (pid: number) => void
 }
 
 /** A running server and the way in. */
@@ -54,6 +56,7 @@ export async function startServer(home: PostgresHome, options: EmbeddedOptions):
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
     const child = await launch(home, port, options)
+    if (child.pid !== undefined) options.onServer?.(child.pid)
     const problem = await untilReady(child, home)
     if (problem === undefined) return { port, password, pid: child.pid as number }
     if (attempt === startAttempts || !passing.test(problem)) {
@@ -63,10 +66,10 @@ export async function startServer(home: PostgresHome, options: EmbeddedOptions):
   }
 }
 
-/** Fast shutdown; returns when the data is safely closed. */
-export async function shutDown(home: PostgresHome) {
+/** Fast shutdown of the server with this process id; returns when the data is safely closed. */
+export async function shutDown(home: PostgresHome, pid: number) {
   const running = await readRunning(home)
-  if (!running) return
+  if (running?.pid !== pid) return
   process.kill(running.pid, 'SIGINT')
   const deadline = Date.now() + stopTimeoutMs
   // The server removes its lock file last. Its process may stay as a zombie where nobody collects orphans.

@@ -45,7 +45,7 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
   const stack = createStack({ logFolder: join(folder, 'logs'), processes: new ProcessFile(processFile), say })
 
   const start = async (teardown: Teardown) => {
-    const database = await openDatabase(env.DATABASE_URL)
+    const database = await openDatabase(env.DATABASE_URL, teardown.endServer)
     await teardown.own({ stop: () => database.close() })
     const ran = [...database.migrated, ...(await migrate(database.databaseUrl))]
     say(`  database  ${database.description}${ran.length > 0 ? `; migrated: ${ran.join(', ')}` : ''}`)

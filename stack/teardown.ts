@@ -12,6 +12,7 @@ interface Stoppable {
 /** What has been started, to be stopped in the opposite order. */
 export class Teardown {
   private readonly owned: Stoppable[] = []
+  private readonly kills: (() => void)[] = []
   private readonly interruption = new AbortController()
 
   /** Aborted by the first signal. */
@@ -29,6 +30,14 @@ export class Teardown {
     return resource
   }
 
+  /**
+   * Ends what is still being started, or outlives this process, when somebody is tired of waiting. For a server of the
+   * database: its process.
+   */
+  readonly endServer = (pid: number) => {
+    this.kills.push(() => process.kill(pid, 'SIGTERM')) // to Postgres: end once nobody is connected
+  }
+
   interrupt() {
     this.interruption.abort(new Interrupted())
   }
@@ -41,9 +50,9 @@ export class Teardown {
   }
 
   killAll() {
-    for (const one of this.owned) {
+    for (const kill of [...this.owned.map((one) => () => one.kill?.()), ...this.kills]) {
       try {
-        one.kill?.()
+        kill()
       } catch {
         // gone already; the others are not spared for that
       }

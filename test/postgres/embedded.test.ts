@@ -57,6 +57,15 @@ test('the server ends with the last process that leaves it, not with the one tha
   expect(await answers(adopter.databaseUrl)).toBe(false)
 })
 
+test('a server that broke the connection of its user ends when that one leaves, all the same', async () => {
+  const told: number[] = []
+  const server = await startPostgres({ dataFolder: join(folder, 'postgres'), onServer: (pid) => told.push(pid) })
+  expect(told).toEqual([server.pid])
+  await query(server, `select pg_terminate_backend(pid) from pg_stat_activity where application_name like '% user'`)
+  await server.stop()
+  expect(await answers(server.databaseUrl)).toBe(false)
+})
+
 test('a server whose processes were killed is adopted, and ends with the adopter', async () => {
   const user = await startUser()
   await user.kill()

@@ -142,6 +142,20 @@ describe('a teardown', () => {
     expect(log).toEqual(['late'])
   })
 
+  test('killed, ends a server that was still being started, too', async () => {
+    const server = spawn('sleep', ['600'], { stdio: 'ignore', detached: true })
+    const gone = once(server, 'exit')
+    const teardown = new Teardown()
+    const killed: string[] = []
+    await teardown.own({ stop: async () => {}, kill: () => void killed.push('stack') })
+    teardown.endServer(server.pid as number)
+    teardown.interrupt()
+    teardown.killAll()
+    expect(await gone).toEqual([null, 'SIGTERM'])
+    expect(killed).toEqual(['stack'])
+    teardown.killAll() // it is gone already, which is fine
+  })
+
   test('of two starts waits for both before it reports the failure of one', async () => {
     let ended = false
     const slow = new Promise<number>((resolve) => setImmediate(() => resolve(1))).finally(() => {

@@ -10,13 +10,16 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
+/** A server that many tests share may be slow to take a connection; nothing is shown by giving up early. */
+const connectTimeoutMs = 60_000
+
 /** A database of the test's own: migrated, empty. Drop it in `afterAll`. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   await onServer(`create database ${name} template ${inject('databaseTemplate')}`)
   const url = new URL(inject('databaseServer'))
   url.pathname = name
-  const pool = createPool({ databaseUrl: url.href, name: 'test' })
+  const pool = createPool({ databaseUrl: url.href, name: 'test', connectTimeoutMs })
   return {
     url: url.href,
     pool,

@@ -1,15 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { folderOfProcess, foldersLeft } from '../../ops/leftovers.ts'
 
 const package_ = '@foundry-rs/anvil-linux-amd64'
 const startSeconds = 30
 const stopSeconds = 5
 const pollMs = 20
+/** Begins the name of a node's folder: its genesis file, and the states that it puts on disk after some hundred blocks. */
+const nodeFolderPrefix = 'agent-directory-anvil'
 /** How much of what the node printed goes into an error. */
 const outputCharacters = 4_000
 
@@ -17,7 +20,7 @@ interface Anvil {
   /** HTTP and WebSocket answer here. */
   readonly rpc: string
   readonly pid: number
-  /** Resolves once the process is gone. */
+  /** Resolves once the process and its folder are gone. */
   stop(): Promise<void>
 }
 
@@ -39,10 +42,13 @@ interface AnvilOptions {
  */
 export async function startAnvil({ port, genesis, gasLimit, blockSeconds, firstBlock }: AnvilOptions): Promise<Anvil> {
   const binary = findBinary()
-  const folder = await mkdtemp(join(tmpdir(), 'agent-directory-anvil-'))
+  // Of processes that were killed together with the shells that would have cleaned up after them.
+  for (const left of await foldersLeft(tmpdir(), nodeFolderPrefix)) await removeFolder(left)
+  const folder = await folderOfProcess(tmpdir(), nodeFolderPrefix)
   const genesisFile = join(folder, 'genesis.json')
   await writeFile(genesisFile, JSON.stringify(genesis))
   const args = ['--host', '127.0.0.1', '--port', String(port), '--init', genesisFile]
+  args.push('--cache-path', join(folder, 'states'))
   args.push(
     '--hardfork',
     'prague',
@@ -59,23 +65,29 @@ export async function startAnvil({ port, genesis, gasLimit, blockSeconds, firstB
   if (blockSeconds) args.push('--block-time', String(blockSeconds))
   if (firstBlock) args.push('--number', String(firstBlock))
 
-  // The shell becomes the node; what it leaves behind reads the pipe to this process and ends the node when the pipe
-  // closes. A group of its own keeps a terminal's Ctrl-C from reaching the node before whoever reads from it.
-  const watched = 'exec 3<&0; (cat <&3 >/dev/null; kill $$ 2>/dev/null) & exec "$@" </dev/null 3<&-'
-  const child = spawn('/bin/sh', ['-c', watched, 'anvil', binary, ...args], { detached: true })
+  // The shell becomes the node; what it leaves behind reads the pipe to this process. When the pipe closes it ends the
+  // node and, when that one is gone, removes its folder: the node itself leaves its states there when a signal ends it.
+  // A group of its own keeps a terminal's Ctrl-C from reaching the node before whoever reads from it.
+  const cleanUp =
+    'cat <&3 >/dev/null; kill $$ 2>/dev/null; n=0; ' +
+    `while kill -0 $$ 2>/dev/null && [ $((n+=1)) -lt ${stopSeconds * 10} ]; do sleep 0.1; done; ` +
+    'kill -KILL $$ 2>/dev/null; rm -rf "$0"'
+  const watched = `exec 3<&0; (${cleanUp}) & exec "$@" </dev/null 3<&-`
+  const child = spawn('/bin/sh', ['-c', watched, folder, binary, ...args], { detached: true })
   let output = ''
   const collect = (text: Buffer) => {
     output = (output + text).slice(-outputCharacters)
   }
   child.stdout.on('data', collect)
   child.stderr.on('data', collect)
-  const exited = once(child, 'exit').then(() => child.stdin.destroy())
+  child.once('exit', () => child.stdin.destroy())
+  // Its output is closed by whoever writes to it last: the shell, once it has cleaned up.
+  const closed = once(child, 'close')
 
   const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGTERM')
     const kill = setTimeout(() => child.kill('SIGKILL'), stopSeconds * 1000)
-    await exited
+    child.kill('SIGTERM')
+    await closed
     clearTimeout(kill)
   }
   const rpc = `http://127.0.0.1:${port}`
@@ -84,10 +96,13 @@ export async function startAnvil({ port, genesis, gasLimit, blockSeconds, firstB
   } catch (error) {
     await stop()
     throw new Error(`anvil on port ${port}: ${(error as Error).message}\n${output}`)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
   return { rpc, pid: child.pid as number, stop }
+}
+
+/** Another process may be removing it too, or a node that ends may write still: then the next start does. */
+function removeFolder(folder: string) {
+  return rm(folder, { recursive: true, force: true }).catch(() => {})
 }
 
 function findBinary(): string {

@@ -1,5 +1,8 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Address, type Hash, keccak256, parseEventLogs, stringToHex, toBytes, zeroAddress } from 'viem'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -9,11 +12,13 @@ import { addAppKey, registerFid, removeAppKey } from '../../devnet/chain/farcast
 import * as identity from '../../devnet/chain/identity.ts'
 import { mint, pay, signAuthorization } from '../../devnet/chain/payments.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
+import { folderOfProcess } from '../../ops/leftovers.ts'
 import { loader } from '../support/mains.ts'
 
 const owner = accountOf('owner')
 const other = accountOf('other')
 const genesisTime = 1_770_000_000
+const nodeFolders = 'agent-directory-anvil'
 
 let chain: DevChain
 beforeAll(async () => {
@@ -125,7 +130,7 @@ test('calls sent at once by one account are mined in their order', async () => {
   expect(ids).toEqual([...ids].sort((a, b) => Number(a - b)))
 })
 
-test('a node ends with the process that started it, even a killed one', async () => {
+test('a node ends with the process that started it, even a killed one, and leaves nothing on disk', async () => {
   const program = `
     const { startDevChain } = await import(${JSON.stringify(new URL('../../devnet/chain/chain.ts', import.meta.url).href)})
     console.log((await startDevChain('base')).pid)
@@ -135,9 +140,31 @@ test('a node ends with the process that started it, even a killed one', async ()
   const [line] = await once(createInterface(starter.stdout), 'line')
   const pid = Number(line)
   expect(isAlive(pid)).toBe(true)
+  expect(foldersOf(starter.pid as number)).toHaveLength(1)
   starter.kill('SIGKILL')
   await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 })
+  await vi.waitUntil(() => foldersOf(starter.pid as number).length === 0, { timeout: 60_000 })
 })
+
+test('what a node keeps on disk of a long history goes when it is stopped, or with the next start', async () => {
+  const { pid: dead } = spawnSync('true')
+  const left = await folderOfProcess(tmpdir(), nodeFolders, dead)
+  const before = foldersOf(process.pid)
+  const long = await startDevChain('base')
+  expect(existsSync(left)).toBe(false)
+  const [folder] = foldersOf(process.pid).filter((name) => !before.includes(name))
+  await long.client.mine({ blocks: 1_500 })
+  const states = () => readdirSync(join(folder as string, 'states'), { recursive: true }).map(String)
+  await vi.waitUntil(() => states().some((name) => name.endsWith('.json')), { timeout: 60_000 })
+  await long.stop()
+  expect(foldersOf(process.pid)).toEqual(before)
+})
+
+/** Folders of the nodes that a process has started. */
+function foldersOf(pid: number): string[] {
+  const names = readdirSync(tmpdir()).filter((name) => name.startsWith(nodeFolders) && name.includes(`-${pid}-`))
+  return names.map((name) => join(tmpdir(), name)).sort()
+}
 
 async function newIdentity(): Promise<bigint> {
   return identity.newIdentity(chain, await chain.send(owner, identity.register('')))

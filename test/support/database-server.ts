@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, readdir, readFile, readlink, rm, statfs } from 'node:fs/promises'
+import { chmod, readFile, rm, statfs } from 'node:fs/promises'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../db/migrate.ts'
+import { folderOfProcess, foldersLeft } from '../../ops/leftovers.ts'
 import { startPostgres } from '../../postgres/embedded.ts'
 
 declare module 'vitest' {
@@ -21,13 +22,10 @@ declare module 'vitest' {
 const inMemory = '/dev/shm'
 const enoughBytes = 8 * 1024 ** 3
 
-/** Process ids say nothing in another container, so what is named after them is told apart by where they count. */
-const namespace = /\d+/.exec(await readlink('/proc/self/ns/pid').catch(() => ''))?.[0] ?? '0'
-const prefix = 'agent-directory-test-'
-const named = new RegExp(`^${prefix}(\\d+)-(\\d+)-`)
+const prefix = 'agent-directory-test'
 
 /** A new folder in `place` for the data of a run of this process, or of the one that is named. */
-export const folderOfRun = (place: string, pid = process.pid) => mkdtemp(join(place, `${prefix}${namespace}-${pid}-`))
+export const folderOfRun = (place: string, pid?: number) => folderOfProcess(place, prefix, pid)
 
 /** One server a test run, with a migrated template; `createTestDatabase` clones it. */
 export default async function setup(project: TestProject) {
@@ -72,22 +70,11 @@ function cleanUpAfterUs(server: number, folder: string) {
 
 /** Ends the servers and removes the data of runs that were killed together with their cleaner. */
 export async function removeLeftovers(place: string) {
-  for (const name of await readdir(place).catch(() => [])) {
-    const [, at, pid] = named.exec(name) ?? []
-    if (pid === undefined || at !== namespace || isRunning(Number(pid))) continue
-    const folder = join(place, name)
+  for (const folder of await foldersLeft(place, prefix)) {
     const [server] = (await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => '')).split('\n')
     const command = await readFile(`/proc/${server || 0}/cmdline`, 'utf8').catch(() => '')
     if (command.includes(folder)) process.kill(Number(server), 'SIGQUIT')
     // Another run may remove it too, and a server that ends may write still: then the next run does.
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }).catch(() => {})
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

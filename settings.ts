@@ -219,6 +219,12 @@ const network = {
     about: "seconds from one reading of the hub's events to the next",
     readers: ['enrichment'],
   },
+  EDGES_PAUSE_SECONDS: {
+    form: seconds(0.1, 3600),
+    default: '60',
+    about: 'seconds from one pass over the edges between agents to the next, where the last one found nothing to do',
+    readers: ['enrichment'],
+  },
   NEYNAR_URL: {
     form: httpUrl,
     default: publicHosts.neynar.url,

@@ -33,6 +33,8 @@ LIMIT_PER_DAY, SERVICE_NAME, SETTLEMENT_SCOPE, LOG_LEVEL: see .env.example.
 const blockSeconds = 2
 /** How often the job reads the hub's events. */
 const hubPollSeconds = 1
+/** So soon edges follow what has been read of accounts. */
+const edgesPauseSeconds = 5
 /** Taken when they are free. */
 const usualPorts = { api: 3000, graphql: 3001, hub: 3381, firstChain: 8545 }
 
@@ -156,6 +158,7 @@ function environment(
     CHAINS_FILE: chainsFile,
     HUB_URL: hub.url,
     HUB_POLL_SECONDS: String(hubPollSeconds),
+    EDGES_PAUSE_SECONDS: String(edgesPauseSeconds),
     FACILITATOR_HOSTS: 'off',
     ...(agentHosts && {
       IPFS_GATEWAYS: agentHosts.gateway.url,

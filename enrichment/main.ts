@@ -175,7 +175,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     ...sourceLoops,
     joinLoop,
     loop('large holders', () => runLargeHolders(join), joinRestMs),
-    loop('edges', edge, minute),
+    loop('edges', edge, config.edgesPauseMs),
     rollupLoop,
     loop('income', () => runIncome({ pool }), incomeRestMs),
     loop('settlement counts', refresh, minute),

@@ -15,7 +15,7 @@ import { type Devnet, type DevnetProcess, devnetReadyMs, payByHand, startDevnet 
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
 const endMs = 120_000
-/** Edges are derived a minute after they were derived last. */
+/** Every source has to have read the accounts, and edges follow them. */
 const blocksMs = 300_000
 /** From a block to the API ten seconds are promised, on a machine that does nothing else. */
 const visibleMs = 60_000

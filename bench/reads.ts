@@ -18,6 +18,7 @@ import type { Installation } from '../db/queries/sql/installation.ts'
 import { settlementSeries } from '../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { startPostgres } from '../postgres/embedded.ts'
+import { recording } from '../test/support/recording.ts'
 import { busiestChain } from './busiest.ts'
 import { fillContractRows } from './contract-rows.ts'
 import { listStatements, type Statement } from './lists.ts'
@@ -190,14 +191,8 @@ interface Timed {
 async function time(pool: pg.Pool, { name, run }: Statement, runs: number): Promise<Timed> {
   const client = await pool.connect()
   try {
-    let asked: pg.QueryConfig | undefined
-    const recording = {
-      query: (config: pg.QueryConfig) => {
-        asked = config
-        return client.query(config)
-      },
-    } as unknown as Queryable
-    await run(recording)
+    const recorded = recording(client)
+    await run(recorded.db)
     const times: number[] = []
     for (let n = 0; n < runs; n++) {
       const start = performance.now()
@@ -205,6 +200,7 @@ async function time(pool: pg.Pool, { name, run }: Statement, runs: number): Prom
       times.push(performance.now() - start)
     }
     times.sort((a, b) => a - b)
+    const asked = recorded.asked()
     const plan = asked ? await planOf(client, asked) : []
     return { name, median: times[times.length >> 1] as number, slowest: times.at(-1) as number, plan }
   } finally {

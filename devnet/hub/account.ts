@@ -30,6 +30,42 @@ export interface Account {
   readonly links: Map<number, Message>
 }
 
+/** What makes an account. */
+export interface NewAccount {
+  readonly fid: number
+  readonly custody: string
+  readonly authAddresses?: readonly string[]
+  /** Signs the account's messages; made up when absent, or only its public half. */
+  readonly appKey?: MessageSigner | string
+  readonly registeredAt: Date
+}
+
+/** Shards that hold FIDs; shard 0 is the block shard. */
+export const dataShards: readonly number[] = [1, 2]
+
+export function shardOf(fid: number): number {
+  return dataShards[fid % dataShards.length] as number
+}
+
+/** An account that has said nothing yet. */
+export function newAccount({ fid, custody, authAddresses = [], appKey, registeredAt }: NewAccount): Account {
+  const signer = typeof appKey === 'object' ? appKey : { publicKey: appKey ?? fakeHash('app key', fid) }
+  return {
+    fid,
+    shard: shardOf(fid),
+    custody: custody.toLowerCase(),
+    authAddresses: authAddresses.map((address) => address.toLowerCase()),
+    registeredAtMs: registeredAt.getTime(),
+    appKeys: new Set([signer.publicKey]),
+    signer,
+    verifications: new Map(),
+    removals: new Map(),
+    userData: new Map(),
+    casts: [],
+    links: new Map(),
+  }
+}
+
 export interface Profile {
   readonly username?: string
   readonly displayName?: string

@@ -1,5 +1,8 @@
 import {
   type Account,
+  dataShards,
+  type NewAccount,
+  newAccount,
   type Profile,
   type Protocol,
   profileTypes,
@@ -9,7 +12,7 @@ import {
   verificationKey,
 } from './account.ts'
 import { EventLog, type NewEvent } from './events.ts'
-import { fakeHash, type Message, type MessageSigner, makeMessage } from './messages.ts'
+import { type Message, makeMessage } from './messages.ts'
 import {
   endVerification,
   merge,
@@ -18,17 +21,6 @@ import {
   type VerificationOptions,
   verificationBody,
 } from './verifications.ts'
-
-interface NewAccount {
-  readonly fid: number
-  readonly custody: string
-  readonly authAddresses?: readonly string[]
-  /** Signs the account's messages; made up when absent, or only its public half. */
-  readonly appKey?: MessageSigner | string
-  readonly registeredAt?: Date
-}
-
-const dataShards = [1, 2]
 
 /** The network as one hub sees it. Every mutator is visible to reads at once and is reported as events. */
 export class HubState {
@@ -44,24 +36,11 @@ export class HubState {
     this.now = now
   }
 
-  addAccount({ fid, custody, authAddresses = [], appKey, registeredAt = this.now() }: NewAccount): Account {
-    if (this.accounts.has(fid)) throw new Error(`fid ${fid} is already registered`)
-    const signer = typeof appKey === 'object' ? appKey : { publicKey: appKey ?? fakeHash('app key', fid) }
-    const account: Account = {
-      fid,
-      shard: dataShards[fid % dataShards.length] as number,
-      custody: custody.toLowerCase(),
-      authAddresses: authAddresses.map((address) => address.toLowerCase()),
-      registeredAtMs: registeredAt.getTime(),
-      appKeys: new Set([signer.publicKey]),
-      signer,
-      verifications: new Map(),
-      removals: new Map(),
-      userData: new Map(),
-      casts: [],
-      links: new Map(),
-    }
-    this.accounts.set(fid, account)
+  /** Registered now when it is not said when. */
+  addAccount(made: Omit<NewAccount, 'registeredAt'> & Partial<NewAccount>): Account {
+    if (this.accounts.has(made.fid)) throw new Error(`fid ${made.fid} is already registered`)
+    const account = newAccount({ registeredAt: this.now(), ...made })
+    this.accounts.set(made.fid, account)
     const events = [registerEvent(account), ...[...account.appKeys].map((key) => signerEvent(account, key, 'ADD'))]
     this.report(
       account,

@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settlementChains } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
@@ -12,6 +11,7 @@ import { keptRanking } from '../../db/queries/time/rankings.ts'
 import { settlementSeries } from '../../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { planned } from '../support/recording.ts'
 import { rowsRead } from '../support/rows-read.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState } from '../support/seed.ts'
 
@@ -97,17 +97,11 @@ test.each([
 
 test('a profile names no partition of settlements, of which there is one more for every million blocks', async () => {
   const { pool } = database
-  let asked: pg.QueryConfig | undefined
-  const recording = {
-    query: (config: pg.QueryConfig) => {
-      asked = config
-      return pool.query(config)
-    },
-  } as unknown as Queryable
-  const body = JSON.parse((await agentProfile(recording, { fid, settlementOverloads, installation })) ?? '')
+  const profile = (db: Queryable) => agentProfile(db, { fid, settlementOverloads, installation })
+  const { answer, plan } = await planned(pool, profile)
+  const body = JSON.parse(answer ?? '')
   expect(body.settlements_all).toBe(paid)
-  const { rows } = await pool.query(`explain (costs off) ${asked?.text}`, asked?.values)
-  const scanned = rows.map((row) => row['QUERY PLAN']).filter((line) => / on settlement/.test(line))
+  const scanned = plan.filter((line) => / on settlement/.test(line))
   expect(scanned.join()).toContain('settlement_total')
   expect(
     scanned.filter((line) => settlementChains().some((chain) => line.includes(` on settlement_${chain}`))),

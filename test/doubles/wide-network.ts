@@ -1,5 +1,5 @@
-import type { Account } from '../../devnet/hub/account.ts'
-import { fakeHash, makeMessage } from '../../devnet/hub/messages.ts'
+import { type Account, dataShards, newAccount, shardOf } from '../../devnet/hub/account.ts'
+import { makeMessage } from '../../devnet/hub/messages.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { verificationBody } from '../../devnet/hub/verifications.ts'
 import { wallet } from '../support/chain/rows.ts'
@@ -11,8 +11,7 @@ interface Size {
   readonly agents: number
 }
 
-const founded = Date.parse('2026-01-01T00:00:00Z')
-const dataShards = [1, 2] as const
+const founded = new Date('2026-01-01T00:00:00Z')
 
 /** A hub's state with too many accounts for memory: all but agents are made when asked for, and keep nothing. */
 export class WideNetwork extends HubState {
@@ -66,30 +65,16 @@ class MadeAccounts extends Map<number, Account> {
   }
 }
 
-function shardOf(fid: number): number {
-  return dataShards[fid % dataShards.length] as number
-}
-
 function accountOf(fid: number): Account {
-  const signer = { publicKey: fakeHash('app key', fid) }
-  const account: Account = {
-    fid,
-    shard: shardOf(fid),
-    custody: wallet(0xc000_0000 + fid),
-    authAddresses: [],
-    registeredAtMs: founded,
-    appKeys: new Set([signer.publicKey]),
-    signer,
-    verifications: new Map(),
-    removals: new Map(),
-    userData: new Map(),
-    casts: [],
-    links: new Map(),
-  }
+  const account = newAccount({ fid, custody: wallet(0xc000_0000 + fid), registeredAt: founded })
   if (fid % 2 === 0) {
     const address = wallet(fid)
     const body = verificationBody({ fid, address }, 'ethereum')
-    const message = makeMessage('MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS', { fid, signer, unixMs: founded }, body)
+    const message = makeMessage(
+      'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS',
+      { fid, signer: account.signer, unixMs: founded.getTime() },
+      body,
+    )
     account.verifications.set(`ethereum:${address}`, message)
   }
   return account

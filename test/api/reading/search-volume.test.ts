@@ -1,10 +1,9 @@
-import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Queryable } from '../../../db/pool.ts'
 import { discoveryGroups } from '../../../db/queries/find/discovery.ts'
 import { discoveryFacets } from '../../../db/queries/find/facets.ts'
 import { searchAgents } from '../../../db/queries/find/search.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { planned } from '../../support/recording.ts'
 
 // How a search reads where there are many agents: what times show only where there are more.
 
@@ -48,20 +47,6 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** What statements come to, and the plan of the last of them. */
-async function planned<T>(run: (db: Queryable) => Promise<T>) {
-  let asked: pg.QueryConfig | undefined
-  const recording = {
-    query: (config: pg.QueryConfig) => {
-      asked = config
-      return database.pool.query(config)
-    },
-  } as unknown as Queryable
-  const answer = await run(recording)
-  const { rows } = await database.pool.query(`explain (costs off) ${asked?.text}`, asked?.values)
-  return { answer, plan: rows.map((row) => row['QUERY PLAN']).join('\n') }
-}
-
 test.each([
   ['a word in names', 'quill', 200],
   ['two words', 'quill skill17', 1],
@@ -73,11 +58,11 @@ test.each([
   ['nothing there is', 'zzzzzz', 0],
   ['an address', `0x${'ab'.repeat(20)}`, 0],
 ])('%s is found by indexes alone', async (_, q, least) => {
-  const { answer, plan } = await planned((db) =>
+  const { answer, plan } = await planned(database.pool, (db) =>
     searchAgents(db, { q, parts: null, filter: everyone, limit: 20, offset: 0 }),
   )
   expect(answer.total).toBeGreaterThanOrEqual(least)
-  expect(plan).not.toMatch(/Seq Scan on (agent|agent_words|verified_address)/)
+  expect(plan.join('\n')).not.toMatch(/Seq Scan on (agent|agent_words|verified_address)/)
 })
 
 test.each([
@@ -86,11 +71,11 @@ test.each([
 ])(
   'agents with the word %s are counted without reading the words or lowercasing the handle of each',
   async (q, least) => {
-    const { answer, plan } = await planned((db) => discoveryGroups(db, q))
+    const { answer, plan } = await planned(database.pool, (db) => discoveryGroups(db, q))
     const groups = JSON.parse(answer.groups) as { n: number }[]
     expect(groups.reduce((sum, { n }) => sum + n, 0)).toBeGreaterThanOrEqual(least)
-    expect(plan).not.toMatch(/Filter: .*lower\(/)
-    expect(plan).not.toMatch(/Index Scan using agent_words_pkey/)
+    expect(plan.join('\n')).not.toMatch(/Filter: .*lower\(/)
+    expect(plan.join('\n')).not.toMatch(/Index Scan using agent_words_pkey/)
   },
 )
 

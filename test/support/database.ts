@@ -11,12 +11,13 @@ export interface TestDatabase {
 }
 
 /** A server that many tests share may be slow to take a connection; nothing is shown by giving up early. */
-const connectTimeoutMs = 60_000
+export const connectTimeoutMs = 60_000
 
 /** A database of the test's own: migrated, empty. Drop it in `afterAll`. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
-  await onServer(`create database ${name} template ${inject('databaseTemplate')}`)
+  // Files are copied: to log every block costs twice the processor time, and no crash has to be survived.
+  await onServer(`create database ${name} template ${inject('databaseTemplate')} strategy file_copy`)
   const url = new URL(inject('databaseServer'))
   url.pathname = name
   const pool = createPool({ databaseUrl: url.href, name: 'test', connectTimeoutMs })

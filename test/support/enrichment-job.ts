@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { readChains } from '../../chains.file.ts'
 import { noteHoldersUnknownTo } from '../../db/queries/join/events.ts'
 import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
@@ -79,7 +80,8 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
     async run() {
       for (let round = 0; round < mostRounds; round++) {
         let work = await runJoin(join)
-        for (const source of installed) work += (await runPass(source, pass)).leased
+        const due = await sourcesDue(pool, clock.now())
+        for (const source of installed) if (due.has(source.name)) work += (await runPass(source, pass)).leased
         if (work === 0) return
       }
       throw new Error(`the job is not done after ${mostRounds} rounds; failures: ${failures.slice(-3).join('; ')}`)
@@ -100,4 +102,14 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
     hubRequests: () => hosts.find(({ name }) => name === 'hub')!.sent.count,
     close,
   }
+}
+
+/** Names of the sources that have something to read: to ask each of them for it is most of what a quiet round costs. */
+async function sourcesDue(pool: pg.Pool, now: Date): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ source: string }>({
+    name: 'sources-due',
+    text: 'select distinct source from source_state where due_at <= $1',
+    values: [now],
+  })
+  return new Set(rows.map(({ source }) => source))
 }

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ChainName } from '../../../chains.config.ts'
 import { createPool } from '../../../db/pool.ts'
 import { type ChainState, readChainState } from '../../../db/queries/chain/chain-state.ts'
+import { connectTimeoutMs } from '../database.ts'
 import { startMain } from '../mains.ts'
 
 export interface ProcessorOptions {
@@ -53,7 +54,7 @@ export async function spawnProcessor(options: ProcessorOptions): Promise<TestPro
       output += text
     })
   }
-  const pool = createPool({ databaseUrl, name: 'processor test', max: 1 })
+  const pool = createPool({ databaseUrl, name: 'processor test', max: 1, connectTimeoutMs })
   const waitFor = async <T>(what: string, deadlineMs: number, look: () => Promise<T | undefined>): Promise<T> => {
     for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; await delay(pollMs)) {
       const ended = hasEnded(child)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findings, startBrowser, watch } from '../support/api/browser.ts'
 import { type ClaimStage, startClaimStage, tokenOf } from '../support/api/claims.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
+import { rounds } from '../support/rounds.ts'
 import { addressOf, hashOf, seedAgent, seedSettlement } from '../support/seed.ts'
 
 /** Twenty-five pages under axe twice, on a machine that has other things to do. */
@@ -86,7 +87,15 @@ test('a reader searches, filters, turns pages, opens an agent and follows its li
   await context.close()
 })
 
-test.each([1280, 360])(
+const widths = [1280, 360]
+const themes = ['dark', 'light'] as const
+/** In so many of the four looks, which are these widths by these themes, a page is searched for barriers. */
+const looks = rounds(1, 4)
+/** Pages take turns, so that no look is left out. */
+const isSearched = (page: number, width: number, theme: number) =>
+  (page + width * themes.length + theme) % (widths.length * themes.length) < looks
+
+test.each(widths)(
   'every page is without sideways scrolling, errors or barriers at %i px, dark and light',
   async (width) => {
     const context = await browser.newContext({ colorScheme: 'dark', viewport: { width, height: 800 } })
@@ -97,17 +106,20 @@ test.each([1280, 360])(
         for (const { value } of list.getEntries()) globalThis.shifted += value
       }).observe({ type: 'layout-shift', buffered: true })`)
     const barriers: unknown[] = []
-    for (const path of paths) {
+    for (const [index, path] of paths.entries()) {
       const answer = await page.goto(stage.api.url + path)
       const bytes = (await answer?.body())?.length ?? 0
       if (bytes === 0 || bytes > mostBytes) barriers.push([path, `${bytes} bytes`])
       const sideways = await page.evaluate<number>(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       )
-      const found = [...(await findings(page)).map((one) => `dark: ${one}`)]
-      // The same page by day: it is drawn anew, and judged as a whole again.
-      await page.emulateMedia({ colorScheme: 'light' })
-      found.push(...(await findings(page)).map((one) => `light: ${one}`))
+      const found: string[] = []
+      for (const [turn, colorScheme] of themes.entries()) {
+        if (!isSearched(index, widths.indexOf(width), turn)) continue
+        // By day the same page is drawn anew, and searched as a whole again.
+        await page.emulateMedia({ colorScheme })
+        found.push(...(await findings(page)).map((one) => `${colorScheme}: ${one}`))
+      }
       await page.emulateMedia({ colorScheme: 'dark' })
       const shifted = await page.evaluate<number>('globalThis.shifted')
       if (shifted > 0) barriers.push([path, `shifts by ${shifted}`])

@@ -16,6 +16,7 @@ import {
 } from '../../support/chain/scope.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const recipient = (name: string) => accountOf(`${name} recipient`).address
@@ -24,7 +25,7 @@ const late = recipient('late')
 const fickle = recipient('fickle')
 const stranger = recipient('other')
 
-const killed = [1, 2, 3, 4, 5, 6].map((number) => recipient(`killed ${number}`))
+const killed = Array.from({ length: rounds(2, 6) }, (_, number) => recipient(`killed ${number}`))
 
 const finality = 4 // blocks
 const timeout = 400_000

@@ -8,9 +8,10 @@ const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
 /** Rooms whose tests leave nothing behind in their process: files share a worker, which imports the sources once. */
 const sharing = [
-  'test/{api,client,contract,graphql,net,pages,social,trust}/**/!(*.endurance).test.ts',
+  'test/{api,client,contract,enrichment}/**/!(*.endurance).test.ts',
+  'test/{graphql,net,pages,social,trust}/**/!(*.endurance).test.ts',
   'test/{processors,processors/payments}/!(*.endurance).test.ts',
-  'test/enrichment/{agent-uri,specs,upstreams}/!(*.endurance).test.ts',
+  'test/claim/!(bodies|*.endurance).test.ts', // bodies measures the memory of its process
   'test/chains*.test.ts',
 ]
 

@@ -62,10 +62,12 @@ test('one 404 on a page of the sweep or of events starts nothing anew', async ()
   await scene.settle()
   await passTime(60_000, 3)
   expect(asked('/v1/fids')).toBe(7) // three pages in each of two shards, one of them twice
+  scene.hub.state.addVerification(50, wallet(50)) // so that there is something behind the place of the stream
   scene.hub.faults.add({ kind: 'status', status: 404 }, { path: '/v1/events' })
   await scene.settle()
   await passTime(60_000, 3)
   expect(asked('/v1/fids')).toBe(7)
+  expect(await verified()).toContain(50)
 })
 
 test('a hub without a route for reads in bulk is asked for it again after an hour', async () => {

@@ -3,6 +3,7 @@ import { readChains } from '../../chains.file.ts'
 import { Auditor } from '../../processors/audit/auditor.ts'
 import { openHistory, sourceOf } from '../../processors/history/sources.ts'
 import type { TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { chain, type LoadRun, startLoadRun } from './backfill/load-run.ts'
 
 let run: LoadRun
@@ -24,7 +25,7 @@ async function writtenAtHead(fromBlock: number, toBlock: number) {
   return database
 }
 
-function auditorOf({ url }: TestDatabase) {
+function auditorOf({ url }: TestDatabase, pauseMs = 60_000) {
   const { base } = readChains({ env: {}, file: run.options({ url } as TestDatabase, []).chainSettings })
   const source = sourceOf(base, undefined)
   const warned: string[] = []
@@ -35,7 +36,7 @@ function auditorOf({ url }: TestDatabase) {
     scope: 'all',
     source: source.kind,
     openHistory: (wanted) => openHistory(source, wanted),
-    pauseMs: 60_000,
+    pauseMs,
     log: log as never,
   })
   onTestFinished(() => auditor.close(1_000))
@@ -91,6 +92,21 @@ test('rows that are right are certified and left alone, and what is not final wa
   expect(auditor.mended).toEqual({ missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 })
   const { rows } = await database.pool.query('select from_block, to_block from audit_certificate')
   expect(rows).toEqual([{ from_block: 1500, to_block: 1549 }])
+})
+
+test('between two audits there is a pause, however much waits', async () => {
+  const database = await writtenAtHead(1_100, 1_199)
+  await database.pool.query(
+    `insert into head_range (chain, from_block, to_block, next_block) values ('base', 1300, 1399, 1300)`,
+  )
+  const pauseMs = 2_000
+  const { auditor } = auditorOf(database, pauseMs)
+  auditor.start()
+  const audited = async () =>
+    (await database.pool.query('select audited_at as at from audit_certificate order by 1')).rows
+  await until('both are audited', async () => (await audited()).length === 2, 120_000)
+  const [first, second] = await audited()
+  expect(second.at.getTime() - first.at.getTime()).toBeGreaterThan(pauseMs - 100)
 })
 
 test('blocks of a backfill are left alone, and not looked at while it loads', async () => {

@@ -4,6 +4,7 @@ import { createPool } from '../../../db/pool.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { seedAgent } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 
 /** Few enough that a slow machine answers all of them in the time that a request has. */
 const agents = 300
@@ -63,5 +64,29 @@ test('a flood of pages leaves the API its half of the connections', async () => 
     const reads = Array.from({ length: 50 }, (_, n) => from(api, '198.51.100.1', `/api/agent/${n + 1}`))
     expect((await Promise.all(reads)).every(({ status }) => status === 200)).toBe(true)
     expect((await Promise.all(pages)).every(({ status }) => status === 200)).toBe(true)
+  })
+})
+
+test('pages that wait for the database hold half of the connections, and the API is answered meanwhile', async () => {
+  const held = async () => {
+    const { rows } = await database.pool.query(
+      `select count(*)::int as n from pg_stat_activity
+        where datname = current_database() and application_name = 'burst' and wait_event_type = 'Lock'`,
+    )
+    return rows[0].n as number
+  }
+  await withApi(4, async (api) => {
+    const locker = await database.pool.connect()
+    await locker.query('begin; lock table agent in access exclusive mode')
+    try {
+      const pages = Array.from({ length: 12 }, (_, n) => from(api, `192.0.2.${n}`, `/?q=age&page=${n + 1}`))
+      await until('pages have what they can get', async () => (await held()) >= 2)
+      expect((await from(api, '198.51.100.1', '/api/coverage')).status).toBe(200)
+      expect(await held()).toBe(2)
+      await locker.query('rollback')
+      await Promise.all(pages)
+    } finally {
+      locker.release(true)
+    }
   })
 })

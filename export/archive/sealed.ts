@@ -9,6 +9,7 @@ import {
   readArchives,
   timesWithin,
 } from '../../db/queries/chain/archive.ts'
+import { settlementsReached } from '../../db/queries/mirror/served-days.ts'
 import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
 import { certifiedRanges } from '../../db/queries/server/backup.ts'
 import { Refusal } from '../../processors/refusal.ts'
@@ -54,11 +55,16 @@ export async function examine(db: Queryable, chain: ChainSettings, partition: Bl
       of === name && firstBlock <= partition.toBlock && lastBlock >= partition.fromBlock,
   )
   const obstacles = linesOf(chain, sealedTo, await obstaclesOf(db, name, partition, sealedTo, last))
+  const reached = await settlementsReached(db, name)
+  if (nextDay && !(reached && reached.toISOString() >= nextDay)) {
+    const until = `${nextDay.slice(0, 10)} has not begun in what is summed up`
+    obstacles.push(`${until}, so that the day before has no file: npm run processor -- ${name}, npm run enrichment`)
+  }
   return { ...partition, sealedTo, firstAt: first, lastAt: last, certified, obstacles }
 }
 
 function linesOf({ name }: ChainSettings, sealedTo: number, found: Obstacles): string[] {
-  const { finalizedBlock, isScoped, unaudited, loading, unrolled, unread, hoursDue } = found
+  const { finalizedBlock, isScoped, unaudited, loading, unsummed, unrolled, unread, hoursDue } = found
   const blocks = ([from, to]: [number, number]) => `blocks ${from} to ${to}`
   const processor = `npm run processor -- ${name}`
   const lines: string[] = []
@@ -72,7 +78,9 @@ function linesOf({ name }: ChainSettings, sealedTo: number, found: Obstacles): s
     const [from, to] = loading
     lines.push(`${blocks(loading)} are not all loaded: npm run backfill -- --chain ${name} --from ${from} --to ${to}`)
   }
-  if (unrolled) lines.push(`${blocks(unrolled)} are not summed up yet: npm run enrichment`)
+  for (const range of [unsummed, unrolled]) {
+    if (range) lines.push(`${blocks(range)} are not summed up yet: npm run enrichment`)
+  }
   if (unread) lines.push(`payments of ${blocks(unread)} are not read yet: npm run backfill -- --chain ${name} --legs`)
   if (hoursDue > 0) lines.push(`income of ${hoursDue} hours is not summed up yet: npm run enrichment`)
   return lines

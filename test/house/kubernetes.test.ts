@@ -85,33 +85,59 @@ test('what is set is a setting', () => {
   expect(own.filter((name) => !known.includes(name) && !ofTheJob.includes(name))).toEqual([])
 })
 
-/** Modules of kubernetes-types by the group and version of an object; those of others have no types there. */
+/** Modules with the types of objects, by their group and version. */
 const typed = new Map([
-  ['v1', 'core/v1'],
-  ['apps/v1', 'apps/v1'],
-  ['autoscaling/v2', 'autoscaling/v2'],
-  ['batch/v1', 'batch/v1'],
-  ['networking.k8s.io/v1', 'networking/v1'],
-  ['policy/v1', 'policy/v1'],
+  ...['apps/v1', 'autoscaling/v2', 'batch/v1'].map((name) => [name, `kubernetes-types/${name}`] as const),
+  ['v1', 'kubernetes-types/core/v1'],
+  ['networking.k8s.io/v1', 'kubernetes-types/networking/v1'],
+  ['policy/v1', 'kubernetes-types/policy/v1'],
+  ['postgresql.cnpg.io/v1', './kubernetes-custom'],
+  ['monitoring.coreos.com/v1', './kubernetes-custom'],
 ])
 
-test('objects have the fields that Kubernetes knows, of their types', () => {
-  const checked = inCluster.filter(({ apiVersion }) => typed.has(apiVersion))
-  const others = new Set(inCluster.filter((one) => !checked.includes(one)).map(({ kind }) => kind))
-  expect([...others].toSorted()).toEqual(['Cluster', 'PodMonitor', 'PrometheusRule'])
-  const lines = checked.map(
-    (one) => `(${JSON.stringify(one)}) satisfies import('kubernetes-types/${typed.get(one.apiVersion)}').${one.kind}`,
-  )
+const satisfying = (one: unknown, apiVersion: string, type: string) =>
+  `(${JSON.stringify(one)}) satisfies import('${typed.get(apiVersion)}').${type}`
+
+test('objects have the fields that Kubernetes and its operators know, of their types', () => {
+  const isPatch = ({ kind, spec = {} }: KubernetesObject) => kind === 'Cluster' && !('instances' in spec)
+  const lines = inCluster.map((one) => satisfying(one, one.apiVersion, isPatch(one) ? 'ClusterPatch' : one.kind))
   expect(typeErrors([...lines, ...wrong].join('\n'))).toEqual([
     expect.stringContaining('selektor'),
     "Type 'string' is not assignable to type 'number'.",
+    expect.stringContaining('parameter'),
+    expect.stringContaining('"preffered"'),
+    "Type 'number' is not assignable to type 'string'.",
+    expect.stringContaining('"15 seconds"'),
+    expect.stringContaining('severity'),
   ])
 })
 
-/** A word that is none, and a type that is another: shows that they would be found. */
+const cluster = (postgresql: object) => ({
+  apiVersion: 'postgresql.cnpg.io/v1',
+  kind: 'Cluster',
+  metadata: { name: 'postgres' },
+  spec: { instances: 3, storage: { size: '1Gi' }, postgresql },
+})
+const monitoring = (kind: string, spec: object) => ({
+  apiVersion: 'monitoring.coreos.com/v1',
+  kind,
+  metadata: { name: 'directory' },
+  spec,
+})
+
+/** Words that are none, and types that are others: shows that they would be found. */
 const wrong = [
-  `({ kind: 'Service', apiVersion: 'v1', spec: { selektor: {} } }) satisfies import('kubernetes-types/core/v1').Service`,
-  `({ kind: 'Job', apiVersion: 'batch/v1', spec: { template: {}, completions: '3' } }) satisfies import('kubernetes-types/batch/v1').Job`,
+  satisfying({ kind: 'Service', apiVersion: 'v1', spec: { selektor: {} } }, 'v1', 'Service'),
+  satisfying({ kind: 'Job', apiVersion: 'batch/v1', spec: { template: {}, completions: '3' } }, 'batch/v1', 'Job'),
+  ...[
+    { parameter: {} },
+    { synchronous: { method: 'any', number: 1, dataDurability: 'preffered' } },
+    { parameters: { max_connections: 200 } },
+  ].map((postgresql) => satisfying(cluster(postgresql), 'postgresql.cnpg.io/v1', 'Cluster')),
+  ...Object.entries({
+    PodMonitor: { selector: { matchLabels: {} }, podMetricsEndpoints: [{ port: 'metrics', interval: '15 seconds' }] },
+    PrometheusRule: { groups: [{ name: 'chains', rules: [{ alert: 'Any', expr: 'up', severity: 'page' }] }] },
+  }).map(([kind, spec]) => satisfying(monitoring(kind, spec), 'monitoring.coreos.com/v1', kind)),
 ]
 
 function typeErrors(text: string): string[] {

@@ -38,16 +38,29 @@ export const factSets = {
   feedback: { days: feedbackDays, ranges: feedbackRanges, mended: 'events' },
 } as const satisfies Record<string, FactSet>
 
+/** Up to when nothing final of a chain is missing: an hour that has settlements is rolled up, or enough time has gone by. */
+const reached = `
+  select chain, greatest(max(hour), (select indexed_at - ${finalAfter} from chain_state s where s.chain = t.chain)) as at
+    from settlement_hour_total t
+   where n > 0
+   group by chain`
+
+/** A day of a chain's settlements that ends by then is over; null: none is. */
+export async function settlementsReached(db: Queryable, chain: string): Promise<Date | null> {
+  const { rows } = await db.query<{ at: Date }>({
+    name: 'settlements-reached',
+    text: `select at from (${reached}) reached where chain = $1`,
+    values: [chain],
+  })
+  return rows[0]?.at ?? null
+}
+
 /** The sums of rolled up hours, which are of final blocks, tell whether a backfill or an audit reached into a day. */
 async function settlementDays(db: Queryable): Promise<FactDay[]> {
   const { rows } = await db.query<FactDay>({
     name: 'served-settlement-days',
     text: `
-with reached as (
-  select chain, greatest(max(hour), (select indexed_at - ${finalAfter} from chain_state s where s.chain = t.chain)) as at
-    from settlement_hour_total t
-   where n > 0
-   group by chain
+with reached as (${reached}
 )
 select chain, ${dayText('day')} as day, n as rows, amount::text as state
   from (select chain, date_trunc('day', hour, 'UTC') as day, sum(n)::bigint as n, sum(amount) as amount

@@ -82,6 +82,9 @@ const servedIn = async (folder: string): Promise<ServedManifest> =>
 const settlementFiles = async (folder: string) =>
   (await servedIn(folder)).files.filter(({ dataset }) => dataset === 'settlements')
 
+/** As a program that keeps the sums says it of its transaction. */
+const keepingSums = `select set_config('directory.sums', 'hours, totals, payers, senders', true)`
+
 test('what is not sealed is refused with what mends it, and a plan says so without changing anything', async () => {
   const { pool } = database
   const folder = await exportFolder()
@@ -109,6 +112,21 @@ test('what is not sealed is refused with what mends it, and a plan says so witho
       `insert into head_range values ('base', 100, 200, 150)`,
       'delete from head_range',
       'blocks 150 to 200 are not audited',
+    ],
+    [
+      `${keepingSums}; update settlement_rollup set next_block = 20000000`,
+      `${keepingSums}; update settlement_rollup set next_block = 31900001`,
+      'blocks 20000000 to 30099999 are not summed up yet: npm run enrichment',
+    ],
+    [
+      // Neither an hour of the next day nor, six hours later, its absence.
+      `create table kept as select * from settlement_hour_total where hour >= '2019-03-01';
+       delete from settlement_hour_total where hour >= '2019-03-01';
+       update chain_state set indexed_at = '2019-03-01T05:59Z'`,
+      `insert into settlement_hour_total select * from kept;
+       drop table kept;
+       update chain_state set indexed_at = '2019-09-01Z'`,
+      '2019-03-01 has not begun in what is summed up',
     ],
     [`insert into income_due values ('\\x01', 'base', '2019-02-28')`, 'delete from income_due', 'npm run enrichment'],
   ] as const) {

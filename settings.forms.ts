@@ -7,6 +7,10 @@ import { parseEgressAllow } from './net/egress.ts'
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+/** Where a person is reached. */
+export const contactUrl = z
+  .url({ protocol: /^(https|mailto|tel)$/, error: 'must be an https:, mailto: or tel: address' })
+  .regex(/^[\x21-\x7e]+$/, 'must be printable and without blanks')
 /** As it is written: it may hold a key. */
 export const nodeUrl = z.url({ protocol: /^(https?|wss?)$/, error: 'must be an http(s) or ws(s) address' })
 export const postgresUrl = z.url({

@@ -3,6 +3,7 @@ import { chainNames } from './chains.config.ts'
 import { claimLimits, requestLimits } from './limits.config.ts'
 import { enrichmentPort, exportPort, perChain, portal, portalKey, processorPort } from './settings.chains.ts'
 import {
+  contactUrl,
   egressAllow,
   httpUrl,
   httpUrls,
@@ -108,6 +109,18 @@ const api = {
     about: "name in texts, in the path of the claim manifest and in requests to agents' hosts",
     more: 'Lowercase letters, digits, hyphens.',
     readers: ['enrichment', 'api', 'export'],
+  },
+  SECURITY_CONTACT: {
+    form: contactUrl,
+    unset: 'there is no such file',
+    about: 'whom /.well-known/security.txt tells to report faults of security to: mailto:, https: or tel:',
+    readers: ['api'],
+  },
+  SECURITY_POLICY: {
+    form: httpUrl,
+    unset: 'none is named',
+    about: 'address of the page, named in that file, that says what is wanted and what to expect',
+    readers: ['api'],
   },
   TRUST_PROXY_HOPS: {
     form: whole(0, 16),

@@ -7,6 +7,7 @@ import type { ClaimDeps } from './claim/claim.ts'
 import { createManifestLook, type ManifestLook } from './claim/manifest-look.ts'
 import { Dispatch } from './dispatch.ts'
 import { docsRoutes } from './docs/routes.ts'
+import { type SecurityContact, securityRoutes } from './docs/security.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { answer } from './http/answer.ts'
 import { Cache, type Subject } from './http/cache.ts'
@@ -45,6 +46,8 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
   readonly limiter: LimiterOptions
   /** Folder of the files under /exports; undefined: there are none. */
   readonly exportDir?: string | undefined
+  /** Of security.txt; undefined: there is none. */
+  readonly security?: SecurityContact | undefined
   /** Absent: the service takes no claims; for those who measure its reads. */
   readonly claims?: Omit<ClaimDeps, keyof Sources | 'now' | 'accepted' | 'judged'> & {
     /** Brings an agent up to date after its claim; the claim itself is stored already. */
@@ -135,6 +138,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(dispatch.handle)
   app.use('/api', refusePath, refuse) // no page is there: a path that is none is compared with no more
   app.use(docsRoutes(deps))
+  if (deps.security) app.use(securityRoutes(deps.security, deps))
   if (deps.exportDir !== undefined) app.use(exportRoutes(deps.exportDir))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
   const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]

@@ -26,6 +26,8 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     trustProxyHops: vars.TRUST_PROXY_HOPS,
     /** Of the files under /exports; undefined: there are none. */
     exportDir: vars.EXPORT_DIR,
+    /** Undefined: there is no security.txt. */
+    security: vars.SECURITY_CONTACT ? { contact: vars.SECURITY_CONTACT, policy: vars.SECURITY_POLICY } : undefined,
     /** Of /metrics, apart from the port that strangers reach; undefined: on that one. */
     metricsPort: vars.METRICS_PORT,
     stopPauseMs: vars.STOP_PAUSE_SECONDS * 1_000,

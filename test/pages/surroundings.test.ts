@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Element, xml2js } from 'xml-js'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { textOf } from '../support/api/markup.ts'
@@ -84,6 +84,24 @@ test('the sitemap names every agent, with the time it changed', async () => {
   for (const path of ['/sitemap-2.xml', '/sitemap-0.xml', '/sitemap-x.xml', '/sitemap-999999.xml']) {
     expect((await api.get(path)).status).toBe(404)
   }
+})
+
+test('security.txt says whom to tell and until when that holds, where somebody is named', async () => {
+  const path = '/.well-known/security.txt'
+  expect((await api.get(path)).status).toBe(404)
+  const security = { contact: 'mailto:security@agents.example', policy: 'https://agents.example/security' }
+  const named = await startApi(database, { security, now: () => Date.parse('2026-11-23T12:34:56Z') })
+  onTestFinished(() => named.stop())
+  const answer = await named.get(path)
+  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect((await answer.text()).split('\n')).toEqual([
+    'Contact: mailto:security@agents.example',
+    'Expires: 2027-05-22T00:00:00.000Z',
+    'Canonical: https://api.agents.example/.well-known/security.txt',
+    'Preferred-Languages: en',
+    'Policy: https://agents.example/security',
+    '',
+  ])
 })
 
 test('every page that the header names is there', async () => {

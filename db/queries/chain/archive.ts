@@ -83,8 +83,6 @@ export interface Obstacles {
   /** Each null when there is none: blocks, both ends included. */
   readonly unaudited: [number, number] | null
   readonly loading: [number, number] | null
-  /** Behind what is summed up, and what a backfill added below. */
-  readonly unsummed: [number, number] | null
   readonly unrolled: [number, number] | null
   readonly unread: [number, number] | null
   readonly hoursDue: number
@@ -108,8 +106,6 @@ select (select finalized_block from chain_state where chain = $1) as "finalizedB
          where chain = $1 and from_block <= $3 and to_block >= $2
            and (completed_at is null or exists (select from backfill_partition p where p.backfill_id = backfill.id))
          order by from_block limit 1) as loading,
-       (select array[coalesce(max(next_block), 0), $3] from settlement_rollup
-         where chain = $1 having coalesce(max(next_block), 0) <= $3) as unsummed,
        (select array[from_block, to_block] from settlement_unrolled
          where chain = $1 and from_block <= $3 and to_block >= $2 order by from_block limit 1) as unrolled,
        (select array[next_block, to_block] from payment_pass

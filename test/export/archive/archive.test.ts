@@ -82,9 +82,6 @@ const servedIn = async (folder: string): Promise<ServedManifest> =>
 const settlementFiles = async (folder: string) =>
   (await servedIn(folder)).files.filter(({ dataset }) => dataset === 'settlements')
 
-/** As a program that keeps the sums says it of its transaction. */
-const keepingSums = `select set_config('directory.sums', 'hours, totals, payers, senders', true)`
-
 test('what is not sealed is refused with what mends it, and a plan says so without changing anything', async () => {
   const { pool } = database
   const folder = await exportFolder()
@@ -112,11 +109,6 @@ test('what is not sealed is refused with what mends it, and a plan says so witho
       `insert into head_range values ('base', 100, 200, 150)`,
       'delete from head_range',
       'blocks 150 to 200 are not audited',
-    ],
-    [
-      `${keepingSums}; update settlement_rollup set next_block = 20000000`,
-      `${keepingSums}; update settlement_rollup set next_block = 31900001`,
-      'blocks 20000000 to 30099999 are not summed up yet: npm run enrichment',
     ],
     [
       // Neither an hour of the next day nor, six hours later, its absence.

@@ -31,7 +31,7 @@ test.each(Object.entries(commands))(
   async (_, [main, args, goesOn]) => {
     // Nobody gets at a row meanwhile: the command is held at its first one.
     const holder = await database.pool.connect()
-    onTestFinished(() => holder.release())
+    onTestFinished(() => holder.release(true)) // with its locks
     await holder.query('begin')
     const { rows } = await holder.query<{ all: string }>(
       `select string_agg(oid::regclass::text, ', ') as all from pg_class
@@ -42,11 +42,12 @@ test.each(Object.entries(commands))(
     const folder = await exportFolder()
     const out = main === 'export/main.ts' && !args.includes('--served') ? ['--out', folder] : []
     const child = startMain(main, [...args, ...out], { env: { DATABASE_URL: database.url, EXPORT_DIR: folder } })
+    onTestFinished(() => void child.kill('SIGKILL'))
     const ended = endOf(child)
     await until(
       'it is at work',
       async () => {
-        const waiting = await holder.query(
+        const waiting = await database.pool.query(
           `select from pg_stat_activity
             where datname = current_database() and wait_event_type = 'Lock' and backend_start > $1`,
           [begun],

@@ -123,7 +123,7 @@ async function migrateBeside(
   // Those that were paid least: nothing is summed up, so that the busiest take seconds without any migration.
   const reading = { url, agents, isOfTheRest: true, routes: read, readers, pauseMs: readPauseMs }
   const readAlone = async () => {
-    const reads = readBeside(reading)
+    const reads = await readBeside(reading)
     await delay(aloneMs)
     return reads.stop()
   }
@@ -131,7 +131,7 @@ async function migrateBeside(
   await readAlone() // the first answers of a process are slow
   const before = await readAlone()
   say('migrating')
-  const reads = readBeside(reading)
+  const reads = await readBeside(reading)
   const locks = watchLocks(pool)
   let applied = 0
   const heard = (text: string) => {

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Answered, asksOf, type Reading } from '../rehearsal/asks.ts'
 
 // Reads an API in a process of its own, whose other work would be in the times of the answers else: node
-// bench/reader/main.ts <JSON of what to read>. Reads until it is told to stop, or so often as it was told, sends what it
-// saw, and ends with the process that started it.
+// bench/reader/main.ts <JSON of what to read>. Says that it has begun, reads until it is told to stop, or so often as it was
+// told, sends what it saw, and ends with the process that started it.
 
 /** Of an answer: then there was none. */
 const answerMs = 60_000
@@ -41,5 +41,6 @@ async function ask(n: number): Promise<void> {
   }
 }
 
+process.send?.('begun')
 await Promise.all(Array.from({ length: task.readers }, readOn))
 process.send?.(answered)

@@ -5,9 +5,10 @@ import type { Answered, Reading } from './asks.ts'
 
 const entry = fileURLToPath(new URL('../reader/main.ts', import.meta.url))
 
-/** Reads every route in turn, again and again; `stop` says what was answered. */
-export function readBeside(task: Reading): { stop(): Promise<Answered[]> } {
+/** Reads every route in turn, again and again, once it has begun; `stop` says what was answered. */
+export async function readBeside(task: Reading): Promise<{ stop(): Promise<Answered[]> }> {
   const reader = startReader(task)
+  await reader.begun
   return {
     stop() {
       reader.child.send('stop')
@@ -23,15 +24,16 @@ export function readOnce(task: Omit<Reading, 'readers' | 'pauseMs'>): Promise<An
 
 function startReader(task: Reading) {
   const child = fork(entry, [JSON.stringify(task)], { serialization: 'advanced' })
-  const answered = Promise.race([
-    once(child, 'message').then(([seen]) => {
+  const ended = once(child, 'exit').then(([code]): never => {
+    throw new Error(`the reader ended with ${code}`)
+  })
+  const begun = Promise.race([once(child, 'message'), ended])
+  const answered = begun
+    .then(() => Promise.race([once(child, 'message'), ended]))
+    .then(([seen]) => {
       child.disconnect()
       return seen as Answered[]
-    }),
-    once(child, 'exit').then(([code]): never => {
-      throw new Error(`the reader ended with ${code}`)
-    }),
-  ])
+    })
   answered.catch(() => {}) // told by whoever stops it
-  return { child, answered }
+  return { child, begun, answered }
 }

@@ -203,7 +203,7 @@ async function playLive(stage: Stage, { chains, people, lines, jobs, api }: Worl
   const env = await loadEnv(stage)
   const ends = performance.now() + shape.liveSeconds * 1_000
   const heads = growHeads(chains, { pool, shape })
-  const reads = readBeside({ url: api.url, agents: shape.agents, ...shape.reads })
+  const reads = await readBeside({ url: api.url, agents: shape.agents, ...shape.reads })
   const claims = claimBeside(api.url, people)
   const operationLocks = watchLocks(pool)
   const operations = await operate({ ...stage, env }, heads.during)

@@ -7,6 +7,7 @@ import { parse, parseAllDocuments, stringify } from 'yaml'
 import { chainNames } from '../../chains.config.ts'
 import { settings } from '../../settings.ts'
 import { root } from '../support/source-files.ts'
+import type { Cluster, ClusterPatch, PodMonitor, PrometheusRule } from './kubernetes-custom.ts'
 import { forbiddenBlocks, generated, readPostgresSettings } from './kubernetes-objects.ts'
 
 interface Container {
@@ -85,14 +86,18 @@ test('what is set is a setting', () => {
   expect(own.filter((name) => !known.includes(name) && !ofTheJob.includes(name))).toEqual([])
 })
 
+const operators: (Cluster | ClusterPatch | PodMonitor | PrometheusRule)['apiVersion'][] = [
+  'postgresql.cnpg.io/v1',
+  'monitoring.coreos.com/v1',
+]
+
 /** Modules with the types of objects, by their group and version. */
 const typed = new Map([
   ...['apps/v1', 'autoscaling/v2', 'batch/v1'].map((name) => [name, `kubernetes-types/${name}`] as const),
   ['v1', 'kubernetes-types/core/v1'],
   ['networking.k8s.io/v1', 'kubernetes-types/networking/v1'],
   ['policy/v1', 'kubernetes-types/policy/v1'],
-  ['postgresql.cnpg.io/v1', './kubernetes-custom'],
-  ['monitoring.coreos.com/v1', './kubernetes-custom'],
+  ...operators.map((name) => [name, './kubernetes-custom'] as const),
 ])
 
 const satisfying = (one: unknown, apiVersion: string, type: string) =>

@@ -3,15 +3,12 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-/** A line to a server of this machine that can go bad. */
-export interface Line {
+/** What can be done to a TcpLink. */
+type Act = 'freeze' | 'thaw' | 'cut' | 'mend'
+
+/** A TcpLink of the process that has them; what is asked of it has happened when the answer is there. */
+export interface Line extends Readonly<Record<Act, () => Promise<void>>> {
   readonly port: number
-  /** Connections stay, and nothing passes in either direction. */
-  freeze(): Promise<void>
-  thaw(): Promise<void>
-  /** Ends every connection and refuses new ones. */
-  cut(): Promise<void>
-  mend(): Promise<void>
   /** Has new connections go to another port, where the server is now. */
   aim(port: number): Promise<void>
 }
@@ -25,7 +22,7 @@ export interface Lines {
 /** What is asked of the process that has the lines; `port` is the line's, or the server's of one to be opened. */
 export interface LineRequest {
   readonly id: number
-  readonly act: 'open' | 'freeze' | 'thaw' | 'cut' | 'mend' | { readonly aim: number }
+  readonly act: Act | 'open' | { readonly aim: number }
   readonly port: number
 }
 

@@ -137,7 +137,12 @@ async function playThrough(stage: Stage, attempt: number): Promise<Omit<Findings
   const world = await openWorld(stage, attempt)
   const { chains, people, jobs, api } = world
   const pids = () =>
-    new Map([...jobs.pids, ...api.pids, ...chains.map(({ name, pid }) => [`node of ${name}`, pid] as const)])
+    new Map([
+      ...jobs.pids,
+      ...api.pids,
+      ...chains.map(({ name, pid }) => [`node of ${name}`, pid] as const),
+      ['lines', stage.lines.pid] as const,
+    ])
   const memory = own(watchMemory({ pids, server: () => installation.pid }), (one) => one.stop())
   const settled = await untilSettled(stage, people)
   const live = await playLive(stage, world)

@@ -63,7 +63,7 @@ test('one 404 on a page of the sweep or of events starts nothing anew', async ()
   await passTime(60_000, 3)
   expect(asked('/v1/fids')).toBe(7) // three pages in each of two shards, one of them twice
   scene.hub.state.addVerification(50, wallet(50)) // so that there is something behind the place of the stream
-  scene.hub.faults.add({ kind: 'status', status: 404 }, { path: '/v1/events' })
+  scene.hub.faults.add({ kind: 'status', status: 404 }, { path: '/v1/events', times: 2 }) // one a shard
   await scene.settle()
   await passTime(60_000, 3)
   expect(asked('/v1/fids')).toBe(7)

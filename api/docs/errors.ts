@@ -24,7 +24,7 @@ export function errorsPage(site: Site): string {
 <p class="lead">The body of an error is JSON: <code>error</code> is one of these codes, <code>detail</code> is for people, the rest
 belongs to the code. Who accepts application/problem+json and nothing else gets problem details (RFC 9457).</p>
 <p>The same list as JSON: <a href="/api/errors">/api/errors</a>.</p>
-${codes.map((code) => html`<section id="${code}"><h2><a href="${errorPagePath(code)}">${code}</a></h2>${about(code)}</section>`)}`,
+${codes.map((code) => html`<section id="${code}"><h2><a href="${errorPagePath(code)}"><code>${code}</code></a></h2>${about(code)}</section>`)}`,
   )
 }
 

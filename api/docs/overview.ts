@@ -8,6 +8,9 @@ import { prose } from './prose.ts'
 export function overviewPage(document: ApiDocument, site: Site, baseUrl: string): string {
   const { info } = document
   const requests = requestsOf(document)
+  // What it is stands out; how to ask follows.
+  const [lead = '', ...sentences] = info.description.split(/(?<=\.) /)
+  const rest = sentences.join(' ')
   const head = {
     path: '/docs',
     title: 'API reference',
@@ -17,7 +20,8 @@ export function overviewPage(document: ApiDocument, site: Site, baseUrl: string)
     site,
     head,
     html`<h1>${info.title}: API reference</h1>
-<p class="lead">${prose(info.description)}</p>
+<p class="lead">${prose(lead)}</p>
+<p>${prose(rest)}</p>
 <h2 id="start">First request</h2>
 <pre tabindex="0"><code>curl '${baseUrl}/api/discovery?sort=most-active&amp;limit=10'</code></pre>
 <p>Every answer has an <code>ETag</code> and says in <code>Cache-Control</code> how long it may be kept; lists that go on have a <code>Link</code> to their next page. As a document for tools: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>

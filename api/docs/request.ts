@@ -5,7 +5,7 @@ import type { Site } from '../pages/parts/layout.ts'
 import { type DocumentedParameter, type DocumentedRequest, requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'
 import { prose } from './prose.ts'
-import { boundsOf, type Schema, typeOf } from './schema.ts'
+import { boundedType, type Schema, typeOf } from './schema.ts'
 
 /** `/docs/requests/{operationId}`: what it takes and gives, an example, and a form to try it. */
 export function requestPage(request: DocumentedRequest, site: Site, baseUrl: string): string {
@@ -34,7 +34,7 @@ ${
   html`<h2 id="parameters">Parameters</h2>
 <div class="table wraps" role="group" aria-labelledby="parameters" tabindex="0"><table>
 <thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
-<tbody>${parameters.map(({ name, in: place, schema }) => html`<tr><th scope="row"><code>${name}</code> <span class="sub">${place}</span></th><td>${typeOf(schema)}</td><td>${prose(schema.description ?? '')} ${boundsOf(schema)}</td></tr>`)}</tbody>
+<tbody>${parameters.map(({ name, in: place, schema }) => html`<tr><th scope="row"><code>${name}</code> <span class="sub">${place}</span></th><td>${boundedType(schema)}</td><td>${prose(schema.description ?? '')}</td></tr>`)}</tbody>
 </table></div>`
 }
 ${takes.length > 0 && html`<h2 id="body">Body</h2><p>JSON: ${takes.map(({ schema }) => typeOf(schema))}</p>`}

@@ -1,3 +1,4 @@
+import { grouped } from '../../limits.config.ts'
 import { type Html, html } from '../http/html.ts'
 import { prose } from './prose.ts'
 
@@ -43,6 +44,12 @@ export function typeOf(schema: Schema): Html {
   return html`${[schema.type ?? 'any'].flat().join(' or ')}`
 }
 
+/** The type, and behind it what bounds it. */
+export function boundedType(schema: Schema): Html {
+  const bounds = boundsOf(schema)
+  return html`${typeOf(schema)}${bounds !== '' && html` <span class="sub">${bounds}</span>`}`
+}
+
 /** Bounds and defaults in words; empty when there are none. */
 export function boundsOf({ minimum, maximum, maxItems, maxLength, default: fallback }: Schema): string {
   // The bounds of a safe integer say nothing that `integer` does not.
@@ -51,10 +58,10 @@ export function boundsOf({ minimum, maximum, maxItems, maxLength, default: fallb
   const lowest = shown(minimum)
   const highest = shown(maximum)
   return [
-    ...(lowest !== undefined && highest !== undefined ? [`${lowest} to ${highest}`] : []),
-    ...(lowest !== undefined && highest === undefined ? [`at least ${lowest}`] : []),
-    ...(maxItems === undefined ? [] : [`at most ${maxItems}`]),
-    ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
+    ...(lowest !== undefined && highest !== undefined ? [`${grouped(lowest)} to ${grouped(highest)}`] : []),
+    ...(lowest !== undefined && highest === undefined ? [`at least ${grouped(lowest)}`] : []),
+    ...(maxItems === undefined ? [] : [`at most ${grouped(maxItems)}`]),
+    ...(maxLength === undefined ? [] : [`at most ${grouped(maxLength)} characters`]),
     ...(fallback === undefined ? [] : [`default ${String(fallback)}`]),
   ].join(', ')
 }
@@ -66,8 +73,8 @@ export function fieldsOf(schema: Schema): Html {
   const rows = Object.entries(properties).map(
     ([name, field]) => html`<tr>
       <th scope="row"><code>${name}</code></th>
-      <td>${typeOf(field)}${!required.includes(name) && html` (optional)`}</td>
-      <td>${prose(field.description ?? '')} ${boundsOf(field)}</td>
+      <td>${boundedType(field)}${!required.includes(name) && html` (optional)`}</td>
+      <td>${prose(field.description ?? '')}</td>
     </tr>`,
   )
   return html`<div class="table wraps" role="group" aria-label="Fields" tabindex="0"><table>

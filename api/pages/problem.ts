@@ -16,6 +16,7 @@ export function answerProblem(site: Site): (res: Response, error: ApiError) => v
     const reason =
       status >= 500 ? 'It is not your request. Please try again in a minute.' : sentence(`${error.body.detail}`)
     const { retryAfterSeconds } = error.fields
+    const [, asked] = /^\/(?:agent|owner)\/([1-9][0-9]{0,15})$/.exec(res.req.path) ?? []
     if (typeof retryAfterSeconds === 'number') res.set('Retry-After', String(retryAfterSeconds))
     res.status(status).set('Cache-Control', 'no-store').type(htmlType)
     res.send(
@@ -24,7 +25,7 @@ export function answerProblem(site: Site): (res: Response, error: ApiError) => v
         head,
         html`<section class="hero"><h1>${title}</h1><p class="lead">${reason}</p>
 ${status !== 429 && searchBox()}
-<p>Or see <a href="/">all agents</a>, and <a href="/explain">why one is not listed</a>.</p></section>`,
+<p>Or see <a href="/">all agents</a>, and <a href="/explain${asked !== undefined && `?q=${asked}`}">${asked === undefined ? 'why one is not listed' : `why FID ${asked} is not listed`}</a>.</p></section>`,
       ).text,
     )
   }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { historyOf } from '../../api/feed/history.ts'
 import type { Profile } from '../../api/pages/parts/answers.ts'
+import { dollars } from '../../api/pages/parts/figures.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'
@@ -265,6 +266,19 @@ test('every settlement is reached by turning pages, and each page is a CSV too',
   expect(new Set(seen).size).toBe(60)
   expect(seen.length).toBe(60)
   expect((await api.get(`/agent/${richFid}?after=zzz`)).status).toBe(404)
+})
+
+test('the SQL at the end of the page gives the numbers of its beginning', async () => {
+  const { pool } = database
+  for (const fid of [7, richFid]) {
+    const page = await read(`/agent/${fid}`)
+    const [, sql = ''] = /By SQL, from a mirror<\/summary><pre[^>]*><code>([^<]+)<\/code>/.exec(page) ?? []
+    const { rows } = await pool.query<{ settlements: string; amount_usdc: string }>(sql)
+    const [row] = rows
+    const facts = textOf(page.slice(page.indexOf('id="money"')))
+    expect(facts).toContain(`volume of all time ${dollars(row?.amount_usdc ?? '')} settlements of all time`)
+    expect(facts).toMatch(new RegExp(`settlements of all time, from [0-9,]+ payers? ${row?.settlements} `))
+  }
 })
 
 test('what an agent paid itself is told apart, and what strangers wrote stays short', async () => {

@@ -189,3 +189,43 @@ test('where a picture does not load, nothing broken shows', async () => {
   expect(broken.equals(await page.screenshot({ clip: corner }))).toBe(true)
   await context.close()
 })
+
+test('no link of any page leads nowhere', async () => {
+  const seen = new Map<string, string>([['/', 'the start']])
+  const broken: string[] = []
+  let asked = 0
+  for (const [path, from] of seen) {
+    // A client of its own each: what a client may ask a minute is another matter.
+    const client = `198.51.100.${++asked % 250}`
+    const answer = await api.get(path, { headers: { 'x-forwarded-for': client } })
+    // Nobody signed the claims of the showcase: there is no proof of them.
+    if (answer.status !== 200 && !path.endsWith('/proof')) broken.push(`${answer.status} ${path} on ${from}`)
+    const isPage = answer.headers.get('content-type')?.startsWith('text/html') && !path.startsWith('/docs/answers/')
+    if (!isPage) {
+      await answer.body?.cancel()
+      continue
+    }
+    const page = await answer.text()
+    for (const [, link = ''] of page.matchAll(/<a [^>]*href="(\/[^"#]*)/g)) {
+      const target = link.replaceAll('&amp;', '&')
+      // A few of each kind are enough, where there are very many.
+      if (seen.size < mostLinks && !seen.has(target) && isFirstOfKind(target)) seen.set(target, path)
+    }
+  }
+  expect(broken).toEqual([])
+  expect(seen.size).toBeGreaterThan(150)
+})
+
+const mostLinks = 1_000
+const mostOfKind = 3
+const kinds = new Map<string, number>()
+
+/** Whether fewer than some addresses with the same parts and parameters were met. */
+function isFirstOfKind(target: string): boolean {
+  const url = new URL(target, 'http://pages.example')
+  const parts = url.pathname.startsWith('/docs') ? url.pathname : url.pathname.replaceAll(/0x[0-9a-f]+|[0-9]+/g, '…')
+  const kind = `${parts}?${[...new Set(url.searchParams.keys())].sort().join('&')}`
+  const met = (kinds.get(kind) ?? 0) + 1
+  kinds.set(kind, met)
+  return met <= mostOfKind
+}

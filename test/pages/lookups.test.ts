@@ -116,7 +116,16 @@ test('the network’s series add up to what the API says, per chain and range', 
   expect(growth.points.reduce((total, { claims }) => total + claims, 0)).toBe(3)
 })
 
-test('an address with very many tokens and a name without end stay small and inert', async () => {
+test('of all time, months before anything was paid or listed are left out, all but a few', async () => {
+  for (const query of ['range=all', 'range=all&chain=Base']) {
+    const page = await read(`/network?${query}`)
+    const charts = page.split('<figure').slice(1)
+    const bars = charts.map((one) => one.slice(0, one.indexOf('</figure>')).match(/<rect /g)?.length ?? 0)
+    expect([query, bars.length, Math.max(...bars) < 12]).toEqual([query, 2, true])
+  }
+})
+
+test('an address with very many registrations and a name without end stay small and inert', async () => {
   const { pool } = database
   const flood = addressOf('flood')
   await seedAgent(pool, {

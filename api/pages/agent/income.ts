@@ -58,7 +58,12 @@ function overTime({ interval, points }: IncomeSeries, isFiltered: boolean): Html
     payments: isFiltered ? point.filtered_payments : point.payments,
     amount_usdc: isFiltered ? point.filtered_amount_usdc : point.amount_usdc,
   }))
-  const shown = all.slice(firstShown(all.map(({ payments }) => payments)))
+  const shown = all.slice(
+    firstShown(
+      interval,
+      all.map(({ payments }) => payments),
+    ),
+  )
   const bars = shown.map(({ start, payments, amount_usdc }) => ({
     name: bucketName(interval, start),
     value: payments === 0 ? 0 : Math.max(Number(amount_usdc), Number.MIN_VALUE),

@@ -1,6 +1,7 @@
+import { chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile, Settlement } from '../parts/answers.ts'
-import { amount, counted, figure } from '../parts/figures.ts'
+import { amount, counted, number } from '../parts/figures.ts'
 import { type Asked, ownPayments, type Series, seriesChart, seriesChoice, seriesPath } from '../parts/series.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
 import { type Income, type IncomeSeries, incomeOf, type Self } from './income.ts'
@@ -33,9 +34,9 @@ export function money(agent: Profile, shown: Money): Html {
   }
   const facts: [string, Html | string][] = [
     ['volume in 30 days', amount(month.amount_usdc)],
-    [`in 30 days${payers(month)}`, counted(month.settlements, 'settlement')],
+    [`${settlementsOf(month)} in 30 days${payers(month)}`, number(month.settlements)],
     ['volume of all time', amount(ever.amount_usdc)],
-    [`of all time${payers(ever)}`, counted(ever.settlements, 'settlement')],
+    [`${settlementsOf(ever)} of all time${payers(ever)}`, number(ever.settlements)],
     ...medians(month, ever),
   ]
   return html`<section aria-labelledby="money"><h2 id="money">What it earned</h2>
@@ -44,14 +45,21 @@ ${seriesChoice(path, asked, 'money', own)}
 ${seriesChart('earned', series)}
 ${income && incomeSeries && incomeOf(agent.fid, { income, series: incomeSeries, asked, self })}
 <h3 id="settlements">${after === undefined ? 'Newest settlements' : 'Older settlements'}</h3>
-${settlements.length === 0 ? html`<p class="empty">None here.</p>` : settlementTable('Settlements', settlements, agent.verified_addresses)}
+${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${where(asked)}is known.${asked.chain !== null && html` <a href="${seriesPath(path, { ...asked, chain: null }, own)}#settlements">Look at all chains</a>`}</p>` : settlementTable('Settlements', settlements, agent.verified_addresses)}
 <nav class="pager" aria-label="Settlements">${
     after !== undefined && html`<a class="button" href="${seriesPath(path, asked, own)}#settlements">← Newest</a>`
-  }<a href="${seriesPath(`${path}/settlements.csv`, { ...asked, range: '30d' }, after === undefined ? [] : [['after', after]])}">These as CSV</a>${
+  }${
+    settlements.length > 0 &&
+    html`<a href="${seriesPath(`${path}/settlements.csv`, { ...asked, range: '30d' }, after === undefined ? [] : [['after', after]])}">These as CSV</a>`
+  }${
     next !== null &&
     html`<a class="button" rel="next" href="${seriesPath(path, asked, [...own, ['after', next]])}#settlements">Older →</a>`
   }</nav></section>`
 }
+
+/** The chains that were asked for, as words before `is known`. */
+const where = ({ chain }: Asked) =>
+  chain === null ? '' : `on ${chain.map((name) => chainOf(name).label).join(', ') || 'such a chain'} `
 
 /** The amount in the middle, where there are not too many to sort for a page. */
 function medians(month: Sum, ever: Sum): [string, Html][] {
@@ -59,5 +67,5 @@ function medians(month: Sum, ever: Sum): [string, Html][] {
   return ever.median_usdc === null ? [] : [['median amount of all time', amount(ever.median_usdc)]]
 }
 
-const payers = ({ unique_payers: number }: Sum) =>
-  number === null ? '' : `, from ${figure(number)} payer${number === 1 ? '' : 's'}`
+const settlementsOf = ({ settlements }: Sum) => (settlements === 1 ? 'settlement' : 'settlements')
+const payers = ({ unique_payers: many }: Sum) => (many ? `, from ${counted(many, 'payer')}` : '')

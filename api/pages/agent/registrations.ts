@@ -60,10 +60,10 @@ function unaskedLine({ chain, erc8004_id: id, name, acquired_at }: Registration)
 function card(registration: Registration, wallets: Wallets): Html {
   const { chain, erc8004_id: id, registry_address: registry, name, description, services } = registration
   const trust = registration.supported_trust
-  const facts: [string, Html | string | false][] = [
+  const facts: [string, Html | string | false | undefined][] = [
     ['Owner', addressLink(chain, registration.owner_address)],
     ['Wallet', registration.agent_wallet !== null && wallet(registration, registration.agent_wallet, wallets)],
-    ['Document', registration.agent_uri !== null && uri(registration.agent_uri, registration.uri_status)],
+    ['Document', registration.agent_uri?.trim() && uri(registration.agent_uri, registration.uri_status)],
     ['Feedback', registration.feedback_count > 0 && figure(registration.feedback_count)],
     ['Trust', trust.length > 0 && html`<bdi>${cut(trust.join(', '))}</bdi>`],
     ['x402', registration.x402_support !== null && (registration.x402_support ? 'supported' : 'not supported')],
@@ -73,7 +73,7 @@ function card(registration: Registration, wallets: Wallets): Html {
   return html`<article class="card">
 <h3><span class="chain ${chain}">${chainOf(chain).label}</span> ${tokenLink(chain, registry, id)} ${name !== null && html`<bdi>${cut(name)}</bdi>`}${registration.active === false && html` <span class="status">inactive</span>`}</h3>
 ${description !== null && html`<p class="clamp" dir="auto">${firstCodePoints(description, descriptionCharacters)}</p>`}
-<dl class="facts">${facts.map(([term, value]) => value !== false && html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
+<dl class="facts">${facts.map(([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
 ${services.length > 0 && html`<ul class="plain services" aria-label="Services">${services.slice(0, mostServices).map((one) => service(one))}</ul>`}
 </article>`
 }
@@ -104,9 +104,12 @@ const statusNames: Partial<Record<Registration['uri_status'], string>> = {
 
 function uri(address: string, status: Registration['uri_status']): Html {
   const said = statusNames[status]
-  const shown = address.startsWith('data:') ? html`on chain` : shortLink(address, hostOf(cut(address)))
+  const shown = isWritten.test(address) ? html`on chain` : shortLink(address, hostOf(cut(address)))
   return html`${shown}${said && html` <span class="sub">${said}</span>`}`
 }
+
+/** The document itself in place of its address. */
+const isWritten = /^\s*(data:|\{)/i
 
 const reasons: Record<Past['reason'], string> = {
   transfer: 'passed on',

@@ -87,6 +87,7 @@ function account(fid: number | undefined, refused: boolean): Html {
 <button>Next</button>
 </form>
 ${refused && html`<p class="problem" id="fid-problem">A FID is a positive integer in decimal digits.</p>`}
+${fid === undefined && html`<p class="note">It is the number of the account at Farcaster. <a href="/">Search by handle or name</a> to find the FID of an agent that is listed.</p>`}
 </section>`
 }
 
@@ -106,7 +107,7 @@ function subject(agent: Profile | undefined, { fid, action }: Claimant): Html {
 function proof({ siteUrl, baseUrl }: World, fid: number, claimed: boolean): Html {
   const badge = `[![Claimed](${baseUrl}/badge/${fid}.svg)](${siteUrl}/agent/${fid})`
   return html`<section id="done" aria-labelledby="done-head"${!claimed && html` hidden`}><h2 id="done-head">Its proof, and a badge</h2>
-<p><a href="/api/agent/${fid}/proof">The proof</a> is public from 15 minutes after a claim, and anybody can check it. A badge for a page or a README, to copy:</p>
+<p>15 minutes after a claim anybody can read <a href="/api/agent/${fid}/proof">the proof</a> and check it. A badge for a page or a README, to copy:</p>
 <p><img src="/badge/${fid}.svg" alt="How FID ${fid} stands in the directory" height="20"></p>
 <pre tabindex="0"><code>${badge}</code></pre></section>`
 }

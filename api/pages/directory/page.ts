@@ -13,7 +13,7 @@ import type { stats as statsAnswer } from '../../schemas/stats.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
 import { chainBadges, claimedMark } from '../parts/badges.ts'
 import type { Exact } from '../parts/exact-json.ts'
-import { counted, figure, number } from '../parts/figures.ts'
+import { counted, figure, number, shortened } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import { firstCodePoints, shortName } from '../parts/text.ts'
@@ -165,11 +165,13 @@ function matches({ matched = [] }: Agent): Html | false {
   const told = matched.filter(({ field }) => !plainFields.includes(field)).slice(0, mostMatches)
   return (
     told.length > 0 &&
-    html`<span class="sub match">${told.map(({ field, snippet }) => html`<span>${field}: <bdi>${firstCodePoints(snippet, snippetCharacters)}</bdi></span>`)}</span>`
+    html`<span class="sub match">${told.map(({ field, snippet }) => html`<span>${field}: <bdi>${isHex.test(snippet) ? shortened(snippet) : firstCodePoints(snippet, snippetCharacters)}</bdi></span>`)}</span>`
   )
 }
 
 const snippetCharacters = 120
+/** An address or a hash that is the whole of it. */
+const isHex = /^0x[0-9a-f]{40,64}$/
 
 function pager(filters: Filters, page: number, pages: number): Html {
   const to = (target: number, name: string, rel: string) =>

@@ -12,7 +12,7 @@ import type { allSettlementsList } from '../../schemas/settlement.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted, dollars, figure } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
-import { addressLink, agentLink, identityLink } from '../parts/links.ts'
+import { agentLink, explorerLink, identityLink } from '../parts/links.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
 import { day } from '../parts/times.ts'
@@ -54,7 +54,7 @@ export function addressPage(world: World): Route {
         tokens(world, held),
         money('received', 'Received', received, held.settlements_in, `recipient=${address}`),
         money('paid', 'Paid', paid, held.settlements_out, `payer=${address}`),
-        asData(address),
+        asData(address, held.agents.length + held.registrations_total > 0),
       ])
     },
   })
@@ -124,9 +124,10 @@ ${
 }</section>`
 }
 
-function asData(address: string): Html {
+/** `isKnown`: to an agent or to a registry; of another address the API has nothing to say. */
+function asData(address: string, isKnown: boolean): Html {
   return html`<section aria-labelledby="data"><h2 id="data">Check it yourself</h2>
-<p>On the chains: ${settlementChains().map((chain, index) => html`${index > 0 && ' · '}${chainOf(chain).label} ${addressLink(chain, address)}`)}</p>
-<p>As data: <a href="/api/by-address/${address}">what it is</a> · <a href="/api/by-address/${address}/portfolio">portfolio</a> · <a href="/api/by-address/${address}/owners">whose it was when</a></p>
+<p>At the explorers of the chains: ${settlementChains().map((chain, index) => html`${index > 0 && ' · '}${explorerLink(chain, address)}`)}</p>
+<p>As data: ${isKnown && html`<a href="/api/by-address/${address}">what it is</a> · `}<a href="/api/by-address/${address}/portfolio">portfolio</a> · <a href="/api/by-address/${address}/owners">whose it was when</a></p>
 </section>`
 }

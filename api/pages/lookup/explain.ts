@@ -9,7 +9,7 @@ import { explainByAddress } from '../../routes/explain-address.ts'
 import { explainAgent } from '../../routes/explain-agent.ts'
 import type { addressExplanation, agentExplanation } from '../../schemas/explain.ts'
 import type { Exact } from '../parts/exact-json.ts'
-import { figure } from '../parts/figures.ts'
+import { counted, figure } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { ownAddress } from '../parts/links.ts'
 import { askExact, page, type World } from '../parts/page.ts'
@@ -65,7 +65,7 @@ function explanationOf(world: World, subject: Subject): Promise<Explanation | un
 function form(q: string | null, refused: boolean): Html {
   return html`<form class="search" action="/explain">
 <label class="unseen" for="q">FID or address</label>
-<input id="q" name="q" value="${q}" maxlength="${queryLimits.characters}" required autocomplete="off" spellcheck="false" placeholder="A FID such as 4207, or 0x and 40 digits"${refused && html` aria-invalid="true" aria-describedby="q-problem"`}>
+<input id="q" name="q" value="${q}" maxlength="${queryLimits.characters}" required autocomplete="off" spellcheck="false" placeholder="FID or address"${refused && html` aria-invalid="true" aria-describedby="q-problem"`}>
 <button>Explain</button></form>
 ${refused && html`<p class="problem" id="q-problem">That is neither a FID nor an address. A handle leads to its FID by <a href="/?q=${q}">searching for it</a>.</p>`}`
 }
@@ -85,7 +85,7 @@ ${
       ({ address, fid: by, verified_at, ended_at, tokens, chains: on }) =>
         html`<li>${ownAddress(address)} by <a href="/owner/${by}">FID ${by}</a> <span class="sub">${
           ended_at === null ? html`since ${day(verified_at)}` : html`${day(verified_at)} to ${day(ended_at)}`
-        } · holds ${figure(tokens)}${on.length > 0 && ` on ${on.join(', ')}`}</span></li>`,
+        } · holds ${counted(tokens, 'registration')}${on.length > 0 && ` on ${on.join(', ')}`}</span></li>`,
     )}</ul></section>`
 }
 <section aria-labelledby="read"><h2 id="read">When we last looked</h2>

@@ -16,6 +16,8 @@ import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import {
   type Asked,
+  bucketName,
+  firstShown,
   type Series,
   seriesChart,
   seriesChoice,
@@ -88,13 +90,12 @@ function about({ total_agents, claimed_count, settlements, generated_at }: Stats
 }
 
 function grown({ interval, points }: Growth): Html {
-  const first = points.findIndex(({ agents, claims }) => agents + claims > 0)
-  const shown =
-    interval === 'month' ? points.slice(Math.min(Math.max(first, 0), Math.max(0, points.length - 7))) : points
+  const counts = points.map(({ agents, claims }) => agents + claims)
+  const shown = points.slice(firstShown(interval, counts))
   const agents = shown.reduce((sum, point) => sum + point.agents, 0)
   const claims = shown.reduce((sum, point) => sum + point.claims, 0)
   const bars = shown.map((point) => ({
-    name: interval === 'month' ? point.start.slice(0, 7) : point.start.slice(0, 10),
+    name: bucketName(interval, point.start),
     value: point.agents + point.claims,
     cells: [counted(point.agents, 'new agent'), counted(point.claims, 'first claim')],
   }))

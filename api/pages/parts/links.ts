@@ -4,10 +4,16 @@ import type { Sources } from '../../http/route.ts'
 import { shortened } from './figures.ts'
 import { shortName } from './text.ts'
 
-/** Links to the chain's explorer. */
+/** An address at the explorer of a chain, shortened. */
 export function addressLink(chain: ChainName, address: string): Html {
   const { explorer, label } = chainOf(chain)
   return hexLink(filled(explorer.address, { address }), address, `${address} on ${label}`)
+}
+
+/** An address at the explorer of a chain, called by the chain: for a list of chains with one address. */
+export function explorerLink(chain: ChainName, address: string): Html {
+  const { explorer, label } = chainOf(chain)
+  return html`<a href="${filled(explorer.address, { address })}" title="${address} on ${label}" rel="noopener noreferrer">${label}</a>`
 }
 
 export function transactionLink(chain: ChainName, hash: string): Html {
@@ -19,7 +25,7 @@ export function tokenLink(chain: ChainName, registry: string, id: string): Html 
   return outsideLink(filled(chainOf(chain).explorer.token, { address: registry, id }), `#${id}`)
 }
 
-/** Links to our own pages; the whole address or hash is its title, and what is copied from the page behind it. */
+/** An address that leads to its own page here; whole in the title, which is what a reader copies. */
 export function ownAddress(address: string): Html {
   return html`<a class="hex" href="/address/${address}" title="${address}">${shortened(address)}</a>`
 }

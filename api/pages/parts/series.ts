@@ -79,7 +79,8 @@ export function seriesPath(path: string, { range, chain }: Asked, more: Pairs = 
 /** Dollars over time; the number of settlements and of payers is told with each bar. */
 export function seriesChart(id: string, series: Pick<Series, 'interval' | 'points'>): Html {
   const { interval } = series
-  const points = series.points.slice(firstShown(series.points.map(({ settlements }) => settlements)))
+  const counts = series.points.map(({ settlements }) => settlements)
+  const points = series.points.slice(firstShown(interval, counts))
   const bars = points.map(({ start, settlements, amount_usdc, unique_payers }): Bar => {
     const payers = unique_payers === null ? [] : [counted(unique_payers, 'payer')]
     return {
@@ -110,10 +111,11 @@ export const bucketName = (interval: string, start: string) => start.slice(0, in
 
 /** Points of a series of months before anything happened are not shown; a few stay, so that one bar is no wall. */
 const fewest = 7
-export function firstShown(counts: readonly number[]): number {
+export function firstShown(interval: string, counts: readonly number[]): number {
+  if (interval !== 'month') return 0
   const first = counts.findIndex((count) => count > 0)
   const newest = Math.max(0, counts.length - fewest)
-  return counts.length <= 90 ? 0 : Math.min(first < 0 ? newest : first, newest)
+  return Math.min(first < 0 ? newest : first, newest)
 }
 
 /** Sums of a series, exact. */

@@ -6,7 +6,7 @@ export function explainFid(fid: number, facts: FidFacts): AgentExplanation {
   const { agent_status, verifications, is_queued, sources, chains } = facts
   const rules = [
     verifiedRule(`FID ${fid}`, verifications),
-    tokenRule(verifications),
+    registrationRule(verifications),
     historyRule(verifications),
     claimRule(facts),
   ]
@@ -24,16 +24,17 @@ export function explainFid(fid: number, facts: FidFacts): AgentExplanation {
 }
 
 const reasons: Record<string, string> = {
-  active: 'is in the index and active: a verified address owns an ERC-8004 token.',
-  historical: 'is in the index and historical: a verified address once owned an ERC-8004 token, and none does now.',
-  'claimed-only': 'is in the index and claimed-only: it was claimed, and no verified address ever owned a token.',
+  active: 'is listed as active: a verified address holds an ERC-8004 registration.',
+  historical: 'is listed as historical: a verified address once held an ERC-8004 registration, and none does now.',
+  'claimed-only':
+    'is listed as claimed-only: it was claimed, and no verified address ever held an ERC-8004 registration.',
 }
 
 function standing(status: string | null, isQueued: boolean): string {
   const reason =
     (status && reasons[status]) ??
-    'is not in the index: it was not claimed, and no verified address owns or owned a token that is indexed.'
-  return isQueued ? `${reason} Something has happened since; the entry is being worked out anew.` : reason
+    'is not listed: it was not claimed, and no verified address holds or held an ERC-8004 registration on an indexed chain.'
+  return isQueued ? `${reason} Something has happened since: its entry is being computed again.` : reason
 }
 
 const isLive = ({ ended_at }: VerificationFact) => ended_at === null
@@ -48,37 +49,37 @@ function verifiedRule(who: string, verifications: readonly VerificationFact[]): 
   return { rule: 'verified', holds: live.length > 0, found, next: live.length > 0 ? null : next }
 }
 
-function tokenRule(verifications: readonly VerificationFact[]): ExplainedRule {
+function registrationRule(verifications: readonly VerificationFact[]): ExplainedRule {
   const holders = verifications.filter((one) => isLive(one) && one.tokens > 0)
-  const tokens = sum(holders.map((holder) => holder.tokens))
+  const held = sum(holders.map((holder) => holder.tokens))
   const labels = [...new Set(holders.flatMap(({ chains }) => chains))]
   const found =
-    tokens > 0
-      ? `verified addresses own ${counted(tokens, 'token', 'tokens')} on ${labels.join(', ')}`
-      : 'no verified address owns a token'
-  const next = 'register an agent with a verified address, or verify the address that owns the token'
-  return { rule: 'token', holds: tokens > 0, found, next: tokens > 0 ? null : next }
+    held > 0
+      ? `verified addresses hold ${registrations(held)} on ${labels.join(', ')}`
+      : 'no verified address holds an ERC-8004 registration'
+  const next = 'register an agent with a verified address, or verify the address that holds its registration'
+  return { rule: 'token', holds: held > 0, found, next: held > 0 ? null : next }
 }
 
 function historyRule(verifications: readonly VerificationFact[]): ExplainedRule {
   const former = sum(verifications.map((one) => one.former_tokens + (isLive(one) ? 0 : one.tokens)))
   const found =
     former > 0
-      ? `addresses that verify or verified it had ${counted(former, 'token', 'tokens')} that it has no more`
-      : 'no holding of such an address has ended'
+      ? `its addresses, present and former, once held ${registrations(former)} that no longer count`
+      : 'no registration was ever passed on, burned or lost with an address'
   return { rule: 'history', holds: former > 0, found, next: null }
 }
 
 function claimRule({ claim_method, claimed_at }: Pick<FidFacts, 'claim_method' | 'claimed_at'>): ExplainedRule {
   if (claimed_at)
     return { rule: 'claim', holds: true, found: `claimed by ${claim_method} since ${claimed_at}`, next: null }
-  const next = 'prove control of it with POST /api/claim; an agent is listed without that too'
+  const next = 'prove that it is yours with POST /api/claim; an agent is listed without a claim, too'
   return { rule: 'claim', holds: false, found: 'nobody has claimed it', next }
 }
 
 /** Explains an address: which accounts verify it, what it holds, which agent it leads to, and why. */
 export function explainAddress(address: string, facts: AddressFacts): AddressExplanation {
-  const { fid, tokens, former_tokens, token_chains, verifications, sources, chains } = facts
+  const { fid, tokens: held, former_tokens: former, token_chains, verifications, sources, chains } = facts
   const live = verifications.filter(isLive)
   const verifiers = live.map((one) => `FID ${one.fid}`)
   const rules: ExplainedRule[] = [
@@ -90,21 +91,22 @@ export function explainAddress(address: string, facts: AddressFacts): AddressExp
     },
     {
       rule: 'token',
-      holds: tokens > 0,
-      found: tokens > 0 ? `owns ${counted(tokens, 'token', 'tokens')} on ${token_chains.join(', ')}` : 'owns no token',
-      next: tokens > 0 ? null : 'register an agent with it',
+      holds: held > 0,
+      found: held > 0 ? `holds ${registrations(held)} on ${token_chains.join(', ')}` : 'holds no ERC-8004 registration',
+      next: held > 0 ? null : 'register an agent with it',
     },
     {
       rule: 'history',
-      holds: former_tokens > 0,
-      found: `had ${counted(former_tokens, 'token', 'tokens')} that it has no more`,
+      holds: former > 0,
+      found:
+        former > 0 ? `once held ${registrations(former)} that it passed on or burned` : 'has passed on or burned none',
       next: null,
     },
   ]
   const summary =
     fid !== null
       ? `${address} leads to the agent with FID ${fid}.`
-      : `${address} leads to no agent: ${missing(live.length > 0, tokens > 0)}.`
+      : `${address} leads to no agent: ${missing(live.length > 0, held > 0)}.`
   return {
     address,
     in_index: fid !== null,
@@ -117,10 +119,14 @@ export function explainAddress(address: string, facts: AddressFacts): AddressExp
   }
 }
 
-function missing(isVerified: boolean, holdsToken: boolean): string {
-  if (isVerified) return 'the account that verifies it has no token at a verified address and was not claimed'
-  return holdsToken ? 'it owns a token, and no account verifies it' : 'no account verifies it, and it owns no token'
+function missing(isVerified: boolean, isHolder: boolean): string {
+  if (isVerified)
+    return 'the account that verifies it has no ERC-8004 registration at a verified address and was not claimed'
+  return isHolder
+    ? 'it holds an ERC-8004 registration, and no account verifies it'
+    : 'no account verifies it, and it holds no ERC-8004 registration'
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 const counted = (n: number, one: string, many: string) => (n === 0 ? `no ${one}` : `${n} ${n === 1 ? one : many}`)
+const registrations = (n: number) => counted(n, 'ERC-8004 registration', 'ERC-8004 registrations')

@@ -15,7 +15,7 @@ type Happening = Omit<HistoryEvent, 'status'> & { readonly holds?: 1 | -1; reado
 
 /**
  * Registrations gained and lost, the claim, specs found; newest first. The status is what the registrations and the
- * claim made of it then: a verification that came after its token is dated by the token.
+ * claim made of it then: a verification that came after its registration is dated by the registration.
  */
 export function historyOf(agent: Profile): HistoryEvent[] {
   const happenings = [...gained(agent), ...lost(agent), ...claimed(agent), ...found(agent), ...changed(agent)]

@@ -26,13 +26,13 @@ export const errorTable = {
   },
   ERR_FID_INVALID: {
     status: 400,
-    title: 'No FID',
+    title: 'Invalid FID',
     when: 'the FID is no positive integer',
     retry: 'no',
   },
   ERR_ADDRESS_MALFORMED: {
     status: 400,
-    title: 'No address',
+    title: 'Malformed address',
     when: 'the address is not `0x` and 40 hex digits',
     retry: 'no',
   },
@@ -80,8 +80,8 @@ export const errorTable = {
   },
   ERR_JFS_PAYLOAD_INVALID: {
     status: 400,
-    title: 'Invalid token',
-    when: 'the token cannot be decoded, or is of another type',
+    title: 'Invalid JSON Farcaster Signature',
+    when: 'the JSON Farcaster Signature cannot be decoded, or is of another type',
     retry: 'no',
   },
   ERR_JFS_KEY_INACTIVE: {
@@ -92,8 +92,8 @@ export const errorTable = {
   },
   ERR_JFS_FID_MISMATCH: {
     status: 422,
-    title: 'Token of another FID',
-    when: 'the token is of another FID',
+    title: 'Signature of another FID',
+    when: 'the JSON Farcaster Signature is of another FID',
     retry: 'no',
   },
   ERR_MANIFEST_FETCH_FAILED: {
@@ -110,14 +110,14 @@ export const errorTable = {
   },
   ERR_RATE_LIMIT: {
     status: 429,
-    title: 'Minute used up',
-    when: 'the minute is used up',
+    title: 'Minute limit reached',
+    when: 'the requests of the minute are used up',
     retry: 'retry-after',
   },
   ERR_RATE_LIMIT_DAILY: {
     status: 429,
-    title: 'Day used up',
-    when: 'the day is used up',
+    title: 'Daily limit reached',
+    when: 'the requests of the UTC day are used up',
     retry: 'retry-after',
   },
   ERR_RATE_LIMITED: {
@@ -128,8 +128,8 @@ export const errorTable = {
   },
   ERR_RATE_LIMITER_UNAVAILABLE: {
     status: 503,
-    title: 'Limiter out of reach',
-    when: 'the limiter’s store is out of reach; try again shortly',
+    title: 'Rate limiter unavailable',
+    when: 'the store of the rate limiter is out of reach; try again shortly',
     retry: 'retry-after',
   },
 } as const satisfies Record<string, ErrorKind>

@@ -8,12 +8,19 @@ import { addressSubjectAnswer } from '../schemas/by-address.ts'
 export const byAddress = route({
   path: '/api/by-address/{address}',
   operationId: 'getByAddress',
-  summary: 'What an address is: an agent’s, or the holder of tokens without one.',
+  summary: 'What an address is: an agent’s, or a holder of registrations that no account verifies.',
   params: z.object({ address: addressParameter }),
   query: z.object({}),
-  answer: { type: json, schema: addressSubjectAnswer, description: 'The agent, or the tokens the address holds.' },
+  answer: {
+    type: json,
+    schema: addressSubjectAnswer,
+    description: 'The agent, or the registrations that the address holds.',
+  },
   errors: ['ERR_ADDRESS_MALFORMED', 'ERR_NOT_FOUND'],
-  tool: { name: 'find_by_address', use: 'Which agents verify an EVM address, and which identity tokens it holds.' },
+  tool: {
+    name: 'find_by_address',
+    use: 'Which agents verify an EVM address, and which ERC-8004 registrations it holds.',
+  },
   resource: 'address://{address}',
   maxAgeSeconds: 30,
   freshSeconds: 5,

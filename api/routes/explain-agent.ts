@@ -9,7 +9,7 @@ import { agentExplanation } from '../schemas/explain.ts'
 export const explainAgent = route({
   path: '/api/agent/{fid}/explain',
   operationId: 'explainAgent',
-  summary: 'Why a FID is, or is not, in the index, and what to do next.',
+  summary: 'Why an account is listed as an agent, or is not, and what to do next.',
   params: z.object({ fid: fidParameter }),
   query: z.object({}),
   answer: { type: json, schema: agentExplanation, description: 'Each rule with what was found; for any FID.' },

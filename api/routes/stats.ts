@@ -14,7 +14,7 @@ export const stats = route({
   errors: [],
   tool: {
     name: 'get_stats',
-    use: 'How many agents, claims, tokens and settlements there are, and how far each chain is indexed.',
+    use: 'How many agents, claims, registrations and settlements there are, and how far each chain is indexed.',
   },
   maxAgeSeconds: 60,
   freshSeconds: 60,

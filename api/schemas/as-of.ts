@@ -27,7 +27,7 @@ const chains = z
   .meta({ description: 'Every chain.' })
 
 const truncated = z.boolean().meta({
-  description: `An address received more than ${grouped(readingLimits.receivedTokens)} tokens; the first are looked at.`,
+  description: `An address received more than ${grouped(readingLimits.receivedTokens)} registrations; the first are looked at.`,
 })
 
 export const agentStateAnswer = z
@@ -58,15 +58,15 @@ export const portfolioAnswer = z
     registrations: z
       .array(z.strictObject({ chain: chainName, erc8004_id: tokenId, acquired_at: time }))
       .max(readingLimits.portfolioTokens)
-      .meta({ description: 'Held now.' }),
+      .meta({ description: 'Registrations that the address holds now.' }),
     agents: z
       .array(briefAgent)
       .max(readingLimits.portfolioAgents)
-      .meta({ description: 'Those that verify the address.' }),
+      .meta({ description: 'Agents that verify the address.' }),
     other_agents: z
       .array(briefAgent)
       .max(readingLimits.portfolioAgents)
-      .meta({ description: 'Those that share an address that holds a token with one of `agents`.' }),
+      .meta({ description: 'Agents that share with one of `agents` an address that holds a registration.' }),
     settlements_in: paid.meta({ description: 'Received by the address.' }),
     settlements_out: paid.meta({ description: 'Signed by the address.' }),
   })

@@ -19,7 +19,7 @@ const addressOnly = z
       .array(z.strictObject({ chain: chainName, erc8004_id: tokenId, block_number: count, deployed_at: time }))
       .min(1),
   })
-  .meta({ id: 'AddressOnly', description: 'Tokens held by an address no account verifies.' })
+  .meta({ id: 'AddressOnly', description: 'An address that no account verifies, and the registrations it holds.' })
 
 export const addressSubjectAnswer = z
   .discriminatedUnion('kind', [agentOfAddress, addressOnly])

@@ -73,7 +73,7 @@ export const challengeAnswer = z
     z.strictObject({
       ...wanted,
       method: z.literal('jfs'),
-      payload: open.meta({ description: 'Of the token to sign.' }),
+      payload: open.meta({ description: 'Payload of the JSON Farcaster Signature to make.' }),
     }),
     z.strictObject({
       ...wanted,

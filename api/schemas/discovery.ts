@@ -8,13 +8,13 @@ export const discoveryList = z
     agents: z.array(leanRow).max(rowLimits.discovery.maximum),
     total: count.meta({ description: 'Matching agents.' }),
     limit: z.int().min(rowLimits.discovery.minimum).max(rowLimits.discovery.maximum),
-    offset: count,
-    page: z.int().positive(),
+    offset: count.meta({ description: 'Rows before this page.' }),
+    page: z.int().positive().meta({ description: 'From 1.' }),
     count: count.meta({ description: 'Rows in this answer.' }),
   })
   .meta({ id: 'DiscoveryList' })
 
-/** With `cursor` or `fields` in the query. */
+/** A page of discovery as it is answered where `cursor` or `fields` is in the query. */
 export const discoverySelection = discoveryList
   .extend({
     agents: z.array(leanRow.partial().required({ fid: true })).max(rowLimits.discovery.maximum),

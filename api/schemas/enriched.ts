@@ -11,14 +11,16 @@ export const oliTag = z
   .strictObject({
     address,
     chain: chainName.nullable().meta({ description: 'Null: the tag holds on every chain.' }),
-    slug: text,
-    name: text,
-    tag_type: text,
-    ordinal: z.int().nullable(),
-    meta: z.record(z.string(), z.unknown()).nullable(),
-    source: z.enum(['blockscout', 'oli']),
-    attester: address.nullable(),
-    fetched_at: time,
+    slug: text.meta({ description: 'The tag for programs.' }),
+    name: text.meta({ description: 'The tag for people.' }),
+    tag_type: text.meta({ description: 'Kind of tag, in the words of its source.' }),
+    ordinal: z.int().nullable().meta({ description: 'Weight that its source gives it; higher goes first.' }),
+    meta: z.record(z.string(), z.unknown()).nullable().meta({ description: 'What else its source says of it.' }),
+    source: z
+      .enum(['blockscout', 'oli'])
+      .meta({ description: 'blockscout: an explorer; oli: attestations of the Open Labels Initiative.' }),
+    attester: address.nullable().meta({ description: 'Who attested it. Null: it is no attestation.' }),
+    fetched_at: time.meta({ description: 'When its source was asked.' }),
   })
   .meta({ id: 'OliTag' })
 
@@ -40,7 +42,7 @@ const checkStatus = z
     'schema_mismatch',
     'redirect_refused',
   ])
-  .meta({ id: 'CheckStatus' })
+  .meta({ id: 'CheckStatus', description: 'How the last check of a document ended; ok: a document of its kind.' })
 
 const uptime = (days: number) =>
   z
@@ -57,26 +59,30 @@ const uptimes = { uptime_7d: uptime(7), uptime_30d: uptime(30) }
 
 const specDocument = z
   .strictObject({
-    kind: z.enum(['a2a', 'mcp', 'openapi', 'x402']),
+    kind: z
+      .enum(['a2a', 'mcp', 'openapi', 'x402'])
+      .meta({ description: 'A2A agent card, MCP server, OpenAPI description, or x402 resources.' }),
     url: z.string(),
-    version: text,
-    title: text,
-    skills: z.array(z.string()),
-    tools: z.array(z.string()),
-    path_count: count.nullable(),
-    domain_verified: z.boolean(),
+    version: text.meta({ description: 'As the document says.' }),
+    title: text.meta({ description: 'As the document says.' }),
+    skills: z.array(z.string()).meta({ description: 'Skills that the document names.' }),
+    tools: z.array(z.string()).meta({ description: 'Tools that the document names.' }),
+    path_count: count.nullable().meta({ description: 'Paths or resources that it describes.' }),
+    domain_verified: z
+      .boolean()
+      .meta({ description: 'Whether the host lists a registration of the agent as its own.' }),
     card_signature: z.enum(['valid', 'invalid', 'untrusted', 'none']).nullable().meta({
       description:
         'Of an A2A card: whether a key that its own origin publishes signed it. It says nothing about who owns the agent.',
     }),
-    content_sha256: text,
-    first_seen_at: maybeTime,
-    last_alive_at: maybeTime,
-    last_check_at: maybeTime,
+    content_sha256: text.meta({ description: 'SHA-256 of the document as it was last read, in hex.' }),
+    first_seen_at: maybeTime.meta({ description: 'When the document was first read.' }),
+    last_alive_at: maybeTime.meta({ description: 'When a check last found it alive.' }),
+    last_check_at: maybeTime.meta({ description: 'When it was last checked.' }),
     last_check_status: checkStatus.nullable(),
-    http_status: z.int().nullable(),
-    latency_ms: count.nullable(),
-    consecutive_failures: count,
+    http_status: z.int().nullable().meta({ description: 'Of the answer to the last check. Null: there was none.' }),
+    latency_ms: count.nullable().meta({ description: 'Milliseconds that the last check took.' }),
+    consecutive_failures: count.meta({ description: 'Checks that failed since it was last found alive.' }),
     ...uptimes,
     protocol_version: text.meta({ description: 'Of an MCP server that was asked: the revision it speaks.' }),
     tool_hashes: z.array(z.string()).meta({
@@ -168,14 +174,16 @@ export const agentPrices = z.strictObject({ fid, count, prices: z.array(price) }
 
 export const edge = z
   .strictObject({
-    kind: z.enum(['follows', 'feedback', 'settlement', 'shared_owner', 'shared_wallet', 'shared_host', 'transfer']),
-    direction: z.enum(['out', 'in', 'both']),
-    fid,
-    handle: text,
-    claimed: z.boolean(),
-    chain: chainName.nullable(),
-    weight: count,
-    amount_usdc: dollars.nullable(),
+    kind: z
+      .enum(['follows', 'feedback', 'settlement', 'shared_owner', 'shared_wallet', 'shared_host', 'transfer'])
+      .meta({ description: 'What the two agents have to do with each other.' }),
+    direction: z.enum(['out', 'in', 'both']).meta({ description: 'out: from this agent to the other.' }),
+    fid: fid.meta({ description: 'The other agent.' }),
+    handle: text.meta({ description: 'Of the other agent.' }),
+    claimed: z.boolean().meta({ description: 'Whether the other agent is claimed.' }),
+    chain: chainName.nullable().meta({ description: 'Null: the edge is of no chain.' }),
+    weight: count.meta({ description: 'How often: settlements, feedback, registrations; 1 where nothing is counted.' }),
+    amount_usdc: dollars.nullable().meta({ description: 'Of settlements: their sum in dollars.' }),
     first_seen_at: maybeTime,
     last_seen_at: maybeTime,
   })

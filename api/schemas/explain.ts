@@ -3,47 +3,68 @@ import { address, agentStatus, chainLabel, chainName, count, fid, time } from '.
 
 const rule = z
   .strictObject({
-    rule: z.enum(['verified', 'token', 'history', 'claim']),
+    rule: z.enum(['verified', 'token', 'history', 'claim']).meta({
+      description:
+        'verified: an account verifies an address; token: such an address holds an ERC-8004 registration; history: one ' +
+        'held a registration once; claim: the account was claimed.',
+    }),
     holds: z.boolean(),
-    found: z.string().meta({ description: 'What is known, for people.' }),
-    next: z.string().nullable().meta({ description: 'What would make it hold; null: nothing to do.' }),
+    found: z.string().meta({ description: 'What is known of it, in words for people.' }),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: 'What would make it hold, in words for people. Null: nothing has to be done.' }),
   })
   .meta({ id: 'ExplainedRule' })
 
 const verification = {
   fid,
   address,
-  verified_at: time,
-  ended_at: time.nullable(),
-  tokens: count.meta({ description: 'ERC-8004 tokens the address owns now.' }),
-  chains: z.array(chainLabel),
-  former_tokens: count.meta({ description: 'Tokens it had and has no more.' }),
+  verified_at: time.meta({ description: 'When the account verified the address.' }),
+  ended_at: time.nullable().meta({ description: 'When it withdrew that. Null: it verifies the address now.' }),
+  tokens: count.meta({ description: 'ERC-8004 registrations that the address holds now.' }),
+  chains: z.array(chainLabel).meta({ description: 'Chains of these registrations.' }),
+  former_tokens: count.meta({ description: 'Registrations that the address held and passed on or burned.' }),
 }
 
 const source = z
   .strictObject({
     source: z.string(),
-    subject: z.string().meta({ description: 'This one, or the part of the network that is read for all.' }),
-    last_attempt_at: time.nullable(),
-    last_success_at: time.nullable(),
-    last_outcome: z.string().nullable(),
-    due_at: time,
+    subject: z.string().meta({
+      description: 'What was asked about: this FID or address, or the part of the network that is read for all.',
+    }),
+    last_attempt_at: time.nullable().meta({ description: 'Null: never yet.' }),
+    last_success_at: time.nullable().meta({ description: 'Null: never yet.' }),
+    last_outcome: z
+      .string()
+      .nullable()
+      .meta({ description: 'How the last attempt ended: ok, empty, timeout and others.' }),
+    due_at: time.meta({ description: 'When it is asked next.' }),
   })
-  .meta({ id: 'ExplainedSource', description: 'When a source was last asked about this, and when it is next.' })
+  .meta({
+    id: 'ExplainedSource',
+    description: 'When a source was last asked about the FID or address, and when it is asked next.',
+  })
 
 const chain = z
-  .strictObject({ chain: chainName, indexed_block: count, indexed_at: time.nullable() })
-  .meta({ id: 'ExplainedChain', description: 'How far a chain has been read.' })
+  .strictObject({
+    chain: chainName,
+    indexed_block: count,
+    indexed_at: time.nullable().meta({ description: 'Time of that block.' }),
+  })
+  .meta({ id: 'ExplainedChain', description: 'How far a chain is indexed.' })
 
 export const agentExplanation = z
   .strictObject({
     fid,
-    in_index: z.boolean(),
-    agent_status: agentStatus.nullable(),
-    summary: z.string(),
+    in_index: z.boolean().meta({ description: 'Whether it is listed as an agent.' }),
+    agent_status: agentStatus.nullable().meta({ description: 'Null: it is not listed.' }),
+    summary: z.string().meta({ description: 'The whole in a sentence, for people.' }),
     rules: z.array(rule),
     verifications: z.array(z.strictObject(verification)),
-    is_queued: z.boolean().meta({ description: 'The entry is being worked out anew.' }),
+    is_queued: z
+      .boolean()
+      .meta({ description: 'Whether something has happened since: the entry is being computed again.' }),
     sources: z.array(source),
     chains: z.array(chain),
   })
@@ -52,9 +73,9 @@ export const agentExplanation = z
 export const addressExplanation = z
   .strictObject({
     address,
-    in_index: z.boolean(),
-    fid: fid.nullable().meta({ description: 'The agent the address leads to.' }),
-    summary: z.string(),
+    in_index: z.boolean().meta({ description: 'Whether it leads to an agent.' }),
+    fid: fid.nullable().meta({ description: 'The agent it leads to. Null: none.' }),
+    summary: z.string().meta({ description: 'The whole in a sentence, for people.' }),
     rules: z.array(rule),
     verifications: z.array(z.strictObject({ ...verification, agent_status: agentStatus.nullable() })),
     sources: z.array(source),

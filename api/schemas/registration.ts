@@ -4,30 +4,32 @@ import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenI
 
 const text = z.string().nullable()
 
-/** A token an agent's verified address owns now. */
+/** A registration that a verified address of an agent holds now. */
 export const record = z
   .strictObject({
     chain: chainName,
     chain_id: chainId,
     erc8004_id: tokenId,
-    registry_address: address,
-    owner_address: address,
-    agent_wallet: address.nullable(),
-    agent_uri: text,
-    uri_status: z.enum(['ok', 'pending', 'empty', 'unsupported', 'unreachable', 'invalid']),
-    name: text,
+    registry_address: address.meta({ description: 'The ERC-8004 IdentityRegistry of the chain.' }),
+    owner_address: address.meta({ description: 'The verified address that holds it.' }),
+    agent_wallet: address.nullable().meta({ description: 'Where the registration wants payments. Null: nowhere.' }),
+    agent_uri: text.meta({ description: 'Address of its registration file, or the file itself as a data URI.' }),
+    uri_status: z.enum(['ok', 'pending', 'empty', 'unsupported', 'unreachable', 'invalid']).meta({
+      description: 'What came of reading the registration file at `agent_uri`.',
+    }),
+    name: text.meta({ description: 'As the registration file says, and so are the fields up to supported_trust.' }),
     description: text,
     image: text,
     active: z.boolean().nullable(),
     x402_support: z.boolean().nullable(),
     services: z.array(z.strictObject({ name: text, endpoint: text, version: text })),
     supported_trust: z.array(z.string()),
-    feedback_count: count,
-    block_number: count,
-    tx_hash: hash,
-    deployed_at: time.meta({ description: 'Mint.' }),
-    acquired_at: time,
-    updated_at: time,
+    feedback_count: count.meta({ description: 'Feedback on it that was not revoked.' }),
+    block_number: count.meta({ description: 'Block in which it was registered.' }),
+    tx_hash: hash.meta({ description: 'Transaction in which it was registered.' }),
+    deployed_at: time.meta({ description: 'When it was registered.' }),
+    acquired_at: time.meta({ description: 'When the address came to hold it.' }),
+    updated_at: time.meta({ description: 'Block time of the last event of it.' }),
     agent_uri_bytes: count.meta({
       description: `Length of the URI; with an agent those beyond ${grouped(profileLimits.uriBytes)} bytes are left out.`,
     }),
@@ -44,7 +46,7 @@ const heldRegistration = record
       .strictObject({
         kind: z.enum(['registered', 'signed']).meta({
           description:
-            'registered: the address of whoever registered, unsigned; signed: the wallet signed for the token and its owner, and the registry checked it.',
+            'registered: the address of whoever registered, unsigned; signed: the wallet signed for the registration and its holder, and the registry checked it.',
         }),
         block_number: count,
         log_index: count,
@@ -57,22 +59,30 @@ const heldRegistration = record
   .meta({ id: 'HeldRegistration' })
 export type HeldRegistration = z.output<typeof heldRegistration>
 
-/** A holding that ended. */
+/** A registration that a verified address of an agent held once. */
 export const historicalRegistration = z
   .strictObject({
     chain: chainName,
     chain_id: chainId,
     erc8004_id: tokenId,
-    block_number: count,
-    deployed_at: time,
-    held_by: address,
-    acquired_at: time,
-    released_at: time.nullable(),
-    released_block: count.nullable(),
-    released_tx: hash.nullable(),
-    transferred_to: address.nullable().meta({ description: 'Null: burned, or still held.' }),
-    to_fid: fid.nullable(),
-    reason: z.enum(['transfer', 'burn', 'verification_removed']),
+    block_number: count.meta({ description: 'Block in which it was registered.' }),
+    deployed_at: time.meta({ description: 'When it was registered.' }),
+    held_by: address.meta({ description: 'The address that held it, verified then.' }),
+    acquired_at: time.meta({ description: 'When that address came to hold it.' }),
+    released_at: time
+      .nullable()
+      .meta({ description: 'When it was passed on, burned, or lost with the verification. Null: not known.' }),
+    released_block: count.nullable().meta({ description: 'Block of the transfer or the burn. Null: there was none.' }),
+    released_tx: hash
+      .nullable()
+      .meta({ description: 'Transaction of the transfer or the burn. Null: there was none.' }),
+    transferred_to: address
+      .nullable()
+      .meta({ description: 'Null: burned, or still held by an address that is no longer verified.' }),
+    to_fid: fid.nullable().meta({ description: 'The agent that holds it since. Null: no agent does.' }),
+    reason: z.enum(['transfer', 'burn', 'verification_removed']).meta({
+      description: 'verification_removed: the account no longer verifies the address that holds it.',
+    }),
   })
   .meta({ id: 'HistoricalRegistration' })
 

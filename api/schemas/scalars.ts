@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { chainNames, chainOf } from '../../chains.config.ts'
 
 /** ISO 8601, UTC, milliseconds. */
-export const time = z.iso.datetime({ precision: 3 }).meta({ id: 'Time', examples: ['2026-02-03T11:08:33.000Z'] })
+export const time = z.iso
+  .datetime({ precision: 3 })
+  .meta({ id: 'Time', description: 'ISO 8601, UTC, with milliseconds.', examples: ['2026-02-03T11:08:33.000Z'] })
 
 export const address = z
   .string()
@@ -14,15 +16,18 @@ export const hash = z
   .regex(/^0x[0-9a-f]{64}$/)
   .meta({ id: 'Hash', description: '32 bytes, lowercase hex.' })
 
-export const fid = z.int().positive().meta({ id: 'Fid', description: 'The agent’s id in the social network.' })
+export const fid = z
+  .int()
+  .positive()
+  .meta({ id: 'Fid', description: 'Id of an account of the Farcaster network, and of the agent behind it.' })
 
-/** Token ids are 256 bits wide on chain; JSON numbers carry them whole, JavaScript reads large ones rounded. */
+/** Ids of registrations are 256 bits wide on chain; JSON numbers carry them whole, JavaScript rounds large ones. */
 export const tokenId = z
   .number()
   .nonnegative()
   .meta({
     id: 'TokenId',
-    description: 'Id of an ERC-8004 token; 0 is a real one.',
+    description: 'Number of an ERC-8004 registration on its chain, as large as its registry likes; 0 is a real one.',
     override: { type: 'integer', minimum: 0 },
   })
 
@@ -47,7 +52,7 @@ function ofChains<T extends string | number>(schema: z.ZodType<T>, values: () =>
 
 export const chainName = ofChains(z.string(), () => [...chainNames])({
   id: 'ChainName',
-  description: 'Chain, as rows name it.',
+  description: 'Name of a chain, as rows have it: base.',
 })
 
 export const chainId = ofChains(z.number(), () => chainNames.map((name) => chainOf(name).id))({
@@ -56,15 +61,20 @@ export const chainId = ofChains(z.number(), () => chainNames.map((name) => chain
 
 export const chainLabel = ofChains(z.string(), () => chainNames.map((name) => chainOf(name).label))({
   id: 'ChainLabel',
-  description: 'Chain, as filters and profiles name it.',
+  description: 'Label of a chain, as filters and profiles have it: Base.',
 })
 
-export const claimMethod = z.enum(['eip191', 'jfs', 'well-known']).meta({ id: 'ClaimMethod' })
+export const claimMethod = z.enum(['eip191', 'jfs', 'well-known']).meta({
+  id: 'ClaimMethod',
+  description:
+    'How a claim is proven. eip191: a signature of a verified address; jfs: a JSON Farcaster Signature of an app key; ' +
+    'well-known: a file on a host that the account or a registration names.',
+})
 
 export const agentStatus = z.enum(['active', 'historical', 'claimed-only']).meta({
   id: 'AgentStatus',
   description:
-    'active: a verified address owns a token now; historical: it once did; claimed-only: claimed without a token.',
+    'active: a verified address holds a registration now; historical: one did once; claimed-only: claimed, and none ever did.',
 })
 
 export const availableSince = time.optional().meta({

@@ -8,8 +8,8 @@ export const settlement = z
     tx_hash: hash,
     block_number: count,
     block_timestamp: time,
-    payer_address: address,
-    recipient_address: address,
+    payer_address: address.meta({ description: 'Who signed the authorization.' }),
+    recipient_address: address.meta({ description: 'Who was paid.' }),
     amount_usdc: dollars,
     chain: chainName,
     selector: z.enum(settlementSelectors).meta({

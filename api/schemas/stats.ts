@@ -17,7 +17,7 @@ const perChain = z
   .record(z.string(), count)
   .refine((counts) => Object.keys(counts).join() === chainNames.join())
   .meta({
-    description: 'Minted minus burned.',
+    description: 'Registrations of each chain, without those that were burned.',
     override: ({ jsonSchema }) => {
       const { additionalProperties: ofEach, description } = jsonSchema
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as never]
@@ -32,7 +32,9 @@ export const stats = z
     total_agents: count,
     claimed_count: count,
     cross_chain_count: count.meta({ description: 'Agents on two chains or more.' }),
-    addresses_indexed: count.meta({ description: 'Addresses that hold or held a token, and verified ones of agents.' }),
+    addresses_indexed: count.meta({
+      description: 'Addresses that hold or held a registration, and verified addresses of agents.',
+    }),
     erc8004_supply: perChain,
     settlements: z
       .strictObject({ last_24h: count, last_7d: count, last_30d: count, all: count })

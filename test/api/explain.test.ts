@@ -52,15 +52,15 @@ const ofAddress = async (address: string) =>
 const holding = (rules: { rule: string; holds: boolean }[]) =>
   rules.filter(({ holds }) => holds).map(({ rule }) => rule)
 
-test('an active agent is explained by its token, with the chains and sources that say so', async () => {
+test('an active agent is explained by its registration, with the chains and sources that say so', async () => {
   const answer = await ofFid(1)
   expect(answer).toMatchObject({ fid: 1, in_index: true, agent_status: 'active', is_queued: false })
-  expect(answer.summary).toContain('a verified address owns an ERC-8004 token')
+  expect(answer.summary).toContain('a verified address holds an ERC-8004 registration')
   expect(holding(answer.rules)).toEqual(['verified', 'token'])
   expect(answer.rules[1]).toEqual({
     rule: 'token',
     holds: true,
-    found: 'verified addresses own 1 token on Base',
+    found: 'verified addresses hold 1 ERC-8004 registration on Base',
     next: null,
   })
   expect(answer.sources.map(({ source, subject }) => `${source} ${subject}`)).toEqual([
@@ -76,7 +76,7 @@ test('a historical one by what it lost with a verification', async () => {
   expect(answer.rules[0]).toMatchObject({ found: 'FID 2 verifies no address, and 1 no more', next: expect.any(String) })
 })
 
-test('a FID that is not in the index learns what to do: it verifies an address without a token', async () => {
+test('a FID that is not listed learns what to do: it verifies an address without a registration', async () => {
   const answer = await ofFid(3)
   expect([answer.in_index, answer.agent_status, holding(answer.rules)]).toEqual([false, null, ['verified']])
   expect(answer.rules.find(({ rule }) => rule === 'token')?.next).toContain('register an agent with a verified address')
@@ -91,17 +91,17 @@ test('a FID nobody has heard of is explained too, however large', async () => {
   }
 })
 
-test('what waits to be worked out is said', async () => {
+test('an entry that waits to be computed says so', async () => {
   await insert(database.pool, 'agent_event', { fid: 4 })
-  expect(await ofFid(4)).toMatchObject({ is_queued: true, summary: expect.stringContaining('worked out anew') })
+  expect(await ofFid(4)).toMatchObject({ is_queued: true, summary: expect.stringContaining('computed again') })
 })
 
 test.for([
   ['holder', 1, ['verified', 'token'], 'leads to the agent with FID 1'],
-  ['former', null, ['token'], 'it owns a token, and no account verifies it'],
-  ['idle', null, ['verified'], 'has no token at a verified address and was not claimed'],
+  ['former', null, ['token'], 'it holds an ERC-8004 registration, and no account verifies it'],
+  ['idle', null, ['verified'], 'has no ERC-8004 registration at a verified address and was not claimed'],
   ['stranger', null, ['token'], 'no account verifies it'],
-  ['nobody', null, [], 'no account verifies it, and it owns no token'],
+  ['nobody', null, [], 'no account verifies it, and it holds no ERC-8004 registration'],
 ] as const)('address of %s: agent %j, rules that hold %j', async ([name, fid, rules, summary]) => {
   const answer = await ofAddress(addressOf(name))
   expect([answer.fid, answer.in_index, holding(answer.rules)]).toEqual([fid, fid !== null, rules])

@@ -547,7 +547,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     "fid": 1155,
     "in_index": true,
     "agent_status": "active",
-    "summary": "FID 1155 is in the index and active: a verified address owns an ERC-8004 token.",
+    "summary": "FID 1155 is listed as active: a verified address holds an ERC-8004 registration.",
     "rules": [
       {
         "rule": "verified",

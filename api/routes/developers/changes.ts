@@ -14,6 +14,17 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'registrations-in-words',
+    day: '2026-11-23',
+    kind: 'changed',
+    title: 'Explanations and errors call things by their names',
+    text:
+      'What an explanation says in `summary`, `found` and `next` calls an ERC-8004 identity a registration, no token; titles ' +
+      'of errors likewise say what they are about. Nearly every field has its meaning in the OpenAPI document. No field, ' +
+      'code or form changed.',
+    operations: [],
+  },
+  {
     id: 'archived-settlements',
     day: '2026-11-22',
     kind: 'added',

@@ -19,17 +19,17 @@ export interface AgentHosts {
   fetch(url: URL, options: FetchOptions): Promise<Fetched>
   /** The address that is asked for this one: plain http is for exceptions an operator made. */
   secured(url: URL): URL
-  /** For the scheduler, which is not told of the failures of single hosts; stopping it ends what is in flight. */
+  /** What the scheduler sees of all these hosts; it is not told of the failures of single hosts; stopping it ends what is in flight. */
   readonly host: Host
 }
 
-/** By which a host recognises what it sent before. */
+/** The version of a document (ETag and Last-Modified), by which its host recognises what it sent before. */
 export interface Version {
   readonly etag: string | null
   readonly lastModified: string | null
 }
 
-/** What can be sent back as it is; a host that names its versions oddly has none. */
+/** The version of an answer, as far as it can be sent back as it is; a host that names its versions oddly has none. */
 export function versionOf({ headers }: Fetched): Version {
   const sendable = (name: string) => {
     const value = headers.get(name)
@@ -60,7 +60,7 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
   const all = createHost({ name: 'agents', requestsPerSecond: Number.POSITIVE_INFINITY, now })
   const known = new Map<string, Host>()
 
-  /** Kept in the order of their last use. The pace is the door's. */
+  /** The state of a host, made where it is new; hosts are kept in the order of their last use. */
   function hostOf(name: string): Host {
     const host = known.get(name) ?? createHost({ name, requestsPerSecond: Number.POSITIVE_INFINITY, now })
     known.delete(name)

@@ -9,7 +9,7 @@ import { createUpstream, type Upstream } from './upstream.ts'
 
 interface FixedSources {
   readonly sources: readonly Source[]
-  /** What is on, and what is off and why. */
+  /** Which sources are on, and which are off and why. */
   readonly description: string
 }
 

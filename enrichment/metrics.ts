@@ -28,7 +28,7 @@ interface MetricsOptions {
 
 /** Seconds; from a pass with nothing to do to the longest that is no hang. */
 const passBuckets = [0.01, 0.1, 1, 5, 15, 60, 300, 900]
-/** How long a count of all subjects is told: it reads each of them. */
+/** How long a count of all subjects is kept, in milliseconds: counting reads each of them. */
 const countedMs = hour
 
 export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): Metrics {

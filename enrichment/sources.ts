@@ -41,7 +41,7 @@ export interface Sources {
   /** Why the hub is not believed; undefined: it is. */
   hubDoubt(): Promise<string | undefined>
   readonly acceptHubTotals: Belief['acceptTotals']
-  /** What is on, and what is off and why; for the start line. */
+  /** Which sources are on, and which are off and why; for the start line. */
   readonly description: string
   close(): Promise<void>
 }
@@ -51,7 +51,7 @@ export interface SourcesOptions {
   readonly chains: ChainIdentities & Readonly<Record<string, ProofChain>>
   readonly pool: pg.Pool
   readonly now: () => Date
-  /** For hosts that are our own. */
+  /** How often hosts may be asked; a test asks hosts of its own without a pause. */
   readonly politeness?: DoorOptions['politeness']
 }
 

@@ -26,7 +26,7 @@ interface UpstreamOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly pool: pg.Pool
   readonly now: () => Date
-  /** For one answer, from the request to its last byte. */
+  /** Milliseconds for one answer, from the request to its last byte. */
   readonly timeoutMs?: number
 }
 
@@ -107,7 +107,7 @@ function wishOf(received: Received, now: Date): number | undefined {
   return bearableRest(resetMs(firstOf(headers['x-ratelimit-reset']), now) ?? restMs)
 }
 
-/** Beyond any number of milliseconds that somebody would be asked to wait. */
+/** A number beyond this is a Unix time in seconds: nobody asks to wait so many milliseconds. */
 const aUnixTime = 1_000_000_000
 
 function resetMs(text: string | undefined, now: Date): number | undefined {

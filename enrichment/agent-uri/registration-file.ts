@@ -12,14 +12,14 @@ export interface RegistrationFile {
   readonly x402Support: boolean | null
   readonly services: readonly Service[]
   readonly supportedTrust: readonly string[]
-  /** What it says the agent is registered as; null: it has no such list. Only who holds them now tells whether it is. */
+  /** Registrations that the file lists as the agent's; null: it has no such list. Whether they are, their holders tell. */
   readonly registrations: readonly ListedRegistration[] | null
 }
 
 interface ListedRegistration {
   /** CAIP-10 address of an identity registry, lowercase. */
   readonly registry: string
-  /** In decimal. */
+  /** Number of the registration, in decimal. */
   readonly agentId: string
 }
 
@@ -63,7 +63,7 @@ export function toRegistrationFile(value: unknown): RegistrationFile | undefined
 
 type Fields = ReadonlyMap<string, unknown>
 
-/** By key in lower case; of two keys that differ only in case the first counts. Undefined: not an object. */
+/** The fields of an object by key in lower case; of two keys that differ only in case the first counts. Undefined: not an object. */
 function fieldsOf(value: unknown): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const fields = new Map<string, unknown>()

@@ -22,7 +22,7 @@ type Resolved =
   | { readonly status: 'ok'; readonly file: RegistrationFile; readonly settled: boolean; readonly version?: Version }
   /** The host says that it is what it was at the given version. */
   | { readonly status: 'unchanged' }
-  /** There is nothing to read, as the URI or the file itself says. */
+  /** The URI or the file itself says that there is nothing to read. */
   | { readonly status: 'empty' | 'unsupported' | 'invalid'; readonly settled: boolean }
   /** No file this time: nobody answers, or what answers is no registration file. */
   | { readonly status: 'failed'; readonly word: 'unreachable' | 'invalid'; readonly reason: string }

@@ -30,7 +30,7 @@ const { cadenceMs } = sources.agentUri
  */
 export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions): Source {
   const chainByRegistry = new Map(Object.entries(chains).map(([chain, identity]) => [registryOf(identity), chain]))
-  /** What a file lists of registries that are indexed: of others nobody knows who holds them. */
+  /** The registrations in a file that are of indexed registries: who holds one of another registry is not known. */
   const indexedIn = ({ registrations }: RegistrationFile) =>
     registrations?.flatMap(({ registry, agentId }) => {
       const chain = chainByRegistry.get(registry)

@@ -13,7 +13,7 @@ type EndReason =
 /** Why a claim is suspended: what may end it, or hubs that disagree, which never does. */
 type DoubtReason = EndReason | 'disputed'
 
-/** What looking at a claim came to. */
+/** What checking a standing claim came to. */
 export type Finding =
   | { readonly kind: 'holds' }
   /** Somebody did not answer, which says nothing about the claim. */
@@ -30,7 +30,7 @@ export type Finding =
   | { readonly kind: 'refuted'; readonly reason: EndReason; readonly detail: Json }
 
 export interface Patience {
-  /** So many looks, the last so long after the first. */
+  /** Checks that have to fail in a row; the last so long after the first. */
   readonly looks: number
   readonly overMs: number
   /** Looks nearer to each other count once. */

@@ -39,7 +39,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
   // Plain http is for hosts the operator named, which are his own and have no certificates.
   const schemeOf = (host: string) => (egressAllow.has(host) && !host.endsWith(':443') ? 'http' : 'https')
 
-  /** What an address answers with; undefined: nothing of the kind. Throws when its host does not answer. */
+  /** The JSON that an address answers with; undefined: it has none. Throws when its host does not answer. */
   async function read(url: string, bounds: Parameters<Door['fetchJson']>[1]): Promise<unknown> {
     try {
       const { status, json } = await door.fetchJson(url, bounds)

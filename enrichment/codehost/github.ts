@@ -91,7 +91,7 @@ export async function githubWork({ ask }: Upstream, login: string, etag?: string
   }
 }
 
-/** Most repositories first, then by name. */
+/** The languages of most repositories first, then by name. */
 function topOf(languages: readonly string[]): string[] {
   const counts = new Map<string, number>()
   for (const language of languages) counts.set(language, (counts.get(language) ?? 0) + 1)

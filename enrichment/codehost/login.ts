@@ -10,7 +10,7 @@ interface NamedAccount {
 
 /** Tried one after the other until one exists. */
 const mostNamed = 3
-/** What GitHub allows: letters, digits, hyphens, 39 at most. */
+/** The form of a login at GitHub: letters, digits, hyphens, 39 at most. */
 const loginForm = /^[a-z\d](?:[a-z\d-]{0,38})$/i
 /** Paths of github.com under which no account stands. */
 const notAccounts = new Set(['about', 'apps', 'features', 'marketplace', 'settings', 'sponsors', 'topics', 'users'])

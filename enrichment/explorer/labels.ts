@@ -22,7 +22,7 @@ const labels = z.object({
 })
 
 const labelsPerAddress = 100
-/** Of the schema's tags those that name something; the others describe it. */
+/** Tags of the Open Labels schema that name an address, and the type of tag each becomes; other tags only describe it. */
 const typeOf: Readonly<Record<string, string>> = {
   contract_name: 'name',
   owner_project: 'protocol',

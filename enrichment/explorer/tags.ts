@@ -3,7 +3,7 @@ import { cleanText } from '../outside-text.ts'
 
 /** Code points. */
 const longest = { name: 200, slug: 200, type: 50 }
-/** Kept for one address; of more, the first. */
+/** Tags kept of one address; of more, the first. */
 const mostTagsAnAddress = 100
 const longestMeta = 4_096 // characters of JSON
 const deepestMeta = 8

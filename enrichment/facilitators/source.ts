@@ -16,7 +16,7 @@ interface FacilitatorsOptions {
 }
 
 const { cadenceMs } = sources.facilitators
-/** Of an answer; one with some hundred kinds has 40 KiB. */
+/** Bytes of an answer of a facilitator; one with some hundred kinds of payment has 40 KiB. */
 const maxBytes = 512 * 1024
 const timeoutMs = 20 * second
 

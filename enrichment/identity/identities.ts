@@ -11,7 +11,7 @@ const mostSources = 20
 const isPrivate = /^(e-?mail|mail|location|phone|telephone|address)$/i
 const looksLikeEmail = /^(mailto:)?[^\s@/]+@[^\s@/]+\.[^\s@/]+$/i
 
-/** Whether a profile is about this agent: its own account, or one of its addresses. Others' are nobody's business. */
+/** Whether a profile is about this agent: its own account, or one of its addresses. Profiles of others are not kept. */
 function isOf({ fid, addresses }: AgentInput, { platform, address, social, aliases }: BioProfile): boolean {
   if (platform === 'farcaster') return String(social?.uid) === String(fid)
   if (address && addresses.includes(address.toLowerCase())) return true

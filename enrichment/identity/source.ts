@@ -13,10 +13,10 @@ interface IdentityOptions {
   readonly now: () => Date
 }
 
-/** Of an agent with more addresses, the first are asked about. */
+/** Addresses of one agent that are asked about; of more, the first. */
 const mostAddresses = 10
 
-/** What else agents are, by their accounts and addresses. */
+/** The source of agents’ identities elsewhere, found by their accounts and addresses. */
 export function identity({ pool, upstream, now }: IdentityOptions): Source {
   return {
     ...sources.identity,

@@ -24,7 +24,7 @@ const mostLookedAt = 500
 const mostDerived = 100
 /** Edges so old are derived again, in case a reason for it was overlooked. */
 const oldestMs = day
-/** Kept of one agent. */
+/** Sites kept of one agent, at most. */
 const mostSites = 20
 
 /** What a pass did: how much there was to do, and how many edges moved. */

@@ -10,7 +10,7 @@ import type { JoinOptions } from './join.ts'
 const restMs = 60_000
 
 interface LargeHolderOptions extends JoinOptions {
-  /** For tests, in place of `restMs`. */
+  /** Milliseconds in place of `restMs`; tests set it. */
   readonly rest?: number
 }
 

@@ -1,6 +1,6 @@
 import type { FoundRings, PayerSum } from '../../db/queries/income/rings.ts'
 
-/** How far rings are looked for. */
+/** Bounds of the search for rings. */
 export interface RingBounds {
   /** Payments of a round, from an address back to it. */
   readonly payments: number
@@ -11,7 +11,7 @@ export interface RingBounds {
 }
 
 export const ringBounds: RingBounds = { payments: 6, sums: 2_000, payerSums: 500 }
-/** Fewer pay each other back, which is `reciprocal`. */
+/** Addresses of a ring, at least: two that pay each other back are `reciprocal`. */
 const fewestAddresses = 3
 /** What comes in from a ring and what goes out to it are nearly equal when the lesser is this share of the greater. */
 const balance = { of: 4n, in: 5n }

@@ -30,7 +30,7 @@ const { cadenceMs } = sources.proofs
 export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
   const { registries } = world
 
-  /** Where a key was added, asked once for each key of an account. */
+  /** The logs that added keys of an account, each key asked for once. */
   function logsOf(fid: number) {
     const asked = new Map<string, Promise<AddedLog | null>>()
     return (key: Uint8Array, standing: KeyStanding | undefined) => {
@@ -42,7 +42,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
     }
   }
 
-  /** What the registry says at its final block, which nothing undoes. */
+  /** Whether the KeyRegistry lists a key as removed at its final block, which nothing undoes. */
   async function removalOf(
     fid: number,
     key: Uint8Array,

@@ -7,7 +7,7 @@ interface Loop {
   /** A bounded piece of work. Returns how much there was to do; zero: rest before the next. */
   readonly pass: () => Promise<number>
   readonly restMs: number
-  /** It rests so many times as long as the pass took, at least: what reads everything does not go on all the time. Default: 0. */
+  /** The rest after a pass, at least, in times that the pass took: a loop that reads everything is not to run all the time. Default: 0. */
   readonly restFactor?: number | undefined
   readonly signal: AbortSignal
   readonly log: Logger

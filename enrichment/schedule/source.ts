@@ -14,7 +14,7 @@ export interface Source extends Pick<SourceRow, 'name' | 'batch' | 'perRead' | '
 export interface Reading {
   /** `ok`, `empty` (answered: there is nothing), or what else an operator should see. */
   readonly outcome: string
-  /** There was no answer, which is stored as well. It counts as a failure: the next attempt comes by `retry`. */
+  /** Whether there was no answer, which is stored as well. It counts as a failure: the next attempt comes by `retry`. */
   readonly failed?: boolean
   /**
    * Stores the answer, inside the transaction that ends the lease. Returns when to read again in milliseconds (after a

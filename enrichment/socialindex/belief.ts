@@ -9,7 +9,7 @@ import type { Source } from '../schedule/source.ts'
 interface BeliefOptions {
   readonly pool: pg.Pool
   readonly social: SocialIndex
-  /** Of the hub. */
+  /** HTTP address of the hub. */
   readonly url: string
   readonly now: () => Date
 }
@@ -97,7 +97,7 @@ function doubtAbout(
   return unfitness(network) ?? (fall && `${fall}; if that is true: npm run enrichment -- --accept-hub-totals`)
 }
 
-/** What no totals can excuse. */
+/** Why a hub cannot be believed whatever its totals: it is late, or still syncing. Undefined: neither. */
 function unfitness({ delaySeconds, isSyncing }: Network): string | undefined {
   if (isSyncing) return 'it says that it is syncing'
   if (delaySeconds !== undefined && delaySeconds > mostDelaySeconds) return `its newest block is ${delaySeconds} s old`

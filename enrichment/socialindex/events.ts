@@ -29,7 +29,7 @@ import { restartStream } from './shards.ts'
 const keptMs = 3 * day
 /** An id that the hub has refused for so long is none of its ids. */
 const refusedMs = hour
-/** So many failures in a row end with pages of one event, asked for more than once. */
+/** After so many failures in a row a page has been cut down to one event, and that was asked for more than once. */
 const failuresBeforeSkip = 7
 /** Skipped at most, for events that the hub cannot answer; a block a second. */
 const mostBlocksSkipped = 1_024
@@ -92,7 +92,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
     return undefined
   }
 
-  /** What the events in between said is found by a sweep. */
+  /** Goes on behind events that the hub does not give: a sweep of all accounts finds what they said. */
   function skipped(inHand: PageInHand): Reading {
     return {
       outcome: 'skipped',

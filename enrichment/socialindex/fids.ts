@@ -27,7 +27,7 @@ export interface SocialSourceOptions {
   readonly pool: pg.Pool
   readonly social: SocialIndex
   readonly host: Host
-  /** Of the hub that is followed. */
+  /** HTTP address of the hub that is followed. */
   readonly url: string
   readonly now: () => Date
 }

@@ -143,7 +143,7 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
   }
 }
 
-/** Whether a missing answer may be the fault of the one account that was asked about. */
+/** Whether a missing answer may be due to the one account that was asked about, not to the hub. */
 function isOnesOwn(error: unknown): boolean {
   return error instanceof NoAnswer && error.failure !== 'rate_limited'
 }

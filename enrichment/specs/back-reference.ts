@@ -7,11 +7,11 @@ export type BackReference = 'confirmed' | 'missing' | 'contradicted'
 interface HeldRegistration {
   /** CAIP-10 address of the identity registry, lowercase. */
   readonly registry: string
-  /** In decimal. */
+  /** Number of the registration, in decimal. */
   readonly agentId: string
 }
 
-/** What a list is held against. */
+/** Registrations that the agent holds, which a list of a host is compared with. */
 export interface Holdings {
   readonly held: readonly HeldRegistration[]
   /** There are more than `held`: what is not among them may be the agent's all the same. */

@@ -6,7 +6,7 @@ import { isSharedPlatform } from './site.ts'
 export interface Candidate {
   readonly kind: SpecKind
   readonly url: URL
-  /** Named by the agent's registration; else it is where such documents usually lie. */
+  /** Whether the agent's registration names it; else it is where such documents usually lie. */
   readonly declared: boolean
   /** An MCP endpoint, asked in the protocol itself. */
   readonly session: boolean
@@ -29,9 +29,9 @@ interface NamedService extends Service {
 
 export interface CandidateInputs {
   readonly services: readonly NamedService[]
-  /** Of the social network. */
+  /** The address in the account's profile at the social network. */
   readonly profileUrl: string | null
-  /** What an address is asked by: https, unless an operator made an exception. */
+  /** The form in which an address is asked: https, unless an operator made an exception. */
   readonly secured: (url: URL) => URL
 }
 

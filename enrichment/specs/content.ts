@@ -10,7 +10,7 @@ export interface SpecContent {
   readonly tools: readonly string[]
   /** Paths of an API; resources for sale of an x402 manifest. Null: the document has no such thing. */
   readonly pathCount: number | null
-  /** Of an MCP server that was asked: the revision it speaks, and SHA-256 of the definition of each of its tools. */
+  /** The revision of the protocol that an MCP server speaks, and SHA-256 of the definition of each of its tools. */
   readonly protocolVersion?: string | null
   readonly toolHashes?: readonly string[]
 }

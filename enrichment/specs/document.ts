@@ -99,7 +99,7 @@ export function stands(document: KnownDocument, now: Date): boolean {
   return document.lastAliveAt !== null && !isDead(document, now)
 }
 
-/** What a look says of the agent as a whole. */
+/** What a round of checks says of the agent as a whole. */
 export function standingOf(documents: readonly KnownDocument[], { checks }: CheckUp, now: Date): SpecStanding {
   if (documents.some((document) => stands(document, now))) return 'found'
   const declared = documents.filter((document) => document.declared)

@@ -9,7 +9,7 @@ import { createWire } from './mcp-wire.ts'
 import { type Price, pricesIn } from './prices.ts'
 import { type SpecStatus, statusOf } from './status.ts'
 
-/** Of all that the server is asked, without the waiting for our turns. */
+/** Time for all requests to one MCP server together, without waiting for our turns. */
 const usualMs = 10 * second
 /** Pages of a list of tools; what stands on further ones is not read. */
 const mostPages = 3
@@ -25,9 +25,9 @@ interface Asked {
   readonly status: SpecStatus
   readonly httpStatus: number | null
   readonly latencyMs: number | null
-  /** With status `ok`. */
+  /** What the server says of itself; with status `ok`. */
   readonly content?: SpecContent
-  /** Of what the server says of itself and of the definitions of its tools. */
+  /** SHA-256 of what the server says of itself and of the definitions of its tools. */
   readonly sha256?: Buffer
   /** What it asks for to say who it is or what it has; none: nothing. Undefined: it did not come to that. */
   readonly prices?: readonly Price[]

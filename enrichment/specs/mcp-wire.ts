@@ -5,7 +5,7 @@ import { parseJson } from '../../net/json.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { demandOf } from './x402.ts'
 
-/** Of one conversation with a server: requests, and bytes of an answer. */
+/** Bounds of one conversation with an MCP server: requests, and bytes of an answer. */
 const mostRequests = 8
 const maxBytes = 256 * 1024
 const ports = [8443]
@@ -27,9 +27,9 @@ class Unanswered extends Error {
 interface Wire {
   /** For the protocol's client: posts what this module sends, answers everything else itself. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
-  /** Of the last answer; null: there was none. */
+  /** HTTP status of the last answer; null: there was none. */
   httpStatus(): number | null
-  /** Of the first answer, milliseconds. */
+  /** Milliseconds to the first answer. */
   latencyMs(): number | null
   /** Why the conversation could not go on, where it was not the client's decision. */
   failure(): unknown

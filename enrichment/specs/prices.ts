@@ -10,7 +10,7 @@ export interface Price {
   readonly description: string | null
   /** How x402 charges it: `exact`, `upto` (the amount is the most it can be) and others. */
   readonly scheme: string | null
-  /** As it is declared, such as eip155:8453 or base; `chain` is the one of the table that it means. */
+  /** The network as it is declared, such as eip155:8453 or base; `chain` is the one of the table that it means. */
   readonly network: string | null
   readonly chain: ChainName | null
   /** An address in lowercase. */
@@ -107,7 +107,7 @@ function* operations(paths: unknown): Generator<Price | undefined> {
   }
 }
 
-/** In two generations: {price: {mode, currency, amount, min, max}} and {price, minPrice, maxPrice}. */
+/** The price of an operation, in either of two forms: {price: {mode, currency, amount, min, max}} and {price, minPrice, maxPrice}. */
 function operationPrice(info: unknown, resource: string, summary: unknown): Price | undefined {
   const { price, minPrice, maxPrice } = fieldsOf(info)
   const { currency = 'USD', amount, min, max } = fieldsOf(price)
@@ -129,7 +129,7 @@ function addressText(value: unknown): string | null {
   return text !== null && /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text
 }
 
-/** Of a 256 bit number. */
+/** Decimal digits of a number of base units, at most 256 bits; null: it is none. */
 function unitsOf(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value
   return typeof text === 'string' && /^\d{1,78}$/.test(text) ? text.replace(/^0+(?=\d)/, '') : null

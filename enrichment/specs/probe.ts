@@ -23,19 +23,19 @@ export interface Check {
   /** Null: no answer. */
   readonly httpStatus: number | null
   readonly latencyMs: number | null
-  /** With status `ok`; undefined there: it is what it was at the known version. */
+  /** What was read, with status `ok`; undefined there: the document is what it was at the known version. */
   readonly found?: {
     readonly content: SpecContent
     readonly sha256: Buffer
     readonly version: Version
-    /** Of an A2A card. */
+    /** What the signatures of an A2A card are worth; null: it is no card. */
     readonly cardSignature: CardSignature | null
   }
   /** What the document, or a demand for payment, asks for; undefined: this answer does not say. */
   readonly prices?: readonly Price[]
 }
 
-/** What one look at all of an agent's places brought. */
+/** What one round of checks of all of an agent's places brought. */
 export interface CheckUp {
   /** Places that were asked, in no order. */
   readonly checks: readonly Check[]

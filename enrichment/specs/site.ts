@@ -1,6 +1,6 @@
 import { getDomain } from 'tldts'
 
-/** Whether one is as responsible for the other as for itself: both lie under one registrable domain. */
+/** Whether two addresses lie under one registrable domain, so that one party answers for both. */
 export function isSameSite(one: URL, other: URL): boolean {
   if (one.hostname === other.hostname) return true
   const domain = siteOf(one)
@@ -17,7 +17,7 @@ function siteOf({ hostname }: URL): string | null {
   return getDomain(hostname, { allowPrivateDomains: true })
 }
 
-/** Where many people have a page each. Hosters that give each a subdomain need not stand here. */
+/** Hosts on which many people have a page each by path. Hosters that give each a subdomain need not stand here. */
 const platforms = new Set([
   'github.com',
   'gitlab.com',

@@ -64,7 +64,7 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
   }
 }
 
-/** What a look found out about the documents that were asked for in it. */
+/** What one round of checks found out about the documents that it asked for. */
 function probesOf(documents: readonly KnownDocument[], now: Date) {
   return documents
     .filter(({ lastCheckAt }) => lastCheckAt === now)

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { inTransaction } from '../db/pool.ts'
+import { lockRollup, moveBackfillRollup } from '../db/queries/rollup/hourly.ts'
 import { busiestChain } from './busiest.ts'
 
 /**
@@ -7,7 +9,17 @@ import { busiestChain } from './busiest.ts'
  */
 export async function fillContractRows(pool: pg.Pool): Promise<void> {
   for (const statement of statements) await pool.query(statement)
+  await rollUpBackfills(pool)
   await pool.query('vacuum (analyze)')
+}
+
+/** The settlements in their blocks are summed up already; unless that is said, each of them is read again for every figure. */
+async function rollUpBackfills(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ id: number; next: number }>('select id, to_block + 1 as next from backfill')
+  await inTransaction(pool, async (db) => {
+    await lockRollup(db, busiestChain)
+    for (const { id, next } of rows) await moveBackfillRollup(db, id, next)
+  })
 }
 
 const hash = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`

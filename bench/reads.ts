@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { createApiPool } from '../api/http/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool, type Queryable } from '../db/pool.ts'
-import { discoveryPage, discoveryTotal } from '../db/queries/find/discovery.ts'
+import { discoveryGroups, discoveryPage } from '../db/queries/find/discovery.ts'
 import { addressSubject } from '../db/queries/read/by-address.ts'
 import { leaderboard, leaderboardPeriods } from '../db/queries/read/leaderboard.ts'
 import { agentProfile } from '../db/queries/read/profile.ts'
@@ -147,7 +147,7 @@ function statements(): Statement[] {
     { name: 'discovery, newest', run: page('newest', null) },
     { name: 'discovery, most active', run: page('most-active', null) },
     { name: 'discovery, a word', run: page('newest', 'falcon') },
-    { name: 'discovery, total of a word', run: (db) => discoveryTotal(db, { ...none, q: 'falcon' }) },
+    { name: 'discovery, total of a word', run: (db) => discoveryGroups(db, 'falcon') },
     {
       name: 'days of the busiest',
       run: (db) =>

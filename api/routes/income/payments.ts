@@ -69,7 +69,10 @@ const columns = [
   'forwarder_address',
 ] as const satisfies readonly (keyof IncomePayment)[]
 
-/** GET /api/agent/:fid/income.csv */
+/**
+ * GET /api/agent/:fid/income.csv. The document is made whole, not sent in parts: it has `incomeLimits.csvLines` lines of some
+ * 500 bytes at most, and whether there are more is known before the first of them, so that it is refused instead of cut.
+ */
 export const incomeCsv = route({
   ...ofAgent,
   path: '/api/agent/{fid}/income.csv',

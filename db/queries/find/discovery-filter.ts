@@ -81,7 +81,9 @@ export function filterConditions(
   const parameter = (value: unknown) => `$${values.push(value)}`
   const { q, has_settlements: paid = null, ...rest } = filter
   const conditions = [
-    ...(q === null ? [] : [named ? `a.fid = any (${parameter(named)}::bigint[])` : matches(q, parameter, isNear)]),
+    ...(q === null
+      ? []
+      : [named ? `a.fid in (select unnest(${parameter(named)}::bigint[]))` : matches(q, parameter, isNear)]),
     ...Object.entries(conditionOf).flatMap(([name, condition]) => {
       const value = rest[name as keyof typeof rest] ?? null
       return value === null ? [] : [condition(parameter(value))]
@@ -94,7 +96,8 @@ export function filterConditions(
 /**
  * What `q` finds, where it is not named: `namedBy` finds the same. Near the beginning of an order the words of each agent
  * are read by its FID (`offset 0` keeps the planner from reading all that have them first); else all that have them are
- * found once, by workers too. So is the handle: lowercasing every agent's would take longer than all else.
+ * found once (each parallel worker would find them for itself, so there are none). So is the handle: lowercasing every
+ * agent's would take longer than all else.
  */
 function matches(q: string, parameter: (value: unknown) => string, isNear: boolean): string {
   const { words, handle, fid, address } = understood(q)
@@ -107,7 +110,7 @@ function matches(q: string, parameter: (value: unknown) => string, isNear: boole
   return `(${
     isNear
       ? `${named} or exists (select from agent_words w where w.fid = a.fid and ${says} offset 0)`
-      : `a.fid in (select w.fid from agent_words w where ${says}) or ${named}`
+      : `a.fid in (with said as materialized (select w.fid from agent_words w where ${says}) select fid from said) or ${named}`
   }
     or a.fid = any (array(select h.fid from agent h where lower(h.handle) = lower(${parameter(handle)}::text)))
     or a.fid = ${parameter(fid)}::bigint)`

@@ -29,7 +29,8 @@ export async function discoveryFacets(db: Queryable, filter: DiscoveryFilter, is
         : { fids: (await namedBy(db, q)).fids, isCut: false }
   const { values, ...conditions } = conditionsOf(filter, { named })
   // Unnamed: planned with its filters, like the list.
-  const { rows } = await db.query<{ body: string }>({ text: statement(conditions, isCut), values })
+  const found = named ? namedFound(conditions) : firstFound(conditions)
+  const { rows } = await db.query<{ body: string }>({ text: statement(found, isCut), values })
   return rows[0]?.body ?? ''
 }
 
@@ -69,10 +70,12 @@ function conditionsOf(filter: DiscoveryFilter, reading: Parameters<typeof filter
 const isFiltered = (filter: DiscoveryFilter) => facets.some((name) => (filter[name] ?? null) !== null)
 /** Agents that every filter leaves, and those that all but one leave: no others are counted anywhere. */
 const fitting = ({ others, fits }: Conditions) => [...others, ...fits.values()]
-const besidesOne = ({ others, fits }: Conditions) => [
-  ...others,
-  `${[...fits.values()].map((fit) => `(not ${fit})::int`).join(' + ')} = 1`,
-]
+const besidesOne = ({ others, fits }: Conditions) => {
+  const all = [...fits.values()]
+  // Each one written out: of a sum of them the planner would expect next to nobody, and look every agent up.
+  const missed = all.map((_, one) => all.map((fit, n) => (n === one ? `not ${fit}` : fit)).join(' and '))
+  return [...others, `(${missed.join(' or ')})`]
+}
 
 const none = { q: null, chain: null, claimed: null, spec: null, codehost: null }
 
@@ -92,17 +95,33 @@ const flag = (from: string, condition: string, name: Facet) =>
     'value',
   )
 
-function statement(conditions: Conditions, isCut: boolean): string {
-  const columns = facets.map((name) => `${conditions.fits.get(name) ?? 'true'} as fits_${name}`)
+const columns = ({ fits }: Conditions) => `
+  a.fid, a.chains, a.claimed, a.settlements_30d > 0 as paid, a.listed_at,
+  ${facets.map((name) => `${fits.get(name) ?? 'true'} as fits_${name}`).join(', ')}`
+
+const whereOf = (all: readonly string[]) => (all.length === 0 ? '' : `where ${all.join(' and ')}`)
+
+/** Of agents that are named, each is looked up once. Part 1 fits every filter, part 2 misses one. */
+function namedFound(conditions: Conditions): string {
+  const missed = ['0', ...[...conditions.fits.values()].map((fit) => `(not ${fit})::int`)].join(' + ')
+  return `select 1 + ${missed} as part, ${columns(conditions)}
+     from agent a ${whereOf([...conditions.others, `${missed} <= 1`])}`
+}
+
+/** Of all others, those listed last, along the order of listing where that is sooner. */
+function firstFound(conditions: Conditions): string {
   const part = (number: number, all: readonly string[]) => `
-  (select ${number} as part, a.fid, a.chains, a.claimed, a.settlements_30d > 0 as paid, a.listed_at, ${columns.join(', ')}
-     from agent a ${all.length === 0 ? '' : `where ${all.join(' and ')}`}
+  (select ${number} as part, ${columns(conditions)}
+     from agent a ${whereOf(all)}
     order by a.listed_at desc, a.fid desc limit ${mostAgents} + 1)`
   const parts = [part(1, fitting(conditions)), ...(conditions.fits.size > 0 ? [part(2, besidesOne(conditions))] : [])]
+  return parts.join(' union all')
+}
+
+function statement(found: string, isCut: boolean): string {
   return `
 with found as materialized (
-  select *, row_number() over (partition by part order by listed_at desc, fid desc) as place
-    from (${parts.join(' union all')}) one
+  select *, row_number() over (partition by part order by listed_at desc, fid desc) as place from (${found}) one
 ),
 base as materialized (select * from found where place <= ${mostAgents}),
 spec as materialized (

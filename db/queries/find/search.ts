@@ -42,10 +42,12 @@ interface Hits {
  * words; at equal rank the claimed, then the lowest FID.
  */
 export async function searchAgents(db: Queryable, { q, parts, filter, limit, offset }: Search): Promise<Hits> {
-  const before = [...valuesOf(q, parts), limit, offset]
+  const asked = askedBy(q, parts)
+  const before = [...asked.values, limit, offset]
   const { conditions, values } = filterConditions({ ...filter, q: null }, { named: null, before })
+  const part = `limit $${before.length - 1}::int offset $${before.length}::int`
   // Unnamed: planned with its words, as common and rare ones want other plans.
-  const { rows } = await db.query<Hits>({ text: textOf(conditions), values })
+  const { rows } = await db.query<Hits>({ text: textOf(asked, conditions, part), values })
   return rows[0] ?? { rows: '[]', count: 0, total: 0 }
 }
 
@@ -62,19 +64,27 @@ export async function foundBy(
   q: string,
   narrow: (before: readonly unknown[]) => { readonly conditions: readonly string[]; readonly values: unknown[] },
 ): Promise<Found> {
-  const { conditions, values } = narrow(valuesOf(q, null))
-  const text = `${hitsOf(conditions)}
+  const asked = askedBy(q, null)
+  const { conditions, values } = narrow(asked.values)
+  const text = `${hitsOf(asked, conditions)}
 select array(select distinct fid from hit) as fids, (select count(*) from hit) >= ${mostRanked} as "isCut"`
   const { rows } = await db.query<Found>({ text, values })
   return rows[0] ?? { fids: [], isCut: false }
 }
 
-/** What `hits` takes, from $1 on. */
-function valuesOf(q: string, parts: Search['parts']): unknown[] {
+/** What a question is taken for. */
+interface Asked {
+  /** From $1 on. */
+  readonly values: readonly unknown[]
+  /** The parameter that is a hash of a transaction; null: it is none. */
+  readonly transaction: string | null
+}
+
+function askedBy(q: string, parts: Search['parts']): Asked {
   const { words, fid, handle, address, transaction, registration } = understood(q)
   const isName = parts === null || parts.includes('name')
   const isOne = address !== null || transaction !== null
-  return [
+  const values = [
     words,
     isName ? fid : null,
     isName ? handle : null,
@@ -82,42 +92,43 @@ function valuesOf(q: string, parts: Search['parts']): unknown[] {
     isName && !isOne ? partOf(words) : null,
     isName && !isOne && tolerated.test(words) ? words : null,
     parts === null ? null : parts.map((part) => searchParts[part]),
-    isName ? transaction : null,
     isName ? (registration?.chain ?? null) : null,
     isName ? (registration?.id ?? null) : null,
   ]
+  // Only where it is asked for: planning with all partitions of settlements takes longer than many a search.
+  return { values, transaction: transaction !== null && isName ? `$${values.push(transaction)}::bytea` : null }
 }
 
-const isRegistration = `h.chain = $9::text and h.agent_id = $10::numeric and h.reason is null`
+const paidIn = (transaction: string) => `select s.recipient from settlement s where s.tx_hash = ${transaction}`
+const isRegistration = `h.chain = $8::text and h.agent_id = $9::numeric and h.reason is null`
 
-const words = `asked join agent_words s on s.document @@ asked.query`
-const inParts = `($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ asked.query)`
+// Written out wherever it is asked: of a constant the planner knows how many say it, and whether a filter leaves fewer.
+const query = `websearch_to_tsquery('simple', $1::text)`
+const saysSo = `s.document @@ ${query} and ($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ ${query})`
 const nameHas = 'a.search like lower($5::text)'
 
 /**
  * Hits of each kind, so many at most. Conditions over the agent `a` come before that bound: what they leave out would take
  * the place of what they leave. Whether a word is found so seldom that it may have a slip in it does not hang on them.
  */
-function hitsOf(conditions: readonly string[]): string {
+function hitsOf({ transaction }: Asked, conditions: readonly string[]): string {
   const agents = conditions.length === 0 ? '' : 'join agent a on a.fid = s.fid'
   const fits = conditions.map((condition) => ` and ${condition}`).join('')
   const few = `select from exact
-                  union all (select from ${words} where ${inParts} limit ${fewHits})
+                  union all (select from agent_words s where ${saysSo} limit ${fewHits})
                   union all (select from agent a where ${nameHas} limit ${fewHits})`
   return `
-with asked as (select websearch_to_tsquery('simple', $1::text) as query),
-exact as (
+with exact as (
   select fid from agent where fid = $2::bigint
    union select fid from agent where lower(handle) = lower($3::text)
    union select fid from verified_address where address = $4::bytea and ended_at is null
-   union select v.fid from settlement s join verified_address v on v.address = s.recipient and v.ended_at is null
-          where s.tx_hash = $8::bytea
    union select h.fid from agent_holding h where ${isRegistration}
+   ${transaction === null ? '' : `union select v.fid from verified_address v where v.address in (${paidIn(transaction)}) and v.ended_at is null`}
 ),
 found as (
   select fid, 1000::real as rank from exact
    union all
-  (select s.fid, 1 + ts_rank(s.document, asked.query) from ${words} ${agents} where ${inParts}${fits} limit ${mostRanked})
+  (select s.fid, 1 + ts_rank(s.document, ${query}) from agent_words s ${agents} where ${saysSo}${fits} limit ${mostRanked})
    union all
   (select a.fid, 0.9 from agent a where ${nameHas}${fits} limit ${mostRanked})
 ),
@@ -131,7 +142,7 @@ hit as (
 }
 
 // `offset 0` has each hit looked up: the planner takes them for more than they are, and would read all agents.
-const textOf = (conditions: readonly string[]) => `${hitsOf(conditions)},
+const textOf = (asked: Asked, conditions: readonly string[], part: string) => `${hitsOf(asked, conditions)},
 ranked as (
   select best.fid, best.rank, a.claimed
     from (select fid, max(rank) as rank from hit group by fid) best
@@ -141,22 +152,26 @@ ranked as (
 ),
 page as (
   select ranked.*, row_number() over (order by rank desc, claimed desc, fid) as place from ranked
-   order by rank desc, claimed desc, fid limit $11::int offset $12::int
+   order by rank desc, claimed desc, fid ${part}
 ),
 shown as (
   select page.place, a.*, coalesce((
            select json_agg(json_build_object('field', field, 'snippet', snippet) order by number)
              from (select m.field, m.number,
-                          ts_headline('simple', m.text, asked.query,
+                          ts_headline('simple', m.text, ${query},
                                       'StartSel="", StopSel="", MaxWords=24, MinWords=12') as snippet
                      from (select 'fid' as field, a.fid::text as text, 0::bigint as number where a.fid = $2::bigint
                             union all
                            select 'address', '0x' || encode($4::bytea, 'hex'), 0
                             where $4::bytea = any (a.verified_addresses)
+                            ${
+                              asked.transaction === null
+                                ? ''
+                                : `
                             union all
-                           select 'transaction', '0x' || encode($8::bytea, 'hex'), 0
-                            where a.verified_addresses && array(
-                                    select s.recipient from settlement s where s.tx_hash = $8::bytea)
+                           select 'transaction', '0x' || encode(${asked.transaction}, 'hex'), 0
+                            where a.verified_addresses && array(${paidIn(asked.transaction)})`
+                            }
                             union all
                            select 'registration', ${chainLabel('h.chain')} || ' #' || h.agent_id, 0
                              from agent_holding h where h.fid = a.fid and ${isRegistration}
@@ -177,7 +192,6 @@ shown as (
                             limit ${mostMatched}) m) one), '[]') as matched
     from page
     join agent a using (fid)
-   cross join asked
 )
 select ${list(`json_build_object(${members(leanFields)}, 'matched', a.matched)`, 'a.place')}::text as rows,
        count(*) as count, (select count(*) from ranked) as total

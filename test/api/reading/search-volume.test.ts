@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Queryable } from '../../../db/pool.ts'
 import { discoveryGroups } from '../../../db/queries/find/discovery.ts'
 import { discoveryFacets } from '../../../db/queries/find/facets.ts'
 import { searchAgents } from '../../../db/queries/find/search.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { planned } from '../../support/recording.ts'
+import { rowsRead } from '../../support/rows-read.ts'
 
 // How a search reads where there are many agents: what times show only where there are more.
 
@@ -104,4 +106,17 @@ test('of a word that everybody says, the few that a filter leaves are all found 
     ])
     expect(counts.chain).toContainEqual({ value: 'Gnosis', count: few.length })
   }
+})
+
+test('of a word that everybody says, and a filter that few fit, the words of those few are read', async () => {
+  const { pool } = database
+  const claimed = Array.from({ length: 20 }, (_, n) => 1_000 * (n + 1))
+  await pool.query('alter table agent_words set (autovacuum_enabled = off)')
+  await pool.query('update agent set claimed = fid = any ($1)', [claimed])
+  await pool.query('vacuum (analyze) agent')
+  const filter = { ...everyone, claimed: true }
+  const search = (db: Queryable) => searchAgents(db, { q: 'whoever', parts: null, filter, limit: 50, offset: 0 })
+  const found = JSON.parse((await search(pool)).rows) as { fid: number }[]
+  expect(found.map(({ fid }) => fid).sort((a, b) => a - b)).toEqual(claimed)
+  expect(await rowsRead(pool, search, ['agent_words'])).toBeLessThan(agents / 10)
 })

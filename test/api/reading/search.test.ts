@@ -6,7 +6,16 @@ import { runJoin } from '../../../enrichment/join/join.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { chainRows } from '../../support/chain/rows.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { addressOf, insert, type SeedAgent, seedAgent, seedHolding, seedVerification } from '../../support/seed.ts'
+import {
+  addressOf,
+  hashOf,
+  insert,
+  type SeedAgent,
+  seedAgent,
+  seedHolding,
+  seedSettlement,
+  seedVerification,
+} from '../../support/seed.ts'
 
 let database: TestDatabase
 let api: TestApi
@@ -158,6 +167,17 @@ test('exactly a handle, a FID or an address comes first', async () => {
   expect(await fids('4207')).toEqual([4207, 42]) // and the one with the word in its name
   expect(await fids(addressOf('42').toUpperCase().replace('0X', '0x'))).toEqual([42])
   expect(await fids('9'.repeat(40))).toEqual([])
+})
+
+test('who was paid in a transaction is found by its hash, among names alone or everywhere', async () => {
+  await seedSettlement(database.pool, { chain: 'base', recipient: addressOf('42'), block: 77 })
+  const hash = hashOf('tx base 77')
+  const paid = { fid: 42, matched: [{ field: 'transaction', snippet: hash }] }
+  expect((await find(hash)).agents).toMatchObject([paid])
+  expect((await find(hash, '&in=name')).agents).toMatchObject([paid])
+  expect(await fids(hash, '&in=skill')).toEqual([])
+  expect(await fids(hash, '&claimed=claimed')).toEqual([])
+  expect(await fids(hashOf('tx base 78'))).toEqual([])
 })
 
 test('parts of names and names with a slip are found after words; short words bear none', async () => {

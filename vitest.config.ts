@@ -6,14 +6,8 @@ const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
 /** What waits for deadlines, outages and kills, minutes in all; docs/testing.md lists it. */
 const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
-/** Rooms whose tests leave nothing behind in their process: files share a worker, which imports the sources once. */
-const sharing = [
-  'test/{api,client,contract,enrichment}/**/!(*.endurance).test.ts',
-  'test/{graphql,net,pages,social,trust}/**/!(*.endurance).test.ts',
-  'test/{processors,processors/payments}/!(*.endurance).test.ts',
-  'test/claim/!(bodies|*.endurance).test.ts', // bodies measures the memory of its process
-  'test/chains*.test.ts',
-]
+/** What measures the memory of its process, or starts all of the local world, has a worker of its own. */
+const alone = ['test/claim/bodies.test.ts', 'test/devnet/start.test.ts']
 
 /** A server for the databases and compiled sources for what is started; four files at a time keep two cores busy. */
 const equipped = {
@@ -38,15 +32,20 @@ export default defineConfig({
         // One worker for all of them: the sources are parsed once.
         test: { name: 'house', include: house, isolate: false, maxWorkers: 1, sequence: { groupOrder: 0 } },
       },
-      { extends: true, test: { name: 'sharing', include: sharing, isolate: false, ...equipped } },
+      // Tests leave nothing behind in their process: files share a worker, which imports the sources once.
       {
         extends: true,
         test: {
-          name: 'parts',
+          name: 'sharing',
           include: ['test/**/*.test.ts'],
-          exclude: [...house, ...sharing, ...(endurance ? [] : [enduring])],
+          exclude: [...house, ...alone, enduring],
+          isolate: false,
           ...equipped,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: endurance ? [...alone, enduring] : alone, ...equipped },
       },
     ],
   },

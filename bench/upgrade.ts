@@ -25,6 +25,7 @@ const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
 /** Reads before and after, for what the machine does by itself. */
 const aloneMs = 5_000
 const readyMs = 180_000
+const connectTimeoutMs = 120_000
 /** Longest that a reader may wait for a lock. */
 const lockLimitMs = 1_000
 /** Their answers do not depend on sums, which this world does not have. */
@@ -48,7 +49,8 @@ export async function benchUpgrade({ rows }: { rows: number }): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-upgrade-'))
   await chmod(folder, 0o755)
   const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), settings })
-  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', statementTimeoutMs: 0 })
+  const patient = { statementTimeoutMs: 0, connectTimeoutMs }
+  const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', ...patient })
   try {
     const release = await checkOut(join(folder, 'release'))
     const env = { DATABASE_URL: postgres.databaseUrl }

@@ -6,8 +6,8 @@ const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
 /** What waits for deadlines, outages and kills, minutes in all; docs/testing.md lists it. */
 const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
-/** What measures the memory of its process, or starts all of the local world, has a worker of its own. */
-const alone = ['test/claim/bodies.test.ts', 'test/devnet/start.test.ts']
+/** What measures the memory of its process, adds a chain to it, or starts all of the local world has its own worker. */
+const alone = ['test/claim/bodies.test.ts', 'test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
 
 /** A server for the databases and compiled sources for what is started; four files at a time keep two cores busy. */
 const equipped = {

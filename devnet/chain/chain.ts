@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Address,
   createTestClient,
@@ -10,6 +11,7 @@ import {
   publicActions,
   type SignedAuthorization,
   type TransactionReceipt,
+  TransactionReceiptNotFoundError,
   toBytes,
   walletActions,
 } from 'viem'
@@ -79,6 +81,8 @@ const balanceWei = 10n ** 24n
 /** Milliseconds between questions for a receipt. */
 const pollingInterval = 50
 const receiptSeconds = 60
+/** Longer than a busy machine takes: what is sent again after it is there twice. */
+const answerMs = 60_000
 
 /** The account of a name: the same key for the same text, everywhere and always. */
 export function accountOf(text: string) {
@@ -124,9 +128,19 @@ function createDevClient(name: ChainName, rpc: string) {
     nativeCurrency: { name: 'coin', symbol: 'COIN', decimals: 18 },
     rpcUrls: { default: { http: [rpc] } },
   })
-  return createTestClient({ chain, mode: 'anvil', transport: http(rpc), pollingInterval, cacheTime: 0 })
+  return createTestClient({
+    chain,
+    mode: 'anvil',
+    transport: http(rpc, { timeout: answerMs }),
+    pollingInterval,
+    cacheTime: 0,
+  })
     .extend(publicActions)
     .extend(walletActions)
+}
+
+function noneYet(error: unknown): undefined {
+  if (!(error instanceof TransactionReceiptNotFoundError)) throw error
 }
 
 function senderOf(client: DevClient) {
@@ -152,6 +166,13 @@ function senderOf(client: DevClient) {
       )
       return sent
     },
-    mined: (hash: Hash) => client.waitForTransactionReceipt({ hash, timeout: receiptSeconds * 1000 }),
+    /** Asks by itself: viem's own wait asks when a block comes, and misses one that comes while it still asks. */
+    async mined(hash: Hash) {
+      for (const deadline = Date.now() + receiptSeconds * 1000; ; await delay(pollingInterval)) {
+        const receipt = await client.getTransactionReceipt({ hash }).catch(noneYet)
+        if (receipt) return receipt
+        if (Date.now() > deadline) throw new Error(`transaction ${hash} is in no block after ${receiptSeconds} s`)
+      }
+    },
   }
 }

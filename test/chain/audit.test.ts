@@ -110,11 +110,14 @@ function forgetful(answers: RpcAnswer[], questions: RpcQuestion[]): RpcAnswer[] 
   })
 }
 
-test.each([
-  ['in the receipts of a block', 'all', () => false],
-  ['in eth_getLogs', 'all', (method: string) => method === 'eth_getBlockReceipts'],
-  ['in receipts, where the settlements of verified addresses are kept', 'verified', () => false],
-] as const)('what a node leaves out %s is mended in a running processor', { timeout }, async (_, scope, refuses) => {
+interface Forgetting {
+  readonly scope?: 'all' | 'verified'
+  /** Methods that the node does not have. */
+  readonly refuses?: (method: string) => boolean
+}
+
+/** A processor of the forgetful node, which audits as soon as the Portal has more than its beginning. */
+async function startForgetting({ scope = 'all', refuses }: Forgetting = {}) {
   const source = memorySource({ blocks: history, chunkBlocks: 4 })
   const portal = await startPortal({ datasets: { 'optimism-mainnet': source } })
   const proxy = await startRpcProxy(chain.rpc, { refuses })
@@ -134,8 +137,17 @@ test.each([
     await proxy.close()
     await portal.stop()
   })
-  const expected = scope === 'all' ? clean : { ...clean, settlement: keepTo(clean.settlement, [heir.address]) }
   await processor.untilIndexed(await height())
+  return { source, portal, database, processor }
+}
+
+test.each([
+  ['in the receipts of a block', 'all', () => false],
+  ['in eth_getLogs', 'all', (method: string) => method === 'eth_getBlockReceipts'],
+  ['in receipts, where the settlements of verified addresses are kept', 'verified', () => false],
+] as const)('what a node leaves out %s is mended in a running processor', { timeout }, async (_, scope, refuses) => {
+  const { source, database, processor } = await startForgetting({ scope, refuses })
+  const expected = scope === 'all' ? clean : { ...clean, settlement: keepTo(clean.settlement, [heir.address]) }
   const difference = async () =>
     describeDifference(stateless(await readChainTables(database.pool, 'optimism')), expected)
   const before = await difference()
@@ -170,3 +182,22 @@ test.each([
   const { rows: kinds } = await database.pool.query('select kind from fid_custody order by block_number')
   expect(kinds).toEqual([{ kind: 'r' }, { kind: 't' }, { kind: 'r' }]) // the first out of the Portal's history
 })
+
+test.each(['all', 'verified'] as const)(
+  'blocks at the tip are committed while an audit of %s settlements waits for its source',
+  { timeout },
+  async (scope) => {
+    const { source, portal, database, processor } = await startForgetting({ scope })
+    const asked = portal.requests.length
+    portal.faults.add({ kind: 'silence', lines: 0 }, { times: Infinity })
+    source.append(rest)
+    await until('the audit has asked', () =>
+      portal.requests.slice(asked).some(({ path, status }) => path.endsWith('/finalized-stream') && status === 200),
+    )
+    for (let blocks = 0; blocks < 5; blocks++) {
+      await chain.client.mine({ blocks: 1 })
+      await processor.untilIndexed(await height())
+    }
+    expect((await database.pool.query('select from audit_certificate')).rowCount).toBe(0) // it waits still
+  },
+)

@@ -1,7 +1,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type ApiProcess, startApiProcess } from '../../support/api/process.ts'
+import { type ApiProcess, startApiProcess, startGraphqlProcess } from '../../support/api/process.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
@@ -15,16 +15,25 @@ beforeAll(async () => {
 afterEach(() => api?.kill())
 afterAll(() => database.drop())
 
-const start = async (env: Record<string, string> = {}) => {
-  api = await startApiProcess({ DATABASE_URL: database.url, LIMIT_PER_MINUTE: '1000000', ...env })
+const start = async (env: Record<string, string> = {}, begin = startApiProcess) => {
+  api = await begin({ DATABASE_URL: database.url, LIMIT_PER_MINUTE: '1000000', ...env })
   return api
 }
 
-test('further SIGTERMs while a request is in flight change nothing', async () => {
-  const { url, exit, terminate } = await start()
+const graphqlQuestion = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ query: '{ agentByFid(fid: "1") { handle } }' }),
+}
+
+test.each([
+  ['the API', startApiProcess, '/api/agent/1', {}],
+  ['GraphQL', startGraphqlProcess, '/graphql', graphqlQuestion],
+] as const)('further SIGTERMs while a request of %s is in flight change nothing', async (_, begin, path, request) => {
+  const { url, exit, terminate } = await start({}, begin)
   const locker = await database.pool.connect()
   await locker.query('begin; lock table agent in access exclusive mode')
-  const asked = fetch(`${url}/api/agent/1`)
+  const asked = fetch(url + path, request)
   await until('the request waits for the lock', async () => {
     const { rows } = await database.pool.query('select count(*) as n from pg_locks where not granted')
     return Number(rows[0].n) > 0
@@ -35,7 +44,8 @@ test('further SIGTERMs while a request is in flight change nothing', async () =>
   }
   await locker.query('rollback')
   locker.release()
-  expect((await asked).status).toBe(200)
+  const answer = await asked
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"agent1"')])
   expect(await exit).toEqual([0, null])
 })
 

@@ -1,10 +1,10 @@
 import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountOf, type DevChain, funder, startDevChain } from '../../../devnet/chain/chain.ts'
-import { register, setAgentUri, transferIdentity } from '../../../devnet/chain/identity.ts'
+import { newIdentity, register, setAgentUri, transferIdentity } from '../../../devnet/chain/identity.ts'
 import { mint, pay, payInColumns, signAuthorization } from '../../../devnet/chain/payments.ts'
 import { freePort } from '../../../ops/ports.ts'
-import { type MemorySource, memorySource } from '../../doubles/portal/memory-source.ts'
+import { memorySource } from '../../doubles/portal/memory-source.ts'
 import { readBlocks } from '../../doubles/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { describeDifference, readChainTables } from '../../support/chain/oracle.ts'
@@ -17,28 +17,26 @@ const heir = accountOf('heir')
 const finality = 3
 
 let chain: DevChain
-let source: MemorySource
 let portal: Portal
 const databases: TestDatabase[] = []
 
 beforeAll(async () => {
   chain = await startDevChain('base', { funded: [holder.address, heir.address] })
   await chain.execute(funder, mint(chain, holder.address, 1_000_000n))
-})
-afterAll(async () => {
-  await portal.stop()
-  for (const database of databases) await database.drop()
-  await chain.stop()
-})
-
-test('history from the Portal and the tip from a node give the rows that the node alone gives', async () => {
   await round('history')
   const history = Number(await chain.client.getBlockNumber())
-  source = memorySource({ blocks: await readBlocks(chain.rpc, 0, history), chunkBlocks: 4 })
+  const source = memorySource({ blocks: await readBlocks(chain.rpc, 0, history), chunkBlocks: 4 })
   portal = await startPortal({ datasets: { 'base-mainnet': source } })
   await round('tip')
   await chain.client.mine({ blocks: finality + 1 })
+})
+afterAll(async () => {
+  await portal?.stop()
+  for (const database of databases) await database.drop()
+  await chain?.stop()
+})
 
+test('history from the Portal and the tip from a node give the rows that the node alone gives', async () => {
   const both = await index({ portal: portal.url })
   const alone = await index({})
   const expected = await tablesOf(alone)
@@ -76,8 +74,8 @@ test('a restart while the Portal is down goes on from the node alone', async () 
 
 /** A registration that changes hands, two plain payments, and two that a contract builds by itself. */
 async function round(name: string) {
-  await chain.execute(holder, register(`https://agents.example/${name}`))
-  const agentId = BigInt(['history', 'tip', 'later', 'down'].indexOf(name))
+  const { transactionHash } = await chain.execute(holder, register(`https://agents.example/${name}`))
+  const agentId = await newIdentity(chain, transactionHash)
   await chain.execute(holder, setAgentUri(agentId, `https://agents.example/${name}/again`))
   await chain.execute(holder, transferIdentity(agentId, holder.address, heir.address))
   const authorizations = await Promise.all(

@@ -9,11 +9,11 @@ const endurance = process.env.ENDURANCE === '1'
 /** What measures the memory of its process, adds a chain to it, or starts all of the local world has its own worker. */
 const alone = ['test/claim/bodies.test.ts', 'test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
 
-/** A server for the databases and compiled sources for what is started; four files at a time keep two cores busy. */
+/** A server for the databases and compiled sources for what is started; five files at a time keep two cores busy. */
 const equipped = {
   globalSetup: ['test/support/compile/sources.ts', 'test/support/database-server.ts'],
   provide: { endurance },
-  maxWorkers: 4,
+  maxWorkers: 5,
   sequence: { groupOrder: 1 },
 }
 

@@ -18,7 +18,8 @@ export const embeddedFolder = '.data/postgres'
 
 /**
  * The database this installation uses: the one DATABASE_URL names, as it is; otherwise the embedded server under
- * `.data/`, started or adopted, and migrated; `onServer` is told of its process. Throws one line when DATABASE_URL is no address of a Postgres.
+ * `.data/`, started or adopted, and migrated; `onServer` is told of its process. Throws one line when DATABASE_URL is no
+ * address of a Postgres.
  */
 export async function openDatabase(
   databaseUrl: string | undefined,

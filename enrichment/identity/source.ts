@@ -16,7 +16,7 @@ interface IdentityOptions {
 /** Addresses of one agent that are asked about; of more, the first. */
 const mostAddresses = 10
 
-/** The source of agents’ identities elsewhere, found by their accounts and addresses. */
+/** The source of identities that agents have elsewhere, found by their accounts and addresses. */
 export function identity({ pool, upstream, now }: IdentityOptions): Source {
   return {
     ...sources.identity,

@@ -7,7 +7,7 @@ interface Loop {
   /** A bounded piece of work. Returns how much there was to do; zero: rest before the next. */
   readonly pass: () => Promise<number>
   readonly restMs: number
-  /** The rest after a pass, at least, in times that the pass took: a loop that reads everything is not to run all the time. Default: 0. */
+  /** The shortest rest after a pass, as a multiple of its time: what reads everything is not to run always. Default: 0. */
   readonly restFactor?: number | undefined
   readonly signal: AbortSignal
   readonly log: Logger

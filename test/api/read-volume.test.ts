@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settlementChains } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { allSettlements } from '../../db/queries/read/all-settlements.ts'
-import { leaderboard } from '../../db/queries/read/leaderboard.ts'
+import { leaderboard, leaderboardPeriods } from '../../db/queries/read/leaderboard.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 import { agentSettlements, settlementPage } from '../../db/queries/read/settlements.ts'
 import { directoryStats } from '../../db/queries/read/stats.ts'
@@ -95,6 +95,9 @@ test.each([
   expect(await rowsRead(database.pool, statement, ['settlement%'])).toBeLessThanOrEqual(most)
 })
 
+const settlementPartitions = (plan: readonly string[]) =>
+  plan.filter((line) => settlementChains().some((chain) => line.includes(` on settlement_${chain}`)))
+
 test('a profile names no partition of settlements, of which there is one more for every million blocks', async () => {
   const { pool } = database
   const profile = (db: Queryable) => agentProfile(db, { fid, settlementOverloads, installation })
@@ -103,7 +106,14 @@ test('a profile names no partition of settlements, of which there is one more fo
   expect(body.settlements_all).toBe(paid)
   const scanned = plan.filter((line) => / on settlement/.test(line))
   expect(scanned.join()).toContain('settlement_total')
-  expect(
-    scanned.filter((line) => settlementChains().some((chain) => line.includes(` on settlement_${chain}`))),
-  ).toEqual([])
+  expect(settlementPartitions(scanned)).toEqual([])
+})
+
+test.each(leaderboardPeriods)('a ranking of %s names no partition of settlements either', async (period) => {
+  const { answer, plan } = await planned(database.pool, (db) =>
+    leaderboard(db, { period, limit: 100, settlementOverloads, leftOut }),
+  )
+  expect(JSON.parse(answer).count).toBe(1)
+  expect(plan.join()).toContain(' on settlement_total')
+  expect(settlementPartitions(plan)).toEqual([])
 })

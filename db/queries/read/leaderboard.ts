@@ -2,8 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { leanRowWith } from '../sql/lean-row.ts'
-import { payersOf } from '../sql/payers.ts'
-import { countedSettlements, newestSettlement } from '../sql/settlement-windows.ts'
+import { besideSums, countedSettlements } from '../sql/settlement-windows.ts'
 
 /**
  * Rolling windows: where each begins, as SQL (null: with the first block), its columns of `recipient_counts`, and that of
@@ -49,7 +48,7 @@ export async function leaderboard(
     read: async (choice) => {
       const { rows } = await db.query<{ body: string }>({
         name: choice === everyone ? `leaderboard-${period}` : undefined,
-        text: `${ranking}${answerOf(windows[period])}${chosen(choice, 'ranked.fid', '$4')}`,
+        text: `${ranking}${answer}${chosen(choice, 'ranked.fid', '$4')}`,
         values: [...values, ...chosenValue(choice)],
       })
       return rows[0]?.body ?? ''
@@ -66,17 +65,21 @@ export async function leaderboard(
 function rankingOf(window: (typeof windows)[LeaderboardPeriod]): string {
   const { since, count, counted: kept } = window
   const candidates = `$2 + ${spareCandidates}`
+  const overloads = '$3::boolean'
+  const counts = [
+    { name: 'settlements', since },
+    ...shown.filter((name) => name !== count).map((name) => ({ name, since: windowOf[name].since })),
+  ]
   const counted = countedSettlements({
     recipients: 'recipient',
-    few: true,
+    beside: 'beside',
     amounts: true,
-    newest: false,
-    overloads: '$3::boolean',
-    windows: [
-      { name: 'settlements', since },
-      ...shown.filter((name) => name !== count).map((name) => ({ name, since: windowOf[name].since })),
-    ],
+    newest: true,
+    overloads,
+    windows: counts,
   })
+  const addresses = 'array(select address from recipient)'
+  const after = (time: string) => (since === null ? 'true' : `${time} > ${since}`)
   const column = (name: (typeof shown)[number]) => (name === count ? 'settlements' : name)
   return `
 with busy as materialized (
@@ -94,8 +97,11 @@ candidate as materialized (
 ),
 verified as materialized (select fid, unnest(verified_addresses) as address from candidate join agent using (fid)),
 recipient as materialized (select distinct address from verified),
+beside as materialized (
+  select * from ${besideSums({ addresses, overloads, sinces: counts.flatMap((one) => one.since ?? []) })} b
+),
 paid as materialized (
-  select address, sum(settlements) as settlements, sum(settlements_amount) as volume,
+  select address, sum(settlements) as settlements, sum(settlements_amount) as volume, max(newest_at) as newest_at,
          ${shown.map((name) => `sum(${column(name)}) as ${name}`).join(', ')}
     from (${counted}) part
    group by address
@@ -103,6 +109,7 @@ paid as materialized (
 ranked as (
   select row_number() over (order by sum(paid.settlements) desc, sum(paid.volume) desc, verified.fid) as rank,
          verified.fid, sum(paid.settlements) as settlement_count, sum(paid.volume) as volume,
+         max(paid.newest_at) as newest_at,
          ${shown.map((name) => `sum(paid.${name}) as ${name}`).join(', ')}
     from verified
     join paid using (address)
@@ -110,40 +117,52 @@ ranked as (
   having sum(paid.settlements) > 0
    order by rank
    limit $2
+),
+-- Of agents with very many settlements the job has counted the payers, up to some minutes ago; the others are few rows.
+kept as materialized (
+  select a.fid, kept.${count} as payers
+    from ranked
+    join agent a using (fid)
+    join agent_payers kept on kept.fid = a.fid and kept.addresses = a.verified_addresses and kept.overloads = ${overloads}
+),
+uncounted as materialized (
+  select fid, address from verified where fid in (select fid from ranked) and fid not in (select fid from kept)
+),
+payers as materialized (
+  select fid, count(*) as payers
+    from (select u.fid, p.payer
+            from uncounted u
+           cross join lateral (
+             select p.payer
+               from settlement_payer p
+              where p.recipient = u.address and (${overloads} or not p.overload) and ${after('p.last_at')}
+             offset 0 -- each is looked up, instead of reading everybody's
+           ) p
+           union
+          select u.fid, b.payer from uncounted u join beside b on b.recipient = u.address
+           where ${after('b.block_timestamp')}) payer
+   group by fid
+   union all
+  select fid, greatest(payers, 1) from kept
 )
 `
 }
 
-function answerOf(window: (typeof windows)[LeaderboardPeriod]): string {
-  const leanRow = leanRowWith({ last30d: 'ranked.last_30d', ever: 'ranked.ever' })
-  return `
+const answer = `
 select json_build_object(
   'period', $1::text,
   'limit', $2::int,
   'count', count(*),
   'generated_at', ${isoTime('now()')},
   'agents', coalesce(json_agg(json_build_object(
-    'rank', ranked.rank, ${leanRow},
+    'rank', ranked.rank, ${leanRowWith({ last30d: 'ranked.last_30d', ever: 'ranked.ever' })},
     'settlement_count', ranked.settlement_count,
     'volume_usdc', ${dollars('ranked.volume')},
-    'unique_payers', ${uniquePayers(window)},
-    'last_settlement_at', ${isoTime(newestSettlement('a.verified_addresses', '$3::boolean'))}
+    'unique_payers', coalesce(payers.payers, 0),
+    'last_settlement_at', ${isoTime('ranked.newest_at')}
   ) order by ranked.rank), '[]')
 )::text as body
   from ranked
   join agent a using (fid)
+  left join payers using (fid)
 `
-}
-
-/**
- * How many paid an agent `a` in the window. Of agents with very many settlements the job has counted it, up to some
- * minutes ago; the others are few rows.
- */
-function uniquePayers({ since, count }: (typeof windows)[LeaderboardPeriod]): string {
-  const payers = payersOf({ addresses: 'a.verified_addresses', overloads: '$3::boolean', since })
-  return `coalesce(
-      (select greatest(kept.${count}, 1)
-         from agent_payers kept
-        where kept.fid = a.fid and kept.addresses = a.verified_addresses and kept.overloads = $3::boolean),
-      (select count(*) from (${payers}) payer))`
-}

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { countedColumns, countedSettlements } from '../sql/settlement-windows.ts'
+import { besideSums, countedColumns, countedSettlements } from '../sql/settlement-windows.ts'
 
 export interface SettlementCounts {
   readonly fid: number
@@ -14,19 +14,27 @@ interface CountOptions {
   readonly now: Date
 }
 
+const windows = [
+  { name: 'last_24h', since: `$1::timestamptz - interval '24 hours'` },
+  { name: 'last_7d', since: `$1::timestamptz - interval '7 days'` },
+  { name: 'last_30d', since: `$1::timestamptz - interval '30 days'` },
+  { name: 'ever', since: null },
+]
+
 /** Counts of the recipients in a relation. The parameters $1 and $2 are the time and whether overloads count. */
 const countedOf = (recipients: string, few: boolean) => ({
   recipients,
-  few,
+  beside: few
+    ? besideSums({
+        addresses: `array(select address from ${recipients})`,
+        overloads: '$2::boolean',
+        sinces: windows.flatMap(({ since }) => since ?? []),
+      })
+    : null,
   amounts: true,
   newest: true,
   overloads: '$2::boolean',
-  windows: [
-    { name: 'last_24h', since: `$1::timestamptz - interval '24 hours'` },
-    { name: 'last_7d', since: `$1::timestamptz - interval '7 days'` },
-    { name: 'last_30d', since: `$1::timestamptz - interval '30 days'` },
-    { name: 'ever', since: null },
-  ],
+  windows,
 })
 
 /**

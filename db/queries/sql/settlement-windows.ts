@@ -12,8 +12,11 @@ interface Window {
 interface Counted {
   /** A relation with one row for each recipient and a column `address`; it is scanned several times. */
   readonly recipients: string
-  /** Whether the recipients are a few hundred at most: each is looked up then, instead of reading all settlements. */
-  readonly few: boolean
+  /**
+   * The relation that `besideSums` gives of these recipients and windows, where the recipients are a few hundred at most:
+   * each is looked up then. Null: all settlements are read.
+   */
+  readonly beside: string | null
   /** Whether amounts are summed up too: exact sums of many rows take longer than counting them. */
   readonly amounts: boolean
   /** Whether there is a column `newest_at` with the time of the newest settlement; null: not known from this row. */
@@ -34,10 +37,26 @@ export function countedSettlements(counted: Counted): string {
   return [
     ...(counted.newest || edges.length < counted.windows.length ? [totals(counted)] : []),
     ...(edges.length > 0 ? [fullHours(counted, edges)] : []),
-    ...edges.map((edge) => firstHour(counted, edge)),
-    unrolled(counted),
+    ...(counted.beside === null
+      ? [...edges.map((edge) => firstHour(counted, edge)), unrolled(counted)]
+      : [besideWindows(counted, counted.beside)]),
   ].join('\n union all')
 }
+
+/**
+ * A relation: settlements to a few recipients (an array, each there once) that are not rolled up, and those of the hour that
+ * a window begins in, behind its beginning `since`: recipient, payer, amount, block_timestamp, since. It names no partition
+ * of settlements, which takes longer than reading the sums.
+ */
+export const besideSums = ({
+  addresses,
+  overloads,
+  sinces,
+}: {
+  readonly addresses: string
+  readonly overloads: string
+  readonly sinces: readonly string[]
+}): string => `settlements_beside_windows(${addresses}, array[${sinces.join(', ')}]::timestamptz[], ${overloads})`
 
 /** The names of `countedSettlements`' columns but the address, in their order. */
 export const countedColumns = ({ windows, amounts, newest }: Counted): string[] => [
@@ -63,8 +82,8 @@ function columns(
 
 /** Sums over a table's rows by recipient: of few recipients one by one, so that nothing need be sorted by them. */
 function summed(counted: Counted, { table, counts, shown }: { table: string; counts: string; shown: string }): string {
-  const { recipients, few } = counted
-  if (few) {
+  const { recipients, beside } = counted
+  if (beside !== null) {
     return `
 select recipient.address, ${countedColumns(counted)
       .map((name) => `t.${name}`)
@@ -105,13 +124,13 @@ function fullHours(counted: Counted, edges: readonly Window[]): string {
  * would read all that a recipient ever received, or what everybody received in that hour.
  */
 function firstHour(counted: Counted, edge: Window): string {
-  const { recipients, few, overloads } = counted
+  const { recipients, overloads } = counted
   const isFirst = `h.recipient = recipient.address and h.hour = ${hourOf(edge.since as string)}`
   const counts = columns(counted, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : nothing))
   return `
 select h.recipient, ${counts}
   from ${recipients} as recipient
-  ${few ? `cross join lateral (select * from settlement_hourly h where ${isFirst} offset 0) h` : `join settlement_hourly h on ${isFirst}`}
+  join settlement_hourly h on ${isFirst}
  cross join lateral (
    select s.amount
      from settlement s
@@ -127,7 +146,7 @@ select h.recipient, ${counts}
 }
 
 function unrolled(counted: Counted): string {
-  const { recipients, few, newest, overloads, windows } = counted
+  const { recipients, newest, overloads, windows } = counted
   const sinces = windows.flatMap(({ since }) => since ?? [])
   const isInAny =
     newest || sinces.length < windows.length
@@ -143,19 +162,6 @@ function unrolled(counted: Counted): string {
   )
   const inRange = `s.chain = u.chain and s.block_number between u.from_block and u.to_block
       and (${overloads} or ${isListed('s.selector')}) and ${isInAny}`
-  if (few) {
-    return `
-select recipient.address, ${counts}
-  from ${recipients} as recipient
- cross join settlement_unrolled u
- cross join lateral (
-   select s.amount, s.block_timestamp
-     from settlement s
-    where s.recipient = recipient.address and ${inRange}
-   offset 0
- ) s
- group by recipient.address`
-  }
   return `
 select s.recipient, ${countedColumns(counted)
     .map((name) => `s.${name}`)
@@ -171,29 +177,20 @@ select s.recipient, ${countedColumns(counted)
   join ${recipients} as recipient on recipient.address = s.recipient`
 }
 
-/**
- * An expression: time of the newest settlement to any of the addresses, null when there is none. Settlements of a chain
- * get newer from block to block.
- */
-export function newestSettlement(addresses: string, overloads: string): string {
-  return `(
-  select max(newest_at)
-    from (select max(t.last_at) as newest_at
-            from settlement_total t
-           where t.recipient = any (${addresses}) and (${overloads} or not t.overload)
-           union all
-          select max(newest.block_timestamp)
-            from unnest(${addresses}) as recipient (address)
-           cross join settlement_unrolled u
-           cross join lateral (
-             select s.block_timestamp
-               from settlement s
-              where s.recipient = recipient.address and s.chain = u.chain
-                and s.block_number between u.from_block and u.to_block
-                and (${overloads} or ${isListed('s.selector')})
-              order by s.block_number desc
-              limit 1
-           ) newest) part)`
+/** What the sums say nothing about, of few recipients. */
+function besideWindows(counted: Counted, beside: string): string {
+  const counts = columns(
+    counted,
+    ({ since }) => {
+      const filter = `filter (where b.since is null${since === null ? '' : ` and b.block_timestamp > ${since} or b.since = ${since}`})`
+      return [`count(*) ${filter}`, `coalesce(sum(b.amount) ${filter}, 0)`]
+    },
+    'max(b.block_timestamp)',
+  )
+  return `
+select b.recipient, ${counts}
+  from ${beside} b
+ group by b.recipient`
 }
 
 /**

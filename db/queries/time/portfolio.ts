@@ -2,13 +2,13 @@ import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, dollars, hex, isoTime, list } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
-import { countedSettlements } from '../sql/settlement-windows.ts'
+import { besideSums, countedSettlements } from '../sql/settlement-windows.ts'
 
 const { portfolioTokens: mostRegistrations, portfolioAgents: mostAgents } = readingLimits
 
 const received = countedSettlements({
   recipients: '(select $1::bytea as address)',
-  few: true,
+  beside: besideSums({ addresses: 'array[$1::bytea]', overloads: '$2::boolean', sinces: [] }),
   amounts: true,
   newest: false,
   overloads: '$2::boolean',

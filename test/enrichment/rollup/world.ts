@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
-import { countedSettlements, settlementFigures } from '../../../db/queries/sql/settlement-windows.ts'
+import { besideSums, countedSettlements, settlementFigures } from '../../../db/queries/sql/settlement-windows.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { addressOf, hashOf, seedChainState } from '../../support/seed.ts'
@@ -133,9 +133,14 @@ const windows = [
 ]
 const sums = windows.flatMap(({ name }) => [name, `${name}_amount`]).map((name) => `sum(${name})::text as ${name}`)
 const recipientsOf = '(select unnest($1::bytea[]) as address)'
+const beside = besideSums({
+  addresses: '$1::bytea[]',
+  overloads: '$3',
+  sinces: windows.flatMap(({ since }) => since ?? []),
+})
 const rolled = (few: boolean) => `
 select address, ${sums.join(', ')}
-  from (${countedSettlements({ recipients: recipientsOf, few, amounts: true, newest: true, overloads: '$3', windows })}) part
+  from (${countedSettlements({ recipients: recipientsOf, beside: few ? beside : null, amounts: true, newest: true, overloads: '$3', windows })}) part
  group by address having sum(ever) > 0 order by address`
 const direct = `
 select s.recipient as address, ${windows

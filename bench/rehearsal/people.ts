@@ -57,8 +57,8 @@ export async function settlePeople(
 }
 
 /**
- * An identity for each owner, in their order. One transaction after the other: each that is waited for is asked for at every
- * block, so that thousands at once keep the node from mining them.
+ * An identity for each owner, in their order, by one transaction after the other: each that is waited for is asked for
+ * again and again, so that thousands at once keep the node from mining them.
  */
 async function register(chain: DevChain, owners: readonly Address[]): Promise<void> {
   for (let first = 0; first < owners.length; first += atOnce) {

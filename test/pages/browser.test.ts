@@ -56,6 +56,12 @@ const views = [
   '/explain?q=nobody',
   `/address/${addressOf('nobody')}`,
 ]
+const widths = [1280, 360]
+/** A reader of that width, whom the API tells from the others by an address. */
+const readerOf = (width: number) => ({
+  viewport: { width, height: 800 },
+  extraHTTPHeaders: { 'x-forwarded-for': `192.0.2.${widths.indexOf(width) + 1}` },
+})
 /** Bytes of a page, before it is compressed. */
 const mostBytes = 60_000
 
@@ -95,29 +101,31 @@ async function seedHostile() {
   await pool.query('update agent set current_total = 20000 where fid = 88')
 }
 
-test('a reader searches, filters, turns pages, opens an agent and follows its links', async () => {
-  const context = await browser.newContext({ javaScriptEnabled: false })
-  const { page, faults } = await watch(context, stage.api.url)
-  const count = () => page.locator('.count span').innerText()
-  await page.goto(stage.api.url)
-  expect(await count()).toBe('41 agents, page 1 of 2')
-  await page.getByRole('link', { name: 'Next' }).click()
-  expect(await count()).toBe('41 agents, page 2 of 2')
-  await page.getByRole('link', { name: /^Claimed/ }).click()
-  expect(await count()).toBe('3 agents')
-  await page.getByRole('searchbox').fill('tide')
-  await page.getByRole('button', { name: 'Search' }).click()
-  expect(await count()).toBe('1 agent')
-  await page.getByRole('link', { name: 'Tideline Research' }).click()
-  expect(new URL(page.url()).pathname).toBe(`/agent/${richFid}`)
-  expect(await page.locator('.chart').first().locator('rect').count()).toBe(30)
-  await page.getByRole('link', { name: 'FID 4300' }).click()
-  expect(await page.locator('h1').innerText()).toBe('Quill & Co.')
-  expect(faults).toEqual([])
-  await context.close()
-})
+test.each(widths)(
+  'at %i px a reader searches, filters, turns pages, opens an agent and follows its links',
+  async (width) => {
+    const context = await browser.newContext({ ...readerOf(width), javaScriptEnabled: false })
+    const { page, faults } = await watch(context, stage.api.url)
+    const count = () => page.locator('.count span').innerText()
+    await page.goto(stage.api.url)
+    expect(await count()).toBe('41 agents, page 1 of 2')
+    await page.getByRole('link', { name: 'Next' }).click()
+    expect(await count()).toBe('41 agents, page 2 of 2')
+    await page.getByRole('link', { name: /^Claimed/ }).click()
+    expect(await count()).toBe('3 agents')
+    await page.getByRole('searchbox').fill('tide')
+    await page.getByRole('button', { name: 'Search' }).click()
+    expect(await count()).toBe('1 agent')
+    await page.getByRole('link', { name: 'Tideline Research' }).click()
+    expect(new URL(page.url()).pathname).toBe(`/agent/${richFid}`)
+    expect(await page.locator('.chart').first().locator('rect').count()).toBe(30)
+    await page.getByRole('link', { name: 'FID 4300' }).click()
+    expect(await page.locator('h1').innerText()).toBe('Quill & Co.')
+    expect(faults).toEqual([])
+    await context.close()
+  },
+)
 
-const widths = [1280, 360]
 const themes = ['dark', 'light'] as const
 /** In so many of the four looks, which are these widths by these themes, a page is searched for barriers. */
 const looks = rounds(1, 4)
@@ -128,7 +136,7 @@ const isSearched = (page: number, width: number, theme: number) =>
 test.each(widths)(
   'every page is without sideways scrolling, errors or barriers at %i px, dark and light',
   async (width) => {
-    const context = await browser.newContext({ colorScheme: 'dark', viewport: { width, height: 800 } })
+    const context = await browser.newContext({ ...readerOf(width), colorScheme: 'dark' })
     const { page, faults } = await watch(context, stage.api.url)
     await context.addInitScript(`
       globalThis.shifted = 0
@@ -163,9 +171,9 @@ test.each(widths)(
   looksMs,
 )
 
-test('an owner chooses a wallet, claims, and withdraws the claim again', async () => {
+test.each(widths)('at %i px an owner chooses a wallet, claims, and withdraws the claim again', async (width) => {
   const { fid, account, address } = await stage.claimant()
-  const context = await browser.newContext()
+  const context = await browser.newContext(readerOf(width))
   const asked: string[] = []
   await context.exposeFunction('askWallet', (name: string, method: string, [message]: string[] = []) => {
     asked.push(`${name} ${method}`)
@@ -206,9 +214,9 @@ test('an owner chooses a wallet, claims, and withdraws the claim again', async (
   await context.close()
 })
 
-test('a signature made elsewhere is pasted: checked first, then sent', async () => {
+test.each(widths)('at %i px a signature made elsewhere is pasted: checked first, then sent', async (width) => {
   const { fid, account, address } = await stage.claimant()
-  const context = await browser.newContext({ viewport: { width: 360, height: 800 } })
+  const context = await browser.newContext(readerOf(width))
   const { page, faults } = await watch(context, stage.api.url)
   await page.goto(`${stage.api.url}/claim?fid=${fid}&address=${address}`)
   expect(await page.locator('#wallet').isVisible()).toBe(false)
@@ -227,9 +235,9 @@ test('a signature made elsewhere is pasted: checked first, then sent', async () 
   await context.close()
 })
 
-test('a token of an app key is pasted, and a manifest is served and looked at', async () => {
+test.each(widths)('at %i px a token of an app key is pasted, and a manifest is served and looked at', async (width) => {
   const { fid, appKey } = await stage.claimant()
-  const context = await browser.newContext({ viewport: { width: 360, height: 800 } })
+  const context = await browser.newContext(readerOf(width))
   const { page, faults } = await watch(context, stage.api.url)
   await page.goto(`${stage.api.url}/claim?fid=${fid}`)
   const card = (title: string) => page.locator('details.card').filter({ hasText: title })
@@ -265,8 +273,8 @@ test('a token of an app key is pasted, and a manifest is served and looked at', 
   await context.close()
 })
 
-test('the reference sends a request and shows the answer, digit by digit', async () => {
-  const context = await browser.newContext()
+test.each(widths)('at %i px the reference sends a request and shows the answer, digit by digit', async (width) => {
+  const context = await browser.newContext(readerOf(width))
   const { page, faults } = await watch(context, stage.api.url)
   await page.goto(`${stage.api.url}/docs`)
   await page.getByRole('link', { name: 'GET /api/agent/{fid}/settlements', exact: true }).click()
@@ -283,19 +291,19 @@ test('the reference sends a request and shows the answer, digit by digit', async
   await context.close()
 })
 
-test('a settlement appears on the page of the network as it comes', async () => {
-  const context = await browser.newContext()
+test.each(widths)('at %i px a settlement appears on the page of the network as it comes', async (width) => {
+  const context = await browser.newContext(readerOf(width))
   const { page, faults } = await watch(context, stage.api.url)
   await page.goto(`${stage.api.url}/network?chain=Celo`)
   await page.getByText('New ones appear while you look.').waitFor()
-  const paid = { recipient: addressOf('live'), block: 55, at: new Date(stage.clock.now - 1_000), amount: 1_234_567n }
+  const paid = { recipient: addressOf('live'), block: width, at: new Date(stage.clock.now - 1_000), amount: 1_234_567n }
   await seedSettlement(stage.database.pool, { ...paid, chain: 'base' })
   await seedSettlement(stage.database.pool, { ...paid, chain: 'celo' })
-  const row = page.locator('#live-rows tr[id^="settlement-celo-55-"]')
+  const row = page.locator(`#live-rows tr[id^="settlement-celo-${width}-"]`)
   await row.waitFor()
   expect(await row.innerText()).toMatch(/\$1\.234567\s+Celo\s/)
-  expect(await row.locator('a').last().getAttribute('href')).toBe(`/tx/celo/${hashOf('tx celo 55')}`)
-  expect(await page.locator('#live-rows tr[id^="settlement-base-55-"]').count()).toBe(0)
+  expect(await row.locator('a').last().getAttribute('href')).toBe(`/tx/celo/${hashOf(`tx celo ${width}`)}`)
+  expect(await page.locator(`#live-rows tr[id^="settlement-base-${width}-"]`).count()).toBe(0)
   expect(faults).toEqual([])
   await context.close()
 })

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { migrationsOf, readReleases } from '../../scripts/release/record.mjs'
@@ -16,38 +17,52 @@ const excluded = [
   'prefer-robust-stmts',
   'require-timeout-settings',
 ]
+const script = join(root, 'node_modules/squawk-cli/js/bin/squawk')
 const [first] = readReleases(root).slice(-1)
 const added = migrationsOf(root).filter((name) => !first!.migrations.includes(name))
 
-/** What squawk says about a migration, a line each; a `-- squawk-ignore <rule>` above a statement takes one away. */
-function problemsOf(sql: string): string[] {
-  const inTransaction = sql.startsWith('-- outside a transaction\n') ? [] : ['--assume-in-transaction']
+/**
+ * What squawk says about migrations, by name: one line a problem, which begins with the name. One start for all that run
+ * in a transaction, and one for the others; a `-- squawk-ignore <rule>` above a statement takes a problem away.
+ */
+function problemsOf(migrations: Record<string, string>): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-directory-squawk-'))
+  try {
+    for (const [name, sql] of Object.entries(migrations)) writeFileSync(join(folder, name), sql)
+    const names = Object.keys(migrations)
+    const isOutside = (name: string) => migrations[name]!.startsWith('-- outside a transaction\n')
+    const inside = names.filter((name) => !isOutside(name))
+    return [...squawk(folder, names.filter(isOutside)), ...squawk(folder, inside, '--assume-in-transaction')]
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function squawk(cwd: string, names: string[], ...options: string[]): string[] {
+  if (names.length === 0) return []
   const rules = excluded.flatMap((rule) => ['--exclude', rule])
-  const args = ['--pg-version', '15', ...inTransaction, ...rules, '--reporter', 'gcc', '--stdin-filepath', 'migration']
-  const squawk = join(root, 'node_modules/squawk-cli/js/bin/squawk')
-  const { stdout, error } = spawnSync(process.execPath, [squawk, ...args], { input: sql, encoding: 'utf8' })
+  const args = [script, '--pg-version', '15', ...options, ...rules, '--reporter', 'gcc', ...names]
+  const { stdout, error } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' })
   if (error) throw error
-  return stdout.split('\n').filter((line) => line.startsWith('migration:'))
+  return stdout.split('\n').filter((line) => names.some((name) => line.startsWith(`${name}:`)))
 }
 
 test('a migration since the first release keeps nobody waiting, as far as squawk can tell', () => {
-  const problems = added.flatMap((name) => {
-    const sql = readFileSync(join(root, 'db/migrations', name), 'utf8')
-    return problemsOf(sql).map((problem) => `${name} ${problem}`)
-  })
-  expect(problems).toEqual([])
+  const texts = added.map((name) => [name, readFileSync(join(root, 'db/migrations', name), 'utf8')])
+  expect(problemsOf(Object.fromEntries(texts))).toEqual([])
 })
 
 test('squawk objects to what reads or rewrites a table under its lock, and not to what does not', () => {
   const bad = ['create index a on settlement (amount);', 'alter table settlement add check (amount > 0);']
-  for (const sql of bad) expect(problemsOf(sql), sql).toHaveLength(1)
+  const named = (list: string[]) => Object.fromEntries(list.map((sql, number) => [`${number}.sql`, sql]))
+  expect(problemsOf(named(bad)).map((line) => line.split(':')[0])).toEqual(['0.sql', '1.sql'])
   const good = [
     'alter table settlement add column more text;',
     'alter table settlement add constraint a check (amount > 0) not valid;',
     '-- outside a transaction\ndrop index concurrently if exists a;\ncreate index concurrently a on settlement (amount);',
     '-- squawk-ignore require-concurrent-index-creation\ncreate index a on settlement (amount);',
   ]
-  for (const sql of good) expect(problemsOf(sql), sql).toEqual([])
+  expect(problemsOf(named(good))).toEqual([])
 })
 
 test('what was released stays as it was released: by name', () => {

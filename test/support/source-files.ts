@@ -59,13 +59,26 @@ export function roomOf(path: string): string {
 }
 
 /** `path:line` of every node for which the question is answered with yes. */
-export function places({ path, tree }: SourceFile, asks: (node: ts.Node) => boolean): string[] {
-  const found: string[] = []
+export function places(file: SourceFile, asks: (node: ts.Node) => boolean): string[] {
+  const lineOf = (node: ts.Node) => file.tree.getLineAndCharacterOfPosition(node.getStart(file.tree)).line + 1
+  return nodesOf(file)
+    .filter(asks)
+    .map((node) => `${file.path}:${lineOf(node)}`)
+}
+
+const nodes = new WeakMap<SourceFile, ts.Node[]>()
+
+/** Every node of a file, each before its children. Looked for once: some twenty tests ask about all of them. */
+function nodesOf(file: SourceFile): ts.Node[] {
+  const known = nodes.get(file)
+  if (known) return known
+  const found: ts.Node[] = []
   const visit = (node: ts.Node) => {
-    if (asks(node)) found.push(`${path}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`)
+    found.push(node)
     ts.forEachChild(node, visit)
   }
-  visit(tree)
+  visit(file.tree)
+  nodes.set(file, found)
   return found
 }
 

@@ -8,6 +8,7 @@ import type { TestProject } from 'vitest/node'
 import { migrate } from '../../db/migrate.ts'
 import { folderOfProcess, foldersLeft } from '../../ops/leftovers.ts'
 import { startPostgres } from '../../postgres/embedded.ts'
+import { onceARun } from './once-a-run.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -29,6 +30,13 @@ export const folderOfRun = (place: string, pid?: number) => folderOfProcess(plac
 
 /** One server a test run, with a migrated template; `createTestDatabase` clones it. */
 export default async function setup(project: TestProject) {
+  const { databaseUrl, template, stop } = await onceARun('database server', startWithTemplate)
+  project.provide('databaseServer', databaseUrl)
+  project.provide('databaseTemplate', template)
+  return stop
+}
+
+async function startWithTemplate() {
   for (const place of [inMemory, tmpdir()]) await removeLeftovers(place)
   const folder = await folderOfRun(await placeOfData())
   await chmod(folder, 0o755) // as root the server runs as another user, who has to reach its data
@@ -40,12 +48,20 @@ export default async function setup(project: TestProject) {
   await client.query(`create database ${template}`)
   await client.end()
   await migrate(server.urlOf(template))
-  project.provide('databaseServer', server.databaseUrl)
-  project.provide('databaseTemplate', template)
-  return async () => {
+  let stopped: Promise<void> | undefined
+  const remove = async () => {
     await server.stop()
     await rm(folder, { recursive: true, force: true })
     cleaner.kill()
+  }
+  return {
+    databaseUrl: server.databaseUrl,
+    template,
+    /** Every project of the run asks for it, once all tests are over. */
+    stop() {
+      stopped ??= remove()
+      return stopped
+    },
   }
 }
 

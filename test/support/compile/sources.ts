@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import type { TestProject } from 'vitest/node'
+import { onceARun } from '../once-a-run.ts'
 import { listFiles, root } from '../source-files.ts'
 import { bundle } from './bundle.ts'
 
@@ -10,7 +11,7 @@ const cache = fileURLToPath(new URL('../../../node_modules/.cache/compiled/', im
 
 /** Before the first test, and before tests run again because a file was changed. */
 export default async function setup(project: TestProject): Promise<void> {
-  await compileSources()
+  await onceARun('compiled sources', compileSources)
   project.onTestsRerun(compileSources)
 }
 

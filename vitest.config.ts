@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What reads the sources alone: nothing of one file can change another's. */
 const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
@@ -9,11 +10,41 @@ const endurance = process.env.ENDURANCE === '1'
 /** What measures the memory of its process, adds a chain to it, or starts all of the local world has its own worker. */
 const alone = ['test/claim/bodies.test.ts', 'test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
 
-/** A server for the databases and compiled sources for what is started; five files at a time keep two cores busy. */
+/** What takes longest, the longest first: begun late, each of them would run on by itself with one core idle. */
+const long = [
+  'test/chain/reorgs.test.ts',
+  'test/chain/scope/scope.test.ts',
+  'test/pages/browser.test.ts',
+  'test/processors/backfill/abandon.test.ts',
+  'test/ground/bootstrap.test.ts',
+  'test/ground/commands.test.ts',
+  'test/ground/build.test.ts',
+  'test/enrichment/process.test.ts',
+  'test/export/resume.test.ts',
+  'test/postgres/embedded.test.ts',
+]
+
+/** A fresh clone knows no durations: without this it would begin with the largest files. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = long.findIndex((path) => moduleId.endsWith(`/${path}`))
+      return at < 0 ? long.length : at
+    }
+    // Projects stay together: a worker goes on with files of its own project alone.
+    const order = await super.sort(files)
+    const projects = [...new Set(order.map(({ project }) => project))]
+    return projects.flatMap((project) =>
+      order.filter((file) => file.project === project).sort((one, other) => rank(one) - rank(other)),
+    )
+  }
+}
+
+/** A server for the databases and compiled sources for what is started; six files at a time keep two cores busy. */
 const equipped = {
   globalSetup: ['test/support/compile/sources.ts', 'test/support/database-server.ts'],
   provide: { endurance },
-  maxWorkers: 5,
+  maxWorkers: 6,
   sequence: { groupOrder: 1 },
 }
 
@@ -26,6 +57,7 @@ export default defineConfig({
     // What each worker imports from packages is compiled once.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
     passWithNoTests: false,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -147,7 +147,7 @@ export const sources = {
     perRead: 200,
     leaseMs: minute,
   },
-  /** What a registration's agentURI leads to: of a token that an agent holds, and of any other. */
+  /** What a registration's agentURI leads to: of a registration that an agent holds, and of any other. */
   agentUri: {
     name: 'agent_uri',
     subject: 'token',

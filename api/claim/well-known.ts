@@ -107,7 +107,7 @@ export async function verifyManifest({ fid, host, nonce }: Subject, world: Claim
   if (hostLink === undefined) {
     const detail =
       `${host} must be linked to fid ${fid}: by an accountAssociation, the profile's URL, ` +
-      'or the agentURI or a service of a token that a verified address holds'
+      'or the agentURI or a service of a registration that a verified address holds'
     throw new ApiError('ERR_FID_MISMATCH', detail, { expected_fid: fid, actual_fid: null })
   }
   return { ...fetched, said, verifiedAddresses, hostLink }

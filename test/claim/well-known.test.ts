@@ -218,7 +218,7 @@ test.for<[string, () => Promise<object>]>([
   expect(await failure(refused)).toMatchObject({ status: 422, error: 'ERR_FID_MISMATCH' })
 })
 
-test('the agentURI of a token that a verified address holds links its host', async () => {
+test('the agentURI of a registration that a verified address holds links its host', async () => {
   const token = { chain: 'base', id: claimant.fid } as const
   await rows.transfer(token, null, claimant.address, new Date('2026-01-01T00:00:00Z'))
   await rows.setUri(token, `http://${stage.host.name}/agent.json`, new Date('2026-01-02T00:00:00Z'))

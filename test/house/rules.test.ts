@@ -134,7 +134,7 @@ function limitRows(): string[] {
     ],
     ['URIs of a page of registrations', `${profileLimits.pageUriBytes / 1024 / 1024} MiB`],
     ['feedback that a page with a filter looks at', grouped(profileLimits.feedbackLookedAt)],
-    ['tokens of an address without an agent', grouped(profileLimits.registrationsOfAddress)],
+    ['registrations of an address without an agent', grouped(profileLimits.registrationsOfAddress)],
     ['verifications of an explanation', `${profileLimits.verifications}`],
     [
       'bulk file, feed, page of the feed in pages, log of changes',
@@ -153,7 +153,7 @@ function limitRows(): string[] {
     ],
     [
       'GraphQL',
-      `${grouped(graphqlLimits.requestBytes)} bytes, ${grouped(graphqlLimits.tokens)} tokens, pages of ` +
+      `${grouped(graphqlLimits.requestBytes)} bytes, ${grouped(graphqlLimits.tokens)} lexical tokens, pages of ` +
         `${graphqlLimits.pageSize}, ${grouped(graphqlLimits.offset)} rows skipped, cost ${grouped(graphqlLimits.cost)}, ` +
         `depth ${graphqlLimits.depth}`,
     ],

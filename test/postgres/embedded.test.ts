@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,17 +7,23 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
 import { openCopy } from '../support/open-copy.ts'
 
 let folder: string
+/** Data of a server that was created, used and stopped. */
+let created: string
 const running = new Set<ChildProcess>()
 const leftovers: string[] = []
 
+beforeAll(async () => {
+  created = await openFolder()
+  await (await startPostgres({ dataFolder: join(created, 'postgres'), durable: false })).stop()
+})
+afterAll(() => rm(created, { recursive: true, force: true }))
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'agent-directory-embedded-'))
-  await chmod(folder, 0o755)
+  folder = await openFolder()
 })
 afterEach(async () => {
   for (const user of running) user.stdin?.end()
@@ -36,6 +42,7 @@ test('committed rows survive a stop and a start', async () => {
 })
 
 test('text sorts by code point whatever the locale of the host', async () => {
+  copyCreated()
   const server = await start()
   const rows = await query(server, `select string_agg(t, '' order by t) as sorted from unnest('{a,B,ä,_}'::text[]) t`)
   expect(rows).toEqual([{ sorted: 'B_aä' }])
@@ -49,6 +56,7 @@ test('processes that start at once on a new folder share one server', async () =
 })
 
 test('the server ends with the last process that leaves it, not with the one that started it', async () => {
+  copyCreated()
   const starter = await startUser()
   const adopter = await startUser()
   await starter.leave()
@@ -58,6 +66,7 @@ test('the server ends with the last process that leaves it, not with the one tha
 })
 
 test('a server that broke the connection of its user ends when that one leaves, all the same', async () => {
+  copyCreated()
   const told: number[] = []
   const server = await startPostgres({ dataFolder: join(folder, 'postgres'), onServer: (pid) => told.push(pid) })
   expect(told).toEqual([server.pid])
@@ -67,6 +76,7 @@ test('a server that broke the connection of its user ends when that one leaves, 
 })
 
 test('a server whose processes were killed is adopted, and ends with the adopter', async () => {
+  copyCreated()
   const user = await startUser()
   await user.kill()
   expect(await answers(user.databaseUrl)).toBe(true)
@@ -78,6 +88,7 @@ test('a server whose processes were killed is adopted, and ends with the adopter
 })
 
 test('a killed server is recovered with every committed row', async () => {
+  copyCreated()
   const user = await startUser()
   await query(user, 'create table kept as select 1 as n')
   process.kill(user.pid, 'SIGKILL')
@@ -89,12 +100,8 @@ test('a killed server is recovered with every committed row', async () => {
 })
 
 test('a lock file whose process id now belongs to another program does not keep the server from starting', async () => {
-  const first = await start()
-  await first.stop()
-  await writeFile(
-    join(first.dataFolder, 'postmaster.pid'),
-    `${process.pid}\n${first.dataFolder}\n0\n5432\n\n\n\nready\n`,
-  )
+  const data = copyCreated()
+  await writeFile(join(data, 'postmaster.pid'), `${process.pid}\n${data}\n0\n5432\n\n\n\nready\n`)
   const second = await start()
   expect(second.adopted).toBe(false)
   await second.stop()
@@ -113,9 +120,7 @@ test('a creation that was killed is begun anew', async () => {
 })
 
 test('data without its password is refused by a sentence', async () => {
-  const server = await start()
-  await server.stop()
-  await rm(`${server.dataFolder}.password`)
+  await rm(`${copyCreated()}.password`)
   await expect(start()).rejects.toThrow(/password file is not; remove the folder to begin anew/)
 })
 
@@ -164,6 +169,19 @@ test('a folder that cannot be written to is refused by a sentence', async () => 
 const nobody = 65_534
 const piped: ['pipe', 'pipe', 'inherit'] = ['pipe', 'pipe', 'inherit']
 const program = fileURLToPath(new URL('../support/postgres-user.ts', import.meta.url))
+
+/** A new folder that every user can read. */
+async function openFolder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'agent-directory-embedded-'))
+  await chmod(made, 0o755)
+  return made
+}
+
+/** Gives the test data that was created before, with its owner, where creating is not what it shows; where they lie. */
+function copyCreated(): string {
+  for (const name of ['postgres', 'postgres.password']) execFileSync('cp', ['-a', join(created, name), folder])
+  return join(folder, 'postgres')
+}
 
 function start(): Promise<EmbeddedPostgres> {
   return startPostgres({ dataFolder: join(folder, 'postgres'), durable: false })

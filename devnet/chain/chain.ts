@@ -32,6 +32,8 @@ export interface SendOptions {
   readonly gas?: bigint
   /** EIP-7702: code to delegate to before the call runs. */
   readonly authorizationList?: SignedAuthorization[]
+  /** Absent: the node is asked for the account's next one. */
+  readonly nonce?: number
 }
 
 export interface DevChainOptions {
@@ -146,8 +148,9 @@ function noneYet(error: unknown): undefined {
 function senderOf(client: DevClient) {
   const turns = new Map<Address, Promise<unknown>>()
 
-  async function submit(from: LocalAccount, call: Call, { gas = defaultGas, authorizationList }: SendOptions) {
-    const nonce = await client.getTransactionCount({ address: from.address, blockTag: 'pending' })
+  async function submit(from: LocalAccount, call: Call, options: SendOptions) {
+    const { gas = defaultGas, authorizationList } = options
+    const nonce = options.nonce ?? (await client.getTransactionCount({ address: from.address, blockTag: 'pending' }))
     const fees = { gas, maxFeePerGas, maxPriorityFeePerGas }
     const common = { ...call, ...fees, nonce, chainId: client.chain.id }
     const serializedTransaction = authorizationList

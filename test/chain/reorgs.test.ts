@@ -42,8 +42,8 @@ test.each(reorgs.slice(0, rounds(3, 5)))(
   { timeout },
   async ({ depth, longer }) => {
     const fork = await forkHere(chain)
-    const here = thin(await trafficBranch(chain, `here ${depth}`, depth))
-    const there = thin(await trafficBranch(chain, `there ${depth}`, depth + longer))
+    const here = await thinBranch(`here ${depth}`, depth)
+    const there = await thinBranch(`there ${depth}`, depth + longer)
     await fork.mine(here)
     const tip = await chain.client.getBlock()
     await isClean()
@@ -91,8 +91,8 @@ async function isClean(processor = index.processor) {
   await untilSame({ ...index, processor }, chain, await cleanTables(chain, { finality }))
 }
 
-/** A short branch as it is; of a long one every third block, and the last. */
-function thin(branch: Branch): Branch {
-  if (branch.length <= busyEvery * 2) return branch
-  return branch.map((acts, block) => (block % busyEvery === 0 || block === branch.length - 1 ? acts : []))
+/** A short branch with traffic in every block; of a long one in every third, and the last. */
+function thinBranch(name: string, blocks: number): Promise<Branch> {
+  const isBusy = (block: number) => block % busyEvery === 0 || block === blocks - 1
+  return trafficBranch(chain, name, blocks, blocks <= busyEvery * 2 ? undefined : isBusy)
 }

@@ -49,11 +49,19 @@ export function preparation(chain: DevChain): Branch {
 
 /**
  * Blocks that touch every table in every way there is: rows that are new, rows that change, identities that go to other
- * hands on other branches. The same name gives the same blocks. A transaction that reverts is part of it.
+ * hands on other branches. The same name gives the same blocks. A transaction that reverts is part of it. Blocks that
+ * are not busy are empty.
  */
-export async function trafficBranch(chain: DevChain, name: string, blocks: number): Promise<Branch> {
+export async function trafficBranch(
+  chain: DevChain,
+  name: string,
+  blocks: number,
+  isBusy = (_block: number) => true,
+): Promise<Branch> {
   const branch: (readonly Act[])[] = []
-  for (let block = 0; block < blocks; block++) branch.push(await trafficBlock(chain, `${name} ${block}`, block))
+  for (let block = 0; block < blocks; block++) {
+    branch.push(isBusy(block) ? await trafficBlock(chain, `${name} ${block}`, block) : [])
+  }
   return branch
 }
 

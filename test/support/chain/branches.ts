@@ -1,4 +1,4 @@
-import type { LocalAccount } from 'viem'
+import type { Address, LocalAccount } from 'viem'
 import type { Call, DevChain, SendOptions } from '../../../devnet/chain/chain.ts'
 
 /** One transaction of a block. */
@@ -33,8 +33,14 @@ export async function forkHere(chain: DevChain): Promise<Fork> {
       await client.revert({ id: snapshot })
       snapshot = await client.snapshot() // a snapshot can be used once
       await client.setNextBlockBaseFeePerGas({ baseFeePerGas }) // the node keeps the fee of the branch it left
+      const nonces = new Map<Address, number>() // counted here: to ask the node for each is half of all requests
       for (const [index, acts] of branch.entries()) {
-        for (const { from, call, options } of acts) await chain.send(from, call, options)
+        for (const { from, call, options } of acts) {
+          const { address } = from
+          const nonce = nonces.get(address) ?? (await client.getTransactionCount({ address, blockTag: 'pending' }))
+          nonces.set(address, nonce + 1)
+          await chain.send(from, call, { ...options, nonce })
+        }
         await client.setNextBlockTimestamp({ timestamp: timestamp + BigInt(index + 1) * blockSeconds })
         await client.mine({ blocks: 1 })
       }

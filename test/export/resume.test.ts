@@ -9,7 +9,7 @@ import { root } from '../support/source-files.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
-const resumed = 2_000
+const resumed = 1_000
 const many = 60_000
 
 beforeAll(async () => {

@@ -1,14 +1,6 @@
 import { resolve } from 'node:path'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { untilStopSignal } from '../ops/stop.ts'
-import { benchApi } from './api.ts'
-import { benchBackfill } from './backfill.ts'
-import { benchEnrichment } from './enrichment.ts'
-import { benchExports, benchLog } from './exports.ts'
-import { benchReads } from './reads.ts'
-import { benchRehearsal } from './rehearsal/rehearsal.ts'
-import { benchTrust } from './trust.ts'
-import { benchUpgrade } from './upgrade.ts'
 
 const usage = `
 npm run bench -- <name> [--small] [--keep]
@@ -44,42 +36,65 @@ const rehearsedRows = 200_000
 const upgradedRows = 10_000_000
 const mostRows = 100_000_000
 
+/** Each is loaded once it is asked for: together they import most of the project, a second or two of processor time. */
 const benches: Record<string, (small: boolean, keep: boolean, given: Given) => Promise<void>> = {
-  rehearsal: (_, __, { rows = rehearsedRows, folder }) => benchRehearsal({ rows, folder }),
-  upgrade: (small, _, { rows = small ? upgradedRows / 100 : upgradedRows }) => benchUpgrade({ rows }),
-  enrichment: (small) =>
-    benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 }),
-  backfill: (small) => benchBackfill(small ? { chunks: 2, rounds: 1 } : { chunks: 101, rounds: 2 }),
-  api: (small) =>
-    benchApi({
+  async rehearsal(_small, _keep, { rows = rehearsedRows, folder }) {
+    const { benchRehearsal } = await import('./rehearsal/rehearsal.ts')
+    await benchRehearsal({ rows, folder })
+  },
+  async upgrade(small, _keep, { rows = small ? upgradedRows / 100 : upgradedRows }) {
+    const { benchUpgrade } = await import('./upgrade.ts')
+    await benchUpgrade({ rows })
+  },
+  async enrichment(small) {
+    const { benchEnrichment } = await import('./enrichment.ts')
+    await benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 })
+  },
+  async backfill(small) {
+    const { benchBackfill } = await import('./backfill.ts')
+    await benchBackfill(small ? { chunks: 2, rounds: 1 } : { chunks: 101, rounds: 2 })
+  },
+  async api(small) {
+    const { benchApi } = await import('./api.ts')
+    await benchApi({
       size: small
         ? { agents: 1_000, addresses: 1_500, settlements: 50_000 }
         : { agents: 100_000, addresses: 150_000, settlements: 5_000_000 },
       seconds: small ? 2 : 10,
       rounds: small ? 1 : 3,
-    }),
-  exports: (small) =>
-    benchExports(
+    })
+  },
+  async exports(small) {
+    const { benchExports } = await import('./exports.ts')
+    await benchExports(
       small
         ? { agents: 1_000, addresses: 1_500, settlements: 200_000 }
         : { agents: 250_000, addresses: 300_000, settlements: 10_000_000 },
-    ),
-  log: (small) =>
-    benchLog(
+    )
+  },
+  async log(small) {
+    const { benchLog } = await import('./exports.ts')
+    await benchLog(
       small
         ? { agents: 1_000, addresses: 1_500, settlements: 10_000 }
         : { agents: 250_000, addresses: 300_000, settlements: 100_000 },
-    ),
-  trust: (small) => benchTrust({ agents: small ? 200 : 20_000 }),
-  reads: (small, keep) =>
-    benchReads({
+    )
+  },
+  async trust(small) {
+    const { benchTrust } = await import('./trust.ts')
+    await benchTrust({ agents: small ? 200 : 20_000 })
+  },
+  async reads(small, keep) {
+    const { benchReads } = await import('./reads.ts')
+    await benchReads({
       lookedAt: keep ? holdUntilStopSignal : undefined,
       size: small
         ? { agents: 1_000, addresses: 1_500, settlements: 10_000 }
         : { agents: 100_000, addresses: 150_000, settlements: 1_000_000 },
       busiest: small ? 50_000 : 5_000_000,
       runs: small ? 10 : 50,
-    }),
+    })
+  },
 }
 
 async function holdUntilStopSignal(): Promise<void> {

@@ -6,6 +6,7 @@ export const lockKeys = {
   migration: 80_043_009,
   join: 80_043_010,
   edges: 80_043_011,
+  directorySums: 80_043_012,
 } as const
 
 /** The first number of each key that is made of two. */

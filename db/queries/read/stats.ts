@@ -1,39 +1,36 @@
 import { chainNames } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { countedParts, directorySums, dirtyParts, keptParts } from '../rollup/directory-parts.ts'
 import { isoTime } from '../sql/json-text.ts'
 
 /**
  * JSON of `GET /api/stats`. Settlements are those paid to a verified address of an agent, each counted once however
  * many agents verify its recipient. Of each address they are as the job counted them in its last round, a minute ago at
- * most while it runs; which agents there are, here as in every other figure, is as it is now.
+ * most while it runs; which agents there are, here as in every other figure, is as it is now. What has not moved since
+ * that round is as it was summed up then; all else is counted here.
  */
 export async function directoryStats(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ body: string }>({ name: 'directory-stats', text: text() })
   return rows[0]?.body ?? ''
 }
 
-const supply = () => chainNames.map((name) => `'${name}', count(*) filter (where chain = '${name}')`).join(', ')
+const { agents, addresses, supply } = directorySums
+const bothParts = (sums: typeof agents) => `(${keptParts(sums)} union all ${countedParts(sums)})`
+const sum = (column: string) => `coalesce(sum(${column}), 0)`
+const supplies = () => chainNames.map((name) => `'${name}', ${sum(`n) filter (where chain = '${name}'`)}`).join(', ')
 const text = () => `
+with ${dirtyParts}
 select json_build_object(
   'total_agents', agents.total,
   'claimed_count', agents.claimed,
   'cross_chain_count', agents.cross_chain,
-  'addresses_indexed', (
-    select count(*)
-      from (select "to" from registration_transfer where "to" is not null
-             union
-            select unnest(verified_addresses) from agent) address
-  ),
-  'erc8004_supply', (select json_build_object(${supply()}) from registration where not burned),
-  'settlements', (
-    select json_build_object(
-             'last_24h', coalesce(sum(last_24h), 0),
-             'last_7d', coalesce(sum(last_7d), 0),
-             'last_30d', coalesce(sum(last_30d), 0),
-             'all', coalesce(sum(ever), 0)
-           )
-      from (select * from recipient_counts offset 0) counted -- read whole: its key would be asked for every address
-     where address in (select unnest(verified_addresses) from agent)
+  'addresses_indexed', addresses.held,
+  'erc8004_supply', (select json_build_object(${supplies()}) from ${bothParts(supply)} supply),
+  'settlements', json_build_object(
+    'last_24h', addresses.last_24h,
+    'last_7d', addresses.last_7d,
+    'last_30d', addresses.last_30d,
+    'all', addresses.ever
   ),
   'chains', (
     select json_agg(json_build_object(
@@ -49,9 +46,5 @@ select json_build_object(
   ),
   'generated_at', ${isoTime('now()')}
 )::text as body
-  from (
-    select count(*) as total,
-           count(*) filter (where claimed) as claimed,
-           count(*) filter (where cardinality(chains) >= 2) as cross_chain
-      from agent
-  ) agents`
+  from (select ${agents.columns.map((name) => `${sum(name)} as ${name}`).join(', ')} from ${bothParts(agents)} part) agents,
+       (select ${addresses.columns.map((name) => `${sum(name)} as ${name}`).join(', ')} from ${bothParts(addresses)} part) addresses`

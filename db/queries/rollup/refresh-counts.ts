@@ -11,6 +11,7 @@ import {
   type SettlementCounts,
   storeSettlementCounts,
 } from './counts.ts'
+import { storeDirectorySums } from './directory-sums.ts'
 import { allowLargeSums } from './sums.ts'
 
 interface CountOptions {
@@ -25,7 +26,8 @@ interface CountOptions {
 const agentsPerPage = 1_000
 
 /**
- * Brings the counts of all addresses of agents, and with them the counters of the agents, to what the settlements say.
+ * Brings the counts of all addresses of agents, and with them the counters of the agents and the sums over the directory,
+ * to what the settlements say.
  * Returns how many agents' counters moved.
  */
 export async function refreshCounts({ pool, now, settlementOverloads }: CountOptions): Promise<number> {
@@ -34,7 +36,9 @@ export async function refreshCounts({ pool, now, settlementOverloads }: CountOpt
   const counts = await inTransaction(pool, async (db) => {
     await allowLargeSums(db)
     await countRecipients(db, { settlementOverloads, now: now() })
-    return movedCounts(db)
+    const moved = await movedCounts(db)
+    await storeDirectorySums(db)
+    return moved
   })
   return store(pool, counts)
 }

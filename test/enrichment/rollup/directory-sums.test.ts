@@ -1,0 +1,153 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chainNames } from '../../../chains.config.ts'
+import type { Queryable } from '../../../db/pool.ts'
+import { directoryStats } from '../../../db/queries/read/stats.ts'
+import { storeDirectorySums } from '../../../db/queries/rollup/directory-sums.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rowsRead } from '../../support/rows-read.ts'
+import { countSettlements } from '../../support/seed.ts'
+
+// The figures of the whole directory, whose sums are kept in parts, beside what its rows say when all are counted.
+
+const agents = 3_000
+const address = (n: string) => `decode(md5('of ' || ${n}) || '00000000', 'hex')`
+const sources = ['agent', 'registration', 'registration_transfer', 'verified_address', 'recipient_counts']
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await addAgents(1, agents)
+  await countSettlements(database.pool)
+  await database.pool.query(`vacuum (analyze) ${sources.join(', ')}`)
+})
+afterAll(() => database.drop())
+
+async function addAgents(first: number, last: number) {
+  await database.pool.query(`
+    insert into verified_address (fid, address, verified_at)
+    select n, address, now() from generate_series(${first}, ${last}) n, lateral (values (${address('n')}), (${address('n / 3')})) one (address);
+    insert into agent (fid, handle, chains, verified_addresses, claimed, agent_status, registered_at, listed_at, search, changed_at)
+    select n, 'agent' || n, case when n % 5 = 0 then '{base,celo}'::text[] else '{base}' end,
+           array[${address('n')}, ${address('n / 3')}], false, 'active', now(), now(), '', now()
+      from generate_series(${first}, ${last}) n;
+    insert into registration (id, chain, agent_id, owner, burned, registered_block, registered_at, registered_tx, acquired_block,
+                              acquired_at, updated_block, updated_at)
+    select 'base-' || n, 'base', n * 3, ${address('n')}, n % 50 = 0, n, now(), '\\x01', n, now(), n, now()
+      from generate_series(${first}, ${last}) n;
+    insert into registration_transfer (id, chain, agent_id, "to", block_number, log_index, block_timestamp, tx_hash)
+    select 'base-' || n, 'base', n * 3, ${address('-n')}, n, 0, now(), '\\x01' from generate_series(${first}, ${last}) n;
+    insert into recipient_counts (address, last_24h, last_24h_amount, last_7d, last_7d_amount, last_30d, last_30d_amount,
+                                  ever, ever_amount)
+    select ${address('n')}, n, 0, n + 1, 0, n + 2, 0, n + 3, 0 from generate_series(${first}, ${last}) n
+        on conflict do nothing`)
+}
+
+async function figures(db: Queryable) {
+  const { chains: _, generated_at: __, ...told } = JSON.parse(await directoryStats(db))
+  return told
+}
+
+/** The same, each row counted. */
+async function counted(db: Queryable) {
+  const { rows } = await db.query(
+    `
+    select (select count(*)::int from agent) as total_agents,
+           (select count(*)::int from agent where claimed) as claimed_count,
+           (select count(*)::int from agent where cardinality(chains) >= 2) as cross_chain_count,
+           (select count(*)::int from (select "to" from registration_transfer where "to" is not null
+                                        union select unnest(verified_addresses) from agent) one) as addresses_indexed,
+           (select json_object_agg(name, (select count(*) from registration where chain = name and not burned))
+              from unnest($1::text[]) as name) as erc8004_supply,
+           (select json_build_object('last_24h', coalesce(sum(last_24h), 0), 'last_7d', coalesce(sum(last_7d), 0),
+                                     'last_30d', coalesce(sum(last_30d), 0), 'all', coalesce(sum(ever), 0))
+              from recipient_counts where address in (select unnest(verified_addresses) from agent)) as settlements`,
+    [chainNames],
+  )
+  return rows[0]
+}
+
+async function store() {
+  const client = await database.pool.connect()
+  await client.query('begin')
+  await storeDirectorySums(client)
+  await client.query('commit')
+  client.release()
+}
+
+test('rows that were there before there were sums are counted, before and after the first round', async () => {
+  const { pool } = database
+  await pool.query(
+    'delete from agent_sum; delete from address_sum; delete from supply_sum; delete from directory_moved',
+  )
+  const all = await counted(pool)
+  expect(all.total_agents).toBe(agents)
+  expect(await figures(pool)).toEqual(all)
+  await store()
+  expect(await figures(pool)).toEqual(all)
+})
+
+test('what has not moved is not read, and of what has its part alone', async () => {
+  const { pool } = database
+  await store()
+  expect(await rowsRead(pool, figures, sources)).toBe(0)
+  await pool.query('update agent set settlements_all = settlements_all + 1')
+  expect(await rowsRead(pool, figures, sources)).toBe(0)
+  await pool.query('update agent set verified_addresses = verified_addresses[1:1] where fid = 17')
+  expect(await rowsRead(pool, figures, sources)).toBeLessThan(600)
+  expect(await figures(pool)).toEqual(await counted(pool))
+})
+
+const changes = [
+  ['agents come', () => addAgents(agents + 1, agents + 20)],
+  ['agents go', (db: pg.Pool) => db.query('delete from agent where fid % 100 = 3')],
+  ['agents are claimed', (db: pg.Pool) => db.query('update agent set claimed = true where fid % 90 = 1')],
+  ['agents are on other chains', (db: pg.Pool) => db.query(`update agent set chains = '{base,gnosis}' where fid = 8`)],
+  ['an address is nobody’s', (db: pg.Pool) => db.query(`update agent set verified_addresses = '{}' where fid < 60`)],
+  ['an agent beyond all parts', () => addAgents(5_000_000, 5_000_001)],
+  ['identities are burned', (db: pg.Pool) => db.query('update registration set burned = true where agent_id < 30')],
+  ['identities are undone', (db: pg.Pool) => db.query('delete from registration where agent_id > 8000')],
+  ['transfers are undone', (db: pg.Pool) => db.query('delete from registration_transfer where block_number > 2900')],
+  [
+    'others are counted',
+    (db: pg.Pool) => db.query('update recipient_counts set ever = ever + 5 where last_24h % 70 = 1'),
+  ],
+  ['counts go', (db: pg.Pool) => db.query('delete from recipient_counts where last_24h % 70 = 2')],
+  ['a round counts them', (db: pg.Pool) => countSettlements(db)],
+  ['all is taken away at once', (db: pg.Pool) => db.query('truncate registration, recipient_counts')],
+] as const
+
+test.each(changes)(
+  '%s: the figures are those of the rows, before the next round and after it',
+  async (name, change) => {
+    const { pool } = database
+    const before = await figures(pool)
+    await change(pool)
+    const after = await figures(pool)
+    expect(after).toEqual(await counted(pool))
+    if (name !== 'a round counts them') expect(after).not.toEqual(before)
+    await store()
+    expect(await figures(pool)).toEqual(after)
+  },
+)
+
+test('what changes beside a round is not lost, whoever ends first, and nobody waits', async () => {
+  const { pool } = database
+  await pool.query('update agent set claimed = not claimed where fid = 200')
+  const [round, change] = await Promise.all([pool.connect(), pool.connect()])
+  await change.query('begin')
+  await change.query('update agent set claimed = not claimed where fid = 201')
+  await round.query('begin')
+  await storeDirectorySums(round)
+  await change.query('update agent set claimed = not claimed where fid = 202')
+  await change.query('commit')
+  expect(await figures(pool)).toEqual(await counted(pool))
+  await pool.query('update agent set claimed = not claimed where fid = 203')
+  await store() // finds another at it
+  await round.query('commit')
+  expect(await figures(pool)).toEqual(await counted(pool))
+  await store()
+  expect((await pool.query('select from directory_moved')).rowCount).toBe(0)
+  expect(await figures(pool)).toEqual(await counted(pool))
+  for (const client of [round, change]) client.release()
+})

@@ -18,3 +18,20 @@ export async function planned<T>(pool: pg.Pool, run: (db: Queryable) => Promise<
   const { rows } = await pool.query(`explain (costs off) ${asked()?.text}`, asked()?.values)
   return { answer, plan: rows.map((row) => row['QUERY PLAN'] as string) }
 }
+
+/** Blocks of eight kilobytes that statements look at, whether they are in memory or not. */
+export async function blocksRead(pool: pg.Pool, run: (db: Queryable) => Promise<unknown>): Promise<number> {
+  const asked: pg.QueryConfig[] = []
+  const query = (config: pg.QueryConfig) => {
+    asked.push(config)
+    return pool.query(config)
+  }
+  await run({ query } as unknown as Queryable)
+  let blocks = 0
+  for (const { text, values } of asked) {
+    const { rows } = await pool.query(`explain (analyze, buffers, timing off, format json) ${text}`, values)
+    const [{ Plan: plan }] = rows[0]['QUERY PLAN'] as [{ Plan: Record<string, number> }]
+    blocks += (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
+  }
+  return blocks
+}

@@ -3,7 +3,8 @@ import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, list } from '../sql/json-text.ts'
 import { type DiscoveryFilter, filterConditions, isAlive } from './discovery-filter.ts'
 import { namedBy } from './question.ts'
-import { foundBy } from './search.ts'
+import { askedBy } from './search.ts'
+import { searchedHits } from './searched.ts'
 
 /** Filters that agents are counted by. */
 const facets = ['chain', 'claimed', 'protocol', 'skill', 'alive', 'paid_30d'] as const
@@ -20,29 +21,35 @@ const skillCharacters = 60
  * those of the list.
  */
 export async function discoveryFacets(db: Queryable, filter: DiscoveryFilter, isSearch: boolean): Promise<string> {
-  const { q } = filter
-  const { fids: named, isCut } =
-    q === null
-      ? { fids: null, isCut: false }
-      : isSearch
-        ? await searched(db, q, filter)
-        : { fids: (await namedBy(db, q)).fids, isCut: false }
-  const { values, ...conditions } = conditionsOf(filter, { named })
-  // Unnamed: planned with its filters, like the list.
-  const found = named ? namedFound(conditions) : firstFound(conditions)
-  const { rows } = await db.query<{ body: string }>({ text: statement(found, isCut), values })
+  const { text, values } = await (isSearch && filter.q !== null ? ofSearch(filter.q, filter) : ofList(db, filter))
+  // Unnamed: planned with its words and filters, like the list.
+  const { rows } = await db.query<{ body: string }>({ text, values })
   return rows[0]?.body ?? ''
 }
 
-/** What a search for `q` finds among the agents that are counted. */
-async function searched(db: Queryable, q: string, filter: DiscoveryFilter) {
-  const among = (choose: typeof fitting) =>
-    foundBy(db, q, (before) => {
-      const { values, ...conditions } = conditionsOf({ ...filter, q: null }, { named: null, before })
-      return { conditions: choose(conditions), values }
-    })
-  const found = await Promise.all(isFiltered(filter) ? [among(fitting), among(besidesOne)] : [among(fitting)])
-  return { fids: found.flatMap(({ fids }) => fids), isCut: found.some((one) => one.isCut) }
+function ofSearch(q: string, filter: DiscoveryFilter) {
+  const asked = askedBy(q, null)
+  const { values, ...conditions } = conditionsOf({ ...filter, q: null }, { named: null, before: asked.values })
+  const counted = { columns: namedColumns(conditions), any: besidesTwo(conditions), parts: partsOf(conditions) }
+  // Found in different ways an agent is there more than once. There are no more than are counted.
+  const text = `
+with ${searchedHits(asked, counted)},
+base as materialized (select distinct on (fid) * from hit)
+${answer('not (select is_cut from is_cut)')}`
+  return { text, values }
+}
+
+async function ofList(db: Queryable, filter: DiscoveryFilter) {
+  const { fids: named } = filter.q === null ? { fids: null } : await namedBy(db, filter.q)
+  const { values, ...conditions } = conditionsOf(filter, { named })
+  const text = `
+with found as materialized (
+  select *, row_number() over (partition by part order by listed_at desc, fid desc) as place
+    from (${named ? namedFound(conditions) : firstFound(conditions)}) one
+),
+base as materialized (select * from found where place <= ${mostAgents})
+${answer(`not exists (select from found where place > ${mostAgents})`)}`
+  return { text, values }
 }
 
 interface Conditions {
@@ -67,7 +74,6 @@ function conditionsOf(filter: DiscoveryFilter, reading: Parameters<typeof filter
   return { others, fits, values }
 }
 
-const isFiltered = (filter: DiscoveryFilter) => facets.some((name) => (filter[name] ?? null) !== null)
 /** Agents that every filter leaves, and those that all but one leave: no others are counted anywhere. */
 const fitting = ({ others, fits }: Conditions) => [...others, ...fits.values()]
 const besidesOne = ({ others, fits }: Conditions) => {
@@ -101,39 +107,39 @@ const columns = ({ fits }: Conditions) => `
 
 const whereOf = (all: readonly string[]) => (all.length === 0 ? '' : `where ${all.join(' and ')}`)
 
+const partsOf = (conditions: Conditions) =>
+  new Map([[1, fitting(conditions)], ...(conditions.fits.size > 0 ? [[2, besidesOne(conditions)] as const] : [])])
+
+/** How many of the filters an agent misses. */
+const missed = ({ fits }: Conditions) => ['0', ...[...fits.values()].map((fit) => `(not ${fit})::int`)].join(' + ')
+const namedColumns = (conditions: Conditions) => `1 + ${missed(conditions)} as part, ${columns(conditions)}`
+const besidesTwo = (conditions: Conditions) => [...conditions.others, `${missed(conditions)} <= 1`]
+
 /** Of agents that are named, each is looked up once. Part 1 fits every filter, part 2 misses one. */
-function namedFound(conditions: Conditions): string {
-  const missed = ['0', ...[...conditions.fits.values()].map((fit) => `(not ${fit})::int`)].join(' + ')
-  return `select 1 + ${missed} as part, ${columns(conditions)}
-     from agent a ${whereOf([...conditions.others, `${missed} <= 1`])}`
-}
+const namedFound = (conditions: Conditions) =>
+  `select ${namedColumns(conditions)} from agent a ${whereOf(besidesTwo(conditions))}`
 
 /** Of all others, those listed last, along the order of listing where that is sooner. */
 function firstFound(conditions: Conditions): string {
-  const part = (number: number, all: readonly string[]) => `
+  const part = ([number, all]: readonly [number, readonly string[]]) => `
   (select ${number} as part, ${columns(conditions)}
      from agent a ${whereOf(all)}
     order by a.listed_at desc, a.fid desc limit ${mostAgents} + 1)`
-  const parts = [part(1, fitting(conditions)), ...(conditions.fits.size > 0 ? [part(2, besidesOne(conditions))] : [])]
-  return parts.join(' union all')
+  return [...partsOf(conditions)].map(part).join(' union all')
 }
 
-function statement(found: string, isCut: boolean): string {
-  return `
-with found as materialized (
-  select *, row_number() over (partition by part order by listed_at desc, fid desc) as place from (${found}) one
-),
-base as materialized (select * from found where place <= ${mostAgents}),
+/** Counts of the agents of `base`. */
+const answer = (isComplete: string) => `,
 spec as materialized (
   select s.fid, s.kind, s.skills, ${isAlive} as alive
     from agent_spec s where s.has_content and s.fid in (select fid from base)
 )
 select json_build_object(
   'counted', (select count(*) from base),
-  'complete', ${!isCut} and not exists (select from found where place > ${mostAgents}),
+  'complete', ${isComplete},
   'chain', ${values(
     `select ${chainLabel('chain')} as value, count(*) as n, ${chainPosition('chain')} as place
-       from base b cross join lateral unnest(b.chains) chain where ${besides('chain')} group by chain`,
+       from (select unnest(b.chains) as chain from base b where ${besides('chain')}) one group by chain`,
     'place',
   )},
   'claimed', ${values(
@@ -155,4 +161,3 @@ select json_build_object(
   )},
   'alive', ${flag('base b join spec s using (fid)', 's.alive', 'alive')},
   'paid_30d', ${flag('base b', 'b.paid', 'paid_30d')})::text as body`
-}

@@ -9,8 +9,8 @@ import { partOf, understood } from './question.ts'
 export const searchParts = { name: 'a', skill: 'b', description: 'c' } as const
 export type SearchPart = keyof typeof searchParts
 
-/** Agents that are ranked: of a word that more share, not all are looked at. */
-const mostRanked = 2_000
+/** Agents that are ranked, and hits of a kind that facets are counted of: of a word that more share, not all are looked at. */
+export const mostRanked = 2_000
 /** Places of one hit that are shown. */
 const mostMatched = 5
 /** A single word of so many letters may have a slip in it, where it is found less often than so as it is. */
@@ -51,36 +51,15 @@ export async function searchAgents(db: Queryable, { q, parts, filter, limit, off
   return rows[0] ?? { rows: '[]', count: 0, total: 0 }
 }
 
-interface Found {
-  /** Digits, in no order. */
-  readonly fids: readonly string[]
-  /** There may be more. */
-  readonly isCut: boolean
-}
-
-/** FIDs of all agents that the words find and that conditions over `a` leave, made with the values that are there. */
-export async function foundBy(
-  db: Queryable,
-  q: string,
-  narrow: (before: readonly unknown[]) => { readonly conditions: readonly string[]; readonly values: unknown[] },
-): Promise<Found> {
-  const asked = askedBy(q, null)
-  const { conditions, values } = narrow(asked.values)
-  const text = `${hitsOf(asked, conditions)}
-select array(select distinct fid from hit) as fids, (select count(*) from hit) >= ${mostRanked} as "isCut"`
-  const { rows } = await db.query<Found>({ text, values })
-  return rows[0] ?? { fids: [], isCut: false }
-}
-
 /** What a question is taken for. */
-interface Asked {
+export interface Asked {
   /** From $1 on. */
   readonly values: readonly unknown[]
   /** The parameter that is a hash of a transaction; null: it is none. */
   readonly transaction: string | null
 }
 
-function askedBy(q: string, parts: Search['parts']): Asked {
+export function askedBy(q: string, parts: Search['parts']): Asked {
   const { words, fid, handle, address, transaction, registration } = understood(q)
   const isName = parts === null || parts.includes('name')
   const isOne = address !== null || transaction !== null
@@ -104,27 +83,37 @@ const isRegistration = `h.chain = $8::text and h.agent_id = $9::numeric and h.re
 
 // Written out wherever it is asked: of a constant the planner knows how many say it, and whether a filter leaves fewer.
 const query = `websearch_to_tsquery('simple', $1::text)`
-const saysSo = `s.document @@ ${query} and ($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ ${query})`
-const nameHas = 'a.search like lower($5::text)'
+/** Of the words `s` of an agent. */
+export const saysSo = `s.document @@ ${query} and ($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ ${query})`
+export const isLike = 'lower($6::text) <% lower(s.names)'
+/** Of an agent `a`. */
+export const nameHas = 'a.search like lower($5::text)'
 
-/**
- * Hits of each kind, so many at most. Conditions over the agent `a` come before that bound: what they leave out would take
- * the place of what they leave. Whether a word is found so seldom that it may have a slip in it does not hang on them.
- */
-function hitsOf({ transaction }: Asked, conditions: readonly string[]): string {
-  const agents = conditions.length === 0 ? '' : 'join agent a on a.fid = s.fid'
-  const fits = conditions.map((condition) => ` and ${condition}`).join('')
-  const few = `select from exact
-                  union all (select from agent_words s where ${saysSo} limit ${fewHits})
-                  union all (select from agent a where ${nameHas} limit ${fewHits})`
-  return `
-with exact as (
+/** Agents that the question names: as a common table expression `exact`. */
+export const exactOf = ({ transaction }: Asked) => `
+exact as (
   select fid from agent where fid = $2::bigint
    union select fid from agent where lower(handle) = lower($3::text)
    union select fid from verified_address where address = $4::bytea and ended_at is null
    union select h.fid from agent_holding h where ${isRegistration}
    ${transaction === null ? '' : `union select v.fid from verified_address v where v.address in (${paidIn(transaction)}) and v.ended_at is null`}
-),
+)`
+
+/** Whether it is found so seldom, whatever the filters leave, that it may have a slip in it. */
+export const isSeldom = `(select count(*) from (
+  select from exact
+   union all (select from agent_words s where ${saysSo} limit ${fewHits})
+   union all (select from agent a where ${nameHas} limit ${fewHits})) few) < ${fewHits}`
+
+/**
+ * Hits of each kind, so many at most. Conditions over the agent `a` come before that bound: what they leave out would take
+ * the place of what they leave.
+ */
+function hitsOf(asked: Asked, conditions: readonly string[]): string {
+  const agents = conditions.length === 0 ? '' : 'join agent a on a.fid = s.fid'
+  const fits = conditions.map((condition) => ` and ${condition}`).join('')
+  return `
+with ${exactOf(asked)},
 found as (
   select fid, 1000::real as rank from exact
    union all
@@ -136,16 +125,21 @@ hit as (
   select * from found
    union all
   (select s.fid, 0.8 * word_similarity(lower($6::text), lower(s.names))
-     from agent_words s ${agents} where lower($6::text) <% lower(s.names)${fits}
-      and (select count(*) from (${conditions.length === 0 ? 'select from found' : few}) few) < ${fewHits} limit ${mostRanked})
+     from agent_words s ${agents} where ${isLike}${fits}
+      and ${conditions.length === 0 ? `(select count(*) from (select from found limit ${fewHits}) few) < ${fewHits}` : isSeldom} limit ${mostRanked})
 )`
 }
 
-// `offset 0` has each hit looked up: the planner takes them for more than they are, and would read all agents.
+// Of hits behind those that are shown nobody is looked up; a named agent may miss a filter, all others fit. `offset 0` has
+// each looked up: the planner takes them for more than they are, and would read all agents.
 const textOf = (asked: Asked, conditions: readonly string[], part: string) => `${hitsOf(asked, conditions)},
+best as (
+  select fid, max(rank) as rank from hit group by fid
+   order by rank desc fetch first (${readingLimits.hits} + (select count(*) from exact)) rows with ties
+),
 ranked as (
   select best.fid, best.rank, a.claimed
-    from (select fid, max(rank) as rank from hit group by fid) best
+    from best
    cross join lateral (select * from agent where agent.fid = best.fid offset 0) a
    ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
    order by best.rank desc, a.claimed desc, best.fid limit ${readingLimits.hits}

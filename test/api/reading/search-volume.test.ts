@@ -4,7 +4,7 @@ import { discoveryGroups } from '../../../db/queries/find/discovery.ts'
 import { discoveryFacets } from '../../../db/queries/find/facets.ts'
 import { searchAgents } from '../../../db/queries/find/search.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { planned } from '../../support/recording.ts'
+import { blocksRead, planned } from '../../support/recording.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 
 // How a search reads where there are many agents: what times show only where there are more.
@@ -119,4 +119,9 @@ test('of a word that everybody says, and a filter that few fit, the words of tho
   const found = JSON.parse((await search(pool)).rows) as { fid: number }[]
   expect(found.map(({ fid }) => fid).sort((a, b) => a - b)).toEqual(claimed)
   expect(await rowsRead(pool, search, ['agent_words'])).toBeLessThan(agents / 10)
+})
+
+test('the facets of a word that everybody says, and of a filter that few fit, read no agent twice', async () => {
+  const filter = { ...everyone, q: 'whoever', claimed: true }
+  expect(await blocksRead(database.pool, (db) => discoveryFacets(db, filter, true))).toBeLessThan(agents / 10)
 })

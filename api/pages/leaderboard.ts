@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chainOf, settlementChains } from '../../chains.config.ts'
+import { areRankingsCounted } from '../../db/queries/time/rankings.ts'
 import { type Html, html } from '../http/html.ts'
 import { chainsParameter, wordParameter } from '../http/parameters.ts'
 import type { Route } from '../http/route.ts'
@@ -40,7 +41,8 @@ export function leaderboardPage(world: World): Route {
       const kept = await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(inputOf(asked)))
       if (!kept) return undefined
       // Before the first round of counting nothing is kept; what is counted at once is there.
-      const isPlain = kept.count === 0 && asked.by === 'settlements' && asked.chain === null
+      const isCounted = kept.count > 0 || asked.chain?.length === 0 || (await areRankingsCounted(world.database))
+      const isPlain = !isCounted && asked.by === 'settlements' && asked.chain === null
       const plain = { period: asked.period, limit: `${ranked}` }
       const now = isPlain ? await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(plain)) : undefined
       const head = {
@@ -48,7 +50,7 @@ export function leaderboardPage(world: World): Route {
         description: `The AI agents with the most gasless USDC settlements: ${periods[asked.period].toLowerCase()}.`,
         path: pathOf(asked),
       }
-      return layout(world, head, show(now ?? kept, asked, world.now()))
+      return layout(world, head, show(now ?? kept, asked, { now: world.now(), isCounted }))
     },
   })
 }
@@ -66,14 +68,26 @@ function inputOf({ period, by, chain, self }: Asked): Record<string, string> {
   }
 }
 
-function show({ agents, compared_at: compared, generated_at: made }: Ranking, asked: Asked, now: number): Html {
+interface Moment {
+  readonly now: number
+  /** Whether the job has counted anything yet; what is counted at once counts what agents paid themselves. */
+  readonly isCounted: boolean
+}
+
+function show(
+  { agents, compared_at: compared, generated_at: made }: Ranking,
+  asked: Asked,
+  { now, isCounted }: Moment,
+): Html {
   const { period, by, chain, self } = asked
+  const isWithout = self === 'without' && (isCounted || agents.length === 0)
+  const asOf = html`, as of ${minute(made)} UTC${compared && html`; arrows since ${day(compared)}`}`
   const chip = (name: string, chosen: boolean, change: Partial<Asked>) =>
     html`<li><a class="chip" href="${pathOf({ ...asked, ...change })}"${chosen && html` aria-current="true"`}>${name}</a></li>`
   const group = (name: string, chips: readonly Html[]) =>
     html`<div class="group"><span class="label" id="by-${name.toLowerCase()}">${name}</span><ul aria-labelledby="by-${name.toLowerCase()}">${chips}</ul></div>`
   return html`<section class="hero"><h1>Leaderboard</h1>
-<p class="lead">Agents by what their verified addresses received. What an agent paid itself is ${self === 'without' ? 'left out' : 'counted'}.</p></section>
+<p class="lead">Agents by what their verified addresses received. What an agent paid itself is ${isWithout ? 'left out' : 'counted'}${!isWithout && self === 'without' && html`, until the first round of counting is over`}.</p></section>
 <nav class="filters" aria-label="Ranking">
 ${group(
   'Time',
@@ -92,10 +106,10 @@ ${group('Self', [
   chip('With them', self === 'with', { self: 'with' }),
 ])}
 </nav>
-<p class="count"><span>${counted(agents.length, 'agent')}, as of ${minute(made)} UTC${compared && html`; arrows since ${day(compared)}`}</span> <a href="/api/leaderboard?${new URLSearchParams(inputOf(asked)).toString()}">JSON</a></p>
+<p class="count"><span>${isCounted || agents.length > 0 ? html`${counted(agents.length, 'agent')}${asOf}` : 'Not counted yet'}</span> <a href="/api/leaderboard?${new URLSearchParams(inputOf(asked)).toString()}">JSON</a></p>
 ${
   agents.length === 0
-    ? html`<p class="empty">No agent was paid in this time.</p>`
+    ? html`<p class="empty">${isCounted ? 'No agent was paid in this time.' : 'This ranking is being counted: the first round is not over yet. Look again in some minutes.'}</p>`
     : html`<ol class="agents">${agents.map((agent) => row(agent, compared ?? null, now))}</ol>`
 }`
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Element, xml2js } from 'xml-js'
+import { refreshRankings } from '../../db/queries/rollup/rankings.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { textOf } from '../support/api/markup.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -60,6 +61,19 @@ test('the leaderboard offers orders, chains and own payments, and its JSON has t
   expect(await read('/leaderboard?by=volume&chain=Base&self=with')).toContain(
     'href="/leaderboard?period=7d&amp;by=volume&amp;chain=Base&amp;self=with"',
   )
+})
+
+test('before the first round of counting a ranking is said to be counted, not that nobody was paid', async () => {
+  const before = textOf(await read('/leaderboard?by=volume'))
+  expect(before).toContain('This ranking is being counted: the first round is not over yet.')
+  expect(before).toContain('Not counted yet')
+  expect(before).not.toContain('No agent was paid')
+  expect(textOf(await read('/leaderboard'))).toContain('is counted, until the first round of counting is over.')
+  await refreshRankings({ pool: database.pool, now: () => new Date(), settlementOverloads: 'spec' })
+  expect(textOf(await read('/leaderboard?by=volume&period=7d'))).toContain('2 agents, as of ')
+  const nobody = textOf(await read('/leaderboard?by=volume&chain=Poly'))
+  expect(nobody).toContain('No agent was paid in this time.')
+  expect(nobody).toContain('0 agents, as of ')
 })
 
 test('the status says which chain is behind, how far each is, and what each source has waiting', async () => {

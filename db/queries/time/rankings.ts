@@ -53,6 +53,15 @@ export async function keptRanking(db: Queryable, ranking: Ranking): Promise<stri
   })
 }
 
+/** Whether a round of counting has ended: before, a kept ranking is empty whoever was paid. */
+export async function areRankingsCounted(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ counted: boolean }>({
+    name: 'rankings-counted',
+    text: 'select exists (select from ranking_round) as counted',
+  })
+  return rows[0]?.counted ?? false
+}
+
 /** An agent that has left the index since the round leaves its rank empty until the next one. */
 const ranks = `
   select r.*

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
-import { type ChainTables, describeDifference, readChainTables } from './oracle.ts'
+import { type ChainTables, describeDifference, holdsTables, readChainTables } from './oracle.ts'
 import { spawnProcessor, type TestProcessor } from './processor.ts'
 import { chainSettings, type SettingsOptions } from './settings.ts'
 
@@ -60,11 +60,11 @@ export async function untilSame(
   expected: ChainTables,
   withinSeconds = sameSeconds,
 ) {
-  let difference = ''
   for (const deadline = Date.now() + withinSeconds * 1000; Date.now() < deadline; await delay(pollMs)) {
-    difference = describeDifference(await readChainTables(database.pool, chain.name), expected)
-    if (difference === '') return
+    if (await holdsTables(database.pool, chain.name, expected)) return
   }
+  const difference = describeDifference(await readChainTables(database.pool, chain.name), expected)
+  if (difference === '') return
   throw new Error(`the tables differ from a clean index:\n${difference}\n\nthe processor said:\n${processor.output()}`)
 }
 

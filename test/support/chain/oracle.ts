@@ -1,6 +1,9 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../../db/pool.ts'
 
+/** How far the chain is indexed. */
+const stateTable = { table: 'chain_state', order: 'chain', without: ['updated_at'] } as const
+
 /**
  * The tables the processors write, in key order, without what may differ between two true indexes of one chain: the
  * id of a settlement (set on hot blocks only) and when a state was written.
@@ -17,7 +20,7 @@ const tables = [
   { table: 'payment', order: 'block_number, log_index', without: [] },
   { table: 'builder_code', order: 'block_number, log_index', without: [] },
   { table: 'unpaid_authorization', order: 'block_number, token', without: [] },
-  { table: 'chain_state', order: 'chain', without: ['updated_at'] },
+  stateTable,
 ] as const
 
 /** One JSON text a row, by table; keys of a row in one order. */
@@ -25,15 +28,28 @@ export type ChainTables = Record<(typeof tables)[number]['table'], string[]>
 
 /** Everything the database holds of one chain; of its settlements, those from a block on. */
 export async function readChainTables(db: Queryable, chain: ChainName, fromBlock = 0): Promise<ChainTables> {
-  const read = tables.map(async ({ table, order, without }) => {
-    const { rows } = await db.query<{ row: string }>(
-      `select (to_jsonb(t) - $2::text[])::text as row from ${table} t
-        where chain = $1 and ${table === 'settlement' ? 'block_number >= $3' : '$3::int is not null'} order by ${order}`,
-      [chain, without, fromBlock],
-    )
-    return [table, rows.map(({ row }) => row)] as const
-  })
+  const read = tables.map(async (one) => [one.table, await readTable(db, chain, one, fromBlock)] as const)
   return Object.fromEntries(await Promise.all(read)) as ChainTables
+}
+
+/**
+ * Whether the database holds this of the chain. Its state is looked at first: as long as that is another one, which
+ * whoever waits asks again and again, nothing else is read.
+ */
+export async function holdsTables(db: Queryable, chain: ChainName, expected: ChainTables): Promise<boolean> {
+  const state = await readTable(db, chain, stateTable)
+  if (state.join() !== expected.chain_state.join()) return false
+  return describeDifference(await readChainTables(db, chain), expected) === ''
+}
+
+async function readTable(db: Queryable, chain: ChainName, one: (typeof tables)[number], fromBlock = 0) {
+  const { table, order, without } = one
+  const { rows } = await db.query<{ row: string }>(
+    `select (to_jsonb(t) - $2::text[])::text as row from ${table} t
+      where chain = $1 and ${table === 'settlement' ? 'block_number >= $3' : '$3::int is not null'} order by ${order}`,
+    [chain, without, fromBlock],
+  )
+  return rows.map(({ row }) => row)
 }
 
 /** How many rows of each side a difference shows, and how much of each. */

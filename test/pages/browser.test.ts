@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findings, startBrowser, watch } from '../support/api/browser.ts'
+import { findings, offerWallets, startBrowser, watch } from '../support/api/browser.ts'
 import { type ClaimStage, startClaimStage, tokenOf } from '../support/api/claims.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { rounds } from '../support/rounds.ts'
@@ -175,18 +175,11 @@ test.each(widths)('at %i px an owner chooses a wallet, claims, and withdraws the
   const { fid, account, address } = await stage.claimant()
   const context = await browser.newContext(readerOf(width))
   const asked: string[] = []
-  await context.exposeFunction('askWallet', (name: string, method: string, [message]: string[] = []) => {
+  await offerWallets(context, ['Fox', 'Heron'], (name, method, [message]) => {
     asked.push(`${name} ${method}`)
     if (method === 'eth_requestAccounts') return [address]
     return account.signMessage({ message: { raw: message as `0x${string}` } })
   })
-  await context.addInitScript(`
-    for (const name of ['Fox', 'Heron']) {
-      const provider = { request: ({ method, params }) => askWallet(name, method, params) }
-      const detail = Object.freeze({ info: { uuid: name, rdns: 'example.' + name, name, icon: '' }, provider })
-      const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
-      addEventListener('eip6963:requestProvider', announce)
-    }`)
   const { page, faults } = await watch(context, stage.api.url)
   await page.goto(`${stage.api.url}/claim`)
   await page.getByLabel('FID').fill(String(fid))

@@ -66,13 +66,14 @@ test('what works is said before anything is signed, and why the rest does not', 
   expect(works.match(/title="0x[0-9a-f]{40}"/g)).toHaveLength(2)
   expect(works).toContain('Neither its profile nor a registration of it is known to name a host.')
   expect(await read('/claim?fid=8')).toContain('No verified address is known here.')
-  const signers = signersOf([wallet, hers], {
+  const known = {
     fid: 9,
     addresses: [
-      { address: wallet, verification_type: 1, verification_chain_id: 8453, before_custody: false, disputed: false },
-      { address: hers, verification_type: 0, verification_chain_id: 0, before_custody: true, disputed: false },
+      { address: wallet, before_custody: false, disputed: false },
+      { address: hers, before_custody: true, disputed: false },
     ],
-  } as never)
+  }
+  const signers = signersOf([wallet, hers], known as never, new Map([[wallet, 8453]]))
   expect(signers).toEqual([
     { address: wallet, problem: undefined, chainId: 8453 },
     { address: hers, problem: expect.stringContaining('changed hands'), chainId: null },

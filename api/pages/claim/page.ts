@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { z } from 'zod'
+import { contractWallets } from '../../../db/queries/read/addresses.ts'
 import { accountUrl } from '../../../db/queries/read/profile.ts'
 import type { ManifestLook } from '../../claim/manifest-look.ts'
 import { clientOf } from '../../http/client.ts'
@@ -29,12 +30,13 @@ export function claimPage(world: World, lookAtManifest: ManifestLook | undefined
     const given = (name: string) => [req.query[name]].flat()[0]
     const fid = fidParameter.safeParse(given('fid'))
     const address = addressParameter.safeParse(given('address'))
-    const [agent, known, explained, url = null] = fid.success
+    const [agent, known, explained, url = null, wallets = new Map()] = fid.success
       ? await Promise.all([
           askExact<z.output<typeof profile>>(world, agentRoute, { fid: fid.data }),
           askExact<Addresses>(world, addressesRoute, { fid: fid.data }),
           askExact<z.output<typeof agentExplanation>>(world, explainAgent, { fid: fid.data }),
           accountUrl(world.database, fid.data),
+          contractWallets(world.database, fid.data),
         ])
       : []
     const verified = (explained?.verifications ?? []).filter(({ ended_at }) => ended_at === null)
@@ -45,6 +47,7 @@ export function claimPage(world: World, lookAtManifest: ManifestLook | undefined
           signers: signersOf(
             verified.map(({ address: one }) => one),
             known,
+            wallets,
           ),
           address: address.success ? address.data : undefined,
           nonce: randomBytes(nonceBytes).toString('hex'),

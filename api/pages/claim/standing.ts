@@ -17,10 +17,13 @@ export interface Signer {
 
 /** Addresses shown of one account. */
 const mostShown = 10
-const contractWallet = 1
 
-/** Every address the directory knows of the account. `live` are those it verifies now. */
-export function signersOf(live: readonly string[], known: Addresses | undefined): Signer[] {
+/** Every address the directory knows of the account. `live` are those it verifies now, `wallets` the chains of contracts. */
+export function signersOf(
+  live: readonly string[],
+  known: Addresses | undefined,
+  wallets: ReadonlyMap<string, number>,
+): Signer[] {
   return live.map((address) => {
     const one = known?.addresses.find((other) => other.address === address)
     const problem = one?.before_custody
@@ -30,8 +33,7 @@ export function signersOf(live: readonly string[], known: Addresses | undefined)
         : one?.verdict === 'stated'
           ? 'a part of its verification cannot be checked here'
           : undefined
-    const chainId = one?.verification_type === contractWallet ? one.verification_chain_id : null
-    return { address, problem, chainId }
+    return { address, problem, chainId: wallets.get(address) ?? null }
   })
 }
 

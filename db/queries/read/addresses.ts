@@ -56,3 +56,17 @@ select coalesce((
   })
   return rows[0]?.addresses
 }
+
+/** Contract wallets that an account verifies now, in the index or not: the chain of each by its address. */
+export async function contractWallets(db: Queryable, fid: number): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ address: string; chain: number }>({
+    name: 'contract-wallets',
+    text: `
+select ${hex('address')} as address, verification_chain as chain
+  from verified_address
+ where fid = $1 and ended_at is null and verification_type = 1 and verification_chain is not null
+ order by address`,
+    values: [fid],
+  })
+  return new Map(rows.map(({ address, chain }) => [address, chain]))
+}

@@ -36,6 +36,24 @@ export async function watch(context: BrowserContext, url: string): Promise<Watch
   return { page, faults }
 }
 
+/** Puts wallets into the browser that announce themselves (EIP-6963) and are asked for accounts and signatures alone. */
+export async function offerWallets(
+  context: BrowserContext,
+  names: readonly string[],
+  answer: (name: string, method: string, params: string[]) => unknown,
+): Promise<void> {
+  await context.exposeFunction('askWallet', (name: string, method: string, params: string[] = []) =>
+    answer(name, method, params),
+  )
+  await context.addInitScript(`
+    for (const name of ${JSON.stringify(names)}) {
+      const provider = { request: ({ method, params }) => askWallet(name, method, params) }
+      const detail = Object.freeze({ info: { uuid: name, rdns: 'example.' + name, name, icon: '' }, provider })
+      const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
+      addEventListener('eip6963:requestProvider', announce)
+    }`)
+}
+
 /** Findings of axe, of whatever weight, as `rule: element`. */
 export async function findings(page: Page): Promise<string[]> {
   // Our pages have no frames; without them the old way says the same in half the time.

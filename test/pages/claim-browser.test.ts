@@ -1,0 +1,140 @@
+import type { Browser } from 'playwright-core'
+import { type Hex, hexToString, padHex, serializeErc6492Signature } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { refreshRankings } from '../../db/queries/rollup/rankings.ts'
+import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
+import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
+import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
+import type { TestApi } from '../support/api/api.ts'
+import { offerWallets, startBrowser, watch } from '../support/api/browser.ts'
+import { type Claimant, type ClaimStage, startClaimStage } from '../support/api/claims.ts'
+import { countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
+
+// Claims of a contract wallet on another chain than the network's own, and of an agent that its owner finds in a ranking.
+
+let stage: ClaimStage
+let ethereum: DevChain
+let api: TestApi
+let browser: Browser
+beforeAll(async () => {
+  stage = await startClaimStage()
+  ethereum = await startDevChain('ethereum')
+  api = await stage.another({ rpcs: { ethereum: ethereum.rpc } })
+  browser = await startBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await stage?.stop()
+  await ethereum?.stop()
+})
+
+const widths = [1280, 360]
+const readerOf = (width: number) => ({
+  viewport: { width, height: 800 },
+  extraHTTPHeaders: { 'x-forwarded-for': `192.0.2.${widths.indexOf(width) + 1}` },
+})
+
+/**
+ * A contract wallet on Ethereum that the claimant's key owns and the account verifies, as the directory has read it. One
+ * that is not there yet signs as ERC-6492 says, one that is there as ERC-1271 says.
+ */
+async function verifiedWallet({ fid, account }: Claimant, isThere: boolean) {
+  const salt = padHex(isThere ? '0x01' : '0x02')
+  const call = createWallet(ethereum, account.address, salt)
+  if (isThere) await ethereum.execute(funder, call)
+  const address = (await walletOf(ethereum, account.address, salt)).toLowerCase() as Hex
+  const wrap = (signature: Hex) =>
+    isThere ? signature : serializeErc6492Signature({ address: call.to, data: call.data, signature })
+  const hash = verificationDigest({ fid, address, blockHash: blockHashOf(address) }, ethereum.chainId)
+  const walletSignature = wrap(await account.sign!({ hash }))
+  stage.hub.state.addVerification(fid, address, { contractChain: ethereum.chainId, walletSignature })
+  await insert(stage.database.pool, 'verified_address', {
+    fid,
+    address: Buffer.from(address.slice(2), 'hex'),
+    verified_at: new Date(stage.clock.now),
+    verification_type: 1,
+    verification_chain: ethereum.chainId,
+    verdict: 'signed',
+  })
+  return { address, sign: async (message: Hex) => wrap(await account.signMessage({ message: { raw: message } })) }
+}
+
+test.each([
+  ['that is there', 1280, true],
+  ['that is not created yet', 360, false],
+])(
+  'a contract wallet %s claims and withdraws at %i px, for the chain that its verification names',
+  async (...given) => {
+    const [, width, isThere] = given
+    const claimant = await stage.claimant()
+    const { fid } = claimant
+    const wallet = await verifiedWallet(claimant, isThere)
+    const context = await browser.newContext(readerOf(width))
+    const signed: string[] = []
+    await offerWallets(context, ['Safe'], (_, method, [message]) => {
+      if (method === 'eth_requestAccounts') return [wallet.address]
+      signed.push(hexToString(message as Hex))
+      return wallet.sign(message as Hex)
+    })
+    const { page, faults } = await watch(context, api.url)
+    await page.goto(`${api.url}/claim`)
+    await page.getByLabel('FID').fill(String(fid))
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByText('works: contract wallet on Eth').waitFor()
+    await page.getByRole('button', { name: 'Sign with Safe' }).click()
+    await page.getByText('Claimed.').waitFor()
+    await page.goto(`${api.url}/claim?fid=${fid}&action=withdraw`)
+    await page.getByRole('button', { name: 'Sign with Safe' }).click()
+    await page.getByText('Withdrawn.').waitFor()
+    expect(signed).toEqual([
+      expect.stringMatching(new RegExp(`Claim FID ${fid} on [^]*Chain ID: 1\n`)),
+      expect.stringMatching(new RegExp(`Withdraw the claim of FID ${fid} on [^]*Chain ID: 1\n`)),
+    ])
+
+    // The same text, signed elsewhere and pasted; a claim has to be later than the withdrawal.
+    stage.clock.now += 1_000
+    await page.goto(`${api.url}/claim?fid=${fid}&address=${wallet.address}`)
+    const text = await page.locator('#message pre').first().innerText()
+    expect(text).toContain('Chain ID: 1\n')
+    await page.getByLabel('The signature').fill(await wallet.sign(`0x${Buffer.from(text).toString('hex')}`))
+    await page.locator('#message').getByRole('button', { name: 'Check' }).click()
+    await page.getByText('Every check holds.').waitFor()
+    await page.locator('#message').getByRole('button', { name: 'Send and claim' }).click()
+    await page.getByText('Claimed.').waitFor()
+    expect(faults).toEqual([])
+    await context.close()
+  },
+)
+
+test.each(widths)(
+  'at %i px an owner finds the agent in the leaderboard, and claims it from its page',
+  async (width) => {
+    const { pool } = stage.database
+    const { fid, account, address } = await stage.claimant()
+    await seedAgent(pool, { fid, handle: `ranked-${width}`, displayName: `Ranked ${width}`, addresses: [address] })
+    const at = new Date(stage.clock.now - 86_400_000)
+    await seedSettlement(pool, { chain: 'base', recipient: address, block: width, at })
+    await countSettlements(pool)
+    await refreshRankings({ pool, now: () => new Date(stage.clock.now), settlementOverloads: 'spec' })
+    stage.clock.now += 120_000 // what is kept of the ranking is too old then
+    const context = await browser.newContext(readerOf(width))
+    await offerWallets(context, ['Fox'], (_, method, [message]) =>
+      method === 'eth_requestAccounts' ? [address] : account.signMessage({ message: { raw: message as Hex } }),
+    )
+    const { page, faults } = await watch(context, api.url)
+    await page.goto(`${api.url}/leaderboard`)
+    await page.getByRole('link', { name: `Ranked ${width}` }).click()
+    await page.waitForURL(`**/agent/${fid}`)
+    await page.locator('main').getByRole('link', { name: /claim/i }).first().click()
+    await page.waitForURL(`**/claim?fid=${fid}`)
+    await page.getByRole('button', { name: 'Sign with Fox' }).click()
+    await page.getByRole('link', { name: 'See the page of your agent' }).waitFor()
+    stage.clock.now += 120_000 // and of its page, which was looked at before
+    await page.getByRole('link', { name: 'See the page of your agent' }).click()
+    await page.waitForURL(`**/agent/${fid}`)
+    await page.reload()
+    expect(await page.locator('.profile').innerText()).toContain('Claimed')
+    expect(faults).toEqual([])
+    await context.close()
+  },
+)

@@ -1,7 +1,7 @@
 import { startPostgres } from '../postgres/embedded.ts'
 import { migrate } from './migrate.ts'
 
-interface OpenDatabase {
+export interface OpenDatabase {
   readonly databaseUrl: string
   /** Where the database is, without its password, for the start-up line. */
   readonly description: string

@@ -1,21 +1,7 @@
-import { appendFileSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
-import { chains as chainTable, defaultChainNames } from '../chains.config.ts'
+import { mkdirSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { withLock } from '../ops/lock.mjs'
-import { freePort } from '../ops/ports.ts'
-import { endLeftovers, ProcessFile } from '../stack/processes.ts'
-import { createStack, type Stack } from '../stack/stack.ts'
-import { planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
-import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
-import { createFreshDatabase, type FreshDatabase, readerLines } from './database.ts'
-import { describeWorld } from './description.ts'
-import { firstProfile, untilReady } from './ready.ts'
-import { createReport } from './report.ts'
-import { type RunningWorld, startWorld } from './start.ts'
-import { startTraffic } from './traffic.ts'
-import type { Deed } from './world/deeds.ts'
-import { chainSettings } from './world/settings.ts'
 
 const usage = `
 npm start [-- --seed <text>] [--state-folder <folder>]
@@ -30,14 +16,6 @@ begins the same world anew. Prints "ready <address>" once it answers; Ctrl-C sto
 Reads DATABASE_URL (its server is used, in a database of its own: <name>_devnet), PORT, LIMIT_PER_MINUTE,
 LIMIT_PER_DAY, SERVICE_NAME, SETTLEMENT_SCOPE, LOG_LEVEL: see .env.example.
 `
-const blockSeconds = 2
-/** How often the job reads the hub's events. */
-const hubPollSeconds = 1
-/** So soon edges follow what has been read of accounts. */
-const edgesPauseSeconds = 5
-/** Taken when they are free. */
-const usualPorts = { api: 3000, graphql: 3001, hub: 3381, firstChain: 8545 }
-
 const options = {
   seed: { type: 'string', default: 'devnet' },
   'state-folder': { type: 'string', default: '.data' },
@@ -50,130 +28,9 @@ await runCommand({ usage, options }, async ({ values, positionals }) => {
   const onWait = () => {
     throw new Error(`it runs already in ${folder}; stop that one first, or choose another --state-folder`)
   }
-  await withLock({ name: `stack ${folder}`, waitMs: 0, onWait }, () => run(folder, values.seed))
+  await withLock({ name: `stack ${folder}`, waitMs: 0, onWait }, async () => {
+    const { runDevnet } = await import('./run.ts') // the settings of all processes among it: --help is to be quick
+    await runDevnet({ folder, seed: values.seed, env: process.env, exit: () => process.exit(1) })
+  })
   process.exit()
 })
-
-async function run(folder: string, seed: string) {
-  const report = createReport((line) => process.stdout.write(`${line}\n`))
-  const processFile = join(folder, 'processes.json')
-  const left = await endLeftovers(processFile)
-  if (left.length > 0) report.say(`ended what an earlier run left behind: ${left.join(', ')}`)
-  rmSync(join(folder, 'devnet.json'), { force: true })
-
-  const processes = new ProcessFile(processFile)
-  const stack = createStack({ logFolder: join(folder, 'logs'), processes, say: report.say })
-  const onStop = () => report.say('stopping; once more ends everything at once')
-  const exit = () => process.exit(1)
-  await untilSignalled((teardown) => start(folder, seed, stack, report, teardown), { onStop, exit })
-  report.say('stopped')
-}
-
-async function start(
-  folder: string,
-  seed: string,
-  stack: Stack,
-  report: ReturnType<typeof createReport>,
-  teardown: Teardown,
-) {
-  const [database, running] = await together(
-    createFreshDatabase(folder, process.env.DATABASE_URL, teardown.endServer).then((made) => teardown.own(made)),
-    startWorld({
-      seed,
-      hubPort: usualPorts.hub,
-      firstChainPort: usualPorts.firstChain,
-      agentHosts: true,
-      upstreams: true,
-    }).then((made) => teardown.own(made)),
-  )
-  report.stage('started', `${database.description}; ${defaultChainNames.length} chains; a hub of the social network`)
-
-  const port = await freePort('127.0.0.1', Number(process.env.PORT) || usualPorts.api)
-  const api = `http://127.0.0.1:${port}`
-  const graphqlPort = await freePort('127.0.0.1', usualPorts.graphql)
-  const graphql = `http://127.0.0.1:${graphqlPort}`
-  const file = chainSettings(running.chains)
-  const chainsFile = join(folder, 'devnet.chains.json')
-  writeFileSync(chainsFile, `${JSON.stringify(file, null, 2)}\n`)
-  const env = environment(running, database, { port, graphqlPort }, chainsFile)
-  readSettings(env, file)
-  const tasks = await planTasks(defaultChainNames, env)
-  await teardown.own(stack)
-  for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
-
-  await running.layPast({
-    blockSeconds,
-    onProgress: (done, total) => report.progress('history', done / total),
-    signal: teardown.signal,
-  })
-  report.stage('history', `${running.world.past.length} transactions of forty days`)
-  await untilReady({
-    running,
-    databaseUrl: database.url,
-    api,
-    graphql,
-    signal: teardown.signal,
-    onProgress: (share, { agents }) => report.progress('indexing', share, `${agents} agents found`),
-  })
-  report.stage('indexed', `logs of all processes: ${relative('.', join(folder, 'logs'))}`)
-
-  const trafficLog = join(folder, 'logs', 'traffic.log')
-  writeFileSync(trafficLog, '')
-  const onFailure = (deed: Deed, error: Error) => {
-    appendFileSync(trafficLog, `${new Date().toISOString()} ${deed.chain} ${deed.kind}: ${error.message}\n`)
-  }
-  await teardown.own(startTraffic({ world: running.world, chains: running.chains, hub: running.hub.state, onFailure }))
-  const description = join(folder, 'devnet.json')
-  writeFileSync(
-    description,
-    `${JSON.stringify(describeWorld(running, { api, graphql, databaseUrl: database.url }), null, 2)}\n`,
-  )
-  await teardown.own({ stop: async () => rmSync(description, { force: true }) })
-
-  report.say(`  an agent    ${firstProfile(running, api)}`)
-  report.say(`  payments    ${firstProfile(running, api)}/settlements`)
-  report.say(`  all agents  ${api}/api/discovery; for people ${api}/`)
-  report.say(`  GraphQL     ${graphql}/`)
-  for (const [program, line] of await readerLines(database.url)) report.say(`  ${program.padEnd(11)} ${line}`)
-  report.say(`  the hub     ${running.hub.url}/control changes who verifies which address, and makes it fail`)
-  report.say(
-    `  their hosts agent_hosts in the file below, like explorer, identity and codehost; /control of each makes it fail`,
-  )
-  report.say(`  keys, RPC   ${relative('.', description)}`)
-  report.say(`ready ${api}`)
-}
-
-/** What every process of the stack is told, beside its own METRICS_PORT. */
-function environment(
-  { chains, hub, agentHosts, upstreams }: RunningWorld,
-  { url }: FreshDatabase,
-  { port, graphqlPort }: { port: number; graphqlPort: number },
-  chainsFile: string,
-) {
-  const address = `http://127.0.0.1:${port}`
-  return {
-    ...withoutSources(process.env),
-    ...Object.fromEntries(defaultChainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
-    DATABASE_URL: url,
-    CHAINS_FILE: chainsFile,
-    HUB_URL: hub.url,
-    HUB_POLL_SECONDS: String(hubPollSeconds),
-    EDGES_PAUSE_SECONDS: String(edgesPauseSeconds),
-    FACILITATOR_HOSTS: 'off',
-    ...(agentHosts && {
-      IPFS_GATEWAYS: agentHosts.gateway.url,
-      ARWEAVE_URL: agentHosts.gateway.url,
-      EGRESS_ALLOW: agentHosts.names.join(','),
-    }),
-    ...(upstreams && {
-      BLOCKSCOUT_URL: upstreams.explorer.url,
-      OLI_URL: upstreams.explorer.url,
-      WEB3BIO_URL: upstreams.identity.url,
-      GITHUB_URL: upstreams.codehost.url,
-    }),
-    PORT: String(port),
-    GRAPHQL_PORT: String(graphqlPort),
-    BASE_URL: address,
-    SITE_URL: address,
-  }
-}

@@ -2,29 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { liveAddresses, standingOf } from '../db/queries/join/verified-addresses.ts'
 import { registrationsHeldBy } from '../db/queries/sources/registration-documents.ts'
 import { leaseSubject } from '../db/queries/sources/source-state.ts'
-import { UsageError } from '../ops/cli.ts'
 import { minute } from '../ops/time.ts'
-import { namesOf, sourceNamed } from '../sources.ts'
+import { sourceNamed } from '../sources.ts'
 import { type JoinOptions, runJoin } from './join/join.ts'
 import { type Pass, readGroup } from './schedule/scheduler.ts'
 import type { Source } from './schedule/source.ts'
 
-/**
- * Sources whose subjects are FIDs, or come of one: its addresses, its registrations. The others follow the whole
- * network.
- */
-export const onceSources: readonly string[] = namesOf(({ once }) => once !== undefined)
 /** Read for a person at most; some agents hold thousands of registrations. */
 const mostSubjects = 100
-
-/** Parses what a person asked for. Throws UsageError. */
-export function parseOnce({ source, fid }: { source?: string; fid?: string }): { source: string; fid: number } {
-  if (source === undefined || !onceSources.includes(source)) {
-    throw new UsageError(`--source must be one of: ${onceSources.join(', ')}`)
-  }
-  if (fid === undefined || !/^[1-9]\d{0,14}$/.test(fid)) throw new UsageError('--fid must be a positive integer')
-  return { source, fid: Number(fid) }
-}
 
 /**
  * Reads what a source says about one FID now, due or not, as the job would, and derives what follows. Returns what was

@@ -73,7 +73,7 @@ const exceptFor = ['db/contract/main.ts']
 test('a main that opens a database knows the chains of CHAINS_FILE: an embedded one is migrated then', async () => {
   const mains = (await readSources()).filter(
     ({ path, text }) =>
-      path.endsWith('main.ts') && !/^(test|bench)\//.test(path) && /\b(openDatabase|runHttp)\(/.test(text),
+      path.endsWith('main.ts') && !/^(test|bench)\//.test(path) && /\b(openDatabase|runHttp|serveApi)\(/.test(text),
   )
   expect(mains.length).toBeGreaterThan(6)
   const ignorant = mains.filter(({ text }) => !text.includes('openChainsFile(')).map(({ path }) => path)

@@ -1,0 +1,159 @@
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { chains as chainTable, defaultChainNames } from '../chains.config.ts'
+import { freePort } from '../ops/ports.ts'
+import { endLeftovers, ProcessFile } from '../stack/processes.ts'
+import { createStack, type Stack } from '../stack/stack.ts'
+import { planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
+import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
+import { createFreshDatabase, type FreshDatabase, readerLines } from './database.ts'
+import { describeWorld } from './description.ts'
+import { firstProfile, untilReady } from './ready.ts'
+import { createReport } from './report.ts'
+import { type RunningWorld, startWorld } from './start.ts'
+import { startTraffic } from './traffic.ts'
+import type { Deed } from './world/deeds.ts'
+import { chainSettings } from './world/settings.ts'
+
+const blockSeconds = 2
+/** How often the job reads the hub's events. */
+const hubPollSeconds = 1
+/** So soon edges follow what has been read of accounts. */
+const edgesPauseSeconds = 5
+/** Taken when they are free. */
+const usualPorts = { api: 3000, graphql: 3001, hub: 3381, firstChain: 8545 }
+
+interface DevnetOptions {
+  /** Takes data, logs and devnet.json. There is one devnet in it at a time. */
+  readonly folder: string
+  readonly seed: string
+  /** What every process of it starts from, without where real data comes from. */
+  readonly env: NodeJS.ProcessEnv
+  /** Ends this process, when somebody is tired of waiting for that. */
+  readonly exit: () => never
+}
+
+/** Runs the whole directory on this machine, in a world of its own, until this process is told to stop. */
+export async function runDevnet(options: DevnetOptions): Promise<void> {
+  const { folder, exit } = options
+  const report = createReport((line) => process.stdout.write(`${line}\n`))
+  const processFile = join(folder, 'processes.json')
+  const left = await endLeftovers(processFile)
+  if (left.length > 0) report.say(`ended what an earlier run left behind: ${left.join(', ')}`)
+  rmSync(join(folder, 'devnet.json'), { force: true })
+
+  const processes = new ProcessFile(processFile)
+  const stack = createStack({ logFolder: join(folder, 'logs'), processes, say: report.say })
+  const onStop = () => report.say('stopping; once more ends everything at once')
+  await untilSignalled((teardown) => start(options, stack, report, teardown), { onStop, exit })
+  report.say('stopped')
+}
+
+async function start(
+  { folder, seed, env: given }: DevnetOptions,
+  stack: Stack,
+  report: ReturnType<typeof createReport>,
+  teardown: Teardown,
+) {
+  const [database, running] = await together(
+    createFreshDatabase(folder, given.DATABASE_URL, teardown.endServer).then((made) => teardown.own(made)),
+    startWorld({
+      seed,
+      hubPort: usualPorts.hub,
+      firstChainPort: usualPorts.firstChain,
+      agentHosts: true,
+      upstreams: true,
+    }).then((made) => teardown.own(made)),
+  )
+  report.stage('started', `${database.description}; ${defaultChainNames.length} chains; a hub of the social network`)
+
+  const port = await freePort('127.0.0.1', Number(given.PORT) || usualPorts.api)
+  const api = `http://127.0.0.1:${port}`
+  const graphqlPort = await freePort('127.0.0.1', usualPorts.graphql)
+  const graphql = `http://127.0.0.1:${graphqlPort}`
+  const file = chainSettings(running.chains)
+  const chainsFile = join(folder, 'devnet.chains.json')
+  writeFileSync(chainsFile, `${JSON.stringify(file, null, 2)}\n`)
+  const env = environment(given, running, database, { port, graphqlPort }, chainsFile)
+  readSettings(env, file)
+  const tasks = await planTasks(defaultChainNames, env)
+  await teardown.own(stack)
+  for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
+
+  await running.layPast({
+    blockSeconds,
+    onProgress: (done, total) => report.progress('history', done / total),
+    signal: teardown.signal,
+  })
+  report.stage('history', `${running.world.past.length} transactions of forty days`)
+  await untilReady({
+    running,
+    databaseUrl: database.url,
+    api,
+    graphql,
+    signal: teardown.signal,
+    onProgress: (share, { agents }) => report.progress('indexing', share, `${agents} agents found`),
+  })
+  report.stage('indexed', `logs of all processes: ${relative('.', join(folder, 'logs'))}`)
+
+  const trafficLog = join(folder, 'logs', 'traffic.log')
+  writeFileSync(trafficLog, '')
+  const onFailure = (deed: Deed, error: Error) => {
+    appendFileSync(trafficLog, `${new Date().toISOString()} ${deed.chain} ${deed.kind}: ${error.message}\n`)
+  }
+  await teardown.own(startTraffic({ world: running.world, chains: running.chains, hub: running.hub.state, onFailure }))
+  const description = join(folder, 'devnet.json')
+  writeFileSync(
+    description,
+    `${JSON.stringify(describeWorld(running, { api, graphql, databaseUrl: database.url }), null, 2)}\n`,
+  )
+  await teardown.own({ stop: async () => rmSync(description, { force: true }) })
+
+  report.say(`  an agent    ${firstProfile(running, api)}`)
+  report.say(`  payments    ${firstProfile(running, api)}/settlements`)
+  report.say(`  all agents  ${api}/api/discovery; for people ${api}/`)
+  report.say(`  GraphQL     ${graphql}/`)
+  for (const [program, line] of await readerLines(database.url)) report.say(`  ${program.padEnd(11)} ${line}`)
+  report.say(`  the hub     ${running.hub.url}/control changes who verifies which address, and makes it fail`)
+  report.say(
+    `  their hosts agent_hosts in the file below, like explorer, identity and codehost; /control of each makes it fail`,
+  )
+  report.say(`  keys, RPC   ${relative('.', description)}`)
+  report.say(`ready ${api}`)
+}
+
+/** What every process of the stack is told, beside its own METRICS_PORT. */
+function environment(
+  given: NodeJS.ProcessEnv,
+  { chains, hub, agentHosts, upstreams }: RunningWorld,
+  { url }: FreshDatabase,
+  { port, graphqlPort }: { port: number; graphqlPort: number },
+  chainsFile: string,
+) {
+  const address = `http://127.0.0.1:${port}`
+  return {
+    ...withoutSources(given),
+    ...Object.fromEntries(defaultChainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
+    DATABASE_URL: url,
+    CHAINS_FILE: chainsFile,
+    HUB_URL: hub.url,
+    HUB_POLL_SECONDS: String(hubPollSeconds),
+    EDGES_PAUSE_SECONDS: String(edgesPauseSeconds),
+    FACILITATOR_HOSTS: 'off',
+    ...(agentHosts && {
+      IPFS_GATEWAYS: agentHosts.gateway.url,
+      ARWEAVE_URL: agentHosts.gateway.url,
+      EGRESS_ALLOW: agentHosts.names.join(','),
+    }),
+    ...(upstreams && {
+      BLOCKSCOUT_URL: upstreams.explorer.url,
+      OLI_URL: upstreams.explorer.url,
+      WEB3BIO_URL: upstreams.identity.url,
+      GITHUB_URL: upstreams.codehost.url,
+    }),
+    PORT: String(port),
+    GRAPHQL_PORT: String(graphqlPort),
+    BASE_URL: address,
+    SITE_URL: address,
+  }
+}

@@ -1,0 +1,180 @@
+import type { OpenDatabase } from '../db/open.ts'
+import { createPool } from '../db/pool.ts'
+import { refreshFeedback } from '../db/queries/feedback/large.ts'
+import { noteAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
+import { noteHoldersUnknownTo } from '../db/queries/join/events.ts'
+import { refreshPayers } from '../db/queries/rollup/payers.ts'
+import { refreshRankings } from '../db/queries/rollup/rankings.ts'
+import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
+import { refreshSeriesPayers } from '../db/queries/rollup/series-payers.ts'
+import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
+import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.ts'
+import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
+import { NoAnswer } from '../hosts/no-answer.ts'
+import { portOf, serveHealth } from '../ops/health.ts'
+import { createLogger } from '../ops/logger.ts'
+import { untilStopSignal } from '../ops/stop.ts'
+import { hour, minute, second } from '../ops/time.ts'
+import { sources } from '../sources.ts'
+import { facilitatorSubjects } from './facilitators/source.ts'
+import { checkTables, createHealth } from './health.ts'
+import { forgetOldChanges } from './join/changes.ts'
+import { runEdges } from './join/edges.ts'
+import { runIncome } from './join/income.ts'
+import { runJoin } from './join/join.ts'
+import { runLargeHolders } from './join/large-holders.ts'
+import { rollUpSettlements } from './join/rollup.ts'
+import { createMetrics } from './metrics.ts'
+import { isAnswer, readOnce } from './once.ts'
+import type { OnceRequest } from './request.ts'
+import { repeat } from './schedule/loop.ts'
+import { createProgress } from './schedule/progress.ts'
+import { runPass } from './schedule/scheduler.ts'
+import { hubSubject } from './socialindex/shards.ts'
+import { createSources, type SourcesOptions } from './sources.ts'
+
+const joinRestMs = second / 4
+const sourceRestMs = second / 2
+const rollupRestMs = 5 * second
+const incomeRestMs = 5 * second
+/** The rankings read all sums: a tenth of the time is theirs at most. */
+const rankingsRestFactor = 9
+const connections = 12
+
+interface EnrichmentOptions extends Pick<SourcesOptions, 'config' | 'chains'> {
+  /** Closed before it returns. */
+  readonly database: OpenDatabase
+  /** Asked once, instead of running on. */
+  readonly wanted: OnceRequest | undefined
+  /** Goes on from what the hub knows now, and ends. */
+  readonly acceptsTotals: boolean
+}
+
+/** Runs the job until the process is told to stop, or does the one thing asked for. Returns the code to exit with. */
+export async function runEnrichment({
+  config,
+  chains,
+  database,
+  wanted,
+  acceptsTotals,
+}: EnrichmentOptions): Promise<number> {
+  const log = createLogger('enrichment', wanted || acceptsTotals ? 'silent' : config.logLevel)
+  const now = () => new Date()
+
+  const pool = createPool({ databaseUrl: database.databaseUrl, name: 'enrichment', max: connections })
+  await checkTables(pool)
+  const { installed, hosts, hubDoubt, acceptHubTotals, lookups, perAgent, description, close } = createSources({
+    config,
+    chains,
+    pool,
+    now,
+  })
+  const health = createHealth({ pool, hubDoubt })
+  const metrics = createMetrics({ pool, hosts, hubDoubt, now })
+  const failed = (source: string, subjects: readonly string[], error: Error) => {
+    const about = { source, subjects: subjects.slice(0, 3) }
+    if (error instanceof NoAnswer) log.warn(about, error.message)
+    else log.error({ ...about, err: error }, error.message)
+    if (wanted) process.stderr.write(`${error.message}\n`)
+  }
+  const pass = { pool, now, random: Math.random, failed }
+  const join = { pool, now, settlementOverloads: config.settlementOverloads, lookups, perAgent }
+  const end = async () => {
+    await close()
+    await pool.end()
+    await database.close()
+  }
+
+  if (acceptsTotals) {
+    try {
+      const { accounts, messages } = await acceptHubTotals()
+      process.stdout.write(`${JSON.stringify({ hub: config.hub.url, accounts, messages })}\n`)
+      return 0
+    } finally {
+      await end()
+    }
+  }
+  if (wanted) {
+    try {
+      const source = installed.find(({ name }) => name === wanted.source)
+      if (!source) throw new Error(`${wanted.source} is off: ${description}`)
+      const result = await readOnce(source, wanted.fid, pass, join)
+      process.stdout.write(`${JSON.stringify(result)}\n`)
+      return isAnswer(result.outcome) ? 0 : 1
+    } finally {
+      await end()
+    }
+  }
+
+  await askForSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: now() })
+  if (config.asksFacilitators)
+    await addSubjects(pool, sources.facilitators.name, facilitatorSubjects, { priority: 0, dueAt: now() })
+  if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
+  await askForAllDocuments(pool, now())
+  await forgetOtherWitnesses(pool, [config.hub.url, ...config.witnesses])
+  await noteAgentsUnknownTo(pool, perAgent)
+  const progress = createProgress({ passed: metrics.passed })
+  const server = await serveHealth(config.host, config.metricsPort, {
+    ...health,
+    stuck: progress.stuck,
+    metrics: () => metrics.text(),
+  })
+  log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
+
+  const stopping = new AbortController()
+  const loop = (name: string, pass: () => Promise<number>, restMs: number, restFactor?: number) =>
+    repeat({ name, pass, restMs, restFactor, signal: stopping.signal, log, progress })
+  untilStopSignal().then((signal) => {
+    log.info(`${signal}: stopping after the passes in flight`)
+    stopping.abort()
+    for (const host of hosts) host.stop()
+  })
+
+  const sourceLoops = installed.map((source) =>
+    loop(
+      source.name,
+      async () => {
+        const { leased, outcomes } = await runPass(source, pass)
+        for (const outcome of outcomes) metrics.read(source.name, outcome)
+        return leased
+      },
+      sourceRestMs,
+    ),
+  )
+  const joinLoop = loop('join', () => health.watch(() => runJoin(join)), joinRestMs)
+  const refresh = async () => {
+    await refreshCounts(join)
+    return 0
+  }
+  const payers = async () => {
+    await refreshPayers(join)
+    await refreshSeriesPayers(join)
+    return 0
+  }
+  const feedback = async () => {
+    await refreshFeedback(join)
+    return 0
+  }
+  const rankings = async () => {
+    await refreshRankings(join)
+    return 0
+  }
+  const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), rollupRestMs)
+  const edge = async () => (await runEdges(join)).work
+  await Promise.all([
+    ...sourceLoops,
+    joinLoop,
+    loop('large holders', () => runLargeHolders(join), joinRestMs),
+    loop('edges', edge, config.edgesPauseMs),
+    rollupLoop,
+    loop('income', () => runIncome({ pool }), incomeRestMs),
+    loop('settlement counts', refresh, minute),
+    loop('payers', payers, minute),
+    loop('feedback', feedback, minute),
+    loop('rankings', rankings, minute, rankingsRestFactor),
+    loop('old changes', () => forgetOldChanges({ pool, now }), hour),
+  ])
+  server.close()
+  await end()
+  return 0
+}

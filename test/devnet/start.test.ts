@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -13,6 +13,7 @@ import { createPool } from '../../db/pool.ts'
 import { readJoinProgress } from '../../db/queries/join/progress.ts'
 import { type Devnet, type DevnetProcess, devnetReadyMs, payByHand, startDevnet } from '../support/devnet.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const endMs = 120_000
 /** Every source has to have read the accounts, and edges follow them. */
@@ -60,17 +61,35 @@ interface Settlements {
   readonly settlements: { tx_hash: string; chain: string; amount_usdc: number; recipient_address: string }[]
 }
 
+/** What a start that was killed half-way had started; the first start after it has to do with that. */
+let ofKilled: ReturnType<typeof descendantsOf>
+/** Those of them that ran on. */
+let leftByKilled: typeof ofKilled
 let first: DevnetProcess
 /** Addresses whose payments before the start were not counted yet when it said ready. */
 let uncountedAtReady: number
 beforeAll(async () => {
+  const killed = start()
+  await until('every process has logged something', () => silentProcesses().length === 0, devnetReadyMs)
+  ofKilled = descendantsOf(killed.child.pid as number)
+  killed.child.kill('SIGKILL')
+  await once(killed.child, 'exit')
+  leftByKilled = stillRunning(ofKilled)
+
   const countedUntil = new Date()
   first = start()
   await first.untilReady()
   const pool = createPool({ databaseUrl: devnet().database_url, name: 'test', max: 1 })
   uncountedAtReady = (await readJoinProgress(pool, { fids: [], countedUntil })).uncounted
   await pool.end()
-}, devnetReadyMs)
+}, 2 * devnetReadyMs)
+
+/** The processes of the stack that have not logged anything yet. */
+function silentProcesses(): string[] {
+  const names = [...chainNames.map((name) => `processor-${name}`), 'enrichment', 'api', 'graphql']
+  const log = (name: string) => join(folder, 'logs', `${name}.log`)
+  return names.filter((name) => !existsSync(log(name)) || statSync(log(name)).size === 0)
+}
 
 describe('once it says ready', () => {
   test('the last line is the address of the API, and devnet.json describes the world', () => {
@@ -224,21 +243,17 @@ describe('once it says ready', () => {
     expect(stillRunning(descendantsOf(first.child.pid as number)).length).toBeGreaterThan(15)
   })
 
-  test('killed, it starts again after ending what was left, and Ctrl-C then leaves no process', async () => {
-    const before = descendantsOf(first.child.pid as number)
-    first.child.kill('SIGKILL')
-    await ended(first.child)
-    expect(stillRunning(before).length).toBeGreaterThan(5)
-
-    const again = start()
-    await again.untilReady()
-    expect(again.output()).toMatch(/ended what an earlier run left behind: .*processor-base/)
+  test('it has ended what a start left behind that was killed, and answers', async () => {
+    expect(leftByKilled.length).toBeGreaterThan(5)
+    expect(first.output()).toMatch(/ended what an earlier run left behind: .*processor-base/)
     expect((await get(`/api/agent/${devnet().agents[0]?.fid}`)).status).toBe(200)
+  })
 
-    const all = [...before, ...descendantsOf(again.child.pid as number)]
-    again.child.kill('SIGINT')
-    await ended(again.child)
-    expect(again.child.exitCode).toBe(0)
+  test('Ctrl-C leaves no process', async () => {
+    const all = [...ofKilled, ...descendantsOf(first.child.pid as number)]
+    first.child.kill('SIGINT')
+    await ended(first.child)
+    expect(first.child.exitCode).toBe(0)
     await expect.poll(() => stillRunning(all), { timeout: endMs }).toEqual([])
     expect(existsSync(join(folder, 'devnet.json'))).toBe(false)
   }, 900_000)

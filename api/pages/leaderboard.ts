@@ -131,7 +131,7 @@ ${avatar(agent)}
 <div class="who"><a class="name" href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(claimed)}
 <span class="sub">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}</span></div>
 <div class="where">${chainBadges(chains)}</div>
-<div class="paid"><span class="big">${number(settlement_count)}</span> <span class="sub">from ${counted(unique_payers, 'payer')}</span></div>
+<div class="paid"><span class="big">${number(settlement_count)}</span> <span class="unit">${settlement_count === 1 ? 'settlement' : 'settlements'}</span> <span class="sub">from ${counted(unique_payers, 'payer')}</span></div>
 <div class="seen"><span class="big">${amount(volume_usdc)}</span> <span class="sub">paid ${ago(last_settlement_at, now)}</span></div>
 </li>`
 }

@@ -71,7 +71,7 @@ test('a transaction shows its settlements, whatever the chain is called, and its
 test('an account has a portfolio whether it is an agent or not', async () => {
   const text = textOf(await read(`/owner/${richFid}`))
   expect(text).toContain('Tideline Research')
-  expect(text).toContain('identities held 3')
+  expect(text).toContain('address 1 identities held 3')
   const other = await read('/owner/77')
   expect(textOf(other)).toContain('This account is no agent here.')
   expect(other).toContain('href="/explain?q=77"')

@@ -63,6 +63,10 @@ test('the leaderboard offers orders, chains and own payments, and its JSON has t
   )
 })
 
+test('a rank says what was counted for it', async () => {
+  expect(textOf(await read('/leaderboard?period=7d'))).toMatch(/4 settlements from \d+ payers?/)
+})
+
 test('before the first round of counting a ranking is said to be counted, not that nobody was paid', async () => {
   const before = textOf(await read('/leaderboard?by=volume'))
   expect(before).toContain('This ranking is being counted: the first round is not over yet.')

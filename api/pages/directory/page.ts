@@ -151,7 +151,7 @@ ${avatar(agent)}
 <div class="paid">${
     settlements_all === 0
       ? html`<span class="sub">no settlement yet</span>`
-      : html`<span class="big">${number(settlements_30d)}</span> <span class="sub">in 30 days, ${figure(settlements_all)} ever</span>`
+      : html`<span class="big">${number(settlements_30d)}</span> <span class="unit">${settlements_30d === 1 ? 'settlement' : 'settlements'}</span> <span class="sub">in 30 days, ${figure(settlements_all)} ever</span>`
   }</div>
 <div class="seen"><span class="sub">seen ${ago(last_seen_at, now)}</span></div>
 </li>`

@@ -62,7 +62,7 @@ export function addressPage(world: World): Route {
 
 function about({ address, registrations_total: tokens, ...held }: Portfolio, { summary }: Explanation): Html {
   const facts: [string, string][] = [
-    ['identities held', figure(tokens)],
+    [tokens === 1 ? 'identity held' : 'identities held', figure(tokens)],
     [
       counted(held.settlements_in.count, 'settlement received', 'settlements received'),
       dollars(held.settlements_in.amount_usdc),

@@ -75,13 +75,27 @@ export function ownerPage(world: World): Route {
   })
 }
 
+const named = (value: number, one: string, many: string): [string, string] => [value === 1 ? one : many, figure(value)]
+
 function about(fid: number, agent: Profile | undefined, portfolios: readonly Portfolio[]): Html {
   const sum = (of: (one: Portfolio) => number) => portfolios.reduce((total, one) => total + of(one), 0)
   const facts: [string, string][] = [
-    ['addresses', figure(portfolios.length)],
-    ['identities held', figure(sum((one) => one.registrations_total))],
-    ['settlements received', figure(sum((one) => one.settlements_in.count))],
-    ['settlements paid', figure(sum((one) => one.settlements_out.count))],
+    named(portfolios.length, 'address', 'addresses'),
+    named(
+      sum((one) => one.registrations_total),
+      'identity held',
+      'identities held',
+    ),
+    named(
+      sum((one) => one.settlements_in.count),
+      'settlement received',
+      'settlements received',
+    ),
+    named(
+      sum((one) => one.settlements_out.count),
+      'settlement paid',
+      'settlements paid',
+    ),
   ]
   return html`<section class="profile">${agent && avatar(agent, 'large')}<div>
 <h1><bdi>${agent ? nameOf(agent) : `FID ${fid}`}</bdi></h1>

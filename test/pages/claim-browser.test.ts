@@ -6,7 +6,7 @@ import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.t
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import type { TestApi } from '../support/api/api.ts'
-import { offerWallets, startBrowser, watch } from '../support/api/browser.ts'
+import { offerWallets, patienceMs, startBrowser, watch } from '../support/api/browser.ts'
 import { type Claimant, type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
 
@@ -29,6 +29,7 @@ afterAll(async () => {
 })
 
 const widths = [1280, 360]
+const waits = { timeout: patienceMs }
 const readerOf = (width: number) => ({
   viewport: { width, height: 800 },
   extraHTTPHeaders: { 'x-forwarded-for': `192.0.2.${widths.indexOf(width) + 1}` },
@@ -85,7 +86,10 @@ test.each([
     await page.getByText('Claimed.').waitFor()
     await page.goto(`${api.url}/claim?fid=${fid}&action=withdraw`)
     await page.getByRole('button', { name: 'Sign with Safe' }).click()
-    await page.getByText('Withdrawn.').waitFor()
+    // An account that nothing but its claim listed has no page then, and no link leads there.
+    await page.getByText('Withdrawn. Nothing else lists it, so its page is gone.').waitFor()
+    expect(await page.locator('#outcome a').count()).toBe(0)
+    expect((await api.get(`/agent/${fid}`)).status).toBe(404)
     expect(signed).toEqual([
       expect.stringMatching(new RegExp(`Claim FID ${fid} on [^]*Chain ID: 1\n`)),
       expect.stringMatching(new RegExp(`Withdraw the claim of FID ${fid} on [^]*Chain ID: 1\n`)),
@@ -128,11 +132,17 @@ test.each(widths)(
     await page.locator('main').getByRole('link', { name: /claim/i }).first().click()
     await page.waitForURL(`**/claim?fid=${fid}`)
     await page.getByRole('button', { name: 'Sign with Fox' }).click()
-    await page.getByRole('link', { name: 'See the page of your agent' }).waitFor()
-    stage.clock.now += 120_000 // and of its page, which was looked at before
+    await page.getByText('others can see it as it was for up to a minute').waitFor()
+    const badge = await (await api.get(`/badge/${fid}.svg`)).text()
+    expect(badge).toContain('>claimed, ')
+    const shown = page.locator(`#done img[src="/badge/${fid}.svg"]`)
+    const widthOfBadge = Number(/ width="(\d+)"/.exec(badge)?.[1])
+    await expect
+      .poll(() => shown.evaluate((image: { naturalWidth: number }) => image.naturalWidth), waits)
+      .toBe(widthOfBadge)
+    // Looked at before, so that the browser keeps it unclaimed, unless it is told.
     await page.getByRole('link', { name: 'See the page of your agent' }).click()
     await page.waitForURL(`**/agent/${fid}`)
-    await page.reload()
     expect(await page.locator('.profile').innerText()).toContain('Claimed')
     expect(faults).toEqual([])
     await context.close()

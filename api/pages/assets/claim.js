@@ -74,11 +74,15 @@ if (page) {
     button.disabled = true
     tell(words)
     work()
-      .then((answer) => {
+      .then(async (answer) => {
         if (answer.dry_run) return tell('Every check holds. Nothing was stored.')
-        if (action === 'withdraw') return tell('Withdrawn. ', `/agent/${fid}`)
-        tell('Claimed. ', `/agent/${fid}`)
-        if (done) done.hidden = false
+        const isListed = await lookAgain(fid)
+        if (done) done.hidden = action === 'withdraw'
+        const [said, unlisted] =
+          action === 'withdraw'
+            ? ['Withdrawn. ', 'Nothing else lists it, so its page is gone.']
+            : ['Claimed. ', 'Its page follows shortly.']
+        tell(isListed ? said : said + unlisted, isListed ? `/agent/${fid}` : undefined)
       })
       .catch((error) => tell(error.message || 'The wallet did not answer.'))
       .finally(() => {
@@ -94,6 +98,21 @@ async function answerOf(request) {
   return body
 }
 
+/**
+ * Whether the account is an agent now. What this browser keeps of its page and badge is from before, and renewed: their
+ * reader is to find them as they are. The claim holds whatever comes of it.
+ */
+async function lookAgain(fid) {
+  const again = { cache: 'reload' }
+  try {
+    const { in_index } = await answerOf(fetch(`/api/agent/${fid}/explain`, again))
+    if (in_index) await Promise.all([`/agent/${fid}`, `/badge/${fid}.svg`].map((path) => fetch(path, again)))
+    return in_index
+  } catch {
+    return true
+  }
+}
+
 function toHex(text) {
   const bytes = [...new TextEncoder().encode(text)]
   return `0x${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
@@ -106,5 +125,5 @@ function tell(text, profile) {
   const link = document.createElement('a')
   link.href = profile
   link.textContent = 'See the page of your agent'
-  outcome.append(link)
+  outcome.append(link, '; others can see it as it was for up to a minute.')
 }

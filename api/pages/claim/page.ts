@@ -106,11 +106,11 @@ function subject(agent: Profile | undefined, { fid, action }: Claimant): Html {
   return html`<p class="subject">${avatar(agent)} <a href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(agent.claimed)}${other}</p>`
 }
 
-/** What a claim leads to; the script shows it when one is made. */
+/** What a claim leads to; the script shows it when one is made, and the badge is not asked for before. */
 function proof({ siteUrl, baseUrl }: World, fid: number, claimed: boolean): Html {
   const badge = `[![Claimed](${baseUrl}/badge/${fid}.svg)](${siteUrl}/agent/${fid})`
   return html`<section id="done" aria-labelledby="done-head"${!claimed && html` hidden`}><h2 id="done-head">Its proof, and a badge</h2>
 <p>15 minutes after a claim anybody can read <a href="/api/agent/${fid}/proof">the proof</a> and check it. A badge for a page or a README, to copy:</p>
-<p><img src="/badge/${fid}.svg" alt="How FID ${fid} stands in the directory" height="20"></p>
+<p><img src="/badge/${fid}.svg" alt="How FID ${fid} stands in the directory" height="20" loading="lazy"></p>
 <pre tabindex="0"><code>${badge}</code></pre></section>`
 }

@@ -3,11 +3,12 @@ import { boundedDatabase } from '../../../api/http/database.ts'
 import { createPool } from '../../../db/pool.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
 import { seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
-/** Few enough that a slow machine answers all of them in the time that a request has. */
-const agents = 300
+/** As many requests at once; the fewer are so many that a slow machine, busy with other tests, answers them in time. */
+const agents = rounds(300, 1000)
 let database: TestDatabase
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -32,7 +33,7 @@ const from = (api: TestApi, client: string, path: string) => api.get(path, { hea
 test.for([
   ['one client', 1],
   ['a hundred clients', 100],
-] as const)('hundreds of distinct requests of %s at once are all answered', async ([, clients]) => {
+] as const)('distinct requests of %s at once are all answered', async ([, clients]) => {
   await withApi(10, async (api) => {
     const answers = await Promise.all(
       Array.from({ length: agents }, (_, n) => from(api, `198.51.100.${n % clients}`, `/api/agent/${n + 1}`)),

@@ -7,6 +7,7 @@ import { chainOf, settlementChains } from '../../chains.config.ts'
 import { openChainsFile, readChains, settingsOf } from '../../chains.file.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
+import { withLock } from '../../ops/lock.mjs'
 import { untilStopSignal } from '../../ops/stop.ts'
 import { prepareTraffic, trafficAddresses } from '../../test/chain/traffic.ts'
 import { chainSettings } from '../../test/support/chain/settings.ts'
@@ -48,9 +49,17 @@ const finality = 6
  * Loads a generated history of so many settlements and plays what happens to an installation through with the real
  * commands: heads with reorgs, reads, claims, operations, faults, a restore. Prints a table and one JSON object; throws
  * when a row differs from what it must be, an answer was a 5xx, readers waited a second for a lock, or an acknowledged
- * claim is gone. The same call goes on with an interrupted load, and begins anew what comes after it, from a copy.
+ * claim is gone, or when another process rehearses in the folder. The same call goes on with an interrupted load, and
+ * begins anew what comes after it, from a copy.
  */
 export async function benchRehearsal({ rows, folder }: { rows: number; folder: string }): Promise<void> {
+  const onWait = () => {
+    throw new Error(`a rehearsal runs already in ${folder}; stop that one first, or choose another folder with --in`)
+  }
+  await withLock({ name: `rehearsal ${folder}`, waitMs: 0, onWait }, () => rehearse(rows, folder))
+}
+
+async function rehearse(rows: number, folder: string): Promise<void> {
   const shape = shapeOf(rows)
   const record = await resume(folder, rows)
   say(`${shape.rows} settlements, ${shape.accounts} accounts, ${shape.agents} agents, in ${folder}`)

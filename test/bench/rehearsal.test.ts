@@ -1,9 +1,14 @@
 import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startLines } from '../../bench/rehearsal/lines.ts'
 import { settlePeople } from '../../bench/rehearsal/people.ts'
+import { benchRehearsal } from '../../bench/rehearsal/rehearsal.ts'
 import { startDevChain } from '../../devnet/chain/chain.ts'
+import { withLock } from '../../ops/lock.mjs'
 
 test('agents of the rehearsal are registered by few transactions, however many they are', async () => {
   const chain = await startDevChain('optimism')
@@ -22,6 +27,16 @@ test('agents of the rehearsal are registered by few transactions, however many t
   const minted = registered.filter(({ topics }) => topics.length === 4 && Number(topics[1]) === 0)
   expect(minted).toHaveLength(210)
   expect(new Set(minted.map(({ transactionHash }) => transactionHash)).size).toBe(3)
+})
+
+test('a second rehearsal in a folder is refused, and what the first has there stays', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'what the first has'), '')
+  await withLock({ name: `rehearsal ${folder}`, waitMs: 0 }, () =>
+    expect(benchRehearsal({ rows: 1, folder })).rejects.toThrow(`a rehearsal runs already in ${folder}`),
+  )
+  expect(readdirSync(folder)).toEqual(['what the first has'])
 })
 
 test('a line goes silent, is cut, and follows its server, from a process of its own', async () => {

@@ -38,6 +38,8 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
 
 FROM process AS graphql
 COPY --from=packages /app/node_modules node_modules
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || process.env.GRAPHQL_PORT || 3001}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 EXPOSE 3001
 CMD ["node", "dist/api/graphql/main.js"]
 

@@ -21,6 +21,7 @@ if (args.includes('--help')) {
     ensure('redis-server')
     ensure('chromium')
     ensure('promtool', 'prometheus')
+    if (process.env.ENDURANCE === '1') wish('buildah', 'debootstrap')
     // In this process, so that a signal to it reaches vitest, which stops what the tests have started.
     process.chdir(root)
     process.argv.splice(2, 0, 'run')
@@ -50,6 +51,18 @@ function ensure(command, name = command) {
   const install = ['install', '-y', '--no-install-recommends', name]
   if (!apt(...install) && !(apt('update') && apt(...install))) {
     throw new Error(`apt-get could not install ${command}, which the tests need; what it said is above`)
+  }
+}
+
+/**
+ * Installs what one test goes without, with a line that says so, where it cannot be had.
+ * @param {string[]} commands
+ */
+function wish(...commands) {
+  try {
+    for (const command of commands) ensure(command)
+  } catch (error) {
+    console.error(/** @type {Error} */ (error).message)
   }
 }
 

@@ -1,31 +1,192 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { freePort } from '../../ops/ports.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
+import { until } from '../support/until.ts'
 
-const [, base = ''] = /^FROM (\S+) AS base$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
-const env = { ...process.env, BUILDAH_ISOLATION: 'chroot', STORAGE_DRIVER: 'vfs' }
-const buildah = (...args: string[]) => spawnSync('buildah', args, { cwd: root, env, encoding: 'utf8' })
-/** What npm says when nobody answers for the registry. */
-const unreachable = /ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH/
+// The images are built by buildah as root of this machine, without an engine, and run in its network. Where no registry
+// of images is reached, the one they begin with is put together from Debian's packages and npm's.
 
-/** Nothing is fetched from a registry of images: a machine that may do so does it before. */
-function whyNot(): string | undefined {
-  const { error, status } = buildah('inspect', '--type', 'image', base)
-  if (error) return 'there is no buildah'
-  return status === 0 ? undefined : `buildah does not have ${base}`
+const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
+const [, base = '', release = ''] = /^FROM (node:\d+-(\w+)-slim) AS base$/m.exec(dockerfile) ?? []
+const compose: { services: Record<string, { command?: string[] }> } = parse(
+  readFileSync(join(root, 'docker-compose.yml'), 'utf8'),
+  { merge: true },
+)
+/** What Compose starts: `dist/api/main.js`, say. */
+const mains = new Set(Object.values(compose.services).flatMap(({ command = [] }) => command.filter(isMain)))
+const graphql = [...mains].filter(isGraphql)
+const others = [...mains].filter((main) => !isGraphql(main))
+
+/** The npm that the image node:24 has. */
+const npm = 'npm@11.21.2'
+/** A process for others than its own container has to know its address. */
+const known = { BASE_URL: 'https://api.directory.example', SITE_URL: 'https://directory.example' }
+const stepMs = 900_000
+
+/** Images and containers of this test: nothing of the machine's own is seen or named anew. */
+const store = mkdtempSync(join(tmpdir(), 'images-'))
+const storage = ['--root', join(store, 'root'), '--runroot', join(store, 'run')]
+const buildahEnv = { ...process.env, BUILDAH_ISOLATION: 'chroot' }
+/** The authorities that this machine trusts, which may stand between it and npm's registry. */
+const authorities = '/etc/ssl/certs'
+const trusting = [
+  '--volume',
+  `${authorities}:${authorities}:ro`,
+  '--env',
+  `NODE_EXTRA_CA_CERTS=${authorities}/ca-certificates.crt`,
+]
+
+let database: TestDatabase
+let missing: string | undefined
+beforeAll(async () => {
+  database = await createTestDatabase()
+  missing = obstacle()
+  if (missing) console.warn(`the images were not built: ${missing}`)
+}, stepMs)
+afterAll(async () => {
+  buildah('rm', '--all')
+  // The store of some drivers is a mount of its own, which stays when they end.
+  spawnSync('umount', [join(store, 'root/overlay')])
+  rmSync(store, { recursive: true, force: true })
+  await database.drop()
+})
+
+test('the Dockerfile and Compose tell what is built and started', () => {
+  expect([base, release]).toEqual([expect.stringMatching(/^node:/), expect.stringMatching(/^\w+$/)])
+  expect([graphql.length, others.length]).toEqual([1, 6])
+})
+
+test(
+  'the image of the API and of every process that writes is built, and its processes run in it',
+  async () => {
+    if (missing) return
+    const container = build([])
+    expect(run(container, ['id', '--user']).stdout).toBe('1000\n')
+    for (const main of others) expect(run(container, ['node', main, '--help']), main).toMatchObject({ status: 0 })
+
+    await database.pool.query('drop schema public, directory cascade; create schema public')
+    const migrated = run(container, ['node', 'dist/db/main.js'], { DATABASE_URL: database.url })
+    expect(migrated, migrated.stderr).toMatchObject({ status: 0, stdout: expect.stringMatching(/^applied 0001_/) })
+    await answersFor(container, 'dist/api/main.js', 'PORT')
+  },
+  stepMs,
+)
+
+test(
+  'the image of GraphQL is built, and answers',
+  async () => {
+    if (missing) return
+    await answersFor(build(['--target', 'graphql']), graphql[0] as string, 'GRAPHQL_PORT')
+  },
+  stepMs,
+)
+
+/** What keeps this machine from building images, in a line; undefined when nothing does. */
+function obstacle(): string | undefined {
+  if (!has('buildah')) return 'there is no buildah'
+  try {
+    if (buildah('pull', base).status !== 0) composeBase()
+    const container = outputOf(buildah('from', '--pull=false', base)).trim()
+    outputOf(buildah('run', ...trusting, container, '--', 'npm', 'view', 'express', 'version'))
+    return undefined
+  } catch (error) {
+    return (error as Error).message.split('\n', 1)[0]
+  }
 }
 
-test('the image is built by buildah, where it and the image it begins with are there', () => {
-  expect(base).toMatch(/^node:/)
-  const reason = whyNot()
-  if (reason !== undefined) return void console.warn(`the image was not built: ${reason}`)
-  const name = 'agent-directory-built-by-a-test'
-  const { status, stdout, stderr } = buildah('bud', '--pull-never', '--format', 'docker', '--tag', name, '.')
-  if (status !== 0 && unreachable.test(stderr)) {
-    return void console.warn('the image was not built: there is no registry of packages')
+/** Makes `base` an image of the store, of packages; throws where this machine cannot. */
+function composeBase() {
+  const files = join(store, 'debian')
+  const local = join(files, 'usr/local')
+  succeed('debootstrap', '--variant=minbase', release, files)
+  mkdirSync(join(local, 'lib/node_modules'), { recursive: true })
+  copyFileSync(join(root, `node_modules/node-linux-${process.arch}/bin/node`), join(local, 'bin/node'))
+  succeed('npm', 'install', '--silent', '--global', '--prefix', local, npm)
+  succeed('chroot', files, 'useradd', '--uid', '1000', '--create-home', 'node')
+  const container = outputOf(buildah('from', 'scratch')).trim()
+  outputOf(buildah('add', '--quiet', container, files, '/'))
+  rmSync(files, { recursive: true })
+  outputOf(buildah('commit', '--quiet', '--rm', container, `docker.io/library/${base}`))
+}
+
+/** Builds an image; the name of a container of it. */
+function build(more: readonly string[]): string {
+  const image = ['localhost/directory', ...more].join('')
+  outputOf(
+    buildah('build', '--layers', '--pull=false', '--format', 'docker', ...trusting, ...more, '--tag', image, '.'),
+  )
+  return outputOf(buildah('from', '--pull=false', image)).trim()
+}
+
+/** Starts one that listens, waits until it says that it is alive, asks as the image's own check does, and ends it. */
+async function answersFor(container: string, main: string, portVariable: string) {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = { DATABASE_URL: database.url, [portVariable]: String(port), ...known }
+  const child = spawn('buildah', runOf(container, ['node', main], env), { env: buildahEnv, stdio: 'pipe' })
+  const said = outputWhile(child)
+  try {
+    await until(`${main} answers`, async () => {
+      if (child.exitCode !== null) throw new Error(`${main} ended: ${said()}`)
+      return (await fetch(`${url}/healthz`).catch(() => undefined))?.status === 200
+    })
+    const { Docker } = JSON.parse(outputOf(buildah('inspect', '--type', 'container', container)))
+    const [kind, ...check] = Docker.config.Healthcheck.Test
+    expect(kind).toBe('CMD')
+    expect(run(container, check, env), said()).toMatchObject({ status: 0 })
+  } finally {
+    if (child.exitCode === null) {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    }
   }
-  expect(status, stdout + stderr).toBe(0)
-  expect(buildah('rmi', name).status).toBe(0)
-})
+}
+
+function outputWhile(child: ChildProcess): () => string {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece) => (output += piece))
+  return () => output
+}
+
+function isMain(word: string): boolean {
+  return /^dist\/.*main\.js$/.test(word)
+}
+
+function isGraphql(main: string): boolean {
+  return main.includes('/graphql/')
+}
+
+function has(command: string): boolean {
+  return spawnSync(command, ['--version']).error === undefined
+}
+
+function buildah(...args: string[]) {
+  return spawnSync('buildah', [...storage, ...args], { cwd: root, env: buildahEnv, encoding: 'utf8' })
+}
+
+/** As the user that the image names. */
+function runOf(container: string, command: readonly string[], env: Readonly<Record<string, string>>): string[] {
+  const variables = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`])
+  return [...storage, 'run', ...trusting, ...variables, container, '--', ...command]
+}
+
+function run(container: string, command: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return spawnSync('buildah', runOf(container, command, env), { env: buildahEnv, encoding: 'utf8' })
+}
+
+function outputOf({ error, status, stdout, stderr }: SpawnSyncReturns<string>): string {
+  if (error) throw error
+  if (status !== 0) throw new Error(stderr + stdout)
+  return stdout
+}
+
+function succeed(command: string, ...args: string[]) {
+  outputOf(spawnSync(command, args, { encoding: 'utf8' }))
+}

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { inTransaction } from '../../db/pool.ts'
+import { reserveRequests, restHost } from '../../db/queries/sources/host-budgets.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { type Pass, runPass } from '../../enrichment/schedule/scheduler.ts'
 import type { Source } from '../../enrichment/schedule/source.ts'
@@ -91,6 +93,25 @@ test('a host that asked one process to wait is not asked by another', async () =
   await one.rest(60_000)
   await expect(other.slot()).rejects.toThrow(/asked no more until/)
   expect(other.capacity()).toBe(0)
+})
+
+test('a rest that is noted while a request asks for its turn ends when the host said, not with the day', async () => {
+  const { pool } = database
+  const asked = { host: 'toy', count: 1, intervalMs: 1, perDay: null, now: now() }
+  await reserveRequests(pool, asked)
+  const ends = new Date(at + 60_000)
+  const [reserved] = await inTransaction(pool, async (db) => {
+    await restHost(db, { host: 'toy', until: ends, now: now() })
+    const turn = reserveRequests(pool, asked)
+    await until('the turn waits for the rest', async () => {
+      const { rowCount } = await pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rowCount === 1
+    })
+    return [turn]
+  })
+  expect(await reserved).toEqual({ until: ends })
 })
 
 test('of requests that wait, urgent ones go first, and the others are not forgotten', async () => {

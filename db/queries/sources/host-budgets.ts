@@ -35,7 +35,8 @@ taken as (
   returning next_at)
 select (select extract(epoch from next_at - taken_time - clock_timestamp())::float8 * 1000 from taken, today) as "inMs",
        (select case when b.rests_until > $2 then b.rests_until else (today.day + 1)::timestamp at time zone 'utc' end
-          from host_budget b, today where b.host = $1) as until`,
+          -- Locked: what another one has just noted is in the row, not yet in what this statement saw at first.
+          from (select * from host_budget where host = $1 for update) b, today) as until`,
     values: [host, now, perDay, count, count * intervalMs],
   })
   const { inMs = null, until = null } = rows[0] ?? {}

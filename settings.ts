@@ -232,10 +232,10 @@ const network = {
     about: "seconds from one reading of the hub's events to the next",
     readers: ['enrichment'],
   },
-  EDGES_PAUSE_SECONDS: {
-    form: seconds(0.1, 3600),
+  COUNTS_PAUSE_SECONDS: {
+    form: seconds(0.1, 60), // answers promise counts of a minute ago
     default: '60',
-    about: 'seconds from one pass over the edges between agents to the next, where the last one found nothing to do',
+    about: 'seconds from one round of the counts, payers, feedback, rankings and edges to the next',
     readers: ['enrichment'],
   },
   NEYNAR_URL: {

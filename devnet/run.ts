@@ -18,8 +18,8 @@ import { chainSettings } from './world/settings.ts'
 const blockSeconds = 2
 /** How often the job reads the hub's events. */
 const hubPollSeconds = 1
-/** So soon edges follow what has been read of accounts. */
-const edgesPauseSeconds = 5
+/** So soon counts follow settlements, and edges what has been read of accounts. */
+const countsPauseSeconds = 5
 /** Taken when they are free. */
 const usualPorts = { api: 3000, graphql: 3001, hub: 3381, firstChain: 8545 }
 
@@ -138,7 +138,7 @@ function environment(
     CHAINS_FILE: chainsFile,
     HUB_URL: hub.url,
     HUB_POLL_SECONDS: String(hubPollSeconds),
-    EDGES_PAUSE_SECONDS: String(edgesPauseSeconds),
+    COUNTS_PAUSE_SECONDS: String(countsPauseSeconds),
     FACILITATOR_HOSTS: 'off',
     ...(agentHosts && {
       IPFS_GATEWAYS: agentHosts.gateway.url,

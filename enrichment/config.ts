@@ -23,7 +23,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** Whether facilitators are asked for their accounts. */
     asksFacilitators: vars.FACILITATOR_HOSTS === 'on',
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,
-    edgesPauseMs: vars.EDGES_PAUSE_SECONDS * 1_000,
+    countsPauseMs: vars.COUNTS_PAUSE_SECONDS * 1_000,
     neynar: vars.NEYNAR_API_KEY
       ? { url: vars.NEYNAR_URL, apiKey: vars.NEYNAR_API_KEY, requestsPerSecond: neynar.requestsPerSecond }
       : undefined,

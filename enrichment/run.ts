@@ -14,7 +14,7 @@ import { NoAnswer } from '../hosts/no-answer.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { untilStopSignal } from '../ops/stop.ts'
-import { hour, minute, second } from '../ops/time.ts'
+import { hour, second } from '../ops/time.ts'
 import { sources } from '../sources.ts'
 import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
@@ -165,13 +165,13 @@ export async function runEnrichment({
     ...sourceLoops,
     joinLoop,
     loop('large holders', () => runLargeHolders(join), joinRestMs),
-    loop('edges', edge, config.edgesPauseMs),
+    loop('edges', edge, config.countsPauseMs),
     rollupLoop,
     loop('income', () => runIncome({ pool }), incomeRestMs),
-    loop('settlement counts', refresh, minute),
-    loop('payers', payers, minute),
-    loop('feedback', feedback, minute),
-    loop('rankings', rankings, minute, rankingsRestFactor),
+    loop('settlement counts', refresh, config.countsPauseMs),
+    loop('payers', payers, config.countsPauseMs),
+    loop('feedback', feedback, config.countsPauseMs),
+    loop('rankings', rankings, config.countsPauseMs, rankingsRestFactor),
     loop('old changes', () => forgetOldChanges({ pool, now }), hour),
   ])
   server.close()

@@ -12,6 +12,11 @@ const alone = ['test/claim/bodies.test.ts', 'test/chain/eighth-chain.test.ts', '
 
 /** What takes longest, the longest first: begun late, each of them would run on by itself with one core idle. */
 const long = [
+  'test/ground/image.endurance.test.ts',
+  'test/chain/faults.endurance.test.ts',
+  'test/enrichment/budget.endurance.test.ts',
+  'test/chain/backfill-crashes.endurance.test.ts',
+  'test/client/mirror.endurance.test.ts',
   'test/chain/reorgs.test.ts',
   'test/chain/scope/scope.test.ts',
   'test/pages/browser.test.ts',

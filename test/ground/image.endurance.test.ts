@@ -28,7 +28,8 @@ const others = [...mains].filter((main) => !isGraphql(main))
 const npm = 'npm@11.21.2'
 /** A process for others than its own container has to know its address. */
 const known = { BASE_URL: 'https://api.directory.example', SITE_URL: 'https://directory.example' }
-const stepMs = 900_000
+/** Beside other tests on two cores a build takes a quarter of an hour. */
+const stepMs = 1_800_000
 
 /** Images and containers of this test: nothing of the machine's own is seen or named anew. */
 const store = mkdtempSync(join(tmpdir(), 'images-'))

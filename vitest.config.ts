@@ -10,9 +10,11 @@ const endurance = process.env.ENDURANCE === '1'
 /** What measures the memory of its process, adds a chain to it, or starts all of the local world has its own worker. */
 const alone = ['test/claim/bodies.test.ts', 'test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
 
+/** What takes both cores for minutes, or has all its answers within a time: when everything else is done. */
+const quiet = endurance ? ['test/ground/image.endurance.test.ts', 'test/api/http/bursts.test.ts'] : []
+
 /** What takes longest, the longest first: begun late, each of them would run on by itself with one core idle. */
 const long = [
-  'test/ground/image.endurance.test.ts',
   'test/chain/faults.endurance.test.ts',
   'test/enrichment/budget.endurance.test.ts',
   'test/chain/backfill-crashes.endurance.test.ts',
@@ -45,11 +47,11 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** A server for the databases and compiled sources for what is started; six files at a time keep two cores busy. */
+/** A server for the databases and compiled sources for what is started; five files at a time keep two cores busy. */
 const equipped = {
   globalSetup: ['test/support/compile/sources.ts', 'test/support/database-server.ts'],
   provide: { endurance },
-  maxWorkers: 6,
+  maxWorkers: 5,
   sequence: { groupOrder: 1 },
 }
 
@@ -75,15 +77,23 @@ export default defineConfig({
         test: {
           name: 'sharing',
           include: ['test/**/*.test.ts'],
-          exclude: [...house, ...alone, enduring],
+          exclude: [...house, ...alone, ...quiet, enduring],
           isolate: false,
           ...equipped,
         },
       },
       {
         extends: true,
-        test: { name: 'alone', include: endurance ? [...alone, enduring] : alone, ...equipped },
+        test: { name: 'alone', include: endurance ? [...alone, enduring] : alone, exclude: quiet, ...equipped },
       },
+      ...(endurance
+        ? [
+            {
+              extends: true as const,
+              test: { name: 'quiet', include: quiet, ...equipped, maxWorkers: 1, sequence: { groupOrder: 2 } },
+            },
+          ]
+        : []),
     ],
   },
 })

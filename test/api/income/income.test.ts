@@ -245,15 +245,22 @@ test('a file that would be too long is refused, and an unreadable filter leaves 
   await seedAgent(database.pool, { fid: 8, addresses: [seller] })
   await insert(database.pool, 'agent_change', { fid: 8, kind: 'upsert', changed_at: birth })
   await seedSettlement(database.pool, { chain: 'base', recipient: seller, block: 960, at: at(50) })
-  await database.pool.query(
-    `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
-                             payer, recipient, facilitator, payment_nonce, tx_hash)
-     select amount, block_timestamp, block_number, n, chain, selector_source, selector, token, payer, recipient,
-            facilitator, payment_nonce, tx_hash
-       from settlement, generate_series(1, $1::int) n where recipient = $2`,
-    [incomeLimits.csvLines, bytes(seller)],
-  )
-  while ((await runIncome({ pool: database.pool })) > 0);
+  const copyUpTo = async (last: number) => {
+    await database.pool.query(
+      `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                               payer, recipient, facilitator, payment_nonce, tx_hash)
+       select amount, block_timestamp, block_number, log_index + n, chain, selector_source, selector, token, payer,
+              recipient, facilitator, payment_nonce, tx_hash
+         from (select * from settlement where recipient = $2 order by log_index desc limit 1) s,
+              generate_series(1, $1 - s.log_index) n`,
+      [last, bytes(seller)],
+    )
+    while ((await runIncome({ pool: database.pool })) > 0);
+  }
+  await copyUpTo(4_500)
+  const [, ...long] = (await (await api.get('/api/agent/8/income.csv?chain=base')).text()).trimEnd().split('\r\n')
+  expect(long.map((line) => Number(line.split(',')[3]))).toEqual(Array.from({ length: 4_501 }, (_, n) => n))
+  await copyUpTo(incomeLimits.csvLines)
   expect(await failure(await api.get('/api/agent/8/income.csv'))).toMatchObject({ status: 400 })
   const none = await (await api.get('/api/agent/8/income.csv?since=yesterday')).text()
   expect(none.split('\r\n')).toHaveLength(2)

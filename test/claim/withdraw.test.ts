@@ -242,7 +242,7 @@ describe('the challenge', () => {
 const races = rounds(1, 50)
 
 test('parallel claims and withdrawals have one order, and every reader agrees on what it came to', {
-  timeout: 600_000,
+  timeout: 1_200_000,
 }, async () => {
   const apis = [stage.api, await stage.another()]
   for (let race = 0; race < races; race++) {

@@ -69,7 +69,7 @@ const columns = [
 ] as const satisfies readonly (keyof IncomePayment)[]
 
 /** Payments that one statement reads: none is to take as long as a statement may, and others have their turn in between. */
-const paymentsAtOnce = 2_000
+const paymentsAtOnce = 5_000
 
 /**
  * GET /api/agent/:fid/income.csv. The document is made whole, not sent in parts: it has `incomeLimits.csvLines` lines of some

@@ -257,9 +257,9 @@ test('a file that would be too long is refused, and an unreadable filter leaves 
     )
     while ((await runIncome({ pool: database.pool })) > 0);
   }
-  await copyUpTo(4_500)
+  await copyUpTo(5_500)
   const [, ...long] = (await (await api.get('/api/agent/8/income.csv?chain=base')).text()).trimEnd().split('\r\n')
-  expect(long.map((line) => Number(line.split(',')[3]))).toEqual(Array.from({ length: 4_501 }, (_, n) => n))
+  expect(long.map((line) => Number(line.split(',')[3]))).toEqual(Array.from({ length: 5_501 }, (_, n) => n))
   await copyUpTo(incomeLimits.csvLines)
   expect(await failure(await api.get('/api/agent/8/income.csv'))).toMatchObject({ status: 400 })
   const none = await (await api.get('/api/agent/8/income.csv?since=yesterday')).text()

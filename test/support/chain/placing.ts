@@ -23,6 +23,8 @@ const rowsPerBlock = 10
 const loadedBlocks = 1_000
 const hotBlocks = 20
 const readPauseMs = 5
+/** Blocks whose settlements one statement inserts: far below what the pool's statement timeout ends. */
+const insertedBlocks = 10_000
 
 /** Settlements of blocks, ten a block; `id`: an expression, null for rows of final blocks. */
 const insertBlocks = (table: string, id: string) => `
@@ -47,7 +49,11 @@ export async function placeBesideReader(rows: number): Promise<PlacingRun> {
     await pool.query(insertBlocks(aside.aside, 'null'), [0, loadedBlocks - 1])
     await pool.query('update backfill_shard set next_block = last_block + 1')
     let head = loadedBlocks + rows / rowsPerBlock
-    await pool.query(insertBlocks('settlement', 'null'), [loadedBlocks, head - hotBlocks])
+    for (let from = loadedBlocks; from <= head - hotBlocks; from += insertedBlocks)
+      await pool.query(insertBlocks('settlement', 'null'), [
+        from,
+        Math.min(from + insertedBlocks - 1, head - hotBlocks),
+      ])
     await pool.query(insertBlocks('settlement', `'base-' || n`), [head - hotBlocks + 1, head])
     await pool.query(
       `insert into chain_state (chain, chain_id, indexed_block, finalized_block, head_block, updated_at)

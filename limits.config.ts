@@ -44,7 +44,7 @@ export const pictureLimits = {
 /** Of income. */
 export const incomeLimits = {
   /** Payments of one file for bookkeeping; more are refused. */
-  csvLines: 20_000,
+  csvLines: 10_000,
 } as const
 
 /** What a query may hold. */

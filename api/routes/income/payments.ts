@@ -101,8 +101,8 @@ export const incomeCsv = route({
     const lines: string[] = []
     let after: readonly string[] | undefined
     do {
-      const page = await readPayments(database, { fid, limit: paymentsAtOnce, order: 'asc', filter, after })
-      lines.push(...(JSON.parse(page.rows) as Line[]).map(lineOf))
+      const page = await readPayments(database, { fid, limit: paymentsAtOnce, order: 'asc', filter, after, columns })
+      lines.push(...(JSON.parse(page.rows) as Cell[][]).map(lineOf))
       after = page.next ?? undefined
       if (after && lines.length >= incomeLimits.csvLines) throw tooMany()
     } while (after)
@@ -110,13 +110,18 @@ export const incomeCsv = route({
   },
 })
 
-type Line = Record<(typeof columns)[number], string | number | boolean | null>
+type Cell = string | number | boolean | null
 
-function lineOf(line: Line): string {
-  const explorer = chainOf(line.chain as ChainName).explorer.transaction.replace('{hash}', String(line.tx_hash))
-  const exact = { ...line, amount_usdc: line.amount_usdc === null ? null : dollarsOf(String(line.amount)) }
-  return `${[...columns.map((name) => exact[name]), explorer].map(cellOf).join(',')}\r\n`
+/** Of the values of `columns`. */
+function lineOf(values: readonly Cell[]): string {
+  const cells = [...values]
+  const value = (name: (typeof columns)[number]) => String(values[columns.indexOf(name)])
+  if (values[dollarsAt] !== null) cells[dollarsAt] = dollarsOf(value('amount'))
+  cells.push(chainOf(value('chain') as ChainName).explorer.transaction.replace('{hash}', value('tx_hash')))
+  return `${cells.map(cellOf).join(',')}\r\n`
 }
+
+const dollarsAt = columns.indexOf('amount_usdc')
 
 /** Dollars of base units, with all six decimals: a JavaScript number would round large ones. */
 function dollarsOf(amount: string): string {
@@ -128,7 +133,7 @@ function dollarsOf(amount: string): string {
 const decimals = 6
 
 /** Source: RFC 4180; OWASP, "CSV Injection", for what a spreadsheet takes for a formula. */
-function cellOf(value: string | number | boolean | null): string {
+function cellOf(value: Cell): string {
   const text = value === null ? '' : String(value)
   const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

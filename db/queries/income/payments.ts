@@ -28,6 +28,8 @@ interface Payments {
   }
   /** Microseconds since 1970, chain, block and log index of the row that the page begins behind. */
   readonly after?: readonly string[] | undefined
+  /** Rows are arrays of these instead of objects with all: of thousands of rows much of the text is names. */
+  readonly columns?: readonly PaymentColumn[]
 }
 
 interface PaymentPage {
@@ -47,7 +49,7 @@ interface PaymentPage {
  */
 export async function incomePayments(
   db: Queryable,
-  { fid, limit, order, filter, after }: Payments,
+  { fid, limit, order, filter, after, columns }: Payments,
 ): Promise<PaymentPage> {
   const values: unknown[] = [fid, limit]
   const parameter = (value: unknown, type: string) => `$${values.push(value)}::${type}`
@@ -85,7 +87,7 @@ recent as (
    order by ${settlementOrder(order)} limit ${one}
 ),
 page as materialized (select * from recent s order by ${settlementOrder(order)} limit $2)
-select coalesce((select json_agg(${paymentObject} order by ${settlementOrder(order)})
+select coalesce((select json_agg(${paymentAs(columns)} order by ${settlementOrder(order)})
                    from page s
                    left join facilitator_sender f on f.address = s.facilitator
                    left join chain_state state on state.chain = s.chain), '[]')::text as rows,
@@ -123,24 +125,33 @@ select coalesce(sum(i.n), 0)::float8 as n
   return rows[0]?.n ?? 0
 }
 
-const paymentObject = `json_build_object(
-    'tx_hash', ${hex('s.tx_hash')},
-    'block_number', s.block_number,
-    'log_index', s.log_index,
-    'block_timestamp', ${isoTime('s.block_timestamp')},
-    'chain', s.chain,
-    'payer_address', ${hex('s.payer')},
-    'recipient_address', ${hex('s.recipient')},
-    'token_address', ${hex('s.token')},
-    'amount', s.amount::text,
-    'amount_usdc', case when s.is_dollar then ${dollars('s.amount')} end,
-    'kind', s.kind,
-    'forwarder_address', ${hex('s.forwarder')},
-    'flag', ${incomeFlag('$1', 's')},
-    'facilitator_address', ${hex('s.facilitator')},
-    'facilitator_name', f.name,
-    'builder_codes', (select json_build_object('facilitator', c.facilitator, 'app', c.app, 'services', c.services)
+const paymentFields = {
+  tx_hash: hex('s.tx_hash'),
+  block_number: 's.block_number',
+  log_index: 's.log_index',
+  block_timestamp: isoTime('s.block_timestamp'),
+  chain: 's.chain',
+  payer_address: hex('s.payer'),
+  recipient_address: hex('s.recipient'),
+  token_address: hex('s.token'),
+  amount: 's.amount::text',
+  amount_usdc: `case when s.is_dollar then ${dollars('s.amount')} end`,
+  kind: 's.kind',
+  forwarder_address: hex('s.forwarder'),
+  flag: incomeFlag('$1', 's'),
+  facilitator_address: hex('s.facilitator'),
+  facilitator_name: 'f.name',
+  builder_codes: `(select json_build_object('facilitator', c.facilitator, 'app', c.app, 'services', c.services)
                         from builder_code c
-                       where (c.chain, c.block_number, c.log_index) = (s.chain, s.block_number, s.log_index)),
-    'x402_evidence', ${evidence('s')},
-    'final', coalesce(s.block_number <= state.finalized_block, false))`
+                       where (c.chain, c.block_number, c.log_index) = (s.chain, s.block_number, s.log_index))`,
+  x402_evidence: evidence('s'),
+  final: 'coalesce(s.block_number <= state.finalized_block, false)',
+} as const
+type PaymentColumn = keyof typeof paymentFields
+
+function paymentAs(columns: readonly PaymentColumn[] | undefined): string {
+  if (columns) return `json_build_array(${columns.map((name) => paymentFields[name]).join(', ')})`
+  return `json_build_object(${Object.entries(paymentFields)
+    .map(([name, field]) => `'${name}', ${field}`)
+    .join(',\n    ')})`
+}

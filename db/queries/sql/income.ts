@@ -49,7 +49,7 @@ export const incomeFlag = (fid: string, payment: string) => `case
  * `builder_code`, the calldata of its transaction names who had a part in it. */
 export const evidence = (payment: string) => `case
            when ${payment}.by_contract then 'contract'
-           when exists (select from facilitator_sender f where f.address = ${payment}.facilitator) then 'facilitator'
+           when ${payment}.facilitator in (select address from facilitator_sender) then 'facilitator'
            when exists (select from builder_code c
                          where (c.chain, c.block_number, c.log_index) = (${payment}.chain, ${payment}.block_number, ${payment}.log_index))
              then 'builder_code'

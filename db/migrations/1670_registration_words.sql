@@ -1,0 +1,20 @@
+-- Words: what the registry calls a token is a registration here; a token is money.
+comment on column directory.registrations.erc8004_id is 'Number of the registration; 0 is a real one, and some are beyond 64 bits.';
+comment on column directory.registrations.owner_address is 'Who holds the registration; null: it was burned.';
+comment on column directory.registrations.burned is 'Whether it is burned.';
+comment on column directory.registrations.updated_at is 'Block time of the last event of the registration.';
+comment on column directory.holdings.erc8004_id is 'Number of the registration.';
+comment on column directory.specs.domain_verified is 'Whether the host lists a registration of the agent as its own.';
+comment on view directory.feedback is e'@behavior -*\nFeedback on ERC-8004 registrations, whoever gave it, revoked ones included. Give a chain with a registration, or client_bytes.';
+comment on column directory.feedback.erc8004_id is 'Number of the registration that was judged.';
+comment on column directory.feedback.feedback_index is 'Counts the feedback of one client to one registration from 1 on.';
+comment on column directory.feedback_totals.erc8004_id is 'Number of the registration.';
+comment on column directory.agent_feedback.erc8004_id is 'Number of the registration that was judged.';
+comment on column directory.agent_feedback.feedback_index is 'Counts the feedback of one client to one registration from 1 on.';
+comment on column directory.transfers.erc8004_id is 'Number of the registration.';
+comment on column directory.registration_metadata.erc8004_id is 'Number of the registration.';
+comment on column directory.services.erc8004_id is 'Number of the registration.';
+comment on column directory.trust_models.erc8004_id is 'Number of the registration.';
+comment on view directory.feedback_responses is e'@behavior -*\nResponses to feedback, whoever appended them. Give a chain with a registration.';
+comment on column directory.feedback_responses.erc8004_id is 'Number of the registration that was judged.';
+comment on column directory.feedback_responses.feedback_index is 'Which of the client’s feedback to the registration, from 1 on.';

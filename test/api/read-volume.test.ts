@@ -3,7 +3,7 @@ import { settlementChains } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { allSettlements } from '../../db/queries/read/all-settlements.ts'
 import { leaderboard, leaderboardPeriods } from '../../db/queries/read/leaderboard.ts'
-import { agentProfile } from '../../db/queries/read/profile.ts'
+import { agentProfile, agentProfiles } from '../../db/queries/read/profile.ts'
 import { agentSettlements, settlementPage } from '../../db/queries/read/settlements.ts'
 import { directoryStats } from '../../db/queries/read/stats.ts'
 import { addressPortfolio } from '../../db/queries/time/portfolio.ts'
@@ -107,6 +107,22 @@ test('a profile names no partition of settlements, of which there is one more fo
   const scanned = plan.filter((line) => / on settlement/.test(line))
   expect(scanned.join()).toContain('settlement_total')
   expect(settlementPartitions(scanned)).toEqual([])
+})
+
+test('of a batch of profiles, what is beside the sums is counted once, and no partition is named', async () => {
+  const { answer, plan } = await planned(database.pool, (db) =>
+    agentProfiles(db, { fids: [fid], addresses: [], settlementOverloads, installation }),
+  )
+  expect(JSON.parse(answer.agents)[0].settlements_all).toBe(paid)
+  const counted = plan.filter((line) => line.includes('Function Scan on settlements_beside'))
+  expect(counted).toEqual([expect.stringContaining('settlements_beside_windows')])
+  expect(settlementPartitions(plan)).toEqual([])
+})
+
+test('whether clients of feedback paid is looked up by agent and client, not among all who paid either', async () => {
+  const { plan } = await planned(database.pool, (db) => agentProfile(db, { fid, settlementOverloads, installation }))
+  const looked = plan.filter((line) => line.includes('settlement_payer'))
+  expect(looked).toEqual([expect.stringContaining('settlement_payer_pkey')])
 })
 
 test.each(leaderboardPeriods)('a ranking of %s names no partition of settlements either', async (period) => {

@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import type { Installation } from '../sql/installation.ts'
 import { members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
-import { settlementFigures } from '../sql/settlement-windows.ts'
+import { figuresBeside, settlementFigures } from '../sql/settlement-windows.ts'
 
 interface ProfileOptions {
   readonly fid: number
@@ -17,34 +17,35 @@ export async function agentProfile(
   db: Queryable,
   { fid, settlementOverloads, installation, fields }: ProfileOptions,
 ): Promise<string | undefined> {
-  const { object, beside } = built(fields)
+  const { object, joined } = built(fields, null)
   const { rows } = await db.query<{ body: string }>({
     name: fields ? undefined : 'agent-profile',
-    text: `select ${object}::text as body from agent a ${beside} where a.fid = $2 and ${everyParameter}`,
+    text: `select ${object}::text as body from agent a ${joined} where a.fid = $2 and ${everyParameter}`,
     values: [JSON.stringify(installation), fid, settlementOverloads === 'all'],
   })
   return rows[0]?.body
 }
 
-const figures = settlementFigures({
-  addresses: 'a.verified_addresses',
-  overloads: '$3::boolean',
-  since: `now() - interval '30 days'`,
-})
-const paid = `
- cross join lateral (select recent as last_30d, ever, newest_at from (${figures}) figures) paid`
+const overloads = '$3::boolean'
+const since = `now() - interval '30 days'`
+const paid = (beside: string | null) => `
+ cross join lateral (
+   select recent as last_30d, ever, newest_at
+     from (${settlementFigures({ addresses: 'a.verified_addresses', overloads, since, beside })}) figures
+ ) paid`
 const source = ` cross join lateral (${sourceTimes}) source`
 /** A statement names all of its parameters, whichever fields it builds. */
 const everyParameter = '$1::jsonb is not null and $3::boolean is not null'
 
-/** The object of some fields, and what it needs beside the agent: pieces that nobody asked for are not built. */
-function built(fields: readonly string[] | undefined): { object: string; beside: string } {
+/** The object of some fields, and what it joins with the agent: pieces that nobody asked for are not built. */
+function built(fields: readonly string[] | undefined, beside: string | null) {
   const object = `json_build_object(${members(profileFields, fields ?? null)})`
-  return { object, beside: `${object.includes('paid.') ? paid : ''}${object.includes('source.') ? source : ''}` }
+  const joined = `${object.includes('paid.') ? paid(beside) : ''}${object.includes('source.') ? source : ''}`
+  return { object, joined }
 }
 
 /** The agent that each address leads to: of several the claimed, then the newest verification, then the lowest fid. */
-const batch = ({ object, beside }: ReturnType<typeof built>) => `
+const batch = ({ object, joined }: ReturnType<typeof built>) => `
 with given as (
   select fid, null::bytea as address, place from unnest($2::bigint[]) with ordinality as one (fid, place)
    union all
@@ -54,8 +55,11 @@ with given as (
          one.address, cardinality($2::bigint[]) + one.place
     from unnest($4::bytea[]) with ordinality as one (address, place)
 ),
-found as (select g.fid, min(g.place) as place from given g join agent using (fid) group by g.fid)
-select (select coalesce(json_agg(${object} order by found.place), '[]') from found join agent a using (fid) ${beside})::text
+found as (select g.fid, min(g.place) as place from given g join agent using (fid) group by g.fid),
+recipient as (select distinct unnest(verified_addresses) as address from found join agent using (fid)),
+-- Counted once for all of them, and only when a field says it.
+beside as materialized (${figuresBeside({ addresses: 'array(select address from recipient)', overloads, since })})
+select (select coalesce(json_agg(${object} order by found.place), '[]') from found join agent a using (fid) ${joined})::text
          as agents,
        (select count(*) from found) as count,
        (select coalesce(json_agg(coalesce(to_json('0x' || encode(g.address, 'hex')), to_json(g.fid)) order by g.place), '[]')
@@ -79,7 +83,7 @@ export async function agentProfiles(
   const bytes = addresses.map((address) => Buffer.from(address.slice(2), 'hex'))
   const { rows } = await db.query<ProfileBatch>({
     name: fields ? undefined : 'agent-profiles',
-    text: batch(built(fields)),
+    text: batch(built(fields, 'beside')),
     values: [JSON.stringify(installation), fids, settlementOverloads === 'all', bytes],
   })
   return rows[0] ?? { agents: '[]', count: 0, notFound: '[]' }

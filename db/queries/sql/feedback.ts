@@ -17,13 +17,22 @@ const accountsBehind = (clients: string, agent: string) => `
    where not exists (select from unlisted u where u.fid = v.fid)
    order by v.address, v.fid <> ${agent}.fid, peer.fid is null, v.fid`
 
-/** When clients paid the agent first: more than nothing, in final blocks that are rolled up. */
+/**
+ * When clients paid the agent first: more than nothing, in final blocks that are rolled up. Each is looked up: the planner
+ * would read all who ever paid the agent, once for each client.
+ */
 const firstPaid = (clients: string, agent: string) => `
-  select s.payer as client, min(s.first_at) as paid_at
+  select c.client, min(s.first_at) as paid_at
     from ${clients} c
-    join settlement_payer s on s.payer = c.client
-   where s.recipient = any (${agent}.verified_addresses) and s.amount > 0 and not s.overload
-   group by s.payer`
+   cross join unnest(${agent}.verified_addresses) as paid (address)
+   cross join lateral (
+     select s.first_at, s.amount, s.overload
+       from settlement_payer s
+      where s.recipient = paid.address and s.payer = c.client
+     offset 0
+   ) s
+   where s.amount > 0 and not s.overload
+   group by c.client`
 
 /**
  * CTEs `accounts` and `paid`: what is known of the clients of the feedback in a relation, for `knownOf`. Each client is

@@ -193,26 +193,45 @@ select b.recipient, ${counts}
  group by b.recipient`
 }
 
+interface Figures {
+  readonly addresses: string
+  readonly overloads: string
+  readonly since: string
+}
+
 /**
  * A statement of one row: settlements to some addresses, each there once, after a time (`recent`) and `ever`, to the row,
  * and the time of the newest (`newest_at`), null when there is none. What `countedSettlements` comes to, for a statement
- * that is asked often of few addresses: it names no partition, which takes longer than reading the sums.
+ * that is asked often of few addresses: it names no partition, which takes longer than reading the sums. `beside`: the
+ * relation that `figuresBeside` gives of these addresses and others, where the statement has one; null: they are counted.
  */
 export function settlementFigures({
   addresses,
   overloads,
   since,
-}: {
-  readonly addresses: string
-  readonly overloads: string
-  readonly since: string
-}): string {
+  beside,
+}: Figures & { readonly beside: string | null }) {
   const shown = `t.recipient = any (${addresses}) and (${overloads} or not t.overload)`
+  const unsummed =
+    beside === null
+      ? `settlements_beside_sums(${addresses}, ${since}, ${overloads})`
+      : `(select coalesce(sum(b.recent), 0) as recent, coalesce(sum(b.ever), 0) as ever, max(b.newest_at) as newest_at
+            from ${beside} b where b.recipient = any (${addresses}))`
   return `
 select hours.n + beside.recent as recent, totals.n + beside.ever as ever,
        greatest(totals.newest_at, beside.newest_at) as newest_at
   from (select coalesce(sum(t.n), 0) as n, max(t.last_at) as newest_at from settlement_total t where ${shown}) totals
  cross join (select coalesce(sum(t.n), 0) as n
                from settlement_hourly t where t.hour > ${hourOf(since)} and ${shown}) hours
- cross join settlements_beside_sums(${addresses}, ${since}, ${overloads}) beside`
+ cross join ${unsummed} beside`
 }
+
+/**
+ * A statement: what is beside the sums of a few hundred addresses, each there once, by `recipient`, for `settlementFigures`
+ * of each of them. To look at each address on its own takes longer to begin than to read.
+ */
+export const figuresBeside = ({ addresses, overloads, since }: Figures): string => `
+select b.recipient, count(*) filter (where b.since is not null or b.block_timestamp > ${since}) as recent,
+       count(*) filter (where b.since is null) as ever, max(b.block_timestamp) as newest_at
+  from ${besideSums({ addresses, overloads, sinces: [since] })} b
+ group by b.recipient`

@@ -1,6 +1,11 @@
 import { expect } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
-import { besideSums, countedSettlements, settlementFigures } from '../../../db/queries/sql/settlement-windows.ts'
+import {
+  besideSums,
+  countedSettlements,
+  figuresBeside,
+  settlementFigures,
+} from '../../../db/queries/sql/settlement-windows.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { addressOf, hashOf, seedChainState } from '../../support/seed.ts'
@@ -154,9 +159,12 @@ select s.recipient as address, ${windows
  group by 1 order by 1`
 
 const since = `$2::timestamptz - interval '30 days'`
-const figures = `
+const asked = { addresses: '$1::bytea[]', overloads: '$3::boolean', since }
+const everyAddress = `array[${recipients.map((address) => `'\\x${address.slice(2)}'`).join(', ')}]::bytea[]`
+const figures = (ofMany: boolean) => `
+with beside as materialized (${figuresBeside({ ...asked, addresses: everyAddress })})
 select recent::text, ever::text, newest_at
-  from (${settlementFigures({ addresses: '$1::bytea[]', overloads: '$3::boolean', since })}) f`
+  from (${settlementFigures({ ...asked, beside: ofMany ? 'beside' : null })}) f`
 const directFigures = `
 select count(*) filter (where s.block_timestamp > ${since})::text as recent, count(*)::text as ever,
        max(s.block_timestamp) as newest_at
@@ -173,8 +181,9 @@ export async function expectExactWindows({ pool }: TestDatabase, now: Date): Pro
       expect(rows).toEqual(facts)
     }
     for (const some of [values[0], [bytes(recipients[0] as string)], []]) {
-      const asked = [some, now, overloads]
-      expect((await pool.query(figures, asked)).rows).toEqual((await pool.query(directFigures, asked)).rows)
+      const of = [some, now, overloads]
+      const { rows } = await pool.query(directFigures, of)
+      for (const ofMany of [false, true]) expect((await pool.query(figures(ofMany), of)).rows).toEqual(rows)
     }
   }
 }

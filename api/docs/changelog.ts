@@ -17,7 +17,8 @@ Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve mon
 <a href="/feed/api.atom">/feed/api.atom</a>.</p>
 ${apiChanges.map(
   ({ id, day, kind, title, text, operations }) => html`<section id="${id}"><h2>${title}</h2>
-<p><time datetime="${day}">${day}</time>, ${kind}. ${prose(text)}</p>
+<p class="sub"><time datetime="${day}">${day}</time>, ${kind}</p>
+<p>${prose(text)}</p>
 ${operations.length > 0 && html`<p>${operations.map((one) => html`<a href="${requestPath(one)}"><code>${one}</code></a> `)}</p>`}</section>`,
 )}`,
   )

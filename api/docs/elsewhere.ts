@@ -5,7 +5,7 @@ import { docsFrame } from './frame.ts'
 
 /** `/docs/graphql`: the same data by GraphQL. */
 export function graphqlPage(site: Site, baseUrl: string): string {
-  const query = '{ allAgents(first: 5, orderBy: [LISTED_AT_DESC]) { nodes { fid handle chains } } }'
+  const query = '{ allAgents(first: 5) { nodes { fid handle chains } } }'
   const head = { path: '/docs/graphql', title: 'GraphQL', description: 'The directory by GraphQL.' }
   return docsFrame(
     site,

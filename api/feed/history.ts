@@ -1,5 +1,6 @@
 import { chainOf, type chains } from '../../chains.config.ts'
 import type { Profile } from '../pages/parts/answers.ts'
+import { protocolNames } from '../schemas/enriched.ts'
 
 /** Something that happened to an agent. */
 interface HistoryEvent {
@@ -70,7 +71,7 @@ function found({ agent_specs: { documents } }: Profile): Happening[] {
           {
             id: `found-${kind}-${encodeURIComponent(url)}`,
             at,
-            text: `Serves ${kind} at ${URL.parse(url)?.host ?? url}`,
+            text: `Serves ${protocolNames[kind]} at ${URL.parse(url)?.host ?? url}`,
           },
         ],
   )

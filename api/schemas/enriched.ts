@@ -57,10 +57,14 @@ const uptime = (days: number) =>
     })
 const uptimes = { uptime_7d: uptime(7), uptime_30d: uptime(30) }
 
+/** What a document is of, as people write it. */
+export const protocolNames = { a2a: 'A2A', mcp: 'MCP', openapi: 'OpenAPI', x402: 'x402' } as const
+type Protocol = keyof typeof protocolNames
+
 const specDocument = z
   .strictObject({
     kind: z
-      .enum(['a2a', 'mcp', 'openapi', 'x402'])
+      .enum(Object.keys(protocolNames) as [Protocol, ...Protocol[]])
       .meta({ description: 'A2A agent card, MCP server, OpenAPI description, or x402 resources.' }),
     url: z.string(),
     version: text.meta({ description: 'As the document says.' }),

@@ -5,6 +5,7 @@ import { rowLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import { flagParameter, wordParameter } from '../../http/parameters.ts'
 import { discoveryQuery, facetFilters } from '../../routes/discovery.ts'
+import { protocolNames } from '../../schemas/enriched.ts'
 import type { facetsAnswer } from '../../schemas/search.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { figure } from '../parts/figures.ts'
@@ -46,7 +47,6 @@ const sortNames: Record<Exclude<Filters['sort'], 'best'>, string> = {
   'most-active': 'Most active',
 }
 
-const protocolNames: Record<string, string> = { a2a: 'A2A', mcp: 'MCP', openapi: 'OpenAPI', x402: 'x402' }
 /** Of a skill, on its chip. */
 const skillCharacters = 28
 
@@ -108,7 +108,7 @@ ${group(
     .parse(Object.keys(protocolNames))
     ?.map((kind) =>
       chip(
-        protocolNames[kind] ?? kind,
+        protocolNames[kind],
         protocol?.includes(kind) ?? false,
         directoryPath(filters, { protocol: switched(protocol, kind) }),
         count('protocol', kind),

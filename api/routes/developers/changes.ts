@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'shorter-income-files',
+    day: '2026-11-23',
+    kind: 'changed',
+    title: 'Files of income hold half as many payments',
+    text:
+      'An agent’s `income.csv` holds half as many payments as before, so that it comes in time whatever else is asked. ' +
+      'More are refused with 400, as before: narrow `since` and `until`, or page through /income/payments.',
+    operations: ['getIncomeCsv'],
+  },
+  {
     id: 'registrations-in-words',
     day: '2026-11-23',
     kind: 'changed',

@@ -97,9 +97,13 @@ edge as materialized (
    cross join lateral (
      select h.hour
        from (select h.hour, sum(h.n) over (order by h.hour ${order}) as examined
-               from settlement_hourly h
-              where h.recipient = recipient.address and (${overloads} or not h.overload)
-                and ${[isThere, ...hours].join(' and ')}) h
+               -- An hour has a settlement at least. A limit as a value unknown has the index read, to where they suffice.
+               from (select h.hour, h.n
+                       from settlement_hourly h
+                      where h.recipient = recipient.address and (${overloads} or not h.overload)
+                        and ${[isThere, ...hours].join(' and ')}
+                      order by h.hour ${order}
+                      limit (select ${most})) h) h
       where examined >= ${most}
       order by h.hour ${order}
       limit 1

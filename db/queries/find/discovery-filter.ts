@@ -54,12 +54,12 @@ const conditionOf: {
   registered_until: (value) => `a.registered_at < ${value}::timestamptz`,
   seen_since: (value) =>
     `greatest(a.registry_event_at, a.last_settlement_at, a.last_message_at, a.last_alive_at) >= ${value}::timestamptz`,
-  protocol: (value) =>
-    `a.fid in (select s.fid from agent_spec s where s.has_content and s.kind = any (${value}::text[]))`,
-  skill: (value) => `a.fid in (
-    select s.fid from agent_spec s cross join lateral unnest(s.skills) skill
-     where s.has_content and lower(skill) = any (${value}::text[]))`,
-  alive: (value) => `(a.fid in (select s.fid from agent_spec s where ${isAlive})) = ${value}::boolean`,
+  protocol: (value) => `exists (
+    select from agent_spec s where s.fid = a.fid and s.has_content and s.kind = any (${value}::text[]))`,
+  skill: (value) => `exists (
+    select from agent_spec s cross join lateral unnest(s.skills) skill
+     where s.fid = a.fid and s.has_content and lower(skill) = any (${value}::text[]))`,
+  alive: (value) => `(exists (select from agent_spec s where s.fid = a.fid and ${isAlive})) = ${value}::boolean`,
   paid_30d: (value) => `(a.settlements_30d > 0) = ${value}::boolean`,
 }
 

@@ -30,7 +30,7 @@ export async function discoveryFacets(db: Queryable, filter: DiscoveryFilter, is
 function ofSearch(q: string, filter: DiscoveryFilter) {
   const asked = askedBy(q, null)
   const { values, ...conditions } = conditionsOf({ ...filter, q: null }, { named: null, before: asked.values })
-  const counted = { columns: namedColumns(conditions), any: besidesTwo(conditions), parts: partsOf(conditions) }
+  const counted = { lookedUp: (fids: string) => lookedUp(conditions, fids), parts: partsOf(conditions) }
   // Found in different ways an agent is there more than once. There are no more than are counted.
   const text = `
 with ${searchedHits(asked, counted)},
@@ -45,7 +45,7 @@ async function ofList(db: Queryable, filter: DiscoveryFilter) {
   const text = `
 with found as materialized (
   select *, row_number() over (partition by part order by listed_at desc, fid desc) as place
-    from (${named ? namedFound(conditions) : firstFound(conditions)}) one
+    from (${named ? lookedUp(conditions, null) : firstFound(conditions)}) one
 ),
 base as materialized (select * from found where place <= ${mostAgents})
 ${answer(`not exists (select from found where place > ${mostAgents})`)}`
@@ -101,31 +101,45 @@ const flag = (from: string, condition: string, name: Facet) =>
     'value',
   )
 
-const columns = ({ fits }: Conditions) => `
+/** Of an agent `a`; `fits`: whether it fits a filter. */
+const columns = (fits: (name: Facet) => string) => `
   a.fid, a.chains, a.claimed, a.settlements_30d > 0 as paid, a.listed_at,
-  ${facets.map((name) => `${fits.get(name) ?? 'true'} as fits_${name}`).join(', ')}`
+  ${facets.map((name) => `${fits(name)} as fits_${name}`).join(', ')}`
 
 const whereOf = (all: readonly string[]) => (all.length === 0 ? '' : `where ${all.join(' and ')}`)
 
-const partsOf = (conditions: Conditions) =>
-  new Map([[1, fitting(conditions)], ...(conditions.fits.size > 0 ? [[2, besidesOne(conditions)] as const] : [])])
+/** Agents that are counted alike. What their conditions say of a filter is not asked again. */
+interface Part {
+  readonly conditions: readonly string[]
+  readonly columns: string
+}
 
-/** How many of the filters an agent misses. */
-const missed = ({ fits }: Conditions) => ['0', ...[...fits.values()].map((fit) => `(not ${fit})::int`)].join(' + ')
-const namedColumns = (conditions: Conditions) => `1 + ${missed(conditions)} as part, ${columns(conditions)}`
-const besidesTwo = (conditions: Conditions) => [...conditions.others, `${missed(conditions)} <= 1`]
+/** Part 1 fits every filter, part 2 misses one. */
+function partsOf(conditions: Conditions): ReadonlyMap<number, Part> {
+  const { fits } = conditions
+  const all = { conditions: fitting(conditions), columns: `1 as part, ${columns(() => 'true')}` }
+  const fitsOne = (name: Facet) => (fits.size === 1 ? `${!fits.has(name)}` : (fits.get(name) ?? 'true'))
+  const butOne = { conditions: besidesOne(conditions), columns: `2 as part, ${columns(fitsOne)}` }
+  return new Map([[1, all], ...(fits.size > 0 ? [[2, butOne] as const] : [])])
+}
 
-/** Of agents that are named, each is looked up once. Part 1 fits every filter, part 2 misses one. */
-const namedFound = (conditions: Conditions) =>
-  `select ${namedColumns(conditions)} from agent a ${whereOf(besidesTwo(conditions))}`
+/** Agents of either part, by their FIDs; null: of any. Each filter is asked once of each: `offset 0` keeps it so. */
+function lookedUp({ others, fits }: Conditions, fids: string | null): string {
+  const missed = ['0', ...[...fits.keys()].map((name) => `(not fits_${name})::int`)].join(' + ')
+  const named = fids === null ? [] : [`a.fid = any (array(${fids}))`]
+  return `
+  select 1 + ${missed} as part, f.*
+    from (select ${columns((name) => fits.get(name) ?? 'true')} from agent a ${whereOf([...named, ...others])} offset 0) f
+   where ${missed} <= 1`
+}
 
-/** Of all others, those listed last, along the order of listing where that is sooner. */
+/** Those listed last, along the order of listing where that is sooner. */
 function firstFound(conditions: Conditions): string {
-  const part = ([number, all]: readonly [number, readonly string[]]) => `
-  (select ${number} as part, ${columns(conditions)}
+  const part = ({ conditions: all, columns }: Part) => `
+  (select ${columns}
      from agent a ${whereOf(all)}
     order by a.listed_at desc, a.fid desc limit ${mostAgents} + 1)`
-  return [...partsOf(conditions)].map(part).join(' union all')
+  return [...partsOf(conditions).values()].map(part).join(' union all')
 }
 
 /** Counts of the agents of `base`. */

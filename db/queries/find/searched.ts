@@ -1,12 +1,11 @@
 import { type Asked, exactOf, isLike, isSeldom, mostRanked, nameHas, saysSo } from './search.ts'
 
-/** Which agents are counted: conditions over the agent `a`. */
+/** Which agents are counted. */
 interface Counted {
-  /** What is read of an agent, `part` and `fid` among it. */
-  readonly columns: string
-  /** Of every part together; that of each: each agent is of one part at most. */
-  readonly any: readonly string[]
-  readonly parts: ReadonlyMap<number, readonly string[]>
+  /** Those of any part among agents whose FIDs these are, with `part` and `fid` first. */
+  readonly lookedUp: (fids: string) => string
+  /** Conditions over the agent `a`, and the same columns of one that fits them; each agent is of one part at most. */
+  readonly parts: ReadonlyMap<number, { readonly conditions: readonly string[]; readonly columns: string }>
 }
 
 /** Agents of the words that are looked at first. Enough of a part that most agents are of. */
@@ -22,25 +21,27 @@ const mostExact = 1_000
  * of many, a part that few of them are of is looked for by its own conditions, from whichever is rarer; the others have
  * enough.
  */
-export function searchedHits(asked: Asked, { columns, any, parts }: Counted): string {
+export function searchedHits(asked: Asked, { lookedUp, parts }: Counted): string {
   const where = (...conditions: (string | readonly string[])[]) => conditions.flat().join(' and ')
-  const lookedUp = (fids: string, ...conditions: (string | readonly string[])[]) =>
-    `select ${columns} from agent a where ${where(`a.fid = any (array(${fids}))`, ...conditions)}`
-  const narrowed = (part: number, words: string) => {
-    const fits = parts.get(part) ?? []
-    const agents = fits.length === 0 ? '' : 'join agent a on a.fid = s.fid'
-    return `select s.fid from agent_words s ${agents} where ${where(words, fits)}`
-  }
-  const ofPart = (part: number) => `
+  const ofPart = ([part, { conditions, columns }]: readonly [
+    number,
+    { conditions: readonly string[]; columns: string },
+  ]) => {
+    const agents = conditions.length === 0 ? '' : 'join agent a on a.fid = s.fid'
+    const narrowed = (words: string, isAsked: string) => `
+  union all (select ${columns} from agent a where a.fid = any (array(
+    select s.fid from agent_words s ${agents} where ${where(words, conditions)} and ${isAsked} limit ${mostRanked})))`
+    return `
   union all (select * from early where part = ${part} and not (select ${isShort(part)} from short) limit ${mostRanked})
-  union all (${lookedUp(`${narrowed(part, saysSo)} and (select ${isShort(part)} from short) limit ${mostRanked}`, any)})
-  union all (select ${columns} from agent a where ${where(nameHas, parts.get(part) ?? [])} limit ${mostRanked})
-  union all (${lookedUp(`${narrowed(part, isLike)} and ${isSeldom} limit ${mostRanked}`, any)})`
+  ${narrowed(saysSo, `(select ${isShort(part)} from short)`)}
+  union all (select ${columns} from agent a where ${where(nameHas, conditions)} limit ${mostRanked})
+  ${narrowed(isLike, isSeldom)}`
+  }
   const numbers = [...parts.keys()]
   return `
 ${exactOf(asked)},
 said as materialized (select s.fid from agent_words s where ${saysSo} limit ${mostEarly}),
-early as materialized (${lookedUp('select fid from said', any)}),
+early as materialized (${lookedUp('select fid from said')}),
 short as materialized (
   select ${numbers
     .map(
@@ -51,8 +52,8 @@ short as materialized (
     .join(',')}
 ),
 hit as materialized (
-  ${lookedUp(`select fid from exact limit ${mostExact}`, any)}
-${numbers.map(ofPart).join('')}
+  ${lookedUp(`select fid from exact limit ${mostExact}`)}
+${[...parts].map(ofPart).join('')}
 ),
 is_cut as (select exists (select from hit group by part having count(*) >= ${mostRanked}) as is_cut)`
 }

@@ -128,3 +128,23 @@ test('the facets of a word that everybody says, and of a filter that few fit, re
   const filter = { ...everyone, q: 'whoever', claimed: true }
   expect(await blocksRead(database.pool, (db) => discoveryFacets(db, filter, true))).toBeLessThan(agents / 10)
 })
+
+test.each([
+  ['protocol', { protocol: ['mcp'] }],
+  ['skill', { skill: ['skill7'] }],
+  ['alive', { alive: true }],
+])(
+  'the facets of a search by %s ask the descriptions of agents that are found, not of all for each count',
+  async (_, asked) => {
+    const { pool } = database
+    await pool.query(`
+    insert into agent_spec (fid, kind, url, declared, has_content, skills, tools, domain_verified, first_seen_at,
+                            last_alive_at, last_check_at, last_check_status, consecutive_failures)
+    select fid, case when fid % 2 = 0 then 'mcp' else 'a2a' end, 'https://' || fid || '.example', true, true,
+           array['skill' || fid % 100], '{}', false, now(), case when fid % 3 = 0 then now() end, now(), 'ok', 0
+      from agent on conflict do nothing`)
+    await pool.query('vacuum (analyze) agent_spec')
+    const filter = { ...everyone, q: 'whoever', ...asked }
+    expect(await rowsRead(pool, (db) => discoveryFacets(db, filter, true), ['agent_spec'])).toBeLessThan(4 * agents)
+  },
+)

@@ -128,20 +128,26 @@ kept as materialized (
 uncounted as materialized (
   select fid, address from verified where fid in (select fid from ranked) and fid not in (select fid from kept)
 ),
+-- Agent by agent, as sorting all of their payers takes longer than reading them.
 payers as materialized (
-  select fid, count(*) as payers
-    from (select u.fid, p.payer
-            from uncounted u
-           cross join lateral (
-             select p.payer
-               from settlement_payer p
-              where p.recipient = u.address and (${overloads} or not p.overload) and ${after('p.last_at')}
-             offset 0 -- each is looked up, instead of reading everybody's
-           ) p
-           union
-          select u.fid, b.payer from uncounted u join beside b on b.recipient = u.address
-           where ${after('b.block_timestamp')}) payer
-   group by fid
+  select u.fid, payer.payers
+    from (select fid, array_agg(address) as addresses from uncounted group by fid) u
+    left join (select u.fid, array_agg(b.payer) as payers
+                 from uncounted u join beside b on b.recipient = u.address
+                where ${after('b.block_timestamp')} group by u.fid) b using (fid)
+   cross join lateral (
+     select count(*) as payers
+       from (select p.payer
+               from unnest(u.addresses) as one (address)
+              cross join lateral (
+                select p.payer
+                  from settlement_payer p
+                 where p.recipient = one.address and (${overloads} or not p.overload) and ${after('p.last_at')}
+                offset 0 -- each is looked up, instead of reading everybody's
+              ) p
+              union
+             select unnest(b.payers)) payer
+   ) payer
    union all
   select fid, greatest(payers, 1) from kept
 )

@@ -109,7 +109,8 @@ function fullHours(counted: Counted, edges: readonly Window[]): string {
   // Selected, the hour is computed once instead of for every row.
   const counts = columns(counted, ({ since }) => {
     if (since === null) return nothing
-    const filter = `filter (where t.hour > (select ${hourOf(since)}))`
+    // All hours that are read are those of the only window.
+    const filter = edges.length === 1 ? '' : `filter (where t.hour > (select ${hourOf(since)}))`
     return [`coalesce(sum(t.n) ${filter}, 0)`, `coalesce(sum(t.amount) ${filter}, 0)`]
   })
   const recent = edges.map(({ since }) => `t.hour > ${hourOf(since as string)}`).join(' or ')

@@ -133,3 +133,10 @@ test.each(leaderboardPeriods)('a ranking of %s names no partition of settlements
   expect(plan.join()).toContain(' on settlement_total')
   expect(settlementPartitions(plan)).toEqual([])
 })
+
+test('a search of two addresses ends for both where it ends for the one that is paid more', async () => {
+  const { pool } = database
+  await seedAgent(pool, { fid: 2, addresses: ['0x00000007', addressOf('busy')] })
+  const page = (db: Queryable) => settlementPage(db, { ...paidBy, fid: 2, mostExamined: 60 })
+  expect(await rowsRead(pool, page, ['settlement_hourly'])).toBeLessThanOrEqual(40)
+})

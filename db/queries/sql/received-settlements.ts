@@ -87,27 +87,42 @@ export function examinedHours({
   most = mostExamined,
 }: Pick<Received, 'order' | 'overloads'> & { readonly hours: readonly string[]; readonly most?: number }) {
   const [nearest, operator] = order === 'desc' ? ['max', '>='] : ['min', '<=']
+  const beyond =
+    order === 'desc' ? `h.hour > coalesce(reached.hour, '-infinity')` : `h.hour < coalesce(reached.hour, 'infinity')`
   const end = `(select hour from edge)`
   const micros = (time: string) => `(extract(epoch from ${time}) * 1000000)::bigint`
   return {
     edge: `
 edge as materialized (
-  select ${nearest}(one.hour) as hour
-    from recipient
-   cross join lateral (
-     select h.hour
-       from (select h.hour, sum(h.n) over (order by h.hour ${order}) as examined
-               -- An hour has a settlement at least. A limit as a value unknown has the index read, to where they suffice.
-               from (select h.hour, h.n
-                       from settlement_hourly h
-                      where h.recipient = recipient.address and (${overloads} or not h.overload)
-                        and ${[isThere, ...hours].join(' and ')}
-                      order by h.hour ${order}
-                      limit (select ${most})) h) h
-      where examined >= ${most}
-      order by h.hour ${order}
-      limit 1
-   ) one
+  with recursive
+  -- The one with the most first: its end is near, and no other's hours are read beyond it.
+  busy as materialized (
+    select array(select address from recipient
+                  order by (select sum(t.n) from settlement_total t where t.recipient = address) desc nulls last) as addresses
+  ),
+  reached as (
+    select 0 as place, null::timestamptz as hour
+     union all
+    select reached.place + 1, coalesce(one.hour, reached.hour)
+      from reached
+     cross join busy
+      left join lateral (
+        select h.hour
+          from (select h.hour, sum(h.n) over (order by h.hour ${order}) as examined
+                  -- An hour has a settlement at least. A limit as a value unknown has the index read, to where they suffice.
+                  from (select h.hour, h.n
+                          from settlement_hourly h
+                         where h.recipient = busy.addresses[reached.place + 1] and (${overloads} or not h.overload)
+                           and ${[beyond, isThere, ...hours].join(' and ')}
+                         order by h.hour ${order}
+                         limit (select ${most})) h) h
+         where examined >= ${most}
+         order by h.hour ${order}
+         limit 1
+      ) one on true
+     where reached.place < cardinality(busy.addresses)
+  )
+  select ${nearest}(hour) as hour from reached
 )`,
     hours: [`h.hour ${operator} coalesce(${end}, '${order === 'desc' ? '-infinity' : 'infinity'}')`],
     rows: [

@@ -85,7 +85,16 @@ const isRegistration = `h.chain = $8::text and h.agent_id = $9::numeric and h.re
 const query = `websearch_to_tsquery('simple', $1::text)`
 /** Of the words `s` of an agent. */
 export const saysSo = `s.document @@ ${query} and ($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ ${query})`
-export const isLike = 'lower($6::text) <% lower(s.names)'
+const isLike = 'lower($6::text) <% lower(s.names)'
+/**
+ * Of agents with a slip in their names as many as are ranked, in a statement of their own. They are numbered instead of
+ * limited: of a slip in a word of many the planner would read and compare the names of all until there are enough, as it
+ * takes comparing for cheap.
+ */
+export const likeSome = (columns: string, agents: string, conditions: string) => `
+  select ${columns}
+    from (select s.fid, s.names, row_number() over () as place from agent_words s ${agents} where ${isLike} and ${conditions}) s
+   where place <= ${mostRanked}`
 /** Of an agent `a`. */
 export const nameHas = 'a.search like lower($5::text)'
 
@@ -112,6 +121,8 @@ export const isSeldom = `(select count(*) from (
 function hitsOf(asked: Asked, conditions: readonly string[]): string {
   const agents = conditions.length === 0 ? '' : 'join agent a on a.fid = s.fid'
   const fits = conditions.map((condition) => ` and ${condition}`).join('')
+  const foundFew = `(select count(*) from (select from found limit ${fewHits}) few) < ${fewHits}`
+  const isFew = conditions.length === 0 ? foundFew : isSeldom
   return `
 with ${exactOf(asked)},
 found as (
@@ -124,9 +135,7 @@ found as (
 hit as (
   select * from found
    union all
-  (select s.fid, 0.8 * word_similarity(lower($6::text), lower(s.names))
-     from agent_words s ${agents} where ${isLike}${fits}
-      and ${conditions.length === 0 ? `(select count(*) from (select from found limit ${fewHits}) few) < ${fewHits}` : isSeldom} limit ${mostRanked})
+  (${likeSome('s.fid, 0.8 * word_similarity(lower($6::text), lower(s.names))', agents, `${isFew}${fits}`)})
 )`
 }
 

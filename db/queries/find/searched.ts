@@ -1,11 +1,18 @@
-import { type Asked, exactOf, isLike, isSeldom, mostRanked, nameHas, saysSo } from './search.ts'
+import { type Asked, exactOf, isSeldom, likeSome, mostRanked, nameHas, saysSo } from './search.ts'
 
 /** Which agents are counted. */
 interface Counted {
   /** Those of any part among agents whose FIDs these are, with `part` and `fid` first. */
   readonly lookedUp: (fids: string) => string
-  /** Conditions over the agent `a`, and the same columns of one that fits them; each agent is of one part at most. */
-  readonly parts: ReadonlyMap<number, { readonly conditions: readonly string[]; readonly columns: string }>
+  /** Each agent is of one at most. */
+  readonly parts: ReadonlyMap<number, Part>
+}
+
+interface Part {
+  /** Over the agent `a`. */
+  readonly conditions: readonly string[]
+  /** The same columns, of one that fits them. */
+  readonly columns: string
 }
 
 /** Agents of the words that are looked at first. Enough of a part that most agents are of. */
@@ -22,20 +29,16 @@ const mostExact = 1_000
  * enough.
  */
 export function searchedHits(asked: Asked, { lookedUp, parts }: Counted): string {
-  const where = (...conditions: (string | readonly string[])[]) => conditions.flat().join(' and ')
-  const ofPart = ([part, { conditions, columns }]: readonly [
-    number,
-    { conditions: readonly string[]; columns: string },
-  ]) => {
+  const ofPart = ([part, { conditions, columns }]: readonly [number, Part]) => {
     const agents = conditions.length === 0 ? '' : 'join agent a on a.fid = s.fid'
-    const narrowed = (words: string, isAsked: string) => `
-  union all (select ${columns} from agent a where a.fid = any (array(
-    select s.fid from agent_words s ${agents} where ${where(words, conditions)} and ${isAsked} limit ${mostRanked})))`
+    const fits = conditions.map((condition) => ` and ${condition}`).join('')
+    const named = (fids: string) => `select ${columns} from agent a where a.fid = any (array(${fids}))`
+    const says = `select s.fid from agent_words s ${agents} where ${saysSo}${fits}`
     return `
   union all (select * from early where part = ${part} and not (select ${isShort(part)} from short) limit ${mostRanked})
-  ${narrowed(saysSo, `(select ${isShort(part)} from short)`)}
-  union all (select ${columns} from agent a where ${where(nameHas, conditions)} limit ${mostRanked})
-  ${narrowed(isLike, isSeldom)}`
+  union all (${named(`${says} and (select ${isShort(part)} from short) limit ${mostRanked}`)})
+  union all (select ${columns} from agent a where ${nameHas}${fits} limit ${mostRanked})
+  union all (${named(likeSome('s.fid', agents, `${isSeldom}${fits}`))})`
   }
   const numbers = [...parts.keys()]
   return `

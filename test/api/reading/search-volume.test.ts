@@ -148,3 +148,14 @@ test.each([
     expect(await rowsRead(pool, (db) => discoveryFacets(db, filter, true), ['agent_spec'])).toBeLessThan(4 * agents)
   },
 )
+
+test('of a slip in a word of many, no more names are compared than are ranked', async () => {
+  const { pool } = database
+  await pool.query(`update agent_words set names = names || ' Harbor' where fid % 4 = 0`)
+  await pool.query('vacuum (analyze) agent_words')
+  const search = (db: Queryable) =>
+    searchAgents(db, { q: 'harbour', parts: null, filter: everyone, limit: 20, offset: 0 })
+  const facets = (db: Queryable) => discoveryFacets(db, { ...everyone, q: 'harbour' }, true)
+  expect((await search(pool)).total).toBe(200)
+  for (const run of [search, facets]) expect(await rowsRead(pool, run, ['agent_words'])).toBeLessThan(agents / 4)
+})

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { historyOf } from '../../api/feed/history.ts'
-import type { Profile } from '../../api/pages/parts/answers.ts'
 import { dollars } from '../../api/pages/parts/figures.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
@@ -314,37 +312,6 @@ test('what an agent paid itself is told apart, and what strangers wrote stays sh
   expect(page).toContain('registrations that nobody here asked for</summary>')
   expect(page).toContain('of 20,000.')
   expect(page.length).toBeLessThan(60_000)
-})
-
-test('the history tells the status each event led to', () => {
-  const token = { chain: 'base', erc8004_id: '3', deployed_at: '2026-01-02T00:00:00.000Z' }
-  const agent = {
-    claimed_at: '2026-01-01T00:00:00.000Z',
-    erc8004_records: [
-      {
-        chain: 'celo',
-        erc8004_id: '0',
-        acquired_at: '2026-01-05T00:00:00.000Z',
-        deployed_at: '2026-01-04T00:00:00.000Z',
-      },
-    ],
-    historical_registrations: [
-      {
-        ...token,
-        acquired_at: token.deployed_at,
-        released_at: '2026-01-03T00:00:00.000Z',
-        reason: 'transfer',
-        to_fid: 9,
-      },
-    ],
-    agent_specs: { documents: [] },
-  } as unknown as Profile
-  expect(historyOf(agent).map(({ text, status }) => [text, status])).toEqual([
-    ['Received #0 on Celo', 'active'],
-    ['Passed on #3 on Base to FID 9', 'historical'],
-    ['Registered #3 on Base', 'active'],
-    ['Claimed by its owner', 'claimed-only'],
-  ])
 })
 
 test('an agent without anything has a page that says so', async () => {

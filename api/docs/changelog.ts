@@ -16,10 +16,10 @@ export function changelogPage(site: Site): string {
 Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve months before. As a feed:
 <a href="/feed/api.atom">/feed/api.atom</a>.</p>
 ${apiChanges.map(
-  ({ id, day, kind, title, text, operations }) => html`<section id="${id}"><h2>${title}</h2>
-<p class="sub"><time datetime="${day}">${day}</time>, ${kind}</p>
+  ({ id, day, kind, title, text, operations }) => html`<section id="${id}"><h2><a href="#${id}">${title}</a></h2>
+<p class="sub"><time datetime="${day}">${day}</time> <span class="status">${kind}</span></p>
 <p>${prose(text)}</p>
-${operations.length > 0 && html`<p>${operations.map((one) => html`<a href="${requestPath(one)}"><code>${one}</code></a> `)}</p>`}</section>`,
+${operations.length > 0 && html`<ul class="requests" aria-label="Requests">${operations.map((one) => html`<li><a href="${requestPath(one)}"><code>${one}</code></a></li>`)}</ul>`}</section>`,
 )}`,
   )
 }

@@ -13,7 +13,14 @@ export function graphqlPage(site: Site, baseUrl: string): string {
     html`<h1>GraphQL</h1>
 <p class="lead">The views of the SQL contract as a graph: agents with their registrations, settlements and claims, asked for in one request.</p>
 <p>POST to <code>/graphql</code>, where the operator runs it: it is a process of its own. In a browser the same address is an editor with the whole schema.</p>
-<pre tabindex="0"><code>curl ${baseUrl}/graphql --header 'Content-Type: application/json' \\
+<pre tabindex="0"><code>{
+  allAgents(first: 5, orderBy: [LISTED_AT_DESC]) {
+    nodes { fid handle chains }
+  }
+}</code></pre>
+<p>As a command, with less of it:</p>
+<pre tabindex="0"><code>curl ${baseUrl}/graphql \\
+  --header 'Content-Type: application/json' \\
   --data '${JSON.stringify({ query })}'</code></pre>
 <p>Every connection says how many rows it wants (<code>first</code> or <code>last</code>), at most ${graphqlLimits.pageSize}; selections are at most ${graphqlLimits.depth} deep. It is counted with the API: see <a href="/docs/limits">limits</a>.</p>`,
   )

@@ -40,6 +40,23 @@ test('the changelog has an anchor a change, newest first, and names only request
   expect(named.filter((name) => !operations().includes(name))).toEqual([])
 })
 
+test('a change leads to its own address, its day and kind stand apart from its words, its requests are a list', async () => {
+  const page = await (await api.get('/docs/changelog')).text()
+  for (const { id, day, kind } of apiChanges) {
+    const [, section = ''] = page.split(`<section id="${id}">`)
+    expect(section).toContain(`<h2><a href="#${id}">`)
+    expect(section).toContain(`<time datetime="${day}">${day}</time> <span class="status">${kind}</span></p>`)
+  }
+  expect(page).toMatch(/<li><a href="[^"]+"><code>getPrices<\/code><\/a><\/li>/)
+})
+
+test('the limits are told in groups, each list by its name for people', async () => {
+  const page = await (await api.get('/docs/limits')).text()
+  const titles = [...page.matchAll(/<h2[^>]*>([^<]+)<\/h2>/g)].map(([, title]) => title)
+  expect(titles).toEqual(['Requests', 'Rows of a page of a list', 'One request', 'MCP and GraphQL', 'Asking less'])
+  expect(page).toContain('<th scope="row">Lines of the log</th><td>1 to 1,000; 1,000 unless asked for</td>')
+})
+
 test('the feed of the API has an entry a change, whose address is its anchor', async () => {
   const answer = await api.get('/feed/api.atom')
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/atom+xml; charset=utf-8'])

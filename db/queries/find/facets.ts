@@ -85,10 +85,13 @@ const besidesOne = ({ others, fits }: Conditions) => {
 
 const none = { q: null, chain: null, claimed: null, spec: null, codehost: null }
 
-/** Agents that fit every filter but one. */
-const besides = (name: Facet) =>
+/** Facets that are counted from documents: of an agent that misses any other filter none is looked at. */
+const ofDocuments = ['protocol', 'skill', 'alive'] as const satisfies readonly Facet[]
+
+/** Agents that fit every filter but these. */
+const besides = (...names: readonly Facet[]) =>
   facets
-    .filter((other) => other !== name)
+    .filter((other) => !names.includes(other))
     .map((other) => `b.fits_${other}`)
     .join(' and ')
 
@@ -146,7 +149,7 @@ function firstFound(conditions: Conditions): string {
 const answer = (isComplete: string) => `,
 spec as materialized (
   select s.fid, s.kind, s.skills, ${isAlive} as alive
-    from agent_spec s where s.has_content and s.fid in (select fid from base)
+    from agent_spec s where s.has_content and s.fid in (select b.fid from base b where ${besides(...ofDocuments)})
 )
 select json_build_object(
   'counted', (select count(*) from base),

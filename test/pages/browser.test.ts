@@ -175,6 +175,19 @@ test.each(widths)(
   looksMs,
 )
 
+test('at 1280 px an example of GraphQL and of SQL is whole without being moved', async () => {
+  const context = await browser.newContext(readerOf(1280))
+  const { page } = await watch(context, stage.api.url)
+  for (const path of ['/docs/graphql', '/docs/sql']) {
+    await page.goto(stage.api.url + path)
+    const hidden = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('pre')].map((block) => block.scrollWidth - block.clientWidth)`,
+    )
+    expect([path, hidden.length > 0, hidden.filter((pixels) => pixels > 0)]).toEqual([path, true, []])
+  }
+  await context.close()
+})
+
 test.each(widths)('at %i px an owner chooses a wallet, claims, and withdraws the claim again', async (width) => {
   const { fid, account, address } = await stage.claimant()
   const context = await browser.newContext(readerOf(width))

@@ -39,7 +39,7 @@ interface Hits {
  * Agents by words, best first. Whose handle, FID, verified address or registration it is exactly, or who was paid in the
  * transaction, comes before all others; then by where
  * and how often the words are found, names before skills before descriptions, parts of names and names with a slip after
- * words; at equal rank the claimed, then the lowest FID.
+ * words; at equal rank the claimed, then the lowest FID. Of an `@handle` that somebody has, no names with a slip.
  */
 export async function searchAgents(db: Queryable, { q, parts, filter, limit, offset }: Search): Promise<Hits> {
   const asked = askedBy(q, parts)
@@ -57,6 +57,8 @@ export interface Asked {
   readonly values: readonly unknown[]
   /** The parameter that is a hash of a transaction; null: it is none. */
   readonly transaction: string | null
+  /** Whether it is written as a handle: whose it is exactly is meant, and names like it are not. */
+  readonly isHandle: boolean
 }
 
 export function askedBy(q: string, parts: Search['parts']): Asked {
@@ -75,7 +77,8 @@ export function askedBy(q: string, parts: Search['parts']): Asked {
     isName ? (registration?.id ?? null) : null,
   ]
   // Only where it is asked for: planning with all partitions of settlements takes longer than many a search.
-  return { values, transaction: transaction !== null && isName ? `$${values.push(transaction)}::bytea` : null }
+  const hash = transaction !== null && isName ? `$${values.push(transaction)}::bytea` : null
+  return { values, transaction: hash, isHandle: q.startsWith('@') }
 }
 
 const paidIn = (transaction: string) => `select s.recipient from settlement s where s.tx_hash = ${transaction}`
@@ -109,10 +112,12 @@ exact as (
 )`
 
 /** Whether it is found so seldom, whatever the filters leave, that it may have a slip in it. */
-export const isSeldom = `(select count(*) from (
+export const isSeldom = (asked: Asked) => `(select count(*) from (
   select from exact
    union all (select from agent_words s where ${saysSo} limit ${fewHits})
-   union all (select from agent a where ${nameHas} limit ${fewHits})) few) < ${fewHits}`
+   union all (select from agent a where ${nameHas} limit ${fewHits})) few) < ${fewHits}${isNobodys(asked)}`
+
+const isNobodys = ({ isHandle }: Asked) => (isHandle ? ' and not exists (select from exact)' : '')
 
 /**
  * Hits of each kind, so many at most. Conditions over the agent `a` come before that bound: what they leave out would take
@@ -121,8 +126,8 @@ export const isSeldom = `(select count(*) from (
 function hitsOf(asked: Asked, conditions: readonly string[]): string {
   const agents = conditions.length === 0 ? '' : 'join agent a on a.fid = s.fid'
   const fits = conditions.map((condition) => ` and ${condition}`).join('')
-  const foundFew = `(select count(*) from (select from found limit ${fewHits}) few) < ${fewHits}`
-  const isFew = conditions.length === 0 ? foundFew : isSeldom
+  const foundFew = `(select count(*) from (select from found limit ${fewHits}) few) < ${fewHits}${isNobodys(asked)}`
+  const isFew = conditions.length === 0 ? foundFew : isSeldom(asked)
   return `
 with ${exactOf(asked)},
 found as (

@@ -38,7 +38,7 @@ export function searchedHits(asked: Asked, { lookedUp, parts }: Counted): string
   union all (select * from early where part = ${part} and not (select ${isShort(part)} from short) limit ${mostRanked})
   union all (${named(`${says} and (select ${isShort(part)} from short) limit ${mostRanked}`)})
   union all (select ${columns} from agent a where ${nameHas}${fits} limit ${mostRanked})
-  union all (${named(likeSome('s.fid', agents, `${isSeldom}${fits}`))})`
+  union all (${named(likeSome('s.fid', agents, `${isSeldom(asked)}${fits}`))})`
   }
   const numbers = [...parts.keys()]
   return `

@@ -82,7 +82,7 @@ beforeAll(async () => {
   await add({ fid: 2, handle: 'mapmaker', said: { name: 'Cartographer', description: 'Draws maps for ships at sea.' } })
   await add({ fid: 3, handle: 'sailor', claimMethod: 'jfs', said: { description: 'Reads maps for ships at sea.' } })
   await add({ fid: 4, handle: 'forge', said: { skills: ['translate invoices', 'maps'], tools: ['render_tiles'] } })
-  await add({ fid: 5, handle: 'ghost', said: { skills: ['translate poems'], isDead: true } })
+  await add({ fid: 5, handle: 'ghost', displayName: 'Saillor', said: { skills: ['translate poems'], isDead: true } })
   await add({ fid: 6, handle: 'port', said: { services: [{ name: 'A2A', endpoint: 'https://harbour.example/a2a' }] } })
   await add({ fid: 7, handle: 'victim', said: { name: 'Spammer Casino', unsolicited: true } })
   await add({ fid: 42, handle: 'fortytwo', addresses: [addressOf('42')], displayName: '4207 sails' })
@@ -185,6 +185,9 @@ test('parts of names and names with a slip are found after words; short words be
   expect(await fids('cartografer')).toEqual([2])
   expect(await fids('weavr')).toEqual([1])
   expect(await fids('prt')).toEqual([])
+  expect(await fids('sailor')).toEqual([3, 5])
+  expect(await fids('@sailor')).toEqual([3]) // who is meant is known
+  expect(await fids('@weavr')).toEqual([1])
 })
 
 test('operators of searching are understood, and nothing that people type is refused', async () => {

@@ -18,7 +18,7 @@ export function graphqlPage(site: Site, baseUrl: string): string {
     nodes { fid handle chains }
   }
 }</code></pre>
-<p>As a command, with less of it:</p>
+<p>As a command, without the order:</p>
 <pre tabindex="0"><code>curl ${baseUrl}/graphql \\
   --header 'Content-Type: application/json' \\
   --data '${JSON.stringify({ query })}'</code></pre>

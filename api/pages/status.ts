@@ -60,26 +60,39 @@ function isLate({ lag_seconds }: Progress): boolean {
 }
 
 function chainTable({ chains: all, erc8004_supply: supply }: Stats): Html {
-  const block = (height: number | null) => html`<td class="number">${height === null ? '–' : number(height)}</td>`
+  const block = (height: number | null) => html`${height === null ? '–' : number(height)}`
   const row = (progress: Progress) => {
     const { chain, head_block, indexed_block, finalized_block, lag_seconds } = progress
     const dot = lag_seconds === null ? 'idle' : isLate(progress) ? 'down' : 'alive'
-    return html`<tr><th scope="row"><span class="dot ${dot}"></span>${chainOf(chain).label}</th>${block(head_block)}${block(indexed_block)}${block(finalized_block)}<td class="number">${lag_seconds === null ? 'not started' : duration(lag_seconds)}</td>${block(supply[chain] ?? null)}</tr>`
+    const behind = html`${lag_seconds === null ? 'not started' : duration(lag_seconds)}`
+    const blocks = [head_block, indexed_block, finalized_block].map(block)
+    return [
+      html`<span class="dot ${dot}"></span>${chainOf(chain).label}`,
+      ...blocks,
+      behind,
+      block(supply[chain] ?? null),
+    ]
   }
-  return html`<section aria-labelledby="chains"><h2 id="chains">Chains</h2>
-<div class="table" role="group" aria-labelledby="chains" tabindex="0"><table>
-<thead><tr><th scope="col">Chain</th><th scope="col" class="number">Head</th><th scope="col" class="number">Indexed</th><th scope="col" class="number">Final</th><th scope="col" class="number">Behind by</th><th scope="col" class="number">Identities</th></tr></thead>
-<tbody>${all.map(row)}</tbody></table></div></section>`
+  return table('Chains', ['Chain', 'Head', 'Indexed', 'Final', 'Behind by', 'Identities'], all.map(row))
+}
+
+/** Rows of cells, the first of each what it is about: on a narrow page every cell says under which name it stands. */
+function table(title: string, [first, ...names]: readonly string[], rows: readonly (readonly Html[])[]): Html {
+  const id = title.toLowerCase()
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+<div class="table wraps named" role="group" aria-labelledby="${id}" tabindex="0"><table>
+<thead><tr><th scope="col">${first}</th>${names.map((name) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
+<tbody>${rows.map(([about, ...cells]) => html`<tr><th scope="row">${about}</th>${cells.map((cell, index) => html`<td class="number" data-name="${names[index]}">${cell}</td>`)}</tr>`)}</tbody></table></div></section>`
 }
 
 function sourceTable(sources: readonly SourceProgress[], now: number): Html {
   if (sources.length === 0) {
     return html`<section aria-labelledby="sources"><h2 id="sources">Sources</h2><p class="empty">No source has been read yet.</p></section>`
   }
-  const row = ({ source, known, due, failing, lastSuccessAt }: SourceProgress) =>
-    html`<tr><th scope="row">${sourceNamed(source)?.label ?? source}</th><td>${ago(lastSuccessAt?.toISOString() ?? null, now)}</td><td class="number">${number(due)}</td><td class="number">${number(failing)}</td><td class="number">${number(known)}</td></tr>`
-  return html`<section aria-labelledby="sources"><h2 id="sources">Sources</h2>
-<div class="table" role="group" aria-labelledby="sources" tabindex="0"><table>
-<thead><tr><th scope="col">Source</th><th scope="col">Last success</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Failing</th><th scope="col" class="number">Known</th></tr></thead>
-<tbody>${sources.map(row)}</tbody></table></div></section>`
+  const row = ({ source, known, due, failing, lastSuccessAt }: SourceProgress) => [
+    html`${sourceNamed(source)?.label ?? source}`,
+    ago(lastSuccessAt?.toISOString() ?? null, now),
+    ...[due, failing, known].map((n) => html`${number(n)}`),
+  ]
+  return table('Sources', ['Source', 'Last success', 'Waiting', 'Failing', 'Known'], sources.map(row))
 }

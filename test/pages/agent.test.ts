@@ -206,6 +206,13 @@ test('what others wrote is text, and leads only to http', async () => {
   expect(page).not.toMatch(/href="javascript|<b>Ada|<i>x|<img src=x|\sstyle=|\son\w+=/)
 })
 
+test('it answers who stands behind it, whether it is alive, what it does and what it earned, in this order', async () => {
+  const page = await read(`/agent/${richFid}`)
+  const headings = [...page.matchAll(/<h2 id="([a-z-]+)"/g)].map((match) => match[1] as string)
+  expect(headings.slice(0, 4)).toEqual(['standing', 'specs', 'abilities', 'money'])
+  expect(headings.at(-1)).toBe('data')
+})
+
 test('the chart has the last 30 UTC days, empty ones too, without what the API does not count', async () => {
   const rowsOf = (page: string) =>
     [
@@ -221,6 +228,7 @@ test('the chart has the last 30 UTC days, empty ones too, without what the API d
   const day = (days: number) => daysAgo(days).toISOString().slice(0, 10)
   const page = await read('/agent/7')
   expect(page.match(/<rect class="/g)).toHaveLength(30)
+  expect(page).toContain(`<title>${day(10)}, $0.000011, 2 settlements, 1 payer</title>`) // what a pointer is told
   expect(rowsOf(page)).toEqual([
     `${day(29)} $0.000003 1 settlement 1 payer`,
     `${day(10)} $0.000011 2 settlements 1 payer`,

@@ -108,6 +108,7 @@ test('an address, a transaction, a registration and a FID lead on to what is kno
     const page = await read(`/?q=${encodeURIComponent(q)}`)
     return [listed(page), /<p class="jump">(.*?)<\/p>/s.exec(page)?.[1] ?? ''] as const
   }
+  expect((await found('@AGENT31'))[0]).toEqual([31])
   expect(await found(owner)).toEqual([[100], expect.stringContaining(`href="/address/${owner}"`)])
   expect(await found(hash)).toEqual([[100], expect.stringContaining(`href="/tx/base/${hash}"`)])
   expect(await found(hashOf('nothing'))).toEqual([[], expect.stringContaining('No gasless USDC settlement')])
@@ -197,4 +198,13 @@ test('readers of feeds and previews find what they need in the head', async () =
   expect(page).toContain('href="/feed.atom?chain=Base">')
   expect(page).toContain('<meta property="og:url" content="https://agents.example/?chain=Base">')
   expect(page).toContain('<link rel="canonical" href="https://agents.example/?chain=Base">')
+  expect(linkedOf(page)).toBeUndefined()
+  expect(linkedOf(await read('/'))).toMatchObject({ '@context': 'https://schema.org', '@type': 'WebSite' })
+  expect(linkedOf(await read('/agent/100'))).toMatchObject({ '@context': 'https://schema.org', '@type': 'ProfilePage' })
 })
+
+/** What a page says of itself as JSON-LD. */
+function linkedOf(page: string): unknown {
+  const [, text] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(page) ?? []
+  return text === undefined ? undefined : JSON.parse(text)
+}

@@ -80,6 +80,24 @@ test('before the first round of counting a ranking is said to be counted, not th
   expect(nobody).toContain('0 agents, as of ')
 })
 
+test('a rank says how far it moved in a week, up or down', async () => {
+  const { pool } = database
+  await refreshRankings({ pool, now: () => new Date(), settlementOverloads: 'spec' })
+  // A week ago the two were the other way round.
+  await pool.query(`
+    insert into ranking_day (day, period, measure, chain, own, fid, rank)
+    select day - 7, period, measure, chain, own, fid, 3 - rank from ranking_day where rank in (1, 2)`)
+  await pool.query(`
+    insert into ranking_round (day, taken_at, counted_at)
+    select day - 7, taken_at - interval '7 days', counted_at - interval '7 days' from ranking_round`)
+  const page = await read('/leaderboard?period=all&by=payers&self=with')
+  expect(textOf(page)).toContain('arrows since')
+  expect([...page.matchAll(/<span class="unseen">((?:up|down) \d+)</g)].map((match) => match[1])).toEqual([
+    'up 1',
+    'down 1',
+  ])
+})
+
 test('the status says which chain is behind, how far each is, and what each source has waiting', async () => {
   const page = await read('/status')
   expect(page).toContain('Behind: Celo.')

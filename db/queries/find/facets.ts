@@ -4,7 +4,7 @@ import { chainLabel, chainPosition, list } from '../sql/json-text.ts'
 import { type DiscoveryFilter, filterConditions, isAlive } from './discovery-filter.ts'
 import { namedBy } from './question.ts'
 import { askedBy } from './search.ts'
-import { searchedHits } from './searched.ts'
+import { type Part, searchedHits } from './searched.ts'
 
 /** Filters that agents are counted by. */
 const facets = ['chain', 'claimed', 'protocol', 'skill', 'alive', 'paid_30d'] as const
@@ -111,13 +111,7 @@ const columns = (fits: (name: Facet) => string) => `
 
 const whereOf = (all: readonly string[]) => (all.length === 0 ? '' : `where ${all.join(' and ')}`)
 
-/** Agents that are counted alike. What their conditions say of a filter is not asked again. */
-interface Part {
-  readonly conditions: readonly string[]
-  readonly columns: string
-}
-
-/** Part 1 fits every filter, part 2 misses one. */
+/** Part 1 fits every filter, part 2 misses one. What their conditions say of a filter is not asked again. */
 function partsOf(conditions: Conditions): ReadonlyMap<number, Part> {
   const { fits } = conditions
   const all = { conditions: fitting(conditions), columns: `1 as part, ${columns(() => 'true')}` }

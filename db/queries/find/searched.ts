@@ -8,7 +8,8 @@ interface Counted {
   readonly parts: ReadonlyMap<number, Part>
 }
 
-interface Part {
+/** Agents that are counted alike. */
+export interface Part {
   /** Over the agent `a`. */
   readonly conditions: readonly string[]
   /** The same columns, of one that fits them. */

@@ -144,3 +144,15 @@ export async function followedFids(db: Queryable): Promise<number[]> {
   }
   return [...followed].sort((a, b) => a - b)
 }
+
+/** FIDs of agents of whom `searched_agent` does not say what `agent` and `agent_words` say. */
+export async function differencesOfSearched(db: Queryable): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>(`
+    select fid
+      from (select fid, search, chains, claimed, has_spec, has_codehost, coalesce(document, '') as document
+              from agent left join agent_words using (fid)) said
+      full join searched_agent kept using (fid, search, chains, claimed, has_spec, has_codehost, document)
+     where said is null or kept is null
+     order by fid`)
+  return rows.map(({ fid }) => fid)
+}

@@ -1,5 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
-import { partOf, understood } from './question.ts'
+import { findsAgent } from './question.ts'
 
 /** Which agents; null or absent: no filter. Of a list any; an empty one matches nothing. All filters combine with AND. */
 export interface DiscoveryFilter {
@@ -94,24 +94,13 @@ export function filterConditions(
 }
 
 /**
- * What `q` finds, where it is not named: `namedBy` finds the same. Near the beginning of an order the words of each agent
- * are read by its FID (`offset 0` keeps the planner from reading all that have them first); else all that have them are
- * found once (each parallel worker would find them for itself, so there are none). So is the handle: lowercasing every
- * agent's would take longer than all else.
+ * What `q` finds, where it is not named: `namedBy` finds the same. Near the beginning of an order each agent is looked up by
+ * its FID (`offset 0` keeps the planner from reading all that fit first); else all that fit are found once (each parallel
+ * worker would find them for itself, so there are none).
  */
 function matches(q: string, parameter: (value: unknown) => string, isNear: boolean): string {
-  const { words, handle, fid, address } = understood(q)
-  if (address !== null) {
-    return `a.fid in (select fid from verified_address where address = ${parameter(address)} and ended_at is null)`
-  }
-  // Lowercased as the column is: JavaScript has other rules for a few letters.
-  const named = `a.search like lower(${parameter(partOf(q))}::text)`
-  const says = `w.document @@ websearch_to_tsquery('simple', ${parameter(words)}::text)`
-  return `(${
-    isNear
-      ? `${named} or exists (select from agent_words w where w.fid = a.fid and ${says} offset 0)`
-      : `a.fid in (with said as materialized (select w.fid from agent_words w where ${says}) select fid from said) or ${named}`
-  }
-    or a.fid = any (array(select h.fid from agent h where lower(h.handle) = lower(${parameter(handle)}::text)))
-    or a.fid = ${parameter(fid)}::bigint)`
+  const found = findsAgent(q, parameter)
+  return isNear
+    ? `exists (select from searched_agent s where s.fid = a.fid and ${found} offset 0)`
+    : `a.fid in (with found as materialized (select s.fid from searched_agent s where ${found}) select fid from found)`
 }

@@ -3,7 +3,7 @@ import { type Choice, chosen, chosenValue, type LeftOut, listWithoutBroken } fro
 import { members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
 import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
-import { namedBy, newestChange } from './question.ts'
+import { findsAgent, namedBy, newestChange } from './question.ts'
 
 /** Every order is total: the fid is always last. Each has its index. */
 const orders = {
@@ -91,16 +91,16 @@ export const isGrouped = (filter: DiscoveryFilter): boolean =>
 
 /** Of the agents that `q` finds; counting them apart takes no longer than counting them together. */
 export async function discoveryGroups(db: Queryable, q: string | null): Promise<DiscoveryGroups> {
-  const filter = { q, chain: null, claimed: null, spec: null, codehost: null }
-  return atOneMoment(db, filter, async (named) => {
-    const { conditions, values } = filterConditions(filter, { named })
-    const columns = Object.values(groupColumns).map((column) => `a.${column.split(' ')[0]}`)
-    const text = `
+  const values: unknown[] = []
+  const found = q === null ? 'true' : findsAgent(q, (value) => `$${values.push(value)}`)
+  const columns = Object.values(groupColumns)
+    .map((column) => `s.${column.split(' ')[0]}`)
+    .join(', ')
+  const text = `
 select coalesce(json_agg(one), '[]')::text as groups, ${newestChange} as change
-  from (select ${columns.join(', ')}, count(*) as n from agent a ${whereOf(conditions)} group by ${columns.join(', ')}) one`
-    const { rows } = await db.query<DiscoveryGroups>({ text, values })
-    return rows[0] ?? { groups: '[]', change: 0 }
-  })
+  from (select ${columns}, count(*) as n from searched_agent s where ${found} group by ${columns}) one`
+  const { rows } = await db.query<DiscoveryGroups>({ text, values })
+  return rows[0] ?? { groups: '[]', change: 0 }
 }
 
 /** What a filter matches of the agents that are grouped, its `q` left aside. */

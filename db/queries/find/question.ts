@@ -25,7 +25,7 @@ export function understood(q: string) {
 /** A text as a part of any other, in SQL's `like`. */
 export const partOf = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** Finds up to which agents are named one by one instead of being looked for along an order; who is found twice counts twice. */
+/** Finds up to which agents are named one by one instead of being looked for along an order. */
 const mostNamed = 2_000
 
 /** Number of the newest change of any agent: while it is the same, so are all agents. */
@@ -38,27 +38,33 @@ interface Named {
   readonly change: number
 }
 
-/** The agents that `q` finds: by a part of their names, by words of what they and their documents say, by handle or by FID. */
+/**
+ * Whether `q` finds an agent, over its row `s` of `searched_agent`: by a part of its names, by words of what it and its
+ * documents say, by handle or by FID; an address: verified by it. All that is asked of `s` has an index there, so that the
+ * rows of those who are found are read and no others.
+ */
+export function findsAgent(q: string, parameter: (value: unknown) => string): string {
+  const { words, handle, fid, address } = understood(q)
+  if (address !== null) {
+    return `s.fid in (select fid from verified_address where address = ${parameter(address)} and ended_at is null)`
+  }
+  // Lowercased as the column is: JavaScript has other rules for a few letters.
+  return `(s.document @@ websearch_to_tsquery('simple', ${parameter(words)}::text)
+    or s.search like lower(${parameter(partOf(q))}::text)
+    or s.fid = any (array(select h.fid from agent h where lower(h.handle) = lower(${parameter(handle)}::text)))
+    or s.fid = ${parameter(fid)}::bigint)`
+}
+
+/** The agents that `q` finds. */
 export async function namedBy(db: Queryable, q: string): Promise<Named> {
-  const { words, fid, handle, address } = understood(q)
-  // Words first: of those that many say there are enough then, and no names are compared.
-  const found =
-    address === null
-      ? `select fid from (
-           (select fid from agent_words where document @@ websearch_to_tsquery('simple', $2::text) limit $5::int)
-            union all
-           (select fid from agent where search like lower($1::text) limit $5::int)
-            union all
-            select fid from agent where lower(handle) = lower($3::text)
-            union all
-            select fid from agent where fid = $4::bigint) one
-          limit $5::int`
-      : 'select fid from verified_address where address = $1 and ended_at is null'
+  const values: unknown[] = []
+  const found = findsAgent(q, (value) => `$${values.push(value)}`)
   // Unnamed: planned with its words, as common and rare ones want other plans.
   const { rows } = await db.query<{ fids: string[]; change: number }>({
-    text: `select array(${found}) as fids, ${newestChange} as change`,
-    values: address === null ? [partOf(q), words, handle, fid, mostNamed] : [address],
+    text: `
+select array(select s.fid from searched_agent s where ${found} limit ${mostNamed}) as fids, ${newestChange} as change`,
+    values,
   })
   const { fids, change } = rows[0]!
-  return { fids: fids.length >= mostNamed ? null : [...new Set(fids)], change }
+  return { fids: fids.length >= mostNamed ? null : fids, change }
 }

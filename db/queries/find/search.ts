@@ -86,7 +86,7 @@ const isRegistration = `h.chain = $8::text and h.agent_id = $9::numeric and h.re
 
 // Written out wherever it is asked: of a constant the planner knows how many say it, and whether a filter leaves fewer.
 const query = `websearch_to_tsquery('simple', $1::text)`
-/** Of the words `s` of an agent. */
+/** Of a row `s` of `searched_agent`. */
 export const saysSo = `s.document @@ ${query} and ($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ ${query})`
 const isLike = 'lower($6::text) <% lower(s.names)'
 /**
@@ -114,7 +114,7 @@ exact as (
 /** Whether it is found so seldom, whatever the filters leave, that it may have a slip in it. */
 export const isSeldom = (asked: Asked) => `(select count(*) from (
   select from exact
-   union all (select from agent_words s where ${saysSo} limit ${fewHits})
+   union all (select from searched_agent s where ${saysSo} limit ${fewHits})
    union all (select from agent a where ${nameHas} limit ${fewHits})) few) < ${fewHits}${isNobodys(asked)}`
 
 const isNobodys = ({ isHandle }: Asked) => (isHandle ? ' and not exists (select from exact)' : '')
@@ -130,12 +130,18 @@ function hitsOf(asked: Asked, conditions: readonly string[]): string {
   const isFew = conditions.length === 0 ? foundFew : isSeldom(asked)
   return `
 with ${exactOf(asked)},
+said as materialized (
+  select s.fid, 1 + ts_rank(s.document, ${query}) as rank
+    from searched_agent s ${agents} where ${saysSo}${fits} limit ${mostRanked}
+),
 found as (
   select fid, 1000::real as rank from exact
    union all
-  (select s.fid, 1 + ts_rank(s.document, ${query}) from agent_words s ${agents} where ${saysSo}${fits} limit ${mostRanked})
+  select fid, rank from said
    union all
-  (select a.fid, 0.9 from agent a where ${nameHas}${fits} limit ${mostRanked})
+  -- Behind enough who say the words whole no part of a name is shown.
+  (select a.fid, 0.9 from agent a
+    where (select count(*) from said) < ${readingLimits.hits} and ${nameHas}${fits} limit ${mostRanked})
 ),
 hit as (
   select * from found

@@ -34,7 +34,7 @@ export function searchedHits(asked: Asked, { lookedUp, parts }: Counted): string
     const agents = conditions.length === 0 ? '' : 'join agent a on a.fid = s.fid'
     const fits = conditions.map((condition) => ` and ${condition}`).join('')
     const named = (fids: string) => `select ${columns} from agent a where a.fid = any (array(${fids}))`
-    const says = `select s.fid from agent_words s ${agents} where ${saysSo}${fits}`
+    const says = `select s.fid from searched_agent s ${agents} where ${saysSo}${fits}`
     return `
   union all (select * from early where part = ${part} and not (select ${isShort(part)} from short) limit ${mostRanked})
   union all (${named(`${says} and (select ${isShort(part)} from short) limit ${mostRanked}`)})
@@ -44,7 +44,7 @@ export function searchedHits(asked: Asked, { lookedUp, parts }: Counted): string
   const numbers = [...parts.keys()]
   return `
 ${exactOf(asked)},
-said as materialized (select s.fid from agent_words s where ${saysSo} limit ${mostEarly}),
+said as materialized (select s.fid from searched_agent s where ${saysSo} limit ${mostEarly}),
 early as materialized (${lookedUp('select fid from said')}),
 short as materialized (
   select ${numbers

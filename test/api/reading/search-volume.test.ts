@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
-import { discoveryGroups } from '../../../db/queries/find/discovery.ts'
+import { discoveryGroups, discoveryPage } from '../../../db/queries/find/discovery.ts'
 import { discoveryFacets } from '../../../db/queries/find/facets.ts'
 import { searchAgents } from '../../../db/queries/find/search.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -45,7 +45,7 @@ beforeAll(async () => {
       from (select fid, handle, ${word('fid / 12')} || ' skill' || fid % 700 as skill,
                    'Settles what ' || ${word('fid / 144')} || ' number ' || fid % 3000 || ' leaves, for whoever pays' as description
               from agent) said`)
-  await database.pool.query('vacuum (analyze) agent, agent_words, verified_address')
+  await database.pool.query('vacuum (analyze) agent, agent_words, searched_agent, verified_address')
 })
 afterAll(() => database.drop())
 
@@ -64,22 +64,40 @@ test.each([
     searchAgents(db, { q, parts: null, filter: everyone, limit: 20, offset: 0 }),
   )
   expect(answer.total).toBeGreaterThanOrEqual(least)
-  expect(plan.join('\n')).not.toMatch(/Seq Scan on (agent|agent_words|verified_address)/)
+  expect(plan.join('\n')).not.toMatch(/Seq Scan on (agent|agent_words|searched_agent|verified_address)/)
 })
 
 test.each([
   ['whoever', agents],
   ['quill', Math.floor(agents / 12)],
 ])(
-  'agents with the word %s are counted without reading the words or lowercasing the handle of each',
+  'agents with the word %s are counted without reading an agent, its words or its lowercase handle',
   async (q, least) => {
     const { answer, plan } = await planned(database.pool, (db) => discoveryGroups(db, q))
     const groups = JSON.parse(answer.groups) as { n: number }[]
     expect(groups.reduce((sum, { n }) => sum + n, 0)).toBeGreaterThanOrEqual(least)
     expect(plan.join('\n')).not.toMatch(/Filter: .*lower\(/)
-    expect(plan.join('\n')).not.toMatch(/Index Scan using agent_words_pkey/)
+    const count = (db: Queryable) => discoveryGroups(db, q)
+    expect(await rowsRead(database.pool, count, ['agent', 'agent_words'])).toBeLessThan(10)
   },
 )
+
+test('agents registered on some days are found without reading all', async () => {
+  const { pool } = database
+  await pool.query(`update agent set registered_at = timestamptz '2025-01-01' + fid * interval '1 hour'`)
+  await pool.query('vacuum (analyze) agent')
+  const filter = {
+    ...everyone,
+    q: null,
+    registered_since: '2025-03-01T00:00:00Z',
+    registered_until: '2025-03-02T00:00:00Z',
+  }
+  const page = { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null } as const
+  const totalAt = async (change: number) => ({ total: 24, change })
+  const days = (db: Queryable) => discoveryPage(db, filter, page, { totalAt, leftOut: () => {} })
+  expect((await days(pool)).count).toBe(24)
+  expect(await rowsRead(pool, days, ['agent'])).toBeLessThan(100)
+})
 
 test('of a word that everybody says, the few that a filter leaves are all found and counted', async () => {
   const { pool } = database
@@ -114,14 +132,14 @@ test('of a word that everybody says, the few that a filter leaves are all found 
 test('of a word that everybody says, and a filter that few fit, the words of those few are read', async () => {
   const { pool } = database
   const claimed = Array.from({ length: 20 }, (_, n) => 1_000 * (n + 1))
-  await pool.query('alter table agent_words set (autovacuum_enabled = off)')
+  await pool.query('alter table searched_agent set (autovacuum_enabled = off)')
   await pool.query('update agent set claimed = fid = any ($1)', [claimed])
   await pool.query('vacuum (analyze) agent')
   const filter = { ...everyone, claimed: true }
   const search = (db: Queryable) => searchAgents(db, { q: 'whoever', parts: null, filter, limit: 50, offset: 0 })
   const found = JSON.parse((await search(pool)).rows) as { fid: number }[]
   expect(found.map(({ fid }) => fid).sort((a, b) => a - b)).toEqual(claimed)
-  expect(await rowsRead(pool, search, ['agent_words'])).toBeLessThan(agents / 10)
+  expect(await rowsRead(pool, search, ['searched_agent'])).toBeLessThan(agents / 10)
 })
 
 test('the facets of a word that everybody says, and of a filter that few fit, read no agent twice', async () => {
@@ -149,10 +167,21 @@ test.each([
   },
 )
 
+test('parts of names are looked for where too few say the word whole, and not where more do than are shown', async () => {
+  const { pool } = database
+  await pool.query(`update agent_words set descriptions = 'Falcon ' || fid where fid <= 300`)
+  await pool.query(`update agent set search = handle || 'falconer' where fid > 1000`)
+  await pool.query('vacuum (analyze) agent, agent_words, searched_agent')
+  const search = (q: string) => (db: Queryable) =>
+    searchAgents(db, { q, parts: null, filter: everyone, limit: 20, offset: 0 })
+  expect((await search('falconer')(pool)).total).toBe(200)
+  expect(await rowsRead(pool, search('falcon'), ['agent'])).toBeLessThan(1_000)
+})
+
 test('of a slip in a word of many, no more names are compared than are ranked', async () => {
   const { pool } = database
   await pool.query(`update agent_words set names = names || ' Harbor' where fid % 4 = 0`)
-  await pool.query('vacuum (analyze) agent_words')
+  await pool.query('vacuum (analyze) agent_words, searched_agent')
   const search = (db: Queryable) =>
     searchAgents(db, { q: 'harbour', parts: null, filter: everyone, limit: 20, offset: 0 })
   const facets = (db: Queryable) => discoveryFacets(db, { ...everyone, q: 'harbour' }, true)

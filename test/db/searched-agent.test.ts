@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { differencesOfSearched } from '../support/agent-model.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { seedAgent } from '../support/seed.ts'
+import { root } from '../support/source-files.ts'
+
+// searched_agent says of each agent what its rows in agent and agent_words say, whoever writes those.
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(() => database.pool.query('truncate agent, agent_words'))
+
+const say = (fid: number, names: string) =>
+  database.pool.query(
+    `insert into agent_words (fid, names, skills, descriptions, pieces) values ($1, $2, '', '', '[]')
+         on conflict (fid) do update set names = excluded.names`,
+    [fid, names],
+  )
+const searched = async () => {
+  const { rows } = await database.pool.query(
+    `select fid, search, chains, claimed, has_spec, has_codehost, document::text from searched_agent order by fid`,
+  )
+  return rows
+}
+
+test('an agent and its words are there with the statement that writes them, and go with the agent', async () => {
+  const { pool } = database
+  await seedAgent(pool, { fid: 1, handle: 'ada' })
+  await say(1, 'Ada Lovelace')
+  const row = { fid: 1, search: 'ada\n\n', claimed: false, document: `'ada':1A 'lovelace':2A` }
+  expect(await searched()).toMatchObject([row])
+  await pool.query(
+    `update agent set search = 'grace', chains = '{base,celo}', claimed = true, claim_method = 'jfs', claimed_at = now(),
+                      has_spec = true, has_codehost = true`,
+  )
+  await say(1, 'Hopper')
+  const moved = { chains: ['base', 'celo'], claimed: true, has_spec: true, has_codehost: true }
+  expect(await searched()).toEqual([{ fid: 1, search: 'grace', ...moved, document: `'hopper':1A` }])
+  await pool.query('delete from agent')
+  expect(await searched()).toEqual([])
+})
+
+test('counts of settlements, which move all the time, write nothing there', async () => {
+  const { pool } = database
+  await seedAgent(pool, { fid: 1, handle: 'ada' })
+  const version = async () => (await pool.query('select xmin, ctid from searched_agent')).rows
+  const before = await version()
+  await pool.query('update agent set settlements_30d = 7, settlements_all = 8, search = search')
+  await pool.query(`update agent_words set pieces = '[{}]'`)
+  expect(await version()).toEqual(before)
+})
+
+test('agents of an installation that is upgraded are there, and who changed meanwhile as it is now', async () => {
+  const { pool } = database
+  await pool.query('alter table agent disable trigger user; alter table agent_words disable trigger user')
+  for (const fid of [1, 2, 3]) await seedAgent(pool, { fid, handle: `old${fid}` })
+  for (const fid of [1, 2]) await say(fid, `Word ${fid}`)
+  await pool.query('alter table agent enable trigger user; alter table agent_words enable trigger user')
+  await pool.query(`update agent set search = 'new2' where fid = 2`)
+  const fill = await readFile(join(root, 'db/migrations/1711_searched_agent_rows.sql'), 'utf8')
+  for (let times = 0; times < 2; times++) await pool.query(fill)
+  expect(await differencesOfSearched(pool)).toEqual([])
+  expect((await searched()).map(({ search }) => search)).toEqual(['old1\n\n', 'new2', 'old3\n\n'])
+})

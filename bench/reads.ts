@@ -12,6 +12,7 @@ import { agentProfile } from '../db/queries/read/profile.ts'
 import { agentSettlements } from '../db/queries/read/settlements.ts'
 import { directoryStats } from '../db/queries/read/stats.ts'
 import { countRecipients, movedCounts } from '../db/queries/rollup/counts.ts'
+import { refreshPayers } from '../db/queries/rollup/payers.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import type { Installation } from '../db/queries/sql/installation.ts'
@@ -79,6 +80,10 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     timed.push(await time(pool, round, rareRuns))
     const rankings = { name: 'round of the rankings', run: () => refreshRankings({ pool, now, settlementOverloads }) }
     timed.push(await time(pool, rankings, rareRuns))
+    let days = 0 // as if a day had passed: every count is old
+    const later = () => new Date(Date.now() + ++days * dayMs)
+    const payers = { name: 'round of the payers', run: () => refreshPayers({ pool, now: later, settlementOverloads }) }
+    timed.push(await time(pool, payers, rareRuns))
     const read = [...statements(), ...listStatements({ busiestFid, installation, ...(await peopleOf(pool)) })]
     for (const statement of read) timed.push(await time(reader, statement, statement.isRare ? rareRuns : runs))
     report(timed, (size.settlements + busiest) / rollupSeconds)

@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'payers-of-the-busy',
+    day: '2026-11-23',
+    kind: 'changed',
+    title: 'Payers of busy agents in the leaderboard are a minute old',
+    text:
+      'The leaderboard’s `unique_payers` of agents with many settlements is that of the last count, a minute ago, from ' +
+      'fewer settlements on than before, so that the answer comes sooner. All other figures are of the moment.',
+    operations: ['getLeaderboard'],
+  },
+  {
     id: 'shorter-income-files',
     day: '2026-11-23',
     kind: 'changed',

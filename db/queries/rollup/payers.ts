@@ -1,7 +1,8 @@
 import type pg from 'pg'
-import { profileLimits } from '../../../limits.config.ts'
+import { profileLimits, rowLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { payersOf } from '../sql/payers.ts'
+import { busiestAgents, type CountedWindow } from '../sql/settlement-windows.ts'
 import { allowLargeSums } from './sums.ts'
 
 /** A count is made again when it is so old. */
@@ -18,8 +19,8 @@ interface PayerOptions {
 }
 
 /**
- * Counts the payers of the agents with very many settlements, those first that were never counted or longest ago.
- * Returns how many agents were counted.
+ * Counts the payers of the agents with many settlements that a leaderboard may show, those first that were never counted or
+ * longest ago. Returns how many agents were counted.
  */
 export async function refreshPayers(options: PayerOptions): Promise<number> {
   const { pool, now, settlementOverloads, mostCountedAtOnce: most = profileLimits.payersCountedAtOnce } = options
@@ -39,7 +40,9 @@ export async function refreshPayers(options: PayerOptions): Promise<number> {
   return counted
 }
 
-/** Agents to be counted, in that order. What is kept of others that are not large any more is deleted. */
+const windows: readonly CountedWindow[] = ['settlements_7d', 'settlements_30d', 'settlements_all']
+
+/** Agents to be counted, in that order. What is kept of others, not large or not shown any more, is deleted. */
 async function largeAgents(
   db: Queryable,
   { most, overloads, stale }: { most: number; overloads: boolean; stale: Date },
@@ -49,7 +52,7 @@ async function largeAgents(
     text: `
 with large as materialized (
   select a.fid, a.verified_addresses
-    from agent a
+    from (${windows.map((window) => `(${busiestAgents(window, '$4::int')})`).join(' union ')}) a
    where (select sum(t.n) from settlement_total t where t.recipient = any (a.verified_addresses)) > $1
 ),
 gone as (delete from agent_payers where fid not in (select fid from large))
@@ -59,7 +62,7 @@ select large.fid::float8 as fid
                              and kept.overloads = $2
  where kept.fid is null or kept.counted_at <= $3
  order by kept.counted_at nulls first, large.fid`,
-    values: [most, overloads, stale],
+    values: [most, overloads, stale, rowLimits.leaderboard.maximum],
   })
   return rows.map(({ fid }) => fid)
 }

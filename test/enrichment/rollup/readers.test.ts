@@ -175,6 +175,20 @@ test('the payers of agents with many settlements are kept, and are those of the 
   expect((await database.pool.query('select from agent_payers')).rowCount).toBe(0)
 })
 
+test('the payers of agents with many settlements that no leaderboard shows are not kept', async () => {
+  await seed()
+  await finalizeAndRollUp(hours - 20)
+  await round()
+  const keep = () =>
+    refreshPayers({ pool: database.pool, now: () => new Date(), settlementOverloads, mostCountedAtOnce: 0 })
+  expect(await keep()).toBeGreaterThan(1)
+  for (let fid = 101; fid <= 300; fid++) await seedAgent(database.pool, { fid, addresses: [addressOf(`of ${fid}`)] })
+  await database.pool.query(`
+    update agent set settlements_7d = 1e6, settlements_30d = 1e6, settlements_all = 1e6 + (fid = 2)::int where fid > 100 or fid = 2`)
+  await keep()
+  expect((await database.pool.query('select fid from agent_payers')).rows).toEqual([{ fid: 2 }])
+})
+
 async function payersOf(wanted: number) {
   const rows = (await counted(10_000)) as { fid: number; unique_payers: number }[]
   return rows.find(({ fid }) => fid === wanted)?.unique_payers

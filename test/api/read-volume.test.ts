@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { settlementChains } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { allSettlements } from '../../db/queries/read/all-settlements.ts'
@@ -139,4 +139,36 @@ test('a search of two addresses ends for both where it ends for the one that is 
   await seedAgent(pool, { fid: 2, addresses: ['0x00000007', addressOf('busy')] })
   const page = (db: Queryable) => settlementPage(db, { ...paidBy, fid: 2, mostExamined: 60 })
   expect(await rowsRead(pool, page, ['settlement_hourly'])).toBeLessThanOrEqual(40)
+})
+
+test('pages of settlements to an agent are planned once on a connection, whoever paid; a few kinds of them in all', async () => {
+  vi.resetModules() // what a worker's other files have asked has names, too
+  const read = await import('../../db/queries/read/settlements.ts')
+  const { allSettlements: readAll } = await import('../../db/queries/read/all-settlements.ts')
+  const client = await database.pool.connect()
+  try {
+    const plans = async () =>
+      (await client.query(`select generic_plans::int as kept from pg_prepared_statements where not name like '%-%'`))
+        .rows
+    for (let n = 0; n < 8; n++) {
+      const asked = { ...paidBy, filter: { ...paidBy.filter, payer: addressOf(`payer ${n}`) } }
+      await read.settlementPage(client, { ...asked, fid })
+      await readAll(client, { ...asked, filter: { ...asked.filter, fid: '1', recipient: null, tx_hash: null } })
+      await readAll(client, { ...asked, filter: { ...asked.filter, fid: null, recipient: null, tx_hash: null } })
+    }
+    expect(await plans()).toEqual([{ kept: 3 }, { kept: 3 }])
+    for (const order of ['asc', 'desc'] as const)
+      for (const since of [null, '2026-01-01T00:00:00Z'])
+        for (const final of [null, true, false])
+          for (const max of [null, '9'])
+            await read.settlementPage(client, {
+              ...paidBy,
+              fid,
+              order,
+              filter: { ...paidBy.filter, since, final, max_amount: max },
+            })
+    expect(await plans()).toHaveLength(8)
+  } finally {
+    client.release(true)
+  }
 })

@@ -1,4 +1,5 @@
 import { type ChainName, settlementChains } from '../../../chains.config.ts'
+import { withKeptPlan } from '../../kept-plans.ts'
 import type { Queryable } from '../../pool.ts'
 import { availableSince } from '../sql/archived.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
@@ -47,9 +48,9 @@ export async function allSettlements(db: Queryable, page: AllSettlementsPage): P
   const { fid, recipient, tx_hash } = page.filter
   const isOfRecipient = tx_hash === null && (fid !== null || recipient !== null)
   if (chainsOf(page.filter).length === 0) return none
-  const { text, values } = isOfRecipient ? ofRecipient(page) : await alongBlocks(db, page)
-  // Unnamed: planned with its values, as filters that are there and those that are not want other plans.
-  const { rows } = await db.query<Rows>({ text, values })
+  // Along the blocks unnamed: planned with their values, of which each chain's partitions follow.
+  const statement = isOfRecipient ? withKeptPlan(ofRecipient(page)) : await alongBlocks(db, page)
+  const { rows } = await db.query<Rows>(statement)
   return rows[0] ?? none
 }
 

@@ -1,3 +1,4 @@
+import { withKeptPlan } from '../../kept-plans.ts'
 import type { Queryable } from '../../pool.ts'
 import { availableSince } from '../sql/archived.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
@@ -96,8 +97,7 @@ export async function settlementPage(
   const edge = examined
     ? `recipient as (select unnest(verified_addresses) as address from agent where fid = $1),${examined.edge},`
     : ''
-  // Unnamed: planned with its values, as filters that are there and those that are not want other plans.
-  const found = await db.query<Page>({
+  const statement = {
     text: `with ${edge}${merged(received, order, '$2::int + 1')},
 page as (select * from recent s order by ${settlementOrder(order)} limit $2),
 shown as (select (select count(*) from recent) > $2 as is_full)
@@ -112,6 +112,7 @@ select coalesce((select json_agg(${settlementObject} order by ${settlementOrder(
  cross join shown
  where fid = $1`,
     values,
-  })
+  }
+  const found = await db.query<Page>(withKeptPlan(statement))
   return found.rows[0]
 }

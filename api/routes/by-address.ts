@@ -24,6 +24,6 @@ export const byAddress = route({
   resource: 'address://{address}',
   maxAgeSeconds: 30,
   freshSeconds: 5,
-  missing: 'this address is not verified by an agent and holds no token',
+  missing: 'this address is not verified by an agent and holds no registration',
   read: ({ address }, { database }) => addressSubject(database, address),
 })

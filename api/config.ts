@@ -1,6 +1,6 @@
 import { readChains } from '../chains.file.ts'
 import { readSettings } from '../settings.read.ts'
-import { witnessUrls } from '../social/witness.ts'
+import { witnessUrls } from '../social/hub-operators.ts'
 import { publicHosts } from '../sources.ts'
 
 export type Config = ReturnType<typeof readConfig>

@@ -1,6 +1,6 @@
 import { enrichmentPort } from '../settings.chains.ts'
 import { readSettings } from '../settings.read.ts'
-import { witnessUrls } from '../social/witness.ts'
+import { witnessUrls } from '../social/hub-operators.ts'
 import { githubWithoutToken, namedHost, type PublicHost, publicHosts } from '../sources.ts'
 
 const { hub, neynar, blockscout, oli, web3bio, github } = publicHosts

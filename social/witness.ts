@@ -1,4 +1,3 @@
-import { getDomain } from 'tldts'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import { readHubMessage } from '../trust/hub-message.ts'
 import { judgeVerification } from '../trust/verdict.ts'
@@ -62,22 +61,4 @@ function whyStale(delaySeconds: number | undefined, isSyncing: boolean): string 
   if (isSyncing) return 'it says that it is syncing'
   if (delaySeconds === undefined) return 'it does not say how old its newest block is'
   return delaySeconds > mostDelaySeconds ? `its newest block is ${delaySeconds} s old` : undefined
-}
-
-/** Domains of one operator; two names of one operator are one witness. */
-const operators: Readonly<Record<string, string>> = { 'farcaster.xyz': 'neynar.com' }
-
-/** Who runs a hub, as far as its address tells. */
-export function operatorOf(url: string): string {
-  const domain = getDomain(url)
-  return domain ? (operators[domain] ?? domain) : new URL(url).host
-}
-
-/** Of the hubs after the first, one of each operator other than the first's. */
-export function witnessUrls([followed, ...others]: readonly string[]): string[] {
-  const known = new Set(followed === undefined ? [] : [operatorOf(followed)])
-  return others.filter((url) => {
-    const operator = operatorOf(url)
-    return !known.has(operator) && known.add(operator)
-  })
 }

@@ -6,7 +6,7 @@ import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
 import { day, hour, minute } from '../../ops/time.ts'
-import { operatorOf, witnessUrls } from '../../social/witness.ts'
+import { operatorOf, witnessUrls } from '../../social/hub-operators.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 
 // Two hubs: what each says about the same message, and what that makes of it.
@@ -57,6 +57,16 @@ const outcomes = async () => {
 test('both have it: nothing is disputed, and both stand behind it', async () => {
   await verified({ byBoth: true })
   expect(await shown()).toEqual({ disputed: false, witnesses: [true] })
+})
+
+test('who reads what another hub said learns its host, and no key that an operator wrote into its address', async () => {
+  await scene.stop()
+  const { host } = new URL(other.url)
+  scene = await startScene({ otherHub: `http://user:key@${host}`, hubGrpc: grpc.url })
+  scene.hub.state.addAccount({ fid, custody: wallet.address, appKey })
+  await verified({ byBoth: true })
+  const [address] = (await agentAddresses(scene.database.pool, fid)) ?? []
+  expect(address?.witnesses).toMatchObject([{ hub: host, has: true }])
 })
 
 describe('the second one lacks it', () => {

@@ -6,10 +6,10 @@ export function disputed(v: string): string {
                    where w.fid = ${v}.fid and w.message_hash = ${v}.message_hash and w.disputed)`
 }
 
-/** What other hubs say of it, by their addresses. */
+/** What other hubs say of it, by their hosts: the rest of an address is its operator's, who may have put a key there. */
 export function testimonies(v: string): string {
   return `coalesce((select json_agg(json_build_object(
-                             'hub', substring(w.url from '^[a-z]+://([^/]+)'), 'has', w.has,
+                             'hub', substring(w.url from '^[a-z]+://(?:[^/@]*@)?([^/]+)'), 'has', w.has,
                              'checked_at', ${isoTime('w.checked_at')})
                              order by w.url)
                       from verification_witness w

@@ -1,6 +1,5 @@
 import { text as readAll } from 'node:stream/consumers'
 import { runCommand, UsageError } from '../ops/cli.ts'
-import { jfsBody, unsignedBody, wellKnownBody, withSignature } from './proof.ts'
 import { type Action, askChallenge, type ClaimBody, sendClaim } from './service.ts'
 import { explain } from './words.ts'
 
@@ -65,6 +64,7 @@ interface Wanted {
 }
 
 async function bodyOf(values: Values, { fid, api, action }: Wanted): Promise<ClaimBody> {
+  const { jfsBody, wellKnownBody } = await import('./proof.ts') // what signs: --help is to be quick
   switch (values.method) {
     case 'eip191':
       return signedBody(values, { fid, api, action })
@@ -80,6 +80,7 @@ async function bodyOf(values: Values, { fid, api, action }: Wanted): Promise<Cla
 async function signedBody(values: Values, { fid, api, action }: Wanted): Promise<ClaimBody> {
   const chainId = Number(values['chain-id'])
   if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new UsageError('--chain-id must be a positive integer')
+  const { unsignedBody, withSignature } = await import('./proof.ts')
   if (values.signature !== undefined) {
     const address = given('--address', values.address)
     const nonce = given('--nonce', values.nonce)

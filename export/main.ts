@@ -11,12 +11,8 @@ import { untilStopSignal } from '../ops/stop.ts'
 import { exportPort } from '../settings.chains.ts'
 import { readSettings } from '../settings.read.ts'
 import { namesRead } from '../settings.ts'
-import { openDisplay } from './display.ts'
 import { options, readRequest, readServedRequest } from './request.ts'
-import { runExport } from './run.ts'
-import { createHealth } from './served/health.ts'
 import { paceOf } from './served/pace.ts'
-import { serveRound } from './served/round.ts'
 import { startThread } from './served/writers.ts'
 
 const usage = `
@@ -69,6 +65,8 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
     const registries = Object.fromEntries(
       Object.entries(chains).map(([name, { registry }]) => [name, registry.address]),
     )
+    const { createHealth } = await import('./served/health.ts') // what writes and counts: --help is to be quick
+    const { serveRound } = await import('./served/round.ts')
     const health = createHealth({ rowsPerSecond, everyMinutes, now: Date.now })
     if (everyMinutes !== undefined) {
       const server = await serveHealth(vars.HOST, vars.METRICS_PORT ?? exportPort, health)
@@ -103,8 +101,9 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   if (values.every ?? values['rows-per-second']) throw new UsageError('--every and --rows-per-second go with --served')
   const { request, folder } = readRequest(values)
   endOn(stopping, 'the same command goes on behind the last whole file')
-  const print = (begun: Parameters<Parameters<typeof runExport>[3]>[0]) =>
-    openDisplay(request.what, begun, process.stdout)
+  const { openDisplay } = await import('./display.ts')
+  const { runExport } = await import('./run.ts')
+  const print: Parameters<typeof runExport>[3] = (begun) => openDisplay(request.what, begun, process.stdout)
   const exportFrom = (pool: Parameters<typeof inTransaction>[0]) =>
     inTransaction(pool, (client) => runExport(client, request, { folder, terms, served: vars.EXPORT_DIR }, print))
   await withDatabase(async (databaseUrl) => {

@@ -1,155 +1,16 @@
-import type { Server } from 'node:http'
-import type { Logger } from 'pino'
-import { type ChainSettings, openChainsFile } from '../chains.file.ts'
+import { openChainsFile } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
-import { createPool } from '../db/pool.ts'
-import { backfillLoads, backfillsWithin } from '../db/queries/chain/backfill.ts'
-import { readChainState } from '../db/queries/chain/chain-state.ts'
-import { readPasses } from '../db/queries/chain/payments/payment-passes.ts'
 import { runCommand } from '../ops/cli.ts'
-import { type Health, portOf, serveHealth } from '../ops/health.ts'
-import { createLogger } from '../ops/logger.ts'
-import { untilStopSignal } from '../ops/stop.ts'
-import { Auditor } from './audit/auditor.ts'
-import { checkDatabase, checkNode } from './checks.ts'
-import { type ProcessorConfig, readConfig } from './config.ts'
-import { rememberContracts } from './contracts.ts'
-import { Freezer } from './freezer.ts'
-import { createHandler } from './handler.ts'
-import { createHealth } from './health.ts'
-import type { Wanted } from './history/history.ts'
-import { openHistory, sourceOf } from './history/sources.ts'
-import { Progress } from './progress.ts'
-import type { Backfilled } from './reserved.ts'
-import { openScope } from './scope/open.ts'
-import { firstBlock } from './source/request.ts'
-import { createSource } from './source/source.ts'
-import { ChainDatabase } from './store/database.ts'
-import { lockForProcessor, processorWaitMs } from './store/lock.ts'
+import { readConfig } from './config.ts'
 
 const usage = `
 Indexes one chain: npm run processor -- <chain>
 
 The chain is a name, a label or a chain id of chains.config.ts. Configured by the environment: .env.example.
 `
-/** How long the transaction in flight may take once the process is asked to stop. */
-const stopGraceMs = 10_000
-const maxBlock = 2_147_483_647
-
 await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { env } = process
   const config = readConfig(positionals[0], env, openChainsFile(env.CHAINS_FILE))
-  const { chain } = config
-  const log = createLogger(`processor-${chain.name}`, config.logLevel)
-
-  const { databaseUrl, description, close: closeDatabase } = await openDatabase(config.databaseUrl)
-  const progress = new Progress()
-  const ending = [closeDatabase]
-  untilStopSignal().then(async (signal) => {
-    log.info(`${signal}: stopping after the batch in flight`)
-    for (const end of ending.toReversed()) await end()
-    process.exit(0)
-  })
-
-  let health: Health = { notReady: () => `another process has the lock of ${chain.name}`, metrics: () => '' }
-  const shown: Health = {
-    notReady: () => health.notReady(),
-    stuck: () => health.stuck?.(),
-    metrics: () => health.metrics(),
-  }
-  let serving: Promise<Server> | undefined
-  const serve = () => {
-    serving ??= serveHealth(config.host, config.metricsPort, shown)
-    return serving
-  }
-  const lock = await lockForProcessor(databaseUrl, chain, {
-    waitMs: processorWaitMs,
-    onLost(error) {
-      log.fatal(`lost the connection that keeps other processors of ${chain.name} away: ${error.message}`)
-      process.exit(1)
-    },
-    onWait() {
-      log.info(`another process has the lock of ${chain.name}: waiting for it`)
-      serve().catch(() => {
-        serving = undefined // the other one may have the port too
-      })
-    },
-  })
-  ending.push(lock.release)
-  // Only now: whoever had the lock may have changed what is reserved.
-  const reserved = await check(databaseUrl, chain, progress, log)
-
-  const database = new ChainDatabase(databaseUrl, chain, progress)
-  const { portalKey, scope } = config
-  const known = await openScope({ databaseUrl, chain, scope, portalKey, log })
-  const backfilled = [...reserved, ...(known ? [{ fromBlock: 0, toBlock: known.ownFrom - 1 }] : [])]
-  const reservations = createPool({ databaseUrl, name: `processor ${chain.name} reservations`, max: 1 })
-  const source = createSource({
-    chain,
-    portalKey,
-    log,
-    progress,
-    final: () => database.final,
-    backfilled,
-    reservedFrom: (block) => backfillsWithin(reservations, chain.name, block, maxBlock),
-  })
-  const auditor = openAuditor(databaseUrl, config, log)
-  const freezer = chain.partitions ? new Freezer({ databaseUrl, chain, log }) : undefined
-  health = createHealth(chain, progress, source.metrics.registry, {
-    loader: known?.loader,
-    auditor,
-    loads: () => backfillLoads(reservations, chain.name),
-  })
-  source.metrics.port = portOf(await serve())
-  ending.push(async () => {
-    const beside = [known?.loader, auditor, freezer].map((one) => one?.close(stopGraceMs))
-    await Promise.all([database.close(stopGraceMs), ...beside])
-  })
-
-  const startedWith = { chainId: chain.id, metricsPort: source.metrics.port }
-  log.info(startedWith, startLine(chain, source.description, description, progress, backfilled))
-  if (source.node) await checkNode(source.node, chain)
-  known?.loader.start()
-  auditor?.start()
-  freezer?.start()
-  source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))
+  const { runProcessor } = await import('./run.ts') // the SDK and typeorm among it: --help is to be quick
+  await runProcessor(config, await openDatabase(config.databaseUrl), (code) => process.exit(code))
 })
-
-/** Undefined: there is no second source. */
-function openAuditor(databaseUrl: string, { chain, portalKey, scope, auditPauseMs }: ProcessorConfig, log: Logger) {
-  if (!(chain.gateway ?? chain.portal) || !chain.rpc) return undefined
-  const source = sourceOf(chain, portalKey)
-  const pauseMs = auditPauseMs
-  const open = (wanted: Wanted) => openHistory(source, wanted)
-  return new Auditor({ databaseUrl, chain, scope, source: source.kind, openHistory: open, pauseMs, log })
-}
-
-/** Returns the ranges whose settlements a backfill loads. */
-async function check(databaseUrl: string, chain: ChainSettings, progress: Progress, log: Logger): Promise<Backfilled> {
-  const pool = createPool({ databaseUrl, name: `processor ${chain.name} start`, max: 1 })
-  try {
-    await checkDatabase(pool, chain)
-    await rememberContracts(pool, chain)
-    progress.resume((await readChainState(pool, chain.name))?.indexedBlock)
-    const waiting = (await readPasses(pool, chain.name)).filter(({ nextBlock, toBlock }) => nextBlock <= toBlock)
-    for (const { nextBlock, toBlock } of waiting) {
-      const range = `blocks ${nextBlock} to ${toBlock} of ${chain.name}`
-      log.warn(`${range} were read before payments were: npm run backfill -- --chain ${chain.name} --legs`)
-    }
-    return await backfillsWithin(pool, chain.name, 0, maxBlock)
-  } finally {
-    await pool.end()
-  }
-}
-
-function startLine(
-  chain: ChainSettings,
-  source: string,
-  database: string,
-  { indexedBlock }: Progress,
-  backfilled: Backfilled,
-) {
-  const first = firstBlock(chain, backfilled)
-  const from = indexedBlock === undefined ? `from block ${first}` : `resuming after block ${indexedBlock}`
-  return `indexing ${chain.name} ${from}; ${source}; ${database}`
-}

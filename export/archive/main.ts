@@ -10,11 +10,9 @@ import { checkDatabase } from '../../processors/checks.ts'
 import { readSettings } from '../../settings.read.ts'
 import { namesRead } from '../../settings.ts'
 import { paceOf } from '../served/pace.ts'
-import { serveRound } from '../served/round.ts'
 import { startThread } from '../served/writers.ts'
 import type { Archive } from './archive.ts'
 import { leastAgeDays, options, readArchiveRequest } from './request.ts'
-import { runArchive } from './run.ts'
 
 const usage = `
 npm run archive -- --chain <chain> --before <date> [--plan] [--rows-per-second <n>]
@@ -49,6 +47,8 @@ await runCommand({ usage, options }, async ({ values }) => {
     process.stderr.write(`${signal}: stopped; the same command goes on\n`)
     process.exit(signal === 'SIGINT' ? 130 : 143)
   })
+  const { serveRound } = await import('../served/round.ts') // files and what proves their rows: --help is to be quick
+  const { runArchive } = await import('./run.ts')
   const database = await openDatabase(vars.DATABASE_URL)
   await refusePooler(database.databaseUrl)
   const pool = createPool({

@@ -4,7 +4,7 @@ import { type ChainSettings, readChains, settingsOf } from '../../chains.file.ts
 import { UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.read.ts'
 import type { SettingsOf } from '../../settings.ts'
-import { rpcSource, sourceOf } from '../history/sources.ts'
+import { rpcSource, sourceOf } from '../history/source-address.ts'
 import type { Scope } from '../scope/scope.ts'
 import type { SourceAddress } from './job.ts'
 

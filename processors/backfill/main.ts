@@ -1,28 +1,11 @@
 import { openChainsFile } from '../../chains.file.ts'
 import { openDatabase } from '../../db/open.ts'
-import { createPool, inTransaction } from '../../db/pool.ts'
+import { createPool } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
-import { readShards } from '../../db/queries/chain/backfill.ts'
-import { tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { runCommand } from '../../ops/cli.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
 import { checkDatabase } from '../checks.ts'
-import { rememberContracts } from '../contracts.ts'
-import { wantedOf } from '../history/history.ts'
-import { openHistory } from '../history/sources.ts'
-import { Refusal } from '../refusal.ts'
-import { refuseBackfill } from '../scope/scope.ts'
-import { commandWaitMs, lockForProcessor } from '../store/lock.ts'
-import { abandonRange } from './abandon.ts'
-import { loadAll } from './all/load.ts'
-import { planOf, printPlan } from './all/plan.ts'
-import { finalHeightOf, loadRange } from './all/range.ts'
-import { certificateOf, joinCertificates, printCertificate } from './certificate.ts'
-import { type BackfillConfig, readAllConfigs, readConfig } from './config.ts'
-import { openDisplay, type ShardProgress } from './display.ts'
-import { passOverPayments } from './legs/pass.ts'
-import { findBackfill } from './reservation.ts'
-import { certifySource, differences, tallyStored } from './verify.ts'
+import { readAllConfigs, readConfig } from './config.ts'
 import { startWorker } from './workers.ts'
 
 const usage = `
@@ -98,17 +81,8 @@ await runCommand({ usage, options }, async ({ values }) => {
     const loading = { pool, databaseUrl: database.databaseUrl, workers }
     try {
       for (const { chain } of configs) await checkDatabase(pool, chain)
-      if (values.plan) printPlan(await planOf(pool, configs), config.workers)
-      else if (values.all) await loadAll(loading, configs)
-      else if (config.task === 'verify') await verify(pool, config)
-      else if (config.task === 'legs') await findLegs(pool, config)
-      else if (config.task === 'abandon') await abandon(pool, database.databaseUrl, config)
-      else {
-        await rememberContracts(pool, config.chain)
-        await refuseBackfill(pool, config.chain, config.scope)
-        const openOwn = (shards: readonly ShardProgress[]) => openDisplay(config.chain.name, shards, process.stdout)
-        await loadRange({ ...loading, openDisplay: openOwn }, config)
-      }
+      const { runTask } = await import('./tasks/run.ts') // what reads and writes blocks: --help is to be quick
+      await runTask(loading, configs, values, () => process.exit(1))
     } finally {
       await pool.end()
       await database.close()
@@ -117,57 +91,3 @@ await runCommand({ usage, options }, async ({ values }) => {
     for (const worker of workers) worker.kill()
   }
 })
-
-async function findLegs(pool: ReturnType<typeof createPool>, config: BackfillConfig): Promise<void> {
-  const finalHeight = await finalHeightOf(config)
-  const print = (line: string) => console.log(line)
-  await passOverPayments({ pool, config, finalHeight, print, warn: (text) => console.error(text) })
-}
-
-async function abandon(
-  pool: ReturnType<typeof createPool>,
-  databaseUrl: string,
-  { chain, fromBlock, toBlock }: BackfillConfig,
-): Promise<void> {
-  const lock = await lockForProcessor(databaseUrl, chain, {
-    waitMs: commandWaitMs,
-    onLost(error) {
-      process.stderr.write(`lost the connection that keeps processors of ${chain.name} away: ${error.message}\n`)
-      process.exit(1)
-    },
-  })
-  const settlements = await abandonRange(pool, chain, { fromBlock, toBlock })
-  await lock.release()
-  console.log(
-    `${chain.name}: blocks ${fromBlock} to ${toBlock} are nobody's, ${settlements} settlements deleted; ` +
-      'its processor loads them when it gets there, or another backfill does',
-  )
-}
-
-async function verify(pool: ReturnType<typeof createPool>, config: BackfillConfig): Promise<void> {
-  const { chain, fromBlock, toBlock, second } = config
-  const name = `the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`
-  const range = await findBackfill(pool, chain, config)
-  if (!range.completedAt) throw new Refusal(`${name} is not complete; run it to its end first`)
-  const problems: string[] = []
-  const shards = await readShards(pool, range.id)
-  const warn = (text: string) => console.error(text)
-  const history = second && openHistory(second, wantedOf(chain))
-  for (const shard of shards) {
-    const certified = certificateOf(shard)
-    const line = printCertificate(chain.name, certified)
-    const table = await inTransaction(pool, (client) => tallyStored(client, chain.name, shard))
-    const paid = await tallyPaymentsWithin(pool, chain.name, { fromBlock: shard.firstBlock, toBlock: shard.lastBlock })
-    const wrong = table
-      ? differences(certified, { ...table, ...paid })
-      : ['a row has another shape than those that were loaded']
-    console.log(`the table ${wrong.length === 0 ? 'holds' : 'does not hold'} ${line}`)
-    problems.push(...wrong.map((text) => `the table: ${text}`))
-    if (!history) continue
-    const other = differences(certified, await certifySource(history, config, shard, warn))
-    console.log(`${history.name} ${other.length === 0 ? 'says the same' : 'says something else'}`)
-    problems.push(...other.map((text) => `${history.name}: ${text}`))
-  }
-  joinCertificates(shards)
-  if (problems.length > 0) throw new Refusal(`${name} does not hold: ${problems.join('; ')}`)
-}

@@ -1,29 +1,15 @@
 import type { ChainName } from '../../chains.config.ts'
-import type { ChainSettings } from '../../chains.file.ts'
 import type { SourceAddress } from '../backfill/job.ts'
 import { Patience } from '../failures.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { createTraceLookup, type TraceNode } from '../mapping/traces.ts'
 import { PortalService } from '../portal/service.ts'
-import { Refusal } from '../refusal.ts'
 import { hideAddresses } from '../source/sdk-log.ts'
 import { ArchiveHistory } from './archive.ts'
 import type { History, Wanted } from './history.ts'
 import { PortalHistory } from './portal.ts'
 import { RpcHistory } from './rpc.ts'
 import { RpcClient } from './rpc-client.ts'
-
-/** A self-hosted archive when one is set, else the Portal, else the chain's node. */
-export function sourceOf(chain: ChainSettings, portalKey: string | undefined): SourceAddress {
-  if (chain.gateway) return { kind: 'archive', url: chain.gateway }
-  if (chain.portal) return { kind: 'portal', url: chain.portal, dataset: chain.dataset, key: portalKey }
-  if (chain.rpc) return rpcSource(chain, chain.rpc)
-  throw new Refusal(`${chain.name} has no source: set a Portal, an archive or an RPC endpoint`)
-}
-
-export function rpcSource({ id, finalityConfirmation }: ChainSettings, url: string): SourceAddress {
-  return { kind: 'rpc', url, chainId: id, finalityConfirmation }
-}
 
 export function openHistory(source: SourceAddress, wanted: Wanted): History {
   if (source.kind === 'rpc') return new RpcHistory(source, wanted)

@@ -2,19 +2,10 @@ import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
 import { openChainsFile } from '../../chains.file.ts'
 import { openDatabase } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
-import { readChainState } from '../../db/queries/chain/chain-state.ts'
-import { readFinalBlocks } from '../../db/queries/chain/final-blocks.ts'
-import { tokensChangedAbove } from '../../db/queries/chain/reset.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
-import { createLogger } from '../../ops/logger.ts'
-import { checkDatabase, checkNode } from '../checks.ts'
+import { checkDatabase } from '../checks.ts'
 import { readConfig } from '../config.ts'
-import { Refusal } from '../refusal.ts'
 import { commandWaitMs, lockForProcessor } from '../store/lock.ts'
-import { openFinalChain } from './reader.ts'
-import { resetAll, resetTo } from './reset.ts'
-import { findTarget } from './target.ts'
-import { tokensAt } from './tokens.ts'
 
 const usage = `
 Takes a chain back, after a reorg deeper than its processor undoes: npm run reset -- --chain <chain> --to <block>
@@ -25,7 +16,7 @@ Takes a chain back, after a reorg deeper than its processor undoes: npm run rese
   --all          everything of the chain is deleted; its processor begins anew
 
 All of it is one transaction; the API goes on serving. The chain's processor and backfills must not run. --to asks the
-chain's sources for the block's hash, and for the registry's events from its first block when a token changed above.
+chain's sources for the block's hash, and for the registry's events from its first block when a registration changed above.
 
 Configured by the environment as the chain's processor is: .env.example.
 `
@@ -53,32 +44,8 @@ await runCommand({ usage, options }, async ({ values }) => {
     statementTimeoutMs: 0, // recounting takes as long as there are rows
   })
   await checkDatabase(pool, chain)
-
-  if (to === undefined) {
-    await resetAll(pool, chain)
-    console.log(`${name}: everything is deleted; the next processor begins with the chain's first block`)
-  } else {
-    const state = await readChainState(pool, name)
-    if (!state) throw new Refusal(`${name} is not indexed yet: there is nothing to take back`)
-    if (to >= state.finalizedBlock) {
-      throw new Refusal(
-        `${name} is final up to block ${state.finalizedBlock}; what is above undoes itself; choose a block below it`,
-      )
-    }
-    const source = openFinalChain(chain, config.portalKey, createLogger(`reset-${name}`, 'warn'))
-    if (source.node) await checkNode(source.node, chain)
-    const final = await source.height()
-    if (to > final) throw new Refusal(`the newest final block of ${name} is ${final} now; choose that or one below it`)
-    const target = await findTarget(chain, to, await readFinalBlocks(pool, name), source)
-    const changed = await tokensChangedAbove(pool, name, target.height)
-    const tokens = await tokensAt(target.height, changed, chain, source)
-    const settlements = await resetTo(pool, chain, state, target, tokens)
-    const reason = target.height < to ? ` (the chain was another one at ${to})` : ''
-    console.log(
-      `${name}: back at block ${target.height}${reason}, from ${state.indexedBlock}: ` +
-        `${settlements} settlements deleted, ${changed.length} tokens as they were; start its processor again`,
-    )
-  }
+  const { runReset } = await import('./run.ts') // the SDK and typeorm among it: --help is to be quick
+  console.log(await runReset(pool, config, to))
   await pool.end()
   await lock.release()
   await database.close()

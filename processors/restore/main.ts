@@ -5,7 +5,6 @@ import { embeddedFolder, openDatabase } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.read.ts'
-import { checkRestored } from './check.ts'
 
 const usage = `
 npm run restore -- --from <folder>
@@ -24,6 +23,7 @@ await runCommand({ usage, options: { from: { type: 'string' } } }, async ({ valu
   readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const { DATABASE_URL } = readSettings('migrate', process.env).vars
   const contents = await readContents(from)
+  const { checkRestored } = await import('./check.ts') // what certified them: --help is to be quick
   if (DATABASE_URL === undefined) await placeBackup(from, embeddedFolder)
   const database = await openDatabase(DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'restore', max: 1, statementTimeoutMs: 0 })

@@ -3,7 +3,8 @@ import { readChains } from '../../chains.file.ts'
 import { tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { Auditor } from '../../processors/audit/auditor.ts'
-import { openHistory, sourceOf } from '../../processors/history/sources.ts'
+import { sourceOf } from '../../processors/history/source-address.ts'
+import { openHistory } from '../../processors/history/sources.ts'
 import type { Scope } from '../../processors/scope/scope.ts'
 import { memorySource } from '../doubles/portal/memory-source.ts'
 import { readBlocks } from '../doubles/portal/rpc-blocks.ts'
@@ -13,12 +14,10 @@ import { forkHere } from '../support/chain/branches.ts'
 import { type ChainIndex, indexChain } from '../support/chain/index-chain.ts'
 import { describeDifference } from '../support/chain/oracle.ts'
 import { chainSettings } from '../support/chain/settings.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 2
-/** The whole file is a few commands one after the other. */
-const timeout = 400_000
 
 let chain: DevChain
 let index: ChainIndex
@@ -30,7 +29,7 @@ beforeAll(async () => {
   await chain.client.mine({ blocks: finality })
   index = await indexChain(chain, { finality })
   await untilFinal()
-}, timeout)
+})
 afterAll(async () => {
   await index?.close()
   await chain?.stop()
@@ -40,14 +39,10 @@ afterAll(async () => {
 async function untilFinal() {
   await index.untilHead()
   const head = Number(await chain.client.getBlockNumber())
-  await until(
-    'the final block is known',
-    async () => {
-      const { rows } = await index.database.pool.query('select finalized_block from chain_state')
-      return rows[0]?.finalized_block === head - finality
-    },
-    timeout,
-  )
+  await until('the final block is known', async () => {
+    const { rows } = await index.database.pool.query('select finalized_block from chain_state')
+    return rows[0]?.finalized_block === head - finality
+  })
 }
 
 const run = (...args: string[]) =>
@@ -57,7 +52,7 @@ const run = (...args: string[]) =>
     args: ['--chain', 'base', '--legs', ...args],
   })
 
-test('payments of blocks that were read without them are found, once, and certified', { timeout }, async () => {
+test('payments of blocks that were read without them are found, once, and certified', async () => {
   const { pool } = index.database
   const expected = await index.tables()
   expect(expected.payment.length).toBeGreaterThan(6)
@@ -121,7 +116,7 @@ async function audit(scope: Scope) {
     scope,
     source: source.kind,
     openHistory: (wanted) => openHistory(source, wanted),
-    pauseMs: timeout,
+    pauseMs: patienceMs,
     log: { info: () => {}, warn: () => {} } as never,
   })
   onTestFinished(async () => {
@@ -151,7 +146,7 @@ async function tally(payees: readonly Buffer[] | null) {
   return rows[0]
 }
 
-test('payments that are missing, too many or wrong are mended by an audit', { timeout }, async () => {
+test('payments that are missing, too many or wrong are mended by an audit', async () => {
   const { pool } = index.database
   const expected = await index.tables()
   for (const fault of faults) await pool.query(fault)
@@ -164,7 +159,7 @@ test('payments that are missing, too many or wrong are mended by an audit', { ti
   expect(certificates).toEqual([{ missing: 2, surplus: 1, changed: 3, ...sums }])
 })
 
-test('a code that nobody wrote is found at whatever is stored, whosever settlements are', { timeout }, async () => {
+test('a code that nobody wrote is found at whatever is stored, whosever settlements are', async () => {
   const { pool } = index.database
   const known = await pool.query('select recipient from settlement order by recipient limit 1')
   await pool.query(`insert into known_recipient (chain, address, next_block, to_block) values ('base', $1, 1, 0)`, [

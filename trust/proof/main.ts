@@ -1,9 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { type CheckLine, checkOffline, hasParts } from './checks.ts'
-import { checkOnline } from './online.ts'
+import type { CheckLine } from './checks.ts'
 import type { ClaimProof } from './proof.ts'
-import { selfTest } from './self-test.ts'
 
 const usage = `
 npm run verify-proof -- FILE [--rpc-10 URL] [--rpc-CHAIN URL]… [--hub URL]…
@@ -21,14 +19,21 @@ Exit code 0: all that was asked held. 1: a check failed. 2: the arguments are wr
 const mostProofBytes = 4 * 1024 * 1024
 
 const { file, rpc, hubs } = readArguments(process.argv.slice(2))
-const lines = file === undefined ? await selfTest() : await check(await readProof(file))
+const lines = file === undefined ? await checkItself() : await check(await readProof(file))
 for (const line of lines) console.log(shown(line))
 const failed = lines.filter(({ outcome }) => outcome === 'failed').length
 const open = lines.filter(({ outcome }) => outcome === 'unknown').length
 console.log(`${lines.length - failed - open} held, ${failed} failed, ${open} not asked`)
 process.exitCode = failed > 0 ? 1 : open > 0 ? 3 : 0
 
+async function checkItself(): Promise<CheckLine[]> {
+  const { selfTest } = await import('./self-test.ts')
+  return selfTest()
+}
+
 async function check(proof: ClaimProof): Promise<CheckLine[]> {
+  const { checkOffline, hasParts } = await import('./checks.ts') // what verifies signatures: --help is to be quick
+  const { checkOnline } = await import('./online.ts')
   const online = hasParts(proof) ? await checkOnline(proof, { rpc, hubs }) : []
   const asked = new Set(online.map(({ name }) => name))
   const offline = (await checkOffline(proof)).filter(({ name }) => !asked.has(name)) // what a chain has to say, it says once

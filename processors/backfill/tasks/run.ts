@@ -1,0 +1,105 @@
+import type pg from 'pg'
+import { inTransaction } from '../../../db/pool.ts'
+import { readShards } from '../../../db/queries/chain/backfill.ts'
+import { tallyPaymentsWithin } from '../../../db/queries/chain/payments/payments.ts'
+import { rememberContracts } from '../../contracts.ts'
+import { wantedOf } from '../../history/history.ts'
+import { openHistory } from '../../history/sources.ts'
+import { Refusal } from '../../refusal.ts'
+import { refuseBackfill } from '../../scope/scope.ts'
+import { commandWaitMs, lockForProcessor } from '../../store/lock.ts'
+import { abandonRange } from '../abandon.ts'
+import { loadAll } from '../all/load.ts'
+import { planOf, printPlan } from '../all/plan.ts'
+import { finalHeightOf, loadRange } from '../all/range.ts'
+import { certificateOf, joinCertificates, printCertificate } from '../certificate.ts'
+import type { BackfillConfig } from '../config.ts'
+import { openDisplay, type ShardProgress } from '../display.ts'
+import { passOverPayments } from '../legs/pass.ts'
+import { findBackfill } from '../reservation.ts'
+import { certifySource, differences, tallyStored } from '../verify.ts'
+import type { Worker } from '../workers.ts'
+
+interface Parts {
+  readonly pool: pg.Pool
+  readonly databaseUrl: string
+  /** Processes that have no work yet; those that are started are added to it. */
+  readonly workers: Worker[]
+}
+
+/**
+ * Does what the command line asks for: `all` of several chains, else what the one configuration says; there is one at
+ * least. `exit` ends this process, when another one may take the chain.
+ */
+export async function runTask(
+  parts: Parts,
+  configs: readonly BackfillConfig[],
+  { plan, all }: { plan?: boolean; all?: boolean },
+  exit: () => never,
+): Promise<void> {
+  const { pool } = parts
+  const config = configs[0] as BackfillConfig
+  if (plan) return printPlan(await planOf(pool, configs), config.workers)
+  if (all) return loadAll(parts, configs)
+  if (config.task === 'verify') return verify(pool, config)
+  if (config.task === 'legs') return findLegs(pool, config)
+  if (config.task === 'abandon') return abandon(parts, config, exit)
+  await rememberContracts(pool, config.chain)
+  await refuseBackfill(pool, config.chain, config.scope)
+  const openOwn = (shards: readonly ShardProgress[]) => openDisplay(config.chain.name, shards, process.stdout)
+  await loadRange({ ...parts, openDisplay: openOwn }, config)
+}
+
+async function findLegs(pool: pg.Pool, config: BackfillConfig): Promise<void> {
+  const finalHeight = await finalHeightOf(config)
+  const print = (line: string) => console.log(line)
+  await passOverPayments({ pool, config, finalHeight, print, warn: (text) => console.error(text) })
+}
+
+async function abandon(
+  { pool, databaseUrl }: Parts,
+  { chain, fromBlock, toBlock }: BackfillConfig,
+  exit: () => never,
+): Promise<void> {
+  const lock = await lockForProcessor(databaseUrl, chain, {
+    waitMs: commandWaitMs,
+    onLost(error) {
+      process.stderr.write(`lost the connection that keeps processors of ${chain.name} away: ${error.message}\n`)
+      exit()
+    },
+  })
+  const settlements = await abandonRange(pool, chain, { fromBlock, toBlock })
+  await lock.release()
+  console.log(
+    `${chain.name}: blocks ${fromBlock} to ${toBlock} are nobody's, ${settlements} settlements deleted; ` +
+      'its processor loads them when it gets there, or another backfill does',
+  )
+}
+
+async function verify(pool: pg.Pool, config: BackfillConfig): Promise<void> {
+  const { chain, fromBlock, toBlock, second } = config
+  const name = `the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`
+  const range = await findBackfill(pool, chain, config)
+  if (!range.completedAt) throw new Refusal(`${name} is not complete; run it to its end first`)
+  const problems: string[] = []
+  const shards = await readShards(pool, range.id)
+  const warn = (text: string) => console.error(text)
+  const history = second && openHistory(second, wantedOf(chain))
+  for (const shard of shards) {
+    const certified = certificateOf(shard)
+    const line = printCertificate(chain.name, certified)
+    const table = await inTransaction(pool, (client) => tallyStored(client, chain.name, shard))
+    const paid = await tallyPaymentsWithin(pool, chain.name, { fromBlock: shard.firstBlock, toBlock: shard.lastBlock })
+    const wrong = table
+      ? differences(certified, { ...table, ...paid })
+      : ['a row has another shape than those that were loaded']
+    console.log(`the table ${wrong.length === 0 ? 'holds' : 'does not hold'} ${line}`)
+    problems.push(...wrong.map((text) => `the table: ${text}`))
+    if (!history) continue
+    const other = differences(certified, await certifySource(history, config, shard, warn))
+    console.log(`${history.name} ${other.length === 0 ? 'says the same' : 'says something else'}`)
+    problems.push(...other.map((text) => `${history.name}: ${text}`))
+  }
+  joinCertificates(shards)
+  if (problems.length > 0) throw new Refusal(`${name} does not hold: ${problems.join('; ')}`)
+}

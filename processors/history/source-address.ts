@@ -1,0 +1,15 @@
+import type { ChainSettings } from '../../chains.file.ts'
+import type { SourceAddress } from '../backfill/job.ts'
+import { Refusal } from '../refusal.ts'
+
+/** A self-hosted archive when one is set, else the Portal, else the chain's node. */
+export function sourceOf(chain: ChainSettings, portalKey: string | undefined): SourceAddress {
+  if (chain.gateway) return { kind: 'archive', url: chain.gateway }
+  if (chain.portal) return { kind: 'portal', url: chain.portal, dataset: chain.dataset, key: portalKey }
+  if (chain.rpc) return rpcSource(chain, chain.rpc)
+  throw new Refusal(`${chain.name} has no source: set a Portal, an archive or an RPC endpoint`)
+}
+
+export function rpcSource({ id, finalityConfirmation }: ChainSettings, url: string): SourceAddress {
+  return { kind: 'rpc', url, chainId: id, finalityConfirmation }
+}

@@ -70,9 +70,19 @@ test('the command that a deep reorg names repairs the index, however deep it was
     const command = /npm run reset -- (--chain base --to \d+)/.exec(index.processor.output())?.[1]
     const before = await hours(index)
     expect(before.hours).toBeGreaterThan(0)
+    const { rows: registered } = await index.database.pool.query(
+      'select registered_block, updated_block from registration',
+    )
     const { code, stdout, stderr } = await reset(index, ...(command as string).split(' '))
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^base: back at block \d+ \(the chain was another one at \d+\)/)
+    const target = Number(/^base: back at block (\d+) \(the chain was another one at \d+\)/.exec(stdout)?.[1])
+    const isNewer = (row: { registered_block: number }) => row.registered_block > target
+    const changed = registered.filter((row) => row.updated_block > target)
+    expect(changed.filter(isNewer).length).toBeGreaterThan(0)
+    expect(stdout).toContain(`, ${changed.filter(isNewer).length} new registrations among it; `)
+    expect(stdout).toContain(
+      `; ${changed.filter((row) => !isNewer(row)).length} older registrations that changed above `,
+    )
     const after = await hours(index)
     expect(after.hours).toBe(after.facts)
     expect(after.hours).toBeLessThan(before.hours)

@@ -83,6 +83,7 @@ test('the explanation is a list of steps, with what to do next', async () => {
   const form = await read('/explain')
   expect(form).toContain('<h1>Why am I not listed?</h1>')
   const listed = textOf(await read(`/explain?q=FID%20${richFid}`))
+  expect(listed).toContain('Claimed by eip191 since ')
   expect(listed).toContain('It is listed')
   const page = await read('/explain?q=77')
   expect(page.match(/<li class="(done|open)">/g)).toEqual([

@@ -1,10 +1,12 @@
 import type pg from 'pg'
 import { type ChainName, chains } from '../../../chains.config.ts'
+import { insertClaim } from '../../../db/queries/join/claims.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import {
   addressOf,
   countSettlements,
+  hashOf,
   insert,
   seedAgent,
   seedChainState,
@@ -89,6 +91,7 @@ export async function seedShowcase(pool: pg.Pool, now: number): Promise<void> {
       settlements30d: Math.max(0, 60 - n * 9),
       settlementsAll: Math.max(0, 60 - n * 9),
     })
+    if (known?.claimMethod) await seedClaim(pool, { fid, method: known.claimMethod, address, at: before(12) })
     for (const chain of on) {
       const token = { chain, id: 100 + n, at: before(80 + n) }
       await seedRegistration(pool, {
@@ -115,6 +118,39 @@ export async function seedShowcase(pool: pg.Pool, now: number): Promise<void> {
   }
   await countSettlements(pool, new Date(now))
   await seedRich(pool, before)
+}
+
+interface SeedClaim {
+  readonly fid: number
+  readonly method: NonNullable<Shown['claimMethod']>
+  readonly address: string
+  readonly at: Date
+}
+
+/** As it is stored when it was accepted; nobody has signed it. */
+async function seedClaim(pool: pg.Pool, { fid, method, address, at }: SeedClaim): Promise<void> {
+  const nonce = hashOf(`claim ${fid}`).slice(2, 34)
+  const timestamp = at.toISOString()
+  const [proof, signer] = {
+    eip191: [{ nonce, timestamp, chain_id: chains.base.id, signature: '0x' }, address],
+    jfs: [{ jfs: { header: '', payload: '', signature: '' } }, hashOf(`app key ${fid}`)],
+    'well-known': [{ manifest: { fid, nonce } }, `fid-${fid}.example`],
+  }[method] as [object, string]
+  await insertClaim(pool, {
+    fid,
+    method,
+    nonce,
+    proof,
+    proofSha256: Buffer.from(hashOf(`proof ${fid}`).slice(2), 'hex'),
+    signer,
+    hostLink: null,
+    manifestSha256: null,
+    signedAt: at,
+    receivedAt: at,
+    claimedAt: at,
+    verifiedAddresses: [address],
+    evidence: '{}',
+  })
 }
 
 /** What the first agent of the showcase was paid, summed up as the job does it: nothing is to be seeded behind it. */

@@ -11,7 +11,14 @@ const endurance = process.env.ENDURANCE === '1'
 const alone = ['test/claim/bodies.test.ts', 'test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
 
 /** What takes both cores for minutes, or has all its answers within a time: when everything else is done. */
-const quiet = endurance ? ['test/ground/image.endurance.test.ts', 'test/api/http/bursts.test.ts'] : []
+const quiet = endurance
+  ? [
+      'test/ground/image.endurance.test.ts',
+      'test/api/http/bursts.test.ts',
+      'test/api/http/database-faults.endurance.test.ts',
+      'test/claim/outages.endurance.test.ts',
+    ]
+  : []
 
 /** What takes longest, the longest first: begun late, each of them would run on by itself with one core idle. */
 const long = [
@@ -57,10 +64,10 @@ const equipped = {
 
 export default defineConfig({
   test: {
-    // Generous: a slow machine fails no test, and what hangs fails all the same.
-    testTimeout: 240_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    // What hangs within a test is named by what waited for it, so the test itself has longer.
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
+    expect: { poll: { timeout: 300_000 } },
     // What each worker imports from packages is compiled once.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
     passWithNoTests: false,

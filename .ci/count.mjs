@@ -28,11 +28,19 @@ function count(path) {
   const isBroken = ({ status, assertionResults }) =>
     status === 'failed' && !assertionResults.some((test) => test.status === 'failed')
   for (const { name, message, assertionResults, ...file } of report.testResults) {
-    if (isBroken({ ...file, assertionResults })) say(name, '(the file)', message)
+    if (isBroken({ ...file, assertionResults })) say(name, '(the file)', message || neverBegan(assertionResults))
     for (const test of assertionResults)
       if (test.status === 'failed') say(name, test.fullName, test.failureMessages.join('\n'))
   }
   return { passed: report.numPassedTests, failed: report.numFailedTests + report.testResults.filter(isBroken).length }
+}
+
+/** vitest's JSON has no error of the set-up of a group, only its tests, which did not run. */
+function neverBegan(tests) {
+  const groups = tests
+    .filter(({ status }) => status === 'skipped')
+    .map(({ ancestorTitles }) => ancestorTitles.join(' > '))
+  return `set-up failed: ${[...new Set(groups)].join(', ')}`
 }
 
 /** The first lines of a failure: the message and where it was thrown. */

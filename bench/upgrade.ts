@@ -24,7 +24,6 @@ const typescript = ['--import', import.meta.resolve('tsx')]
 const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
 /** Reads before and after, for what the machine does by itself. */
 const aloneMs = 5_000
-const readyMs = 180_000
 const connectTimeoutMs = 120_000
 /** Longest that a reader may wait for a lock. */
 const lockLimitMs = 1_000
@@ -100,7 +99,7 @@ async function startApi(release: string, env: NodeJS.ProcessEnv) {
       ({ ok }) => ok,
       () => false,
     )
-  await until('the API of the last release answers', answers, readyMs)
+  await until('the API of the last release answers', answers)
   return {
     url,
     async stop() {

@@ -4,8 +4,6 @@ import type { DevChain } from '../../devnet/chain/chain.ts'
 import { describeDifference, readChainTables } from '../../test/support/chain/oracle.ts'
 import { until } from '../../test/support/until.ts'
 
-const sameMs = 300_000
-
 /** Sums of final settlements that are not what their rows come to. */
 export async function wrongSums(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ wrong: number }>(`
@@ -25,24 +23,19 @@ export async function differenceFromClean(
   { pool, clean, fromBlock }: { pool: pg.Pool; clean: pg.Pool; fromBlock: number },
 ): Promise<string> {
   const head = Number(await chain.client.getBlockNumber())
-  await until(
-    `a clean index of ${chain.name} is at ${head}`,
-    async () => {
-      const { rows } = await clean.query<{ at: number }>(
-        'select indexed_block as at from chain_state where chain = $1',
-        [chain.name],
-      )
-      return (rows[0]?.at ?? -1) >= head
-    },
-    sameMs,
-  )
+  await until(`a clean index of ${chain.name} is at ${head}`, async () => {
+    const { rows } = await clean.query<{ at: number }>('select indexed_block as at from chain_state where chain = $1', [
+      chain.name,
+    ])
+    return (rows[0]?.at ?? -1) >= head
+  })
   const expected = await readChainTables(clean, chain.name, fromBlock)
   let difference = ''
   const isSame = async () => {
     difference = describeDifference(await readChainTables(pool, chain.name, fromBlock), expected)
     return difference === ''
   }
-  await until('the rows are the same', isSame, sameMs).catch(() => {})
+  await until('the rows are the same', isSame).catch(() => {})
   return difference
 }
 

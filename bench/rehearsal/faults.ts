@@ -25,7 +25,6 @@ const awayMs = 3_000
 /** The disk of the log is slow for so long, and by so much at each commit. */
 const slowForMs = 10_000
 const commitDelayUs = 100_000
-const noticedMs = 300_000
 
 /** What goes wrong with processes, lines and disks while everything runs; seconds until all heads are indexed again. */
 export async function disturb({ installation, jobs, heads, lines }: Scene): Promise<Durations> {
@@ -127,6 +126,6 @@ async function fill(server: number, disk: SmallDisk, log: string): Promise<void>
   const complaints = async () => (await readFile(log, 'utf8')).split('No space left on device').length
   const before = await complaints()
   await disk.fill(server)
-  await until('the processor finds no room', async () => (await complaints()) > before, noticedMs)
+  await until('the processor finds no room', async () => (await complaints()) > before)
   await disk.free(server)
 }

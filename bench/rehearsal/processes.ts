@@ -14,7 +14,6 @@ import { headChains } from './shape.ts'
 import { say } from './show.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const readyMs = 180_000
 
 /** Processes that are kept running. */
 export interface Running {
@@ -68,7 +67,7 @@ export async function runApi(folder: string, sources: Sources): Promise<Running 
       ({ ok }) => ok,
       () => false,
     )
-  await until('the API answers', answers, readyMs)
+  await until('the API answers', answers)
   return { ...running, url }
 }
 

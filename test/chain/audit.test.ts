@@ -159,20 +159,16 @@ test.each([
 
   // The first identity has changed since, in a block that the Portal does not have: it waits. The third has not.
   source.append(rest.filter(({ header }) => header.number <= told))
-  await until(
-    'one waits, and the other is mended',
-    async () => {
-      const { rows } = await database.pool.query(
-        `select (select array_agg(agent_id::int) from audit_agent) as waiting,
+  await until('one waits, and the other is mended', async () => {
+    const { rows } = await database.pool.query(
+      `select (select array_agg(agent_id::int) from audit_agent) as waiting,
               (select owner is not null from registration where agent_id = 2) as mended`,
-      )
-      return rows[0].mended && String(rows[0].waiting) === '0'
-    },
-    60_000,
-  )
+    )
+    return rows[0].mended && String(rows[0].waiting) === '0'
+  })
   source.append(rest.filter(({ header }) => header.number > told))
-  await until('the rows are those of the chain', async () => (await difference()) === '', 60_000)
-  await until('none waits', async () => (await database.pool.query('select from audit_agent')).rowCount === 0, 60_000)
+  await until('the rows are those of the chain', async () => (await difference()) === '')
+  await until('none waits', async () => (await database.pool.query('select from audit_agent')).rowCount === 0)
   expect(processor.output()).toMatch(/the audit of blocks \d+ to \d+ of optimism: \d settlements were missing/)
   const { rows } = await database.pool.query(
     'select sum(agents)::int as agents, sum(custody)::int as custody from audit_certificate',

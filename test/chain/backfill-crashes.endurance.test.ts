@@ -93,17 +93,13 @@ function workersOf(family: Family) {
 }
 
 async function untilBegun({ pool }: TestDatabase, child: { exitCode: number | null }) {
-  await until(
-    'the load has begun or ended',
-    async () => {
-      const { rows } = await pool.query(
-        `select from pg_stat_activity
+  await until('the load has begun or ended', async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity
           where datname = current_database() and application_name ~ '^backfill base from'`,
-      )
-      return rows.length > 0 || child.exitCode !== null
-    },
-    60_000,
-  )
+    )
+    return rows.length > 0 || child.exitCode !== null
+  })
 }
 
 /** The command ends well in the end, and says the same of its rows when it looks at them again. */

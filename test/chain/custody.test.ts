@@ -89,7 +89,7 @@ test('what was verified and added before a recovery carries no claim, and what c
   expect((await post(stage.api, jfsClaim(stage, { ...claimant, appKey }))).status).toBe(200)
 })
 
-test('a change of custody is undone with its block', { timeout: 300_000 }, async () => {
+test('a change of custody is undone with its block', async () => {
   const before = await custody()
   const fork = await forkHere(chain)
   await fork.mine([[{ from: funder, call: transferFid(8n, first!.address) }]])
@@ -100,9 +100,7 @@ test('a change of custody is undone with its block', { timeout: 300_000 }, async
   expect(await custody()).toEqual(before)
 })
 
-test('a claim that a change of custody suspends comes back with the block that is undone, and ends with one that is final', {
-  timeout: 300_000,
-}, async () => {
+test('a claim that a change of custody suspends comes back with the block that is undone, and ends with one that is final', async () => {
   const fid = 9
   const { publicKey } = appKeyOf('custody', 'app')
   await chain.client.setAutomine(true)
@@ -143,7 +141,7 @@ test('a claim that a change of custody suspends comes back with the block that i
 
   await fork.mine([[], [], [], sold, ...Array.from({ length: finality + 1 }, () => [])])
   await index.untilHead()
-  await expect.poll(kinds, { timeout: 60_000 }).toContain('ended')
+  await expect.poll(kinds).toContain('ended')
   expect((await claimHistory(pool, fid)).at(-1)?.evidence).toMatchObject({
     reason: 'fid_transferred',
     detail: { chain: chain.name, block_number: Number((await chain.client.getBlockNumber()) - BigInt(finality + 1)) },

@@ -22,7 +22,6 @@ const label = eighthRow.label
 const holder = accountOf('holder on the eighth chain')
 const payer = accountOf('payer on the eighth chain')
 const amounts = [250_000n, 500_000n, 1_000_000n]
-const withinMs = 120_000
 
 let chain: DevChain
 let hub: Hub
@@ -73,21 +72,17 @@ describe.each([
     expect(migrated).toMatchObject({ code: 0, stderr: '' })
     const processor = await spawnProcessor({ chain: eighthName, databaseUrl: database.url, chainSettings: {}, env })
     ends.unshift(processor.stop)
-    await processor.untilIndexed(head, withinMs)
+    await processor.untilIndexed(head)
     const job = spawnEnrichment({ ...env, HUB_URL: hub.url, HUB_POLL_SECONDS: '0.2' })
     ends.unshift(() => job.kill('SIGTERM'))
     api = await startApiProcess(env)
     ends.unshift(api.kill)
     graphql = await startGraphqlProcess({ DATABASE_URL: database.url })
     ends.unshift(graphql.kill)
-    await until(
-      'its settlements were counted',
-      async () => {
-        const { rows } = await database.pool.query('select settlements_all from agent where fid = $1', [fid])
-        return rows[0]?.settlements_all === amounts.length
-      },
-      withinMs,
-    )
+    await until('its settlements were counted', async () => {
+      const { rows } = await database.pool.query('select settlements_all from agent where fid = $1', [fid])
+      return rows[0]?.settlements_all === amounts.length
+    })
   })
   afterAll(async () => {
     for (const end of ends) await end()

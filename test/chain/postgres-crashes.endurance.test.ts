@@ -44,7 +44,7 @@ test('a Postgres that ends at once in the middle of ten batches costs no row, an
     const release = await holdBack(table)
     const processor = await startProcessor(chain, server.database, { finality })
     try {
-      await until(`a batch waits to write to ${table}`, () => isWaiting(table), 60_000)
+      await until(`a batch waits to write to ${table}`, () => isWaiting(table))
       await server.crash()
       await release()
       expect(await processor.untilExit()).toBe(1)

@@ -129,14 +129,10 @@ test('income by kind is what the logs of the chain come to, of each agent and of
   )
   const mined = await Promise.all([...outcomes.values()].map((one) => chain.mined((one as CaseOutcome).hash)))
   const last = Math.max(...mined.map(({ blockNumber }) => Number(blockNumber)))
-  await until(
-    'the cases are final',
-    async () => {
-      const { rows } = await pool.query('select from chain_state where finalized_block >= $1', [last])
-      return rows.length === 1
-    },
-    60_000,
-  )
+  await until('the cases are final', async () => {
+    const { rows } = await pool.query('select from chain_state where finalized_block >= $1', [last])
+    return rows.length === 1
+  })
   for (const [fid, addresses] of Object.entries(agents)) {
     await seedAgent(pool, { fid: Number(fid), addresses })
     await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date() })

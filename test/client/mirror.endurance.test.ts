@@ -10,13 +10,12 @@ import { createPool } from '../../db/pool.ts'
 import { startTcpLink, type TcpLink } from '../doubles/tcp-link.ts'
 import { type DevnetProcess, devnetReadyMs, startDevnet } from '../support/devnet.ts'
 import { runMain, startMain } from '../support/mains.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 
 // The client's command against `npm start`, whose world goes on living: over lines that are cut in their middle, through
 // its own end, the end of the API, and another world in place of the first.
 
 /** The job's rounds of a minute lie in between. */
-const inStepMs = 300_000
 const kills = 8
 
 const folder = mkdtempSync(join(tmpdir(), 'mirror-test-'))
@@ -144,7 +143,7 @@ async function inStep() {
   }
   const isSame = ({ had, rowsHad, rows, profiles }: Awaited<ReturnType<typeof compare>>) =>
     rows.length > 0 && had.every((one) => isEqual(one, profiles)) && rowsHad.every((one) => isEqual(one, rows))
-  const deadline = Date.now() + inStepMs
+  const deadline = Date.now() + patienceMs
   for (;;) {
     const found = await compare()
     if (isSame(found)) return
@@ -182,7 +181,7 @@ test(
 
     for (let n = 0; n < kills; n++) {
       const before = placeOf(fromLog)
-      await until('the world has gone on', () => placeOf(fromLog) !== before, inStepMs)
+      await until('the world has gone on', () => placeOf(fromLog) !== before)
       await delay((n * 379) % 1_500) // somewhere between two lines, or in a file
       for (const mirror of mirrors) {
         await mirror.kill()
@@ -193,15 +192,12 @@ test(
 
     const killed = apiPid()
     process.kill(-(killed as number), 'SIGKILL')
-    await until('the API is started again', () => ![killed, undefined].includes(apiPid()), inStepMs)
-    await until(
-      'the API is back',
-      () =>
-        fetch(`${api}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      inStepMs,
+    await until('the API is started again', () => ![killed, undefined].includes(apiPid()))
+    await until('the API is back', () =>
+      fetch(`${api}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
     )
     await inStep()
 
@@ -214,5 +210,5 @@ test(
     expect(epochs.size).toBe(1)
     for (const mirror of [fromLog, fromSnapshot]) expect(epochs).not.toContain(placeOf(mirror).slice(0, 8))
   },
-  6 * inStepMs + devnetReadyMs,
+  6 * patienceMs + devnetReadyMs,
 )

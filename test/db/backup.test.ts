@@ -23,12 +23,12 @@ beforeAll(async () => {
   server = await startIn(await installation('old'))
   await migrate(server.databaseUrl)
   pool = createPool({ databaseUrl: server.databaseUrl, name: 'backup test' })
-}, 120_000)
+})
 afterAll(async () => {
   await pool?.end()
   await server?.stop()
   await rm(folder, { recursive: true, force: true })
-}, 60_000)
+})
 
 test('a database that is copied while it is written to comes back whole, and what is wrong with it is found', async () => {
   await seedAgent(pool, { fid })

@@ -18,12 +18,12 @@ beforeAll(async () => {
   primary = poolTo(pair.primary.databaseUrl)
   atStandby = poolTo(pair.standby.databaseUrl)
   await primary.query('create table kept (n bigint primary key)')
-}, 120_000)
+})
 afterAll(async () => {
   await primary?.end()
   await atStandby?.end()
   await pair?.stop()
-}, 60_000)
+})
 
 test('the API reads at the standby, writes and reads its log at the primary, and says which', async () => {
   const { standby, reads } = await openReads()
@@ -158,9 +158,7 @@ test('a server that is no standby of the database is not read at', async () => {
 })
 
 // The primary is gone behind this one: it is the last.
-test('a failover loses nothing that was acknowledged as safe, and the log has another epoch', {
-  timeout: 300_000,
-}, async () => {
+test('a failover loses nothing that was acknowledged as safe, and the log has another epoch', async () => {
   await primary.query(`alter system set synchronous_standby_names = 'ANY 1 (*)'`)
   await primary.query('select pg_reload_conf()')
   await until('a standby is waited for', async () => {

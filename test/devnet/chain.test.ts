@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Address, type Hash, keccak256, parseEventLogs, stringToHex, toBytes, zeroAddress } from 'viem'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dollarAbi, identityAbi, keyRegistryAbi } from '../../devnet/chain/abi.ts'
 import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { addAppKey, registerFid, removeAppKey } from '../../devnet/chain/farcaster.ts'
@@ -14,6 +14,7 @@ import { mint, pay, signAuthorization } from '../../devnet/chain/payments.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { folderOfProcess } from '../../ops/leftovers.ts'
 import { loader } from '../support/mains.ts'
+import { until } from '../support/until.ts'
 
 const owner = accountOf('owner')
 const other = accountOf('other')
@@ -142,8 +143,8 @@ test('a node ends with the process that started it, even a killed one, and leave
   expect(isAlive(pid)).toBe(true)
   expect(foldersOf(starter.pid as number)).toHaveLength(1)
   starter.kill('SIGKILL')
-  await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 })
-  await vi.waitUntil(() => foldersOf(starter.pid as number).length === 0, { timeout: 60_000 })
+  await until('the node has ended', () => !isAlive(pid))
+  await until('its folder is gone', () => foldersOf(starter.pid as number).length === 0)
 })
 
 test('what a node keeps on disk of a long history goes when it is stopped, or with the next start', async () => {
@@ -158,7 +159,7 @@ test('what a node keeps on disk of a long history goes when it is stopped, or wi
     await long.client.mine({ blocks: 50 })
     return files().some((name) => /^states\/.*\.json$/.test(name))
   }
-  await vi.waitUntil(mineAndLook, { timeout: 180_000 })
+  await until('states lie on disk', mineAndLook)
   await long.stop()
   expect(foldersOf(process.pid)).toEqual(before)
 })

@@ -15,9 +15,6 @@ import { type Devnet, type DevnetProcess, devnetReadyMs, payByHand, startDevnet 
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
-const endMs = 120_000
-/** Every source has to have read the accounts, and edges follow them. */
-const blocksMs = 300_000
 /** From a block to the API ten seconds are promised, on a machine that does nothing else. */
 const visibleMs = 60_000
 
@@ -47,8 +44,7 @@ function start() {
   return devnet
 }
 
-const ended = (child: ChildProcess) =>
-  expect.poll(() => child.exitCode ?? child.signalCode, { timeout: endMs }).not.toBe(null)
+const ended = (child: ChildProcess) => expect.poll(() => child.exitCode ?? child.signalCode).not.toBe(null)
 
 const devnet = () => first.world()
 
@@ -70,7 +66,7 @@ let first: DevnetProcess
 let uncountedAtReady: number
 beforeAll(async () => {
   const killed = start()
-  await until('every process has logged something', () => silentProcesses().length === 0, devnetReadyMs)
+  await until('every process has logged something', () => silentProcesses().length === 0, { withinMs: devnetReadyMs })
   ofKilled = descendantsOf(killed.child.pid as number)
   killed.child.kill('SIGKILL')
   await once(killed.child, 'exit')
@@ -172,68 +168,60 @@ describe('once it says ready', () => {
     })
   })
 
-  test(
-    'the login it prints reads the views, and the questions of docs/sql.md have answers',
-    async () => {
-      const url = /psql '(.+)'/.exec(first.output())?.[1]
-      const reader = new pg.Client({ connectionString: url })
-      await reader.connect()
-      onTestFinished(() => reader.end())
-      const { body } = await get<{ agents: { fid: number }[] }>('/api/leaderboard')
-      const fid = body.agents[0]?.fid
-      const unanswered = async () => {
-        const questions: string[] = []
-        for (const { question, sql } of samples) {
-          const { rowCount } = await reader.query(sql.replaceAll(/\bfid( = |:| => )1\b/g, `fid$1${fid}`))
-          if (rowCount === 0) questions.push(question)
-        }
-        return questions.filter((question) => !mayHaveNone.test(question))
+  test('the login it prints reads the views, and the questions of docs/sql.md have answers', async () => {
+    const url = /psql '(.+)'/.exec(first.output())?.[1]
+    const reader = new pg.Client({ connectionString: url })
+    await reader.connect()
+    onTestFinished(() => reader.end())
+    const { body } = await get<{ agents: { fid: number }[] }>('/api/leaderboard')
+    const fid = body.agents[0]?.fid
+    const unanswered = async () => {
+      const questions: string[] = []
+      for (const { question, sql } of samples) {
+        const { rowCount } = await reader.query(sql.replaceAll(/\bfid( = |:| => )1\b/g, `fid$1${fid}`))
+        if (rowCount === 0) questions.push(question)
       }
-      await expect.poll(unanswered, { timeout: blocksMs, interval: 2_000 }).toEqual([])
-    },
-    2 * blocksMs,
-  )
+      return questions.filter((question) => !mayHaveNone.test(question))
+    }
+    await expect.poll(unanswered, { interval: 2_000 }).toEqual([])
+  })
 
   test('what the hub says anew is in the API, too', async () => {
     const fid = devnet().agents[1]?.fid
     const body = JSON.stringify({ do: 'profile', fid, displayName: 'Renamed by hand' })
     expect((await fetch(`${devnet().hub}/control`, { method: 'POST', body })).status).toBe(200)
     const name = async () => (await get<{ display_name: string }>(`/api/agent/${fid}`)).body.display_name
-    await expect.poll(name, { timeout: 120_000, interval: 500 }).toBe('Renamed by hand')
+    await expect.poll(name, { interval: 500 }).toBe('Renamed by hand')
   })
 
-  test(
-    'somebody has tags, identities, a code account and edges, from doubles that devnet.json names',
-    async () => {
-      const { agents, ...file } = JSON.parse(readFileSync(join(folder, 'devnet.json'), 'utf8'))
-      for (const name of ['explorer', 'identity', 'codehost']) {
-        expect((await fetch(`${file[name]}/control`)).status).toBe(200)
-      }
-      const blocks = async () => {
-        const found = new Set<string>()
-        for (const { fid } of agents) {
-          const { body } = await get<Record<string, unknown[] | object | null>>(`/api/agent/${fid}`)
-          for (const block of ['oli_tags', 'agent_identities', 'agent_edges', 'codehost_profiles']) {
-            if (Object.keys(body[block] ?? {}).length > 0) found.add(block)
-          }
+  test('somebody has tags, identities, a code account and edges, from doubles that devnet.json names', async () => {
+    const { agents, ...file } = JSON.parse(readFileSync(join(folder, 'devnet.json'), 'utf8'))
+    for (const name of ['explorer', 'identity', 'codehost']) {
+      expect((await fetch(`${file[name]}/control`)).status).toBe(200)
+    }
+    const blocks = async () => {
+      const found = new Set<string>()
+      for (const { fid } of agents) {
+        const { body } = await get<Record<string, unknown[] | object | null>>(`/api/agent/${fid}`)
+        for (const block of ['oli_tags', 'agent_identities', 'agent_edges', 'codehost_profiles']) {
+          if (Object.keys(body[block] ?? {}).length > 0) found.add(block)
         }
-        return [...found].sort()
       }
-      const all = ['agent_edges', 'agent_identities', 'codehost_profiles', 'oli_tags']
-      await expect.poll(blocks, { timeout: blocksMs, interval: 2_000 }).toEqual(all)
-      const edges = async () => {
-        const found = new Set<string>()
-        for (const { fid } of agents) {
-          const { body } = await get<{ agent_edges: { kind: string }[] }>(`/api/agent/${fid}`)
-          for (const { kind } of body.agent_edges) found.add(kind)
-        }
-        return [...found].sort()
+      return [...found].sort()
+    }
+    const all = ['agent_edges', 'agent_identities', 'codehost_profiles', 'oli_tags']
+    await expect.poll(blocks, { interval: 2_000 }).toEqual(all)
+    const edges = async () => {
+      const found = new Set<string>()
+      for (const { fid } of agents) {
+        const { body } = await get<{ agent_edges: { kind: string }[] }>(`/api/agent/${fid}`)
+        for (const { kind } of body.agent_edges) found.add(kind)
       }
-      const kinds = ['feedback', 'follows', 'settlement', 'shared_host', 'shared_owner']
-      await expect.poll(edges, { timeout: blocksMs, interval: 2_000 }).toEqual(expect.arrayContaining(kinds))
-    },
-    2 * blocksMs,
-  )
+      return [...found].sort()
+    }
+    const kinds = ['feedback', 'follows', 'settlement', 'shared_host', 'shared_owner']
+    await expect.poll(edges, { interval: 2_000 }).toEqual(expect.arrayContaining(kinds))
+  })
 
   test('a second start in the same folder says so and ends with 1', async () => {
     const second = start()
@@ -254,7 +242,7 @@ describe('once it says ready', () => {
     first.child.kill('SIGINT')
     await ended(first.child)
     expect(first.child.exitCode).toBe(0)
-    await expect.poll(() => stillRunning(all), { timeout: endMs }).toEqual([])
+    await expect.poll(() => stillRunning(all)).toEqual([])
     expect(existsSync(join(folder, 'devnet.json'))).toBe(false)
   }, 900_000)
 
@@ -266,10 +254,10 @@ describe('once it says ready', () => {
       expect(all.length).toBeGreaterThan(7)
       for (let sent = 0; sent < signals; sent++) {
         interrupted.child.kill('SIGINT')
-        await expect.poll(interrupted.output, { timeout: endMs }).toContain('stopping')
+        await expect.poll(interrupted.output).toContain('stopping')
       }
       await ended(interrupted.child)
-      await expect.poll(() => stillRunning(all), { timeout: endMs }).toEqual([])
+      await expect.poll(() => stillRunning(all)).toEqual([])
     }
   }, 900_000)
 })

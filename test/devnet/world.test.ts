@@ -154,7 +154,7 @@ describe('laid on seven local chains', () => {
       const first = await client.getBlock({ blockNumber: 1n })
       expect(Number(first.timestamp)).toBeLessThan(startedAt.getTime() / 1000 - 40 * 86_400)
       await expect
-        .poll(async () => (await client.getBlock()).timestamp, { message: name, timeout: 60_000 })
+        .poll(async () => (await client.getBlock()).timestamp, { message: name })
         .toBeGreaterThan(BigInt(Math.floor(startedAt.getTime() / 1000)))
     }
   })

@@ -41,7 +41,7 @@ export async function startCrashingServer(folder?: string, settings?: Record<str
   const pool = createPool({ databaseUrl: url.href, name: 'test' })
   // A client that a test still holds would keep the pool's end waiting.
   const database: TestDatabase = { url: url.href, pool, drop: async () => void pool.end().catch(() => {}) }
-  const ended = () => until('the server has ended', () => !isRunning(server.pid), 30_000)
+  const ended = () => until('the server has ended', () => !isRunning(server.pid))
   return {
     get pid() {
       return server.pid

@@ -153,6 +153,5 @@ for (const broken of ['identity', 'socialindex', 'explorer', 'explorer_oli', 'co
       await round()
       expect(await state(broken)).toMatchObject({ last_success_at: healedAt, last_outcome: 'ok', last_error: null })
     },
-    60_000,
   )
 }

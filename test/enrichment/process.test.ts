@@ -7,8 +7,9 @@ import { startIdentityService } from '../../devnet/upstreams/identity.ts'
 import { type AgentRow, storedAgents } from '../support/agent-model.ts'
 import { type ChainRows, chainRows, wallet } from '../support/chain/rows.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { type EnrichmentProcess, spawnEnrichment, until } from '../support/enrichment-process.ts'
+import { type EnrichmentProcess, spawnEnrichment } from '../support/enrichment-process.ts'
 import { rounds } from '../support/rounds.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let hub: Hub
@@ -229,4 +230,4 @@ test(`killed ${kills} times in the middle of its work, it loses nothing and does
     'select fid, address from verified_address group by fid, address having count(*) > 1',
   )
   expect(twice).toEqual([])
-}, 180_000)
+})

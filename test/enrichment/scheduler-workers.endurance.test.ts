@@ -5,8 +5,9 @@ import { type Codehost, startCodehost } from '../../devnet/upstreams/codehost.ts
 import { type Explorer, startExplorer } from '../../devnet/upstreams/explorer.ts'
 import { type IdentityService, startIdentityService } from '../../devnet/upstreams/identity.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { type EnrichmentProcess, spawnEnrichment, until } from '../support/enrichment-process.ts'
+import { type EnrichmentProcess, spawnEnrichment } from '../support/enrichment-process.ts'
 import { addressOf } from '../support/seed.ts'
+import { until } from '../support/until.ts'
 import { mintTo } from './upstreams/job.ts'
 
 const agentCount = 300
@@ -74,7 +75,7 @@ const sources = `source in ('explorer', 'identity', 'codehost')`
 const successes = () => count(`source_state where ${sources} and last_success_at is not null`)
 const accounts = () => count('codehost_profile')
 
-test('workers that are killed again and again do everything, and nothing twice', { timeout: 300_000 }, async () => {
+test('workers that are killed again and again do everything, and nothing twice', async () => {
   await populate()
   workers.push(startWorker(), startWorker())
   let done = 0 // what was stored once stays

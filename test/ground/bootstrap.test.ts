@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openCopy } from '../support/open-copy.ts'
 import { createToy, packToy, runToy, shell } from '../support/toy-project.ts'
+import { until } from '../support/until.ts'
 
 let clone: string
 /** The clone after its first run. */
@@ -63,7 +64,7 @@ test('a lock file that asks for other packages is followed', async () => {
 test('an install that was killed ends with its process and is repeated', async () => {
   const killed = bootstrapWith({ ...shell, TOY_HANGS: join(toy, 'never') })
   const hanging = join(toy, 'node_modules/toy/hanging')
-  await vi.waitUntil(() => existsSync(hanging), { timeout: 60_000 })
+  await until('npm installs', () => existsSync(hanging))
   killed.child.kill('SIGKILL')
   await killed.ended // once npm and its installers are gone too: they share its output
   const { code, stderr } = await bootstrap().ended
@@ -74,9 +75,7 @@ test('an install that was killed ends with its process and is repeated', async (
 test('of two that start at once one installs and the other waits for it', async () => {
   const env = { ...shell, TOY_HANGS: join(toy, 'go') }
   const started = [bootstrapWith(env, 'first'), bootstrapWith(env, 'second')]
-  await vi.waitUntil(() => started.some(({ said }) => said().includes('waiting for another install')), {
-    timeout: 60_000,
-  })
+  await until('one waits', () => started.some(({ said }) => said().includes('waiting for another install')))
   await writeFile(env.TOY_HANGS, '')
   const both = await Promise.all(started.map(({ ended }) => ended))
   expect(both.map(({ code }) => code)).toEqual([0, 0])
@@ -171,7 +170,7 @@ test('when the bootstrap is killed the entry stops in order', async () => {
   const { child } = bootstrap('wait')
   await untilWaiting()
   child.kill('SIGKILL')
-  await vi.waitUntil(() => existsSync(join(toy, 'stopped')), { timeout: 60_000 })
+  await until('it has stopped', () => existsSync(join(toy, 'stopped')))
 })
 
 test('when npm is killed the entry stops in order', async () => {
@@ -179,7 +178,7 @@ test('when npm is killed the entry stops in order', async () => {
   const { child } = runToy(toy, 'npm', ['run', '--silent', 'entry', '--', 'wait'])
   await untilWaiting()
   child.kill('SIGKILL')
-  await vi.waitUntil(() => existsSync(join(toy, 'stopped')), { timeout: 60_000 })
+  await until('it has stopped', () => existsSync(join(toy, 'stopped')))
 })
 
 /** As the first run does: npm takes a second for it, and what comes behind it is the same every time. */
@@ -196,10 +195,10 @@ function bootstrapWith(env: NodeJS.ProcessEnv, ...args: string[]) {
 }
 
 async function untilWaiting() {
-  await vi.waitUntil(() => existsSync(join(toy, 'waiting')), { timeout: 60_000 })
+  await until('the entry has started', () => existsSync(join(toy, 'waiting')))
 }
 
 async function untilInterrupted(times: number) {
   const file = join(toy, 'interrupts')
-  await vi.waitUntil(() => existsSync(file) && readFileSync(file, 'utf8').length >= times, { timeout: 60_000 })
+  await until('it was interrupted', () => existsSync(file) && readFileSync(file, 'utf8').length >= times)
 }

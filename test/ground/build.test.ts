@@ -6,6 +6,7 @@ import { buildSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { listFiles, root } from '../support/source-files.ts'
+import { patienceMs } from '../support/until.ts'
 import { keyOffChain, proofOf } from '../trust/proof.ts'
 
 /** Inside the project, so that the packages are found from there. */
@@ -17,15 +18,12 @@ const mains = listFiles()
 /** Those a person starts; one deeper in a room is started by another. */
 const commands = mains.filter((main) => main.split('/').length === 2).map((main) => ({ main }))
 
-/** The compiler takes ten seconds on a free machine. */
-const compileMs = 300_000
-
 let database: TestDatabase
 beforeAll(async () => {
   database = await createTestDatabase()
   const build = spawnSync(process.execPath, ['scripts/build.mjs', '--out', dist], { cwd: root, encoding: 'utf8' })
   expect(build.stdout + build.stderr).toContain(`processes: ${mains.sort().join(', ')}\n`)
-}, compileMs)
+})
 afterAll(async () => {
   rmSync(dist, { recursive: true, force: true })
   await database.drop()
@@ -55,7 +53,7 @@ test('the build paints pictures, in a thread that keeps no process from ending',
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: dist,
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: patienceMs,
   })
   expect([stdout, stderr, status]).toEqual(['image/png\n', '', 0])
 })

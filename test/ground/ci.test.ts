@@ -26,6 +26,10 @@ test('what failed is named with the start of its message, above the last line', 
   expect(printedOf(report)).toBe('!! test/one.test.ts: adds\n   expected 1\n   to be 2\n1 passed, 1 failed\n')
   const unloaded = { testResults: [{ ...file, assertionResults: [] }], numPassedTests: 1, numFailedTests: 0 }
   expect(printedOf(unloaded)).toBe('!! test/one.test.ts: (the file)\n   does not load\n1 passed, 1 failed\n')
+  const untried = { status: 'skipped', ancestorTitles: ['a chain', 'added by a file'] }
+  const notSetUp = { ...file, message: '', assertionResults: [{ status: 'passed' }, untried, untried] }
+  const beside = { testResults: [notSetUp], numPassedTests: 1, numFailedTests: 0 }
+  expect(printedOf(beside)).toContain('(the file)\n   set-up failed: a chain > added by a file\n1 passed')
 })
 
 test('a run that ended badly without a failed test is a failure', () => {

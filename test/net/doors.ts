@@ -3,17 +3,18 @@ import { expect, onTestFinished } from 'vitest'
 import { createDoor, type Door, type DoorOptions, type FetchOptions } from '../../net/door.ts'
 import { parseEgressAllow } from '../../net/egress.ts'
 import { DoorError } from '../../net/errors.ts'
+import { patienceMs } from '../support/until.ts'
 import { startHost } from './host.ts'
 
 export const userAgent = 'agent-directory-test/1.0 (+https://agents.shop.xyz/about)'
 /** Tests are not polite to themselves. */
 const impatient = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 }
 /** Wide enough for a loaded machine. */
-export const options = { maxBytes: 65_536, timeoutMs: 60_000 }
+export const options = { maxBytes: 65_536, timeoutMs: patienceMs }
 /** For answers that never end: long enough to connect, short enough to wait for. */
 export const briefly = { maxBytes: 65_536, timeoutMs: 300 }
 /** How a condition is waited for. */
-export const patiently = { timeout: 60_000, interval: 5 }
+export const patiently = { interval: 5 }
 
 /** A door for this test, closed after it; `allowed` are entries of EGRESS_ALLOW. */
 export function doorTo(allowed: readonly string[], settings: Partial<DoorOptions> = {}): Door {

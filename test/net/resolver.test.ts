@@ -78,7 +78,7 @@ test('the same name is asked anew each time', async () => {
 test('an aborted question to a silent name server ends', async () => {
   const impatience = new AbortController()
   const answer = ask('silent.shop.xyz', impatience.signal)
-  await expect.poll(() => questions.includes('silent.shop.xyz 1'), { timeout: 60_000, interval: 5 }).toBe(true)
+  await expect.poll(() => questions.includes('silent.shop.xyz 1'), { interval: 5 }).toBe(true)
   impatience.abort()
   await expect(answer).rejects.toThrow('silent.shop.xyz')
 })

@@ -102,12 +102,12 @@ test.each(services)(
         (status) => status === 200,
         () => false, // it does not listen yet
       )
-    await until('it is ready', isReady, 2 * boundMs)
+    await until('it is ready', isReady, { withinMs: 2 * boundMs })
     link.freeze()
     expect(await ask('/readyz')).toBe(503)
     if (question) expect(await ask(question)).toBeGreaterThanOrEqual(500)
     expect(await ask('/healthz')).toBe(200)
     link.thaw()
-    await until('it is ready again', isReady, 2 * boundMs)
+    await until('it is ready again', isReady, { withinMs: 2 * boundMs })
   },
 )

@@ -44,18 +44,14 @@ test.each(Object.entries(commands))(
     const child = startMain(main, [...args, ...out], { env: { DATABASE_URL: database.url, EXPORT_DIR: folder } })
     onTestFinished(() => void child.kill('SIGKILL'))
     const ended = endOf(child)
-    await until(
-      'it is at work',
-      async () => {
-        const waiting = await database.pool.query(
-          `select from pg_stat_activity
+    await until('it is at work', async () => {
+      const waiting = await database.pool.query(
+        `select from pg_stat_activity
             where datname = current_database() and wait_event_type = 'Lock' and backend_start > $1`,
-          [begun],
-        )
-        return waiting.rowCount !== 0 || child.exitCode !== null
-      },
-      180_000,
-    )
+        [begun],
+      )
+      return waiting.rowCount !== 0 || child.exitCode !== null
+    })
     child.kill('SIGINT')
     const { code, stderr } = await ended
     await holder.query('rollback')

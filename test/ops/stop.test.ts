@@ -99,7 +99,7 @@ async function start({ main, args, env, amid }: Case): Promise<ChildProcess> {
     )
     return rows.length > 0
   }
-  await until(`${main} is amid a ${amid}`, isBusy, 120_000)
+  await until(`${main} is amid a ${amid}`, isBusy)
   return child
 }
 

@@ -6,9 +6,10 @@ import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.t
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import type { TestApi } from '../support/api/api.ts'
-import { offerWallets, patienceMs, startBrowser, watch } from '../support/api/browser.ts'
+import { offerWallets, startBrowser, watch } from '../support/api/browser.ts'
 import { type Claimant, type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
+import { patienceMs } from '../support/until.ts'
 
 // Claims of a contract wallet on another chain than the network's own, and of an agent that its owner finds in a ranking.
 

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { patienceMs, startBrowser } from '../support/api/browser.ts'
+import { startBrowser } from '../support/api/browser.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
+import { patienceMs } from '../support/until.ts'
 
 // `npm run docs:pictures` is this file with the folder of the documentation; otherwise the pictures go nowhere.
 

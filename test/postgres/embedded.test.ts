@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
 import { openCopy } from '../support/open-copy.ts'
+import { until } from '../support/until.ts'
 
 let folder: string
 /** Data of a server that was created, used and stopped. */
@@ -92,7 +93,7 @@ test('a killed server is recovered with every committed row', async () => {
   const user = await startUser()
   await query(user, 'create table kept as select 1 as n')
   process.kill(user.pid, 'SIGKILL')
-  await vi.waitUntil(async () => !(await answers(user.databaseUrl)), { timeout: 60_000 })
+  await until('the server is gone', async () => !(await answers(user.databaseUrl)))
   const server = await start()
   expect(server.adopted).toBe(false)
   expect(await query(server, 'select n from kept')).toEqual([{ n: 1 }])
@@ -110,7 +111,7 @@ test('a lock file whose process id now belongs to another program does not keep 
 test('a creation that was killed is begun anew', async () => {
   const creator = spawn(process.execPath, [program, join(folder, 'postgres')], { stdio: piped })
   const begun = () => readdirSync(folder).some((name) => existsSync(join(folder, name, 'pg_wal')))
-  await vi.waitUntil(begun, { timeout: 60_000, interval: 1 })
+  await until('the creation has begun', begun, { everyMs: 1 })
   creator.kill('SIGKILL')
   await once(creator, 'exit')
   const server = await start()

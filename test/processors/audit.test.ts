@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { readChains } from '../../chains.file.ts'
 import { Auditor } from '../../processors/audit/auditor.ts'
-import { openHistory, sourceOf } from '../../processors/history/sources.ts'
+import { sourceOf } from '../../processors/history/source-address.ts'
+import { openHistory } from '../../processors/history/sources.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { chain, type LoadRun, startLoadRun } from './backfill/load-run.ts'
@@ -104,7 +105,7 @@ test('between two audits there is a pause, however much waits', async () => {
   auditor.start()
   const audited = async () =>
     (await database.pool.query('select audited_at as at from audit_certificate order by 1')).rows
-  await until('both are audited', async () => (await audited()).length === 2, 120_000)
+  await until('both are audited', async () => (await audited()).length === 2)
   const [first, second] = await audited()
   expect(second.at.getTime() - first.at.getTime()).toBeGreaterThan(pauseMs - 100)
 })

@@ -34,7 +34,7 @@ test('a reservation that goes while a processor waits for the lock is not passed
   expect(await run.difference(database)).toBe('')
 })
 
-test('a processor whose database vanishes without a word ends', { timeout: 300_000 }, async () => {
+test('a processor whose database vanishes without a word ends', async () => {
   const database = await run.database()
   const link = await startTcpLink(Number(new URL(database.url).port))
   onTestFinished(() => link.close())

@@ -73,7 +73,7 @@ test('the chains that are switched on are indexed, agents answer, and Ctrl-C, wi
     HUB_POLL_SECONDS: '1',
     PORT: String(port),
   })
-  await expect.poll(output, { timeout: 120_000 }).toContain(`ready http://127.0.0.1:${port}`)
+  await expect.poll(output).toContain(`ready http://127.0.0.1:${port}`)
   expect(output()).toMatch(/base +history and tip from 127\.0\.0\.1/)
   expect(output()).toMatch(/celo +off in CHAINS_FILE/)
   const { fid } = running.world.people.agents[0] as RunningWorld['world']['people']['agents'][number]
@@ -81,12 +81,12 @@ test('the chains that are switched on are indexed, agents answer, and Ctrl-C, wi
     const response = await fetch(`http://127.0.0.1:${port}/api/agent/${fid}`)
     return ((await response.json()) as { chains?: string[] }).chains
   }
-  await expect.poll(chainsOf, { timeout: 120_000, interval: 2_000 }).toEqual(['Base'])
+  await expect.poll(chainsOf, { interval: 2_000 }).toEqual(['Base'])
   const processes = descendantsOf(started.pid as number)
   expect(processes.filter(({ command }) => command.includes('processors/main.ts'))).toHaveLength(1)
   started.kill('SIGINT')
   // Of two signals at once either may come first, and a SIGINT behind a SIGTERM is somebody tired of waiting.
-  await expect.poll(output, { timeout: 120_000 }).toContain('stopping')
+  await expect.poll(output).toContain('stopping')
   expect(await signalUntilEnded(started, 'SIGTERM'), output()).toBe(0)
   expect(stillRunning(processes)).toEqual([])
   expect(readFileSync(join(folder, '.data', 'logs', 'processor-base.log'), 'utf8')).toContain('indexing base')

@@ -9,8 +9,6 @@ import { createStack, type Stack, type Task } from '../../stack/stack.ts'
 import { Interrupted, Teardown, together } from '../../stack/teardown.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
-const deadline = { timeout: 60_000 }
-
 let folder: string
 let said: string[]
 let stack: Stack
@@ -57,7 +55,7 @@ if (readFileSync(note, 'utf8').split('\\n').length > 3) setInterval(() => {}, 10
 else process.exit(3)\n`,
       ),
     ])
-    await expect.poll(noted, deadline).toEqual(['try', 'try', 'try'])
+    await expect.poll(noted).toEqual(['try', 'try', 'try'])
     expect(said).toEqual(['flaky ended (exit 3) and is started again; its last words: the tide was low'])
     expect(readFileSync(join(folder, 'logs', 'flaky.log'), 'utf8').match(/tide/g)?.length).toBeGreaterThanOrEqual(2)
   })
@@ -65,7 +63,7 @@ else process.exit(3)\n`,
   test('stops its groups in the opposite order and leaves no process', async () => {
     stack.start([living('first')])
     stack.start([living('second')])
-    await expect.poll(() => noted().length, deadline).toBe(2)
+    await expect.poll(() => noted().length).toBe(2)
     const running = recorded().flatMap(({ pid }) => descendantsOf(pid))
     expect(running).toHaveLength(2)
     await stack.stop()
@@ -79,7 +77,7 @@ else process.exit(3)\n`,
     stack.start([
       program('deaf', `process.on('SIGTERM', () => {})\nappendFileSync(note, 'up\\n')\nsetInterval(() => {}, 9)`),
     ])
-    await expect.poll(noted, deadline).toEqual(['up'])
+    await expect.poll(noted).toEqual(['up'])
     const running = recorded().flatMap(({ pid }) => descendantsOf(pid))
     await stack.stop()
     expect(stillRunning(running)).toEqual([])
@@ -87,10 +85,10 @@ else process.exit(3)\n`,
 
   test('killed, is gone at once', async () => {
     stack.start([living('one'), living('two')])
-    await expect.poll(() => noted().length, deadline).toBe(2)
+    await expect.poll(() => noted().length).toBe(2)
     const running = recorded().flatMap(({ pid }) => descendantsOf(pid))
     stack.kill()
-    await expect.poll(() => stillRunning(running), deadline).toEqual([])
+    await expect.poll(() => stillRunning(running)).toEqual([])
     expect(noted()).toHaveLength(2)
   })
 })
@@ -98,7 +96,7 @@ else process.exit(3)\n`,
 describe('what a killed run left behind', () => {
   test('is found by number and start time, ended, and named', async () => {
     stack.start([living('orphan')])
-    await expect.poll(() => noted().length, deadline).toBe(1)
+    await expect.poll(() => noted().length).toBe(1)
     const running = recorded().flatMap(({ pid }) => descendantsOf(pid))
     expect(await endLeftovers(join(folder, 'processes.json'))).toEqual(['orphan'])
     expect(stillRunning(running)).toEqual([])

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { createPool } from '../../db/pool.ts'
+import { patienceMs } from './until.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -11,7 +12,7 @@ export interface TestDatabase {
 }
 
 /** A server that many tests share may be slow to take a connection; nothing is shown by giving up early. */
-export const connectTimeoutMs = 60_000
+export const connectTimeoutMs = patienceMs
 
 /** A database of the test's own: migrated, empty. Drop it in `afterAll`. */
 export async function createTestDatabase(): Promise<TestDatabase> {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { setTimeout as delay } from 'node:timers/promises'
 import { startMain } from './mains.ts'
+import { until } from './until.ts'
 
 /** The real job in a process of its own. */
 export interface EnrichmentProcess {
@@ -15,8 +15,6 @@ export interface EnrichmentProcess {
 
 /** Where the public services would be asked: nobody listens there. */
 export const nowhere = { WEB3BIO_URL: 'http://127.0.0.1:9', GITHUB_URL: 'http://127.0.0.1:9', FACILITATOR_HOSTS: 'off' }
-const deadlineMs = 120_000
-const pollMs = 20
 
 /** Runs `enrichment/main.ts` with these variables alone; its metrics port is a free one. */
 export function spawnEnrichment(env: Record<string, string>, args: readonly string[] = []): EnrichmentProcess {
@@ -44,14 +42,6 @@ export function spawnEnrichment(env: Record<string, string>, args: readonly stri
       return untilExit()
     },
   }
-}
-
-/** Waits for a condition, two minutes at most. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; await delay(pollMs)) {
-    if (await holds()) return
-  }
-  throw new Error(`${what}: not within ${deadlineMs} ms`)
 }
 
 function endOf(child: ChildProcess): number | NodeJS.Signals | undefined {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../../ops/ports.ts'
+import { patienceMs } from './until.ts'
 
 /** A real redis-server of the test's own. */
 export interface TestRedis {
@@ -17,8 +18,6 @@ export interface TestRedis {
   restart(settings?: Record<string, string>): Promise<void>
   stop(): Promise<void>
 }
-
-const startTimeoutMs = 60_000
 
 /** `start: false`: the port is chosen, and nobody listens there until `restart`. */
 export async function startRedis({ start = true, settings = {} as Record<string, string> } = {}): Promise<TestRedis> {
@@ -52,7 +51,7 @@ async function launch(port: number, settings: Record<string, string>): Promise<C
   child.once('error', (error) => {
     failure = error
   })
-  const deadline = Date.now() + startTimeoutMs
+  const deadline = Date.now() + patienceMs
   while (Date.now() < deadline) {
     if (failure) throw new Error(`redis-server does not start (${failure.message}); apt-get install redis-server`)
     if (child.exitCode !== null) throw new Error(`redis-server ended with code ${child.exitCode}`)
@@ -60,7 +59,7 @@ async function launch(port: number, settings: Record<string, string>): Promise<C
     await delay(10)
   }
   child.kill('SIGKILL')
-  throw new Error(`redis-server did not answer within ${startTimeoutMs} ms`)
+  throw new Error(`redis-server did not answer within ${patienceMs} ms`)
 }
 
 function ask(port: number, line: string): Promise<string> {

@@ -21,7 +21,7 @@ let nextId = 1
 const newId = () => nextId++
 const clock = createClock('2026-06-01T00:00:00Z')
 
-test('no misbehaviour of a host clears what is known or holds up the others', { timeout: 300_000 }, async () => {
+test('no misbehaviour of a host clears what is known or holds up the others', async () => {
   const { pool } = database
   const faults: readonly [HostFault, string, 'unreachable' | 'invalid' | 'ok'][] = [
     [{ kind: 'rate-limited', retryAfter: 600 }, 'postponed', 'ok'],

@@ -242,4 +242,4 @@ test('hours, totals, payers, senders and windows are those of the settlements, w
     { numRuns: histories },
   )
   expect([...taken].sort()).toEqual(Object.keys(kinds).sort())
-}, 240_000)
+})

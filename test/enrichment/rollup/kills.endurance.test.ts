@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Hub, startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { type EnrichmentProcess, spawnEnrichment, until } from '../../support/enrichment-process.ts'
+import { type EnrichmentProcess, spawnEnrichment } from '../../support/enrichment-process.ts'
+import { until } from '../../support/until.ts'
 import { expectExactTables } from './world.ts'
 
 const chains = ['base', 'celo', 'polygon']

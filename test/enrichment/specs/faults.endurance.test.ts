@@ -19,7 +19,7 @@ let nextFid = 1
 const newFid = () => nextFid++
 const clock = createClock('2026-06-01T00:00:00Z')
 
-test('no misbehaviour of a host clears what is known or holds up the others', { timeout: 300_000 }, async () => {
+test('no misbehaviour of a host clears what is known or holds up the others', async () => {
   const faults: readonly [HostFault, string | null][] = [
     [{ kind: 'status', status: 500 }, 'http_5xx'],
     [{ kind: 'status', status: 418 }, 'http_4xx'],

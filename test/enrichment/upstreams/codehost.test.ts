@@ -197,7 +197,7 @@ test('an account is verified when it names the agent as well', () => {
   )
 })
 
-test('no misbehaviour of the host clears an account', { timeout: 300_000 }, async () => {
+test('no misbehaviour of the host clears an account', async () => {
   const { pool } = database
   await pool.query('delete from source_state')
   const double = await startDouble()

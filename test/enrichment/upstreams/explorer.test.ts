@@ -153,7 +153,7 @@ test('an answer that is the same writes nothing, and one without tags takes them
   expect(await profileOf(pool, 5)).toMatchObject({ oli: null, oli_tags: [] })
 })
 
-test('no misbehaviour of the host clears a tag', { timeout: 300_000 }, async () => {
+test('no misbehaviour of the host clears a tag', async () => {
   const { pool } = database
   await pool.query('delete from source_state')
   const double = await startDouble()

@@ -141,7 +141,7 @@ test('a new address is a reason to ask before the time', async () => {
   expect(await job.read()).toEqual([])
 })
 
-test('no misbehaviour of the host clears an identity', { timeout: 300_000 }, async () => {
+test('no misbehaviour of the host clears an identity', async () => {
   const { pool } = database
   await pool.query('delete from source_state')
   const double = await startDouble()

@@ -187,14 +187,10 @@ test('a complete backfill of a chain that keeps known recipients by now is given
     const { block_number, recipient } = JSON.parse(row)
     return block_number < 1_200 || recipient === known
   })
-  await until(
-    'the settlements are those that are kept',
-    async () => {
-      const { settlement } = await readChainTables(database.pool, 'base')
-      return settlement.join('\n') === kept.join('\n')
-    },
-    60_000,
-  )
+  await until('the settlements are those that are kept', async () => {
+    const { settlement } = await readChainTables(database.pool, 'base')
+    return settlement.join('\n') === kept.join('\n')
+  })
 })
 
 test('a chain that is emptied leaves nothing of a backfill that was stopped half way', async () => {

@@ -24,4 +24,4 @@ test('an answer larger than the memory is taken in pieces', async () => {
   await run.processor.untilIndexed(firstBlock + blocks - 1, 120_000)
   const { settlement } = await run.tables()
   expect(settlement).toHaveLength(blocks)
-}, 180_000)
+})

@@ -192,7 +192,7 @@ test('an answer whose body stalls behind its headers is given up and asked for a
   await stalled.processor.untilIndexed(lastBlock, 100_000)
   expect(describeDifference(await stalled.tables(), clean)).toBe('')
   expect(stalled.portal.faults.pending).toBe(0)
-}, 120_000)
+})
 
 function streamRequests({ portal }: PortalRun): PortalRequest[] {
   return portal.requests.filter(({ path }) => path.endsWith('-stream'))

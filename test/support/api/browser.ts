@@ -1,8 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-
-/** How long a browser may take for one thing, on a machine that has others to do. */
-export const patienceMs = 120_000
+import { patienceMs } from '../until.ts'
 
 /** The system's chromium, quiet: it asks nobody for anything by itself. Its user data is new and gone afterwards. */
 export function startBrowser(): Promise<Browser> {

@@ -36,7 +36,7 @@ async function startHttpProcess(main: string, portName: string, env: Record<stri
     fetch(`${url}/readyz`)
       .then(({ ok }) => ok)
       .catch(() => false)
-  await until(`${main} is ready`, answers, 120_000)
+  await until(`${main} is ready`, answers)
   return {
     url,
     lines,

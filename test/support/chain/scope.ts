@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../../db/pool.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
+import { until } from '../until.ts'
 import { cleanTables } from './index-chain.ts'
 import { readChainTables } from './oracle.ts'
 import type { TestProcessor } from './processor.ts'
@@ -37,7 +37,7 @@ export async function unverify(db: Queryable, fid: number, address: string): Pro
 
 /** Resolves once the chain's processor has noticed who is verified. */
 export async function untilNoticed(db: Queryable, chain: ChainName, address: string, known: boolean): Promise<void> {
-  await untilTrue(`${address} is ${known ? 'known' : 'forgotten'}`, async () => {
+  await until(`${address} is ${known ? 'known' : 'forgotten'}`, async () => {
     const { rows } = await db.query(
       `select from known_recipient where chain = $1 and address = $2 and ended_block is null`,
       [chain, bytes(address)],
@@ -77,26 +77,21 @@ export async function untilSettled(
   { recipients, processor }: { recipients?: readonly string[]; processor: TestProcessor },
 ): Promise<void> {
   let found: string[] = []
-  await untilTrue(
+  await until(
     'the settlements are those of a clean index',
     async () => {
       found = await settlementsTo(db, chain, recipients)
       return found.join('\n') === expected.join('\n')
     },
-    () => {
-      const surplus = found.filter((row) => !expected.includes(row))
-      const missing = expected.filter((row) => !found.includes(row))
-      return `too many: ${surplus.slice(0, 3).join('\n')}\nmissing: ${missing.slice(0, 3).join('\n')}\n${processor.output()}`
+    {
+      everyMs: 250,
+      explain: () => {
+        const surplus = found.filter((row) => !expected.includes(row))
+        const missing = expected.filter((row) => !found.includes(row))
+        return `too many: ${surplus.slice(0, 3).join('\n')}\nmissing: ${missing.slice(0, 3).join('\n')}\n${processor.output()}`
+      },
     },
   )
-}
-
-const deadlineMs = 120_000
-const pollMs = 250
-
-async function untilTrue(what: string, holds: () => Promise<boolean>, explain = () => '') {
-  for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; await delay(pollMs)) if (await holds()) return
-  throw new Error(`not within ${deadlineMs} ms: ${what}\n${explain()}`)
 }
 
 function bytes(address: string): Buffer {

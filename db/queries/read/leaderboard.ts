@@ -26,7 +26,7 @@ export const leaderboardPeriods = Object.keys(windows) as LeaderboardPeriod[]
  * one are left out.
  *
  * What is shown of an agent is counted when asked, to the row, and so is the rank among those who are counted. Who is
- * counted follows from the job's last round, a minute ago: the first `limit` and a hundred more. An agent that was not
+ * counted follows from the job's last round, a minute ago: the first `limit` and fifty more. An agent that was not
  * among them then and would be shown now has to wait for the next round. Payers of an agent with many settlements are
  * those of that round too.
  */
@@ -84,7 +84,10 @@ with busy as materialized (
 candidate as materialized (
   select fid
     from busy
-    join recipient_counts c using (address)
+   cross join lateral (
+     select * from recipient_counts c where c.address = busy.address
+     offset 0 -- each is looked up, instead of reading everybody's
+   ) c
    group by fid
    order by sum(c.${count}) desc, sum(c.${count}_amount) desc, fid
    limit $2 + ${spareAgents}

@@ -62,7 +62,7 @@ export const besideSums = ({
 export type CountedWindow = 'settlements_7d' | 'settlements_30d' | 'settlements_all'
 
 /** Agents that are looked at beyond those a leaderboard shows: who is about to move up. */
-export const spareAgents = 100
+export const spareAgents = 50
 
 /**
  * A statement with the fid and verified_addresses of the agents that a leaderboard of `shown` rows (an SQL expression) may

@@ -83,7 +83,7 @@ test('the explanation is a list of steps, with what to do next', async () => {
   const form = await read('/explain')
   expect(form).toContain('<h1>Why am I not listed?</h1>')
   const listed = textOf(await read(`/explain?q=FID%20${richFid}`))
-  expect(listed).toContain('Claimed by eip191 since ')
+  expect(listed).toMatch(/Claimed by eip191 since [0-9]{1,2} \w+ [0-9]{4}/)
   expect(listed).toContain('It is listed')
   const page = await read('/explain?q=77')
   expect(page.match(/<li class="(done|open)">/g)).toEqual([
@@ -95,7 +95,12 @@ test('the explanation is a list of steps, with what to do next', async () => {
   expect(textOf(page)).toContain('Next: register an agent with a verified address')
   expect(page).toContain('<a href="/claim?fid=77">Claim it here</a>')
   expect(textOf(await read(`/explain?q=${self}`))).toContain('Verified by FID 77')
-  expect(await read('/explain?q=%3Cscript%3E')).toContain('That is neither a FID nor an address.')
+  for (const handle of ['@tideline', 'TideLine']) {
+    expect(await read(`/explain?q=${handle}`)).toContain(`<a href="/agent/${richFid}">Its page</a>`)
+  }
+  for (const other of ['tidelin', '%3Cscript%3E']) {
+    expect(await read(`/explain?q=${other}`)).toContain('That is neither a FID nor an address.')
+  }
 })
 
 test('the network’s series add up to what the API says, per chain and range', async () => {

@@ -7,7 +7,9 @@ import { addressParameter, fidParameter, textParameter } from '../../http/parame
 import type { Route } from '../../http/route.ts'
 import { explainByAddress } from '../../routes/explain-address.ts'
 import { explainAgent } from '../../routes/explain-agent.ts'
+import { search } from '../../routes/find/search.ts'
 import type { addressExplanation, agentExplanation } from '../../schemas/explain.ts'
+import type { searchAnswer } from '../../schemas/search.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
@@ -30,7 +32,7 @@ export function explainPage(world: World): Route {
     maxAgeSeconds: 30,
     freshSeconds: 5,
     async view({ q }) {
-      const subject = q === null ? undefined : subjectOf(q)
+      const subject = q === null ? undefined : await subjectOf(world, q)
       const found = subject && (await explanationOf(world, subject))
       const head = {
         title: 'Why am I not listed?',
@@ -39,7 +41,7 @@ export function explainPage(world: World): Route {
       }
       return layout(world, head, [
         html`<section class="hero"><h1>Why am I not listed?</h1>
-<p class="lead">An account becomes an agent here when an address it verifies holds, or once held, an ERC-8004 identity, or when it is claimed. Ask for a FID or an address.</p></section>`,
+<p class="lead">An account becomes an agent here when an address it verifies holds, or once held, an ERC-8004 identity, or when it is claimed. Ask about a FID, an address or the handle of an agent.</p></section>`,
         form(q, q !== null && found === undefined),
         ...(found && subject ? [answer(found, subject, world.now())] : []),
       ])
@@ -49,11 +51,17 @@ export function explainPage(world: World): Route {
 
 type Subject = { readonly fid: number } | { readonly address: string }
 
-function subjectOf(q: string): Subject | undefined {
+/** A FID, an address, or whose handle it is; undefined: none of these. */
+async function subjectOf(world: World, q: string): Promise<Subject | undefined> {
   const address = addressParameter.safeParse(q)
   if (address.success) return { address: address.data }
   const fid = fidParameter.safeParse(q.replace(/^fid\s*[:#]?\s*/i, ''))
-  return fid.success ? { fid: fid.data } : undefined
+  if (fid.success) return { fid: fid.data }
+  const handle = q.replace(/^@/, '')
+  const named = search.query.parse({ q: `@${handle}`, in: 'name', limit: '1' })
+  // Whose handle it is exactly comes first.
+  const [first] = (await askExact<z.output<typeof searchAnswer>>(world, search, named))?.agents ?? []
+  return first?.handle?.toLowerCase() === handle.toLowerCase() ? { fid: first.fid } : undefined
 }
 
 function explanationOf(world: World, subject: Subject): Promise<Explanation | undefined> {
@@ -64,10 +72,10 @@ function explanationOf(world: World, subject: Subject): Promise<Explanation | un
 
 function form(q: string | null, refused: boolean): Html {
   return html`<form class="search" action="/explain">
-<label class="unseen" for="q">FID or address</label>
-<input id="q" name="q" value="${q}" maxlength="${queryLimits.characters}" required autocomplete="off" spellcheck="false" placeholder="FID or address"${refused && html` aria-invalid="true" aria-describedby="q-problem"`}>
+<label class="unseen" for="q">FID, address or handle</label>
+<input id="q" name="q" value="${q}" maxlength="${queryLimits.characters}" required autocomplete="off" spellcheck="false" placeholder="FID, address or @handle"${refused && html` aria-invalid="true" aria-describedby="q-problem"`}>
 <button>Explain</button></form>
-${refused && html`<p class="problem" id="q-problem">That is neither a FID nor an address. A handle leads to its FID by <a href="/?q=${q}">searching for it</a>.</p>`}`
+${refused && html`<p class="problem" id="q-problem">That is neither a FID nor an address. No agent here has it for a handle, either: <a href="/?q=${q}">search for it</a>, or ask for the FID of the account.</p>`}`
 }
 
 function answer(found: Explanation, subject: Subject, now: number): Html {

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../http/html.ts'
 import type { ExplainedRule } from '../../schemas/explain.ts'
 import { sentence } from '../parts/text.ts'
+import { day } from '../parts/times.ts'
 
 const names: Record<ExplainedRule['rule'], string> = {
   verified: 'An address is verified',
@@ -14,6 +15,10 @@ export function steps(rules: readonly ExplainedRule[], fid: number | null): Html
   return html`<ol class="steps">${rules.map(
     ({ rule, holds, found, next }) =>
       html`<li class="${holds ? 'done' : 'open'}"><p><strong>${names[rule]}</strong> <span class="status${holds && ' active'}">${holds ? 'yes' : 'no'}</span></p>
-<p class="sub">${sentence(found)}</p>${next !== null && html`<p class="sub">Next: ${next}.${rule === 'claim' && fid !== null && html` <a href="/claim?fid=${fid}">Claim it here</a>`}</p>`}</li>`,
+<p class="sub">${dated(sentence(found))}</p>${next !== null && html`<p class="sub">Next: ${next}.${rule === 'claim' && fid !== null && html` <a href="/claim?fid=${fid}">Claim it here</a>`}</p>`}</li>`,
   )}</ol>`
 }
+
+/** A text of the API whose times are shown like those of the page. */
+const dated = (text: string) => text.split(time).map((part, index) => (index % 2 === 0 ? part : day(part)))
+const time = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/

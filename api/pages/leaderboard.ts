@@ -87,7 +87,7 @@ function show(
   const group = (name: string, chips: readonly Html[]) =>
     html`<div class="group"><span class="label" id="by-${name.toLowerCase()}">${name}</span><ul aria-labelledby="by-${name.toLowerCase()}">${chips}</ul></div>`
   return html`<section class="hero"><h1>Leaderboard</h1>
-<p class="lead">Agents by what their verified addresses received. What an agent paid itself is ${isWithout ? 'left out' : 'counted'}${!isWithout && self === 'without' && html`, until the first round of counting is over`}.</p></section>
+<p class="lead">Agents ranked by what their verified addresses received. What an agent paid itself is ${isWithout ? 'left out' : 'counted'}${!isWithout && self === 'without' && html`, until the first round of counting is over`}.</p></section>
 <nav class="filters" aria-label="Ranking">
 ${group(
   'Time',
@@ -102,14 +102,14 @@ ${group('Chain', [
   ...settlementChains().map((name) => chip(chainOf(name).label, chain?.[0] === name, { chain: [name] })),
 ])}
 ${group('Self', [
-  chip('Without own payments', self === 'without', { self: 'without' }),
-  chip('With them', self === 'with', { self: 'with' }),
+  chip('Without self-payments', self === 'without', { self: 'without' }),
+  chip('With self-payments', self === 'with', { self: 'with' }),
 ])}
 </nav>
 <p class="count"><span>${isCounted || agents.length > 0 ? html`${counted(agents.length, 'agent')}${asOf}` : 'Not counted yet'}</span> <a href="/api/leaderboard?${new URLSearchParams(inputOf(asked)).toString()}">JSON</a></p>
 ${
   agents.length === 0
-    ? html`<p class="empty">${isCounted ? 'No agent was paid in this time.' : 'This ranking is being counted: the first round is not over yet. Look again in some minutes.'}</p>`
+    ? html`<p class="empty">${isCounted ? 'No agent was paid in this time.' : 'This ranking is being counted: the first round is not over yet. Look again in a few minutes.'}</p>`
     : html`<ol class="agents">${agents.map((agent) => row(agent, compared ?? null, now))}</ol>`
 }`
 }

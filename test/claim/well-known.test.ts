@@ -262,7 +262,7 @@ test('the host of the account’s profile is looked at before anything is signed
   const { fid, address } = claimant
   const { name: host } = stage.host
   const page = async () => (await stage.api.get(`/claim?fid=${fid}`)).text()
-  expect(await page()).toContain('Neither its profile nor a registration of it is known to name a host.')
+  expect(await page()).toContain('Neither the profile nor a registration names a host, as far as we know.')
   const profile = { fid, profile_url: `https://${host}/about`, updated_at: new Date(stage.clock.now) }
   await insert(stage.database.pool, 'social_profile', profile)
   const line = (manifest: string) => `<bdi>${host}</bdi> <span class="sub">linked by the account’s profile; ${manifest}`

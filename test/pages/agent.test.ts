@@ -93,8 +93,8 @@ test('the page of an agent shows what its profile says, with links to each chain
 
 test.for([
   ['eip191', 'live', 'proven', 'signed with a verified address', 'a key that the registry names'],
-  ['jfs', 'live', 'signed', 'a key of an app that the account let in', 'where the keys stand was not asked'],
-  ['well-known', 'suspended', 'stated', 'published it on a host', 'does not show at the moment'],
+  ['jfs', 'live', 'signed', 'a key of an app the account uses', 'nobody looked the keys up in the registry'],
+  ['well-known', 'suspended', 'stated', 'published it on a host', 'cannot be seen at the moment'],
 ] as const)(
   'it shows how a claim by %s is proven, and the commands that check it',
   async ([method, state, verdict, ...said], { task }) => {
@@ -116,7 +116,7 @@ test.for([
       `${address}\nnpm run verify-proof -- proof.json --rpc-10 `,
     ])
       expect(section).toContain(text)
-    expect(section.includes('does not show at the moment')).toBe(state === 'suspended')
+    expect(section.includes('cannot be seen at the moment')).toBe(state === 'suspended')
   },
 )
 
@@ -326,6 +326,7 @@ test('an agent without anything has a page that says so', async () => {
   const page = await read('/agent/8')
   expect(page).toContain('No gasless USDC payment has reached')
   expect(page).toContain('This agent holds no ERC-8004 identity now.')
+  expect(textOf(page)).not.toMatch(/registered [^,]*, seen/)
   expect(page).not.toMatch(/undefined|\[object|NaN/)
 })
 

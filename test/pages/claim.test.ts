@@ -62,10 +62,10 @@ test('what works is said before anything is signed, and why the rest does not', 
   const page = await read('/claim?fid=9')
   const works = page.slice(page.indexOf('id="works"'), page.indexOf('</section>', page.indexOf('id="works"')))
   expect(works.match(/<li class="done">/g)).toHaveLength(1)
-  expect(works).toContain('No key of the account is known here from the KeyRegistry.')
+  expect(works).toContain('We know of no key of this account in the KeyRegistry.')
   expect(works.match(/title="0x[0-9a-f]{40}"/g)).toHaveLength(2)
-  expect(works).toContain('Neither its profile nor a registration of it is known to name a host.')
-  expect(await read('/claim?fid=8')).toContain('No verified address is known here.')
+  expect(works).toContain('Neither the profile nor a registration names a host, as far as we know.')
+  expect(await read('/claim?fid=8')).toContain('We know of no verified address.')
   const known = {
     fid: 9,
     addresses: [

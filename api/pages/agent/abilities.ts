@@ -6,7 +6,7 @@ import type { Profile } from '../parts/answers.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { amount, figure } from '../parts/figures.ts'
 import { ownAddress } from '../parts/links.ts'
-import { firstCodePoints } from '../parts/text.ts'
+import { excerpt } from '../parts/text.ts'
 import type { Sum } from './paid.ts'
 
 type Price = Exact<z.output<typeof agentPrices>>['prices'][number]
@@ -33,9 +33,9 @@ export function abilities(agent: Profile, month: Sum, prices: readonly Price[]):
   const said = skills.length + tools.length + services.length + prices.length
   if (said === 0 && !described && !pays && usual === null) return html``
   return html`<section aria-labelledby="abilities"><h2 id="abilities">What it does</h2>
-${described && html`<p class="bio" dir="auto">${cut(described, 600)}</p>`}
+${described && html`<p class="bio" dir="auto">${excerpt(described, 600)}</p>`}
 <dl class="facts wide-facts">${named('Skills', skills)}${named('Tools', tools)}${named('Services', services)}${
-    pays && html`<div><dt>Payment</dt><dd>It says that it takes payments by x402, per request.</dd></div>`
+    pays && html`<div><dt>Payment</dt><dd>It says it is paid per request, by x402.</dd></div>`
   }${prices.length > 0 && asked(agent, prices)}${
     usual !== null &&
     html`<div><dt>Usually paid</dt><dd>${amount(usual)} <span class="sub">is the median payment of the last 30 days</span></dd></div>`
@@ -47,9 +47,10 @@ function asked({ fid, verified_addresses: verified }: Profile, prices: readonly 
   const more = prices.length > mostPrices && html` Here are ${mostPrices} of ${figure(prices.length)}.`
   return html`<div><dt>Asks for</dt><dd><ul class="plain">${prices.slice(0, mostPrices).map((price) => {
     const { resource, description, pay_to: to } = price
-    return html`<li>${costs(price)}${resource !== null && html` for <bdi>${cut(resource, resourceCharacters)}</bdi>`}${
-      description !== null && html` <span class="sub"><bdi>${cut(description, descriptionCharacters)}</bdi></span>`
-    }${to !== null && html` <span class="sub">to ${isAddress.test(to) ? ownAddress(to) : html`<bdi>${cut(to, nameCharacters)}</bdi>`}${isAddress.test(to) && !verified.includes(to) && ', which the account does not verify'}</span>`}</li>`
+    return html`<li>${costs(price)}${resource !== null && html` for <bdi>${excerpt(resource, resourceCharacters)}</bdi>`}${
+      description !== null &&
+      html`<br><span class="sub"><bdi>${excerpt(description, descriptionCharacters)}</bdi></span>`
+    }${to !== null && html`<br><span class="sub">paid to ${isAddress.test(to) ? ownAddress(to) : html`<bdi>${excerpt(to, nameCharacters)}</bdi>`}${isAddress.test(to) && !verified.includes(to) && ', which the account does not verify'}</span>`}</li>`
   })}</ul><p class="sub">As its own documents and endpoints say. Nobody checked it, and it is not counted as income.${more} <a href="/api/agent/${fid}/prices">All as JSON</a></p></dd></div>`
 }
 
@@ -59,17 +60,17 @@ const descriptionCharacters = 120
 
 function costs({ min_amount_usd: least, max_amount_usd: most, amount: units, asset, network, chain, scheme }: Price) {
   const place =
-    chain === null ? network && html` on <bdi>${cut(network, nameCharacters)}</bdi>` : ` on ${chainOf(chain).label}`
+    chain === null ? network && html` on <bdi>${excerpt(network, nameCharacters)}</bdi>` : ` on ${chainOf(chain).label}`
   const way =
     scheme === null || scheme === 'exact' || scheme === 'upto'
       ? ''
-      : html` <span class="sub"><bdi>${cut(scheme, nameCharacters)}</bdi></span>`
+      : html` <span class="sub"><bdi>${excerpt(scheme, nameCharacters)}</bdi></span>`
   const token =
     asset === null
       ? 'a token'
       : isAddress.test(asset)
         ? ownAddress(asset)
-        : html`<bdi>${cut(asset, nameCharacters)}</bdi>`
+        : html`<bdi>${excerpt(asset, nameCharacters)}</bdi>`
   const price =
     least !== null
       ? most === null || most === least
@@ -88,7 +89,7 @@ function named(title: string, names: readonly string[]): Html | false {
       .slice(0, mostNamed)
       .map(
         (name) =>
-          html`<li><a href="/?q=${encodeURIComponent(cut(name, nameCharacters))}"><bdi>${cut(name, nameCharacters)}</bdi></a></li>`,
+          html`<li><a href="/?q=${encodeURIComponent(excerpt(name, nameCharacters))}"><bdi>${excerpt(name, nameCharacters)}</bdi></a></li>`,
       )}${names.length > mostNamed && html`<li>${names.length - mostNamed} more</li>`}</ul></dd></div>`
   )
 }
@@ -96,4 +97,3 @@ function named(title: string, names: readonly string[]): Html | false {
 const unique = (names: readonly string[]) => [
   ...new Set(names.map((name) => name.trim()).filter((name) => name !== '')),
 ]
-const cut = (text: string, count: number) => (text.length <= count ? text : `${firstCodePoints(text, count)}…`)

@@ -5,7 +5,7 @@ import type { agentIncome, incomeSeries } from '../../schemas/income/income.ts'
 import { chart } from '../parts/chart.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { amount, counted, dollars, number, shortDollars } from '../parts/figures.ts'
-import { type Asked, bucketName, firstShown, ownPayments, seriesPath } from '../parts/series.ts'
+import { type Asked, bucketName, firstShown, ownPayments, type Series, seriesPath } from '../parts/series.ts'
 
 export type Income = Exact<z.output<typeof agentIncome>>
 export type IncomeSeries = Exact<z.output<typeof incomeSeries>>
@@ -17,12 +17,14 @@ export type Self = 'without' | 'with'
 interface Shown {
   readonly income: Income
   readonly series: IncomeSeries
+  /** What the chart of settlements shows of the same time. */
+  readonly settled: Pick<Series, 'points'>
   readonly asked: Asked
   readonly self: Self
 }
 
 /** What the agent was paid of every kind and by whom it looks to be, over time; nothing where nothing was paid. */
-export function incomeOf(fid: number, { income, series, asked, self }: Shown): Html {
+export function incomeOf(fid: number, { income, series, settled, asked, self }: Shown): Html {
   if (income.raw.payments === 0) return html``
   const isFiltered = self === 'without'
   const sum = isFiltered ? income.filtered : income.raw
@@ -31,7 +33,7 @@ export function incomeOf(fid: number, { income, series, asked, self }: Shown): H
     html`<li><a class="chip" href="${seriesPath(path, asked, ownPayments(word))}#income"${word === self && html` aria-current="true"`}>${name}</a></li>`
   const kinds = income.by_kind.filter(({ raw }) => raw.payments > 0)
   return html`<h3 id="income">Income of every kind</h3>
-<nav class="filters" aria-label="Own payments"><div class="group"><ul aria-label="Own payments">${chip('Without own payments', 'without')}${chip('With them', 'with')}</ul></div></nav>
+<nav class="filters" aria-label="Own payments"><div class="group"><ul aria-label="Own payments">${chip('Without self-payments', 'without')}${chip('With self-payments', 'with')}</ul></div></nav>
 <p>${amount(sum.amount_usdc)} in ${counted(sum.payments, 'payment')}${income.payers && html` from ${counted(isFiltered ? income.payers.filtered : income.payers.raw, 'payer')}`}, ${isFiltered ? 'what it paid itself left out' : 'what it paid itself included'}. <a href="/api/agent/${fid}/income">As JSON</a></p>
 <div class="table" role="group" aria-label="Income by kind" tabindex="0"><table>
 <thead><tr><th scope="col">Kind</th><th scope="col" class="number">Payments</th><th scope="col" class="number">Amount</th></tr></thead>
@@ -39,7 +41,7 @@ export function incomeOf(fid: number, { income, series, asked, self }: Shown): H
     const { payments, amount_usdc } = isFiltered ? filtered : raw
     return html`<tr><th scope="row">${kindNames[kind] ?? (kind as string).replaceAll('_', ' ')}</th><td class="number">${number(payments)}</td><td class="number">${amount(amount_usdc)}</td></tr>`
   })}</tbody></table></div>
-${overTime(series, isFiltered)}
+${overTime(series, settled, isFiltered)}
 ${signs(income)}`
 }
 
@@ -52,12 +54,20 @@ const kindNames: Readonly<Record<string, string>> = {
   permit2_upto: 'Permit2, up to an amount',
 }
 
-function overTime({ interval, points }: IncomeSeries, isFiltered: boolean): Html {
+/** Its own chart, unless it would be the one of the settlements once more. */
+function overTime({ interval, points }: IncomeSeries, settled: Pick<Series, 'points'>, isFiltered: boolean): Html {
   const all = points.map((point) => ({
     start: point.start,
     payments: isFiltered ? point.filtered_payments : point.payments,
     amount_usdc: isFiltered ? point.filtered_amount_usdc : point.amount_usdc,
   }))
+  const isSettled = all.every(({ start, payments, amount_usdc }, index) => {
+    const other = settled.points[index]
+    return (
+      other?.start === start && other.settlements === payments && dollars(other.amount_usdc) === dollars(amount_usdc)
+    )
+  })
+  if (isSettled) return html`<p class="sub">The chart above shows all of it.</p>`
   const shown = all.slice(
     firstShown(
       interval,
@@ -73,7 +83,7 @@ function overTime({ interval, points }: IncomeSeries, isFiltered: boolean): Html
   return chart({
     id: 'income-chart',
     title: 'Income over time',
-    summary: `${counted(payments, 'payment')} of every kind over ${counted(shown.length, interval)}, by UTC ${interval}, ${isFiltered ? 'without' : 'with'} own payments.`,
+    summary: `${counted(payments, 'payment')} of every kind over ${counted(shown.length, interval)}, by UTC ${interval}, ${isFiltered ? 'without' : 'with'} self-payments.`,
     columns: [interval === 'month' ? 'Month' : 'Day', 'Amount', 'Payments'],
     bars,
     scale: shortDollars,

@@ -43,7 +43,7 @@ export function money(agent: Profile, shown: Money): Html {
 <dl class="numbers small">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${seriesChoice(path, asked, 'money', own)}
 ${seriesChart('earned', series)}
-${income && incomeSeries && incomeOf(agent.fid, { income, series: incomeSeries, asked, self })}
+${income && incomeSeries && incomeOf(agent.fid, { income, series: incomeSeries, settled: series, asked, self })}
 <h3 id="settlements">${after === undefined ? 'Newest settlements' : 'Older settlements'}</h3>
 ${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${where(asked)}is known.${asked.chain !== null && html` <a href="${seriesPath(path, { ...asked, chain: null }, own)}#settlements">Look at all chains</a>`}</p>` : settlementTable('Settlements', settlements, agent.verified_addresses)}
 <nav class="pager" aria-label="Settlements">${

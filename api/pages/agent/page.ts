@@ -18,7 +18,7 @@ import { counted } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import { ownPayments, seriesInput, seriesParameters, seriesPath } from '../parts/series.ts'
-import { firstCodePoints, shortName } from '../parts/text.ts'
+import { excerpt, shortName } from '../parts/text.ts'
 import { ago, day } from '../parts/times.ts'
 import { abilities } from './abilities.ts'
 import { accounts } from './accounts.ts'
@@ -34,7 +34,7 @@ import { specs } from './specs.ts'
 import { type Addresses, standing } from './standing.ts'
 import type { Uptime } from './uptime.ts'
 
-const bioCharacters = 1_000
+const bioCharacters = 500
 
 /** `/agent/{fid}`: who stands behind an agent, whether it is alive, what it does, what it earned; then all the rest. */
 export function agentPage(world: World): Route {
@@ -102,7 +102,7 @@ function head(agent: Profile, path: string, siteUrl: string) {
         identifier: String(fid),
         url: `${siteUrl}/agent/${fid}`,
         image: siteUrl + image,
-        description: agent.bio === null ? undefined : firstCodePoints(agent.bio, bioCharacters),
+        description: agent.bio === null ? undefined : excerpt(agent.bio, bioCharacters),
       },
     },
     feeds: [{ title: `What happens to ${name}`, path: `/agent/${fid}/feed.atom` }],
@@ -116,8 +116,8 @@ ${avatar(agent, 'large')}
 <div>
 <h1><bdi>${nameOf(agent)}</bdi></h1>
 <p class="line">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${shortName(oli)}</bdi>`}</p>
-<p class="line">${statusBadge(agent_status)} ${claimedMark(claimed)} <span class="sub">registered ${day(agent.registered_at)}, seen ${ago(agent.last_seen_at, now)}</span></p>
-${bio !== null && html`<p class="bio" dir="auto">${bio.length <= bioCharacters ? bio : `${firstCodePoints(bio, bioCharacters)}…`}</p>`}
+<p class="line">${statusBadge(agent_status)} ${claimedMark(claimed)} <span class="sub">registered ${day(agent.registered_at)}${agent.last_seen_at !== null && html`, seen ${ago(agent.last_seen_at, now)}`}</span></p>
+${bio !== null && html`<p class="bio" dir="auto">${excerpt(bio, bioCharacters)}</p>`}
 ${chainBadges(chains)}
 </div>
 </section>`

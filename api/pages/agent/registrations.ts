@@ -6,7 +6,7 @@ import type { Profile } from '../parts/answers.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'
 import { addressLink, hostOf, outsideLink, tokenLink, transactionLink } from '../parts/links.ts'
-import { firstCodePoints } from '../parts/text.ts'
+import { excerpt } from '../parts/text.ts'
 import { day } from '../parts/times.ts'
 
 type Registration = Profile['erc8004_records'][number]
@@ -42,7 +42,7 @@ ${
 <ul class="plain">${unasked.slice(0, mostUnasked).map(unaskedLine)}</ul></details>`
 }
 ${erc8004_total > cards.length + unasked.slice(0, mostUnasked).length && rest(fid, 'current', cards.length + unasked.slice(0, mostUnasked).length, erc8004_total)}
-${former.length > 0 && html`<h3>Held once</h3><ul class="plain">${former.map(heldOnce)}</ul>`}
+${former.length > 0 && html`<h3>No longer held</h3><ul class="plain">${former.map(heldOnce)}</ul>`}
 ${historical_total > former.length && rest(fid, 'historical', former.length, historical_total)}
 </section>`
 }
@@ -72,7 +72,7 @@ function card(registration: Registration, wallets: Wallets): Html {
   ]
   return html`<article class="card">
 <h3><span class="chain ${chain}">${chainOf(chain).label}</span> ${tokenLink(chain, registry, id)} ${name !== null && html`<bdi>${cut(name)}</bdi>`}${registration.active === false && html` <span class="status">inactive</span>`}</h3>
-${description !== null && html`<p class="clamp" dir="auto">${firstCodePoints(description, descriptionCharacters)}</p>`}
+${description !== null && html`<p class="clamp" dir="auto">${excerpt(description, descriptionCharacters)}</p>`}
 <dl class="facts">${facts.map(([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
 ${services.length > 0 && html`<ul class="plain services" aria-label="Services">${services.slice(0, mostServices).map((one) => service(one))}</ul>`}
 </article>`
@@ -138,6 +138,4 @@ const descriptionCharacters = 400
 const mostServices = 6
 const longestLink = 500
 const longestShown = 80
-function cut(text: string): string {
-  return text.length <= longestShown ? text : `${firstCodePoints(text, longestShown)}…`
-}
+const cut = (text: string) => excerpt(text, longestShown)

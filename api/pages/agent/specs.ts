@@ -18,7 +18,7 @@ const kinds: Record<Document['kind'], string> = {
 export function specs(agent: Profile, uptime: Uptime | undefined, now: number): Html {
   const { fid, spec_check_status: status } = agent
   const { documents } = agent.agent_specs
-  return html`<section aria-labelledby="specs"><h2 id="specs">Is it alive</h2>
+  return html`<section aria-labelledby="specs"><h2 id="specs">Is it alive?</h2>
 ${documents.length === 0 ? html`<p class="empty">${none[status]}</p>` : html`<ul class="rows">${documents.slice(0, mostDocuments).map((document, index) => row(document, uptimeStrip(uptime, document, `uptime-${index}`), now))}</ul>`}
 ${documents.length > mostDocuments && html`<p class="sub">${mostDocuments} of ${documents.length}. <a href="/api/agent/${fid}?fields=agent_specs">All as JSON</a></p>`}
 </section>`
@@ -29,7 +29,7 @@ const none: Record<Profile['spec_check_status'], string> = {
   found: 'No machine-readable description is listed.',
   not_found: 'No machine-readable description was found on this agent’s hosts.',
   unreachable: 'The hosts of this agent do not answer.',
-  invalid: 'What the hosts of this agent serve is no description we know.',
+  invalid: 'The hosts of this agent serve no description that we can read.',
 }
 
 function row(document: Document, strip: Html | null, now: number): Html {
@@ -41,7 +41,7 @@ function row(document: Document, strip: Html | null, now: number): Html {
     ...(tools.length > 0 ? [counted(tools.length, 'tool')] : []),
     ...(path_count === null ? [] : [counted(path_count, 'path')]),
     ...(domain_verified ? ['host lists the agent as its own'] : []),
-    ...(back_reference === 'contradicted' ? ['what names it lists other agents, not this one'] : []),
+    ...(back_reference === 'contradicted' ? ['listed for other agents, not for this one'] : []),
     ...(card_signature === 'valid' ? ['signed by a key of its host'] : []),
     ...(card_signature === 'invalid' ? ['changed since it was signed'] : []),
   ]

@@ -16,21 +16,20 @@ const mostAddresses = 10
 /** What somebody did who claimed, as a person would say it. */
 const deeds: Readonly<Record<string, string>> = {
   eip191: 'signed with a verified address',
-  jfs: 'signed with a key of an app that the account let in',
-  'well-known': 'published it on a host that belongs to the account',
+  jfs: 'signed with a key of an app the account uses',
+  'well-known': 'published it on a host of the account',
 }
 
 const words: Readonly<Record<string, string>> = {
   proven: 'Every verified address signed that it belongs to the account, and so did a key that the registry names.',
-  signed: 'Every verified address signed that it belongs to the account; where the keys stand was not asked.',
-  stated:
-    'At least one address cannot be checked in full: for a part of its proof there is only the word of the network.',
+  signed: 'Every verified address signed that it belongs to the account; nobody looked the keys up in the registry.',
+  stated: 'At least one address cannot be checked in full: part of its proof is only the network’s word.',
 }
 
 const verdicts: Readonly<Record<string, string>> = {
-  proven: 'Its signature, and the place of the key that published it, were checked',
-  signed: 'Its signature was checked; where the key stands was not asked',
-  stated: 'A part of its proof cannot be checked',
+  proven: 'Its signature was checked, and the key that published it is in the registry',
+  signed: 'Its signature was checked; nobody looked the key up in the registry',
+  stated: 'Part of its proof cannot be checked',
 }
 
 /** Who stands behind the agent: the account, the addresses it verifies, its claim; each with where to check it. */
@@ -42,7 +41,7 @@ export function standing(agent: Profile, addresses: Addresses | undefined): Html
     handle === null
       ? html`FID ${fid} of the Farcaster network`
       : html`${outsideLink(`https://farcaster.xyz/${encodeURIComponent(shortName(handle))}`, `@${shortName(handle)}`)} on Farcaster, FID ${fid}`
-  } · <a href="/owner/${fid}">all it holds</a></dd></div>
+  } · <a href="/owner/${fid}">everything it holds</a></dd></div>
 <div><dt>Addresses</dt><dd>${
     verified.length === 0
       ? 'The account verifies no address now.'
@@ -69,6 +68,6 @@ function verification(address: string, list: Addresses | undefined): Html {
 function claim({ fid, claimed, claimed_at, claim_method, claim_state }: Profile): Html {
   if (!claimed) return html`Nobody has claimed it. <a href="/claim?fid=${fid}">Yours? Claim it</a>`
   return html`Claimed since ${day(claimed_at)}: whoever controls the account ${deeds[claim_method ?? ''] ?? 'claimed it'}.${
-    claim_state === 'suspended' && ' What the claim rests on does not show at the moment; it is looked at again.'
-  } <a href="/api/agent/${fid}/proof">The proof</a> is public from 15 minutes after a claim.`
+    claim_state === 'suspended' && ' What the claim rests on cannot be seen at the moment; we will look again.'
+  } <a href="/api/agent/${fid}/proof">The proof</a> is public 15 minutes after the claim.`
 }

@@ -37,7 +37,7 @@ const verb = ({ action }: Claimant) => (action === 'claim' ? 'claim' : 'withdraw
 function wallet({ address }: Claimant): Html {
   return html`<article class="card" id="wallet" data-address="${address}" hidden>
 <h3>With a wallet in this browser</h3>
-<p>Connect an address that the account verifies and sign one text. It is no transaction.</p>
+<p>Connect an address that the account verifies and sign one text. It is not a transaction.</p>
 <div class="choices" id="wallets"></div>
 </article>`
 }
@@ -51,12 +51,12 @@ function message(world: World, claimant: Claimant): Html {
   const chain = own === null ? {} : { chain_id: own }
   const fields = { method: 'eip191', fid, address: chosen, nonce, timestamp, ...chain, signature: '0x…' }
   return html`<details class="card" id="message" open>
-<summary>With a signature of a verified address</summary>
+<summary>With a signature by a verified address</summary>
 <form class="search" action="/claim#message"><input type="hidden" name="fid" value="${fid}">${action === 'withdraw' && html`<input type="hidden" name="action" value="withdraw">`}
 <label class="unseen" for="address">Address</label>
 ${
   choices.length > 0
-    ? html`<select id="address" name="address">${choices.map((one) => html`<option value="${one}"${one === chosen && html` selected`}>${shortened(one)} · ${one}</option>`)}</select>`
+    ? html`<select id="address" name="address">${choices.map((one) => html`<option value="${one}"${one === chosen && html` selected`}>${shortened(one)}</option>`)}</select>`
     : html`<input id="address" name="address" value="${chosen}" placeholder="0x and 40 hex digits" pattern="0x[0-9a-fA-F]{40}" required autocomplete="off" spellcheck="false">`
 }
 <button>Show the text</button></form>
@@ -81,7 +81,7 @@ function appKey(world: World, claimant: Claimant): Html {
 <pre tabindex="0"><code>${header}</code></pre>
 <p>The payload:</p>
 <pre tabindex="0"><code>${payload}</code></pre>
-<p>Both as base64url with a dot between them, signed with Ed25519; the signature follows after another dot.</p>
+<p>Write both as base64url with a dot between them and sign that with Ed25519; the signature follows after another dot.</p>
 ${paste({ method: 'jfs', field: 'jfs', label: 'header.payload.signature', claimant })}
 ${request(world, action, { method: 'jfs', fid, jfs: 'header.payload.signature' })}
 </details>`
@@ -94,7 +94,7 @@ function manifest(world: World, claimant: Claimant): Html {
   const document = { ...common, ...(action === 'claim' ? { addresses } : { withdrawn: true }), nonce }
   return html`<details class="card">
 <summary>With a file on the agent’s host</summary>
-<p>The host has to be one that the account or its registrations already name. Serve this there as <code>/.well-known/${world.serviceName}.json</code>${action === 'claim' && ', with addresses the account verifies'}:</p>
+<p>The account or one of its registrations must already name the host. Serve this there as <code>/.well-known/${world.serviceName}.json</code>${action === 'claim' && ', with addresses that the account verifies'}:</p>
 <pre tabindex="0"><code>${JSON.stringify(document, undefined, 2)}</code></pre>
 ${paste({ method: 'well-known', field: 'host', label: 'Your host', claimant })}
 ${request(world, action, { method: 'well-known', fid, host: 'your.host', nonce })}

@@ -66,7 +66,7 @@ export function claimPage(world: World, lookAtManifest: ManifestLook | undefined
     const refused = given('fid') !== undefined && given('fid') !== '' && !fid.success
     const text = layout(world, head, [
       html`<section class="hero"><h1>Claim your agent</h1>
-<p class="lead">A claim says: the account behind this agent is mine, and I know it is listed. You prove it once, with a key the account already trusts. Nothing is sent on chain, and it costs nothing.</p></section>`,
+<p class="lead">A claim says: the account behind this agent is mine, and I know that it is listed. You prove it once, with a key the account already trusts. Nothing goes on chain, and it is free.</p></section>`,
       account(claimant?.fid, refused),
       ...(claimant
         ? [
@@ -90,18 +90,18 @@ function account(fid: number | undefined, refused: boolean): Html {
 <button>Next</button>
 </form>
 ${refused && html`<p class="problem" id="fid-problem">A FID is a positive integer in decimal digits.</p>`}
-${fid === undefined && html`<p class="note">It is the number of the account at Farcaster. <a href="/">Search by handle or name</a> to find the FID of an agent that is listed.</p>`}
+${fid === undefined && html`<p class="note">A FID is the number of an account on Farcaster. <a href="/">Search by handle or name</a> to find the FID of a listed agent.</p>`}
 </section>`
 }
 
 function subject(agent: Profile | undefined, { fid, action }: Claimant): Html {
   if (!agent) {
-    return html`<p class="note">FID ${fid} is not in the directory yet. Its account can claim it all the same: it is listed from then on.</p>`
+    return html`<p class="note">FID ${fid} is not in the directory yet. Its account can claim it anyway, and is listed from then on.</p>`
   }
   const other =
     action === 'claim'
       ? agent.claimed &&
-        html` <span class="sub">You can claim it again: the newest proof is the one shown. Or <a href="/claim?fid=${fid}&amp;action=withdraw">withdraw the claim</a>.</span>`
+        html` <span class="sub">You can claim it again; the newest proof is the one that is shown. Or <a href="/claim?fid=${fid}&amp;action=withdraw">withdraw the claim</a>.</span>`
       : html` <span class="sub">This withdraws every claim of it. <a href="/claim?fid=${fid}">Claim it instead</a></span>`
   return html`<p class="subject">${avatar(agent)} <a href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(agent.claimed)}${other}</p>`
 }

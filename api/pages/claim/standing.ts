@@ -29,9 +29,9 @@ export function signersOf(
     const problem = one?.before_custody
       ? 'it was verified before the account last changed hands; verify it anew'
       : one?.disputed
-        ? 'another hub of the network does not know its verification; it is looked at again'
+        ? 'another hub of the network does not know its verification; we will look again'
         : one?.verdict === 'stated'
-          ? 'a part of its verification cannot be checked here'
+          ? 'part of its verification cannot be checked here'
           : undefined
     return { address, problem, chainId: wallets.get(address) ?? null }
   })
@@ -43,24 +43,24 @@ export function whatWorks(signers: readonly Signer[], known: Addresses | undefin
   const keys = appKeysOf(known)
   return html`<section aria-labelledby="works"><h2 id="works">What works for this account now</h2>
 <ol class="steps">
-<li class="${usable.length > 0 ? 'done' : 'open'}"><p><strong>A signature of a verified address</strong></p>
+<li class="${usable.length > 0 ? 'done' : 'open'}"><p><strong>A signature by a verified address</strong></p>
 ${
   signers.length === 0
-    ? html`<p class="sub">No verified address is known here. If the account verified one just now, this works all the same: the claim asks the network.</p>`
+    ? html`<p class="sub">We know of no verified address. If the account has just verified one, this works anyway: the claim asks the network.</p>`
     : html`<ul class="plain">${signers.slice(0, mostShown).map(signer)}</ul>`
 }</li>
-<li class="${keys.length > 0 ? 'done' : 'open'}"><p><strong>A key of an app</strong></p>
+<li class="${keys.length > 0 ? 'done' : 'open'}"><p><strong>An app key</strong></p>
 ${
   keys.length > 0
     ? html`<ul class="plain">${keys.map(
         ({ key, checked_at }) =>
-          html`<li><span class="hex" title="${key}">${shortened(key)}</span> <span class="sub">in the KeyRegistry when it was asked on ${day(checked_at)}</span></li>`,
+          html`<li><span class="hex" title="${key}">${shortened(key)}</span> <span class="sub">in the KeyRegistry as of ${day(checked_at)}</span></li>`,
       )}</ul>`
-    : html`<p class="sub">No key of the account is known here from the KeyRegistry. If an app has one, this works all the same: the claim asks the chain.</p>`
-}<p class="sub">Any key that the account let in and that the KeyRegistry lists as active will do; custody and auth keys are no app keys.</p></li>
+    : html`<p class="sub">We know of no key of this account in the KeyRegistry. If an app has one, this works anyway: the claim asks the chain.</p>`
+}<p class="sub">Any app key that the KeyRegistry lists as active for the account will do; custody and auth keys will not.</p></li>
 <li class="${hosts.some(({ manifest }) => manifest?.state === 'ready') ? 'done' : 'open'}"><p><strong>A file on a host</strong></p>
-${hosts.length > 0 ? html`<ul class="plain">${hosts.map(hostLine)}</ul>` : html`<p class="sub">Neither its profile nor a registration of it is known to name a host. If one did so just now, this works all the same: the claim asks anew.</p>`}
-<p class="sub">A host that serves a signed accountAssociation of the account counts as well.${
+${hosts.length > 0 ? html`<ul class="plain">${hosts.map(hostLine)}</ul>` : html`<p class="sub">Neither the profile nor a registration names a host, as far as we know. If one has just begun to, this works anyway: the claim looks again.</p>`}
+<p class="sub">A host that serves a signed accountAssociation of the account will do, too.${
     usable.length === 0 && ' The file has to name verified addresses.'
   }</p></li>
 </ol></section>`

@@ -129,7 +129,7 @@ function results(filters: Filters, { agents, total, page, limit }: Shown, now: n
   } <a href="${jsonPath(filters, page)}">JSON</a> <a href="${feedOf(filters)}">Atom</a></p>
 ${
   agents.length === 0
-    ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.${filters.q !== null && !isRanked(filters) && html` <a href="${directoryPath(filters, { sort: 'best' })}">The best match</a> is looked for with slips, and by transactions and registrations.`}</p>`
+    ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.${filters.q !== null && !isRanked(filters) && html` <a href="${directoryPath(filters, { sort: 'best' })}">The best match</a> forgives typing errors, and knows transactions and registrations.`}</p>`
     : html`<ol class="agents">${agents.map((agent) => row(agent, now))}</ol>`
 }
 ${pages > 1 && pager(filters, page, pages)}
@@ -153,7 +153,7 @@ ${avatar(agent)}
       ? html`<span class="sub">no settlement yet</span>`
       : html`<span class="big">${number(settlements_30d)}</span> <span class="unit">${settlements_30d === 1 ? 'settlement' : 'settlements'}</span> <span class="sub">in 30 days, ${figure(settlements_all)} ever</span>`
   }</div>
-<div class="seen"><span class="sub">seen ${ago(last_seen_at, now)}</span></div>
+<div class="seen">${last_seen_at !== null && html`<span class="sub">seen ${ago(last_seen_at, now)}</span>`}</div>
 </li>`
 }
 

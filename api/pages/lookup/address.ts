@@ -60,7 +60,10 @@ export function addressPage(world: World): Route {
   })
 }
 
-function about({ address, registrations_total: tokens, ...held }: Portfolio, { summary }: Explanation): Html {
+function about(
+  { address, registrations_total: tokens, ...held }: Portfolio,
+  { summary, fid, in_index: listed }: Explanation,
+): Html {
   const facts: [string, string][] = [
     [tokens === 1 ? 'identity held' : 'identities held', figure(tokens)],
     [
@@ -74,7 +77,7 @@ function about({ address, registrations_total: tokens, ...held }: Portfolio, { s
   ]
   return html`<section class="hero"><h1>Address</h1>
 <p class="lead"><code class="whole">${address}</code></p>
-<p>${summary.replace(address, 'It')} <a href="/explain?q=${address}">Why?</a></p>
+<p>${summary.replace(address, 'It')} ${listed && fid !== null && html`<a href="/agent/${fid}">Its page</a> · `}<a href="/explain?q=${address}">Why?</a></p>
 <dl class="numbers three">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>`
 }
 
@@ -91,7 +94,7 @@ ${
           }${status === null && ' · no agent'}</span></li>`,
       )}</ul>`
 }
-${others.length > 0 && html`<p>Agents that share an address that holds an identity with it: ${others.map((other, index) => html`${index > 0 && ', '}${agentLink(other)}`)}.</p>`}
+${others.length > 0 && html`<p>Agents that share with it an address that holds an identity: ${others.map((other, index) => html`${index > 0 && ', '}${agentLink(other)}`)}.</p>`}
 </section>`
 }
 

@@ -100,7 +100,7 @@ function about(fid: number, agent: Profile | undefined, portfolios: readonly Por
   return html`<section class="profile">${agent && avatar(agent, 'large')}<div>
 <h1><bdi>${agent ? nameOf(agent) : `FID ${fid}`}</bdi></h1>
 <p class="line">Account with FID ${fid}${agent && html` · ${agentLink(agent)} ${statusBadge(agent.agent_status)} ${claimedMark(agent.claimed)}`}</p>
-${!agent && html`<p class="line">This account is no agent here. <a href="/explain?q=${fid}">Why?</a></p>`}
+${!agent && html`<p class="line">This account is not listed as an agent. <a href="/explain?q=${fid}">Why?</a></p>`}
 </div></section>
 <dl class="numbers">${facts.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`
 }
@@ -124,7 +124,7 @@ ${total > shown.length && html`<p class="sub">${figure(shown.length)} of ${figur
 
 function former(ended: Explanation['verifications']): Html {
   if (ended.length === 0) return html``
-  return html`<section aria-labelledby="former"><h2 id="former">Verified once</h2><ul class="rows tight">${ended
+  return html`<section aria-labelledby="former"><h2 id="former">No longer verified</h2><ul class="rows tight">${ended
     .slice(0, mostAddresses)
     .map(
       ({ address, verified_at, ended_at }) =>

@@ -67,7 +67,7 @@ export function networkPage(world: World): Route {
         about(stats),
         html`<section aria-labelledby="paid"><h2 id="paid">What everybody was paid</h2>
 ${seriesChoice('/network', asked, 'paid')}
-<p class="sub">Gasless USDC settlements to anybody, agent or not.</p>
+<p class="sub">Gasless USDC settlements to anybody, agents or not.</p>
 ${seriesChart('volume', series)}</section>`,
         grown(growth),
         chains(stats),
@@ -85,7 +85,7 @@ function about({ total_agents, claimed_count, settlements, generated_at }: Stats
     ['settlements to agents in 30 days', settlements.last_30d],
     ['settlements to agents ever', settlements.all],
   ]
-  return html`<section class="hero"><h1>Network</h1><p class="lead">What is known of all agents together, as of ${minute(generated_at)} UTC.</p>
+  return html`<section class="hero"><h1>Network</h1><p class="lead">All agents together, as of ${minute(generated_at)} UTC.</p>
 <dl class="numbers">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${number(value)}</dd></div>`)}</dl></section>`
 }
 
@@ -129,7 +129,7 @@ function latestOf({ settlements }: List, asked: Asked): Html {
   const stream = `/data/settlements.sse${query === '' ? '' : `?${query}`}`
   const labels = Object.fromEntries(chainNames.map((name) => [name, chainOf(name).label]))
   return html`<section aria-labelledby="newest"><h2 id="newest">Newest settlements</h2>
-<p class="sub" id="live" data-stream="${stream}" data-every="15">As of this page’s making; with scripts new ones appear.</p>
+<p class="sub" id="live" data-stream="${stream}" data-every="15">As of when this page was made; with scripts on, new ones appear by themselves.</p>
 <div id="live-rows">${
     settlements.length === 0 && html`<p class="empty">Nothing was paid in the last seven days.</p>`
   }<div${settlements.length === 0 && html` hidden`}>${settlementTable('Newest settlements', settlements)}</div></div>

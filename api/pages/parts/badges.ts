@@ -3,7 +3,7 @@ import { type Html, html } from '../../http/html.ts'
 
 /** Chains by their labels. */
 export function chainBadges(labels: readonly string[]): Html {
-  if (labels.length === 0) return html`<span class="none">no chain now</span>`
+  if (labels.length === 0) return html`<span class="none">on no chain now</span>`
   return html`<ul class="chains" aria-label="Chains">${labels.map(chainBadge)}</ul>`
 }
 

@@ -41,13 +41,13 @@ export function chart({ id, title, summary, columns, bars, scale, isLastPartial 
 <div class="plot"><div class="scale" aria-hidden="true"><span>${scale(top)}</span><span>${scale(top / 2)}</span><span>${scale(0)}</span></div>
 <svg viewBox="0 0 ${Math.max(1, bars.length) * barWidth} ${height}" role="img" aria-labelledby="${id}-title ${id}-text" preserveAspectRatio="none"><title id="${id}-title">${title}</title><desc id="${id}-text">${summary}</desc>${bars.map(bar)}</svg>
 <div class="ticks" aria-hidden="true">${ticks(bars).map((name) => html`<span>${name}</span>`)}</div></div>
-<figcaption>${summary}${isLastPartial && ' The last bar is of a time that is not over.'}</figcaption>
+<figcaption>${summary}${isLastPartial && ' The last bar is not over yet.'}</figcaption>
 ${
   rows.length > 0 &&
   html`<details class="values"><summary>The values as a table</summary>
 <div class="table" role="group" aria-label="${title}" tabindex="0"><table><thead><tr>${columns.map((column, index) => html`<th scope="col"${index > 0 && html` class="number"`}>${column}</th>`)}</tr></thead>
 <tbody>${rows.map(({ name, cells }) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>`)}</tbody></table></div>
-<p class="sub">What is not in it is zero.</p></details>`
+<p class="sub">Whatever is missing here is zero.</p></details>`
 }
 </figure>`
 }

@@ -29,11 +29,16 @@ export function firstCodePoints(text: string, count: number): string {
   return text.length <= count ? text : [...text].slice(0, count).join('')
 }
 
+/** A stranger's text of several lines, cut where it is longer, without what turns the direction of the text around it. */
+export function excerpt(text: string, count: number): string {
+  const shown = plain(text)
+  return shown.length <= count ? shown : `${firstCodePoints(shown, count)}…`
+}
+
 /** Of a name; nobody is called by more. */
 const nameCharacters = 80
 
 /** What a stranger is called, for one line of a page: whatever is too long for a name is cut. */
 export function shortName(text: string): string {
-  const name = oneLine(text)
-  return name.length <= nameCharacters ? name : `${firstCodePoints(name, nameCharacters)}…`
+  return excerpt(oneLine(text), nameCharacters)
 }

@@ -16,13 +16,13 @@ const advice = {
 
 /** Every code, each with an anchor. */
 export function errorsPage(site: Site): string {
-  const head = { path: '/docs/errors', title: 'Errors', description: 'Every code that a request can be refused with.' }
+  const head = { path: '/docs/errors', title: 'Errors', description: 'Every code you can be refused with.' }
   return docsFrame(
     site,
     head,
     html`<h1>Errors</h1>
-<p class="lead">The body of an error is JSON: <code>error</code> is one of these codes, <code>detail</code> is for people, the rest
-belongs to the code. Who accepts application/problem+json and nothing else gets problem details (RFC 9457).</p>
+<p class="lead">An error is a JSON object: <code>error</code> is one of these codes, <code>detail</code> is for people, the rest
+belongs to the code. If you accept only application/problem+json, you get problem details instead (RFC 9457).</p>
 <p>The same list as JSON: <a href="/api/errors">/api/errors</a>.</p>
 ${codes.map((code) => html`<section id="${code}"><h2><a href="${errorPagePath(code)}"><code>${code}</code></a></h2>${about(code)}</section>`)}`,
   )

@@ -21,9 +21,9 @@ const lists: Record<keyof typeof rowLimits, string> = {
   settlements: 'Settlements',
   registrations: 'Registrations',
   feedback: 'Feedback',
-  discovery: 'Agents, by /api/discovery',
+  discovery: 'Agents from /api/discovery',
   leaderboard: 'The leaderboard',
-  search: 'Hits of a search',
+  search: 'Search results',
   log: 'Lines of the log',
 }
 
@@ -31,44 +31,44 @@ const lists: Record<keyof typeof rowLimits, string> = {
 export function limitsPage(site: Site): string {
   const groups: Record<string, Row[]> = {
     Requests: [
-      ['Requests a client may send', `${requestLimits.perMinute} a minute, ${grouped(requestLimits.perDay)} a UTC day`],
-      ['Pages for people, counted apart', `${requestLimits.pagesPerMinute} a minute`],
-      ['Streams of server-sent events at once', `${streamLimits.ofClient} a client`],
+      ['Requests per client', `${requestLimits.perMinute} a minute, ${grouped(requestLimits.perDay)} a UTC day`],
+      ['Pages for people, counted separately', `${requestLimits.pagesPerMinute} a minute`],
+      ['Streams of server-sent events at a time', `${streamLimits.ofClient} a client`],
     ],
-    'Rows of a page of a list': Object.entries(rowLimits).map(
+    'Rows per page of a list': Object.entries(rowLimits).map(
       ([list, { minimum, maximum, fallback }]): Row => [
         lists[list as keyof typeof rowLimits],
         `${minimum} to ${grouped(maximum)}; ${grouped(fallback)} unless asked for`,
       ],
     ),
     'One request': [
-      ['Characters of the words to search for', `${queryLimits.characters}`],
-      ['Agents that a search finds', `the best ${readingLimits.hits}`],
+      ['Characters in a search', `${queryLimits.characters}`],
+      ['Agents a search finds', `the best ${readingLimits.hits}`],
       ['Agents in one request to /api/agents', `${queryLimits.batch}`],
       ['Points of a timeseries', grouped(readingLimits.points)],
       ['Payments in a file of income (CSV)', grouped(incomeLimits.csvLines)],
       ['Agents in /data/agents.json', grouped(documentLimits.bulkAgents)],
     ],
     'MCP and GraphQL': [
-      ['Rows of a list by MCP', `at most ${mcpLimits.rows.maximum}; ${mcpLimits.rows.fallback} unless asked for`],
-      ['Rows of a connection by GraphQL', `at most ${graphqlLimits.pageSize}`],
+      ['Rows of a list over MCP', `at most ${mcpLimits.rows.maximum}; ${mcpLimits.rows.fallback} unless asked for`],
+      ['Rows of a GraphQL connection', `at most ${graphqlLimits.pageSize}`],
       ['Depth of a GraphQL query', `${graphqlLimits.depth}`],
     ],
   }
-  const head = { path: '/docs/limits', title: 'Limits', description: 'How much can be asked of the API.' }
+  const head = { path: '/docs/limits', title: 'Limits', description: 'How much you can ask of the API.' }
   return docsFrame(
     site,
     head,
     html`<h1>Limits</h1>
-<p class="lead">Nobody needs a key. Every answer says in <code>RateLimit</code> what is left; a request too many is answered with <a href="/docs/errors/ERR_RATE_LIMIT">ERR_RATE_LIMIT</a> with <code>Retry-After</code>. An operator may have set other limits than these.</p>
+<p class="lead">You need no key. Every answer says in <code>RateLimit</code> what you have left; one request too many gets <a href="/docs/errors/ERR_RATE_LIMIT">ERR_RATE_LIMIT</a> and a <code>Retry-After</code>. The operator may have set other limits than these.</p>
 ${Object.entries(groups).map(([name, rows], index) => group(name, `limits-${index}`, rows))}
 <h2>Asking less</h2>
-<p class="note">What a client has kept need not be asked for again: stay within <code>Cache-Control</code>, and ask with <code>If-None-Match</code> afterwards. For everything at once there are <a href="/docs#getBulk">the bulk file</a> and <a href="/docs#getLog">the log</a>.</p>`,
+<p class="note">Keep what you have for as long as <code>Cache-Control</code> says, then ask again with <code>If-None-Match</code>. To get everything at once, use <a href="/docs#getBulk">the bulk file</a> or <a href="/docs#getLog">the log</a>.</p>`,
   )
 }
 
 function group(name: string, id: string, rows: readonly Row[]): Html {
   return html`<h2 id="${id}">${name}</h2>
-<div class="table wraps limits" role="group" aria-labelledby="${id}" tabindex="0"><table><thead><tr><th scope="col">Of what</th><th scope="col">How much</th></tr></thead>
+<div class="table wraps limits" role="group" aria-labelledby="${id}" tabindex="0"><table><thead><tr><th scope="col">What</th><th scope="col">How much</th></tr></thead>
 <tbody>${rows.map(([of, much]) => html`<tr><th scope="row">${of}</th><td>${much}</td></tr>`)}</tbody></table></div>`
 }

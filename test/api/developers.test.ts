@@ -53,7 +53,7 @@ test('a change leads to its own address, its day and kind stand apart from its w
 test('the limits are told in groups, each list by its name for people', async () => {
   const page = await (await api.get('/docs/limits')).text()
   const titles = [...page.matchAll(/<h2[^>]*>([^<]+)<\/h2>/g)].map(([, title]) => title)
-  expect(titles).toEqual(['Requests', 'Rows of a page of a list', 'One request', 'MCP and GraphQL', 'Asking less'])
+  expect(titles).toEqual(['Requests', 'Rows per page of a list', 'One request', 'MCP and GraphQL', 'Asking less'])
   expect(page).toContain('<th scope="row">Lines of the log</th><td>1 to 1,000; 1,000 unless asked for</td>')
 })
 

@@ -24,8 +24,12 @@ export function answerProblem(site: Site): (res: Response, error: ApiError) => v
         site,
         head,
         html`<section class="hero"><h1>${title}</h1><p class="lead">${reason}</p>
-${status !== 429 && searchBox()}
-<p>Or see <a href="/">all agents</a>, and <a href="/explain${asked !== undefined && `?q=${asked}`}">${asked === undefined ? 'why one is not listed' : `why FID ${asked} is not listed`}</a>.</p></section>`,
+${
+  // Any other page would be one too many as well.
+  status !== 429 &&
+  html`${searchBox()}
+<p>Or see <a href="/">all agents</a>, and <a href="/explain${asked !== undefined && `?q=${asked}`}">${asked === undefined ? 'why one is not listed' : `why FID ${asked} is not listed`}</a>.</p>`
+}</section>`,
       ).text,
     )
   }

@@ -152,7 +152,7 @@ test('it shows on which of the last days a document was alive, in words as well'
     'It was looked at on 3 days and did not always answer on 2 of them: ' +
       `${named[0]}, 399 of 400 checks found it alive; ${named[1]}, 0 of 99 checks found it alive.`,
   )
-  expect(page).toContain('alive in 89.9 % in 7 days, 89.9 % in 30 days') // 899 of 999: cut, not rounded
+  expect(page).toContain('alive in 89.9% of checks in 7 days, 89.9% in 30 days') // 899 of 999: cut, not rounded
   expect(page.match(/<svg [^>]*role="img" aria-labelledby="uptime-0-title uptime-0-text"/g)).toHaveLength(1)
   expect(page).not.toContain('uptime-1')
 })

@@ -32,7 +32,10 @@ test('a client gets 120 pages a minute, feeds and sitemaps among them; the next 
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
     expect(refused.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(refused.headers.get('cache-control')).toBe('no-store')
-    expect(await refused.text()).toContain('Too many pages')
+    const page = await refused.text()
+    expect(page).toContain('Too many pages')
+    // It sends nobody on to pages that would be refused as well.
+    expect(page.slice(page.indexOf('<main'), page.indexOf('</main>'))).not.toContain('href')
   }
   // The pages of others, what they are made of, and the API are not held up by it.
   expect((await from('192.0.2.2', '/')).status).toBe(200)

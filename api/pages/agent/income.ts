@@ -118,4 +118,4 @@ function signs({ x402, flags }: Income): Html {
 
 const paid = (sum: { readonly payments: number; readonly amount_usdc: string }) =>
   html`${amount(sum.amount_usdc)} in ${counted(sum.payments, 'payment')}`
-const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`
+const percent = (share: number) => `${Math.round(share * 1_000) / 10}%`

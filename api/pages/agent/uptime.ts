@@ -23,8 +23,8 @@ export function uptimeStrip(uptime: Uptime | undefined, document: { kind: string
   if (!watched?.days.some(({ checks }) => checks > 0)) return null
   const { days, uptime_7d: week, uptime_30d: month } = watched
   const shares = [
-    ...(week === null ? [] : [`${percent(week)} in 7 days`]),
-    ...(month === null ? [] : [`${percent(month)} in 30 days`]),
+    ...(week === null ? [] : [`${percent(week)} of checks in 7 days`]),
+    ...(month === null ? [] : [`${percent(month)}${week === null ? ' of checks' : ''} in 30 days`]),
   ]
   return html`<div class="uptime"><svg viewBox="0 0 ${days.length * barWidth} ${height}" role="img" aria-labelledby="${id}-title ${id}-text" preserveAspectRatio="none"><title id="${id}-title">Checks of the last ${counted(days.length, 'day')}</title><desc id="${id}-text">${inWords(days)}</desc>${kinds.map((kind) => drawn(kind, days))}</svg>
 <p class="sub">${shares.length > 0 ? `alive in ${shares.join(', ')}` : 'too few checks yet for a share'}</p></div>`
@@ -62,5 +62,5 @@ function inWords(days: readonly Day[]): string {
 const told = ({ start, checks, alive }: Day) =>
   `${start.slice(0, 10)}, ${alive} of ${counted(checks, 'check')} found it alive`
 
-/** Cut, not rounded: 100 % is said of what never failed alone. */
-const percent = (share: number) => `${Math.floor(share * 1_000 + 1e-6) / 10} %`
+/** Cut, not rounded: 100% is said of what never failed alone. */
+const percent = (share: number) => `${Math.floor(share * 1_000 + 1e-6) / 10}%`

@@ -115,10 +115,10 @@ const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSigni
 
 function chains({ chains: all, erc8004_supply: supply }: Stats): Html {
   return html`<section aria-labelledby="chains"><h2 id="chains">ERC-8004 identities by chain</h2>
-<div class="table" role="group" aria-labelledby="chains" tabindex="0"><table><thead><tr><th scope="col">Chain</th><th scope="col" class="number">Identities</th><th scope="col">Look at</th></tr></thead>
+<div class="table" role="group" aria-labelledby="chains" tabindex="0"><table><thead><tr><th scope="col">Chain</th><th scope="col" class="number">Identities</th><th scope="col">Agents</th></tr></thead>
 <tbody>${all.map(
     ({ chain }) =>
-      html`<tr><th scope="row"><span class="chain ${chain}">${chainOf(chain).label}</span></th><td class="number">${number(supply[chain] ?? 0)}</td><td><a href="/?chain=${chainOf(chain).label}">its agents</a></td></tr>`,
+      html`<tr><th scope="row"><span class="chain ${chain}">${chainOf(chain).label}</span></th><td class="number">${number(supply[chain] ?? 0)}</td><td><a href="/?chain=${chainOf(chain).label}">list them</a></td></tr>`,
   )}</tbody></table></div></section>`
 }
 

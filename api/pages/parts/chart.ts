@@ -41,7 +41,7 @@ export function chart({ id, title, summary, columns, bars, scale, isLastPartial 
 <div class="plot"><div class="scale" aria-hidden="true"><span>${scale(top)}</span><span>${scale(top / 2)}</span><span>${scale(0)}</span></div>
 <svg viewBox="0 0 ${Math.max(1, bars.length) * barWidth} ${height}" role="img" aria-labelledby="${id}-title ${id}-text" preserveAspectRatio="none"><title id="${id}-title">${title}</title><desc id="${id}-text">${summary}</desc>${bars.map(bar)}</svg>
 <div class="ticks" aria-hidden="true">${ticks(bars).map((name) => html`<span>${name}</span>`)}</div></div>
-<figcaption>${summary}${isLastPartial && ' The last bar is not over yet.'}</figcaption>
+<figcaption>${summary}${isLastPartial && ' The last bar is still growing.'}</figcaption>
 ${
   rows.length > 0 &&
   html`<details class="values"><summary>The values as a table</summary>

@@ -5,16 +5,18 @@ import { requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'
 import { prose } from './prose.ts'
 
+const lead =
+  'What changed in the API. Things may be added at any time; whatever goes away is announced here, and by the headers ' +
+  'Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve months ahead.'
+
 /** Every change of the API, each with an anchor. */
 export function changelogPage(site: Site): string {
-  const head = { path: '/docs/changelog', title: 'Changelog', description: 'What changed for who asks the API.' }
+  const head = { path: '/docs/changelog', title: 'Changelog', description: 'What changed in the API.' }
   return docsFrame(
     site,
     head,
     html`<h1>Changelog</h1>
-<p class="lead">What changed for who asks the API. Adding is always possible; what goes away is told here, and by the headers
-Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve months before. As a feed:
-<a href="/feed/api.atom">/feed/api.atom</a>.</p>
+<p class="lead">${lead} As a feed: <a href="/feed/api.atom">/feed/api.atom</a>.</p>
 ${apiChanges.map(
   ({ id, day, kind, title, text, operations }) => html`<section id="${id}"><h2><a href="#${id}">${title}</a></h2>
 <p class="sub"><time datetime="${day}">${day}</time> <span class="status">${kind}</span></p>
@@ -29,8 +31,7 @@ export function changelogText(baseUrl: string): string {
   return [
     '# Changelog',
     '',
-    'What changed for who asks the API. Adding is always possible; what goes away is told here, and by the headers ' +
-      'Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve months before.',
+    lead,
     '',
     ...apiChanges.flatMap(({ id, day, kind, title, text, operations }) => [
       `## ${title}`,

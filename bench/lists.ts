@@ -80,6 +80,7 @@ export function listStatements({
       run: (db) => settlementSeries(db, { fid, starts, end, chain: null, settlementOverloads, payersUpTo }),
     }
   }
+  const totalAt = async (change: number) => ({ total: 0, change })
   const found = (name: string, filter: Partial<DiscoveryFilter>): Statement => ({
     name: `discovery, ${name}`,
     run: (db) =>
@@ -87,7 +88,7 @@ export function listStatements({
         db,
         { q: null, ...everyone, ...filter },
         { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null },
-        { totalAt: async (change) => ({ total: 0, change }), leftOut },
+        { early: () => totalAt(0), totalAt, leftOut },
       ),
   })
   const leftOut = () => {}

@@ -131,6 +131,7 @@ function statements(): Statement[] {
     )
     return addressSubject(db, rows[0].address)
   }
+  const totalAt = async (change: number) => ({ total: 0, change })
   const leftOut = () => {}
   const page = (sort: 'newest' | 'most-active', q: string | null) => (db: Queryable) =>
     // As when the total is known already: it is counted apart, below.
@@ -138,10 +139,7 @@ function statements(): Statement[] {
       db,
       { ...none, q },
       { sort, limit: 30, from: { offset: 0 }, fields: null },
-      {
-        totalAt: async (change) => ({ total: 0, change }),
-        leftOut,
-      },
+      { early: () => totalAt(0), totalAt, leftOut },
     )
   return [
     profileOf('profile of the busiest', busiestFid),

@@ -73,6 +73,8 @@ interface Waiter {
   readonly begin: () => void
 }
 
+const lineOf = ({ lane, client }: Asker) => `${lane} ${client}`
+
 /** One client's statements in a lane: those of requests that have begun come first, so that what is begun ends. */
 class Line {
   readonly begun = new Set<Waiter>()
@@ -118,12 +120,26 @@ export class Turns {
     const asker = askers.getStore() ?? askerOf('api', 'ourselves')
     if (!this.#mayRun(asker) || this.#lines.size > 0) await this.#wait(asker)
     else this.#count(asker, 1)
-    asker.begun = true
+    if (!asker.begun) this.#begin(asker)
     const end = () => {
       this.#count(asker, -1)
       this.#serve()
     }
     return { leftMs: Math.max(1, asker.deadline - performance.now()), end }
+  }
+
+  /** From here on the request has begun, with those of its statements that wait. */
+  #begin(asker: Asker): void {
+    asker.begun = true
+    const line = this.#lines.get(lineOf(asker))
+    let left = asker.waiting
+    for (const waiter of line?.fresh ?? []) {
+      if (left === 0) return
+      if (waiter.asker !== asker) continue
+      line?.fresh.delete(waiter)
+      line?.begun.add(waiter)
+      left--
+    }
   }
 
   #mayRun({ lane, client }: Asker): boolean {
@@ -140,7 +156,7 @@ export class Turns {
   }
 
   #wait(asker: Asker): Promise<void> {
-    const key = `${asker.lane} ${asker.client}`
+    const key = lineOf(asker)
     const line = this.#lines.get(key) ?? new Line(asker)
     const isFull = this.#waiting >= this.#limits.maxWaiting || line.requests >= this.#limits.maxWaitingOfClient
     if (asker.waiting === 0 && isFull) throw new NoTurn('too many requests wait for the database already')

@@ -9,6 +9,7 @@ import {
   isGrouped,
 } from '../../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../../db/queries/find/discovery-filter.ts'
+import { newestChange } from '../../db/queries/read/feed.ts'
 import { queryLimits, rowLimits } from '../../limits.config.ts'
 import { cursorParameter, objectText, pagedBody, readCursor } from '../http/cursor.ts'
 import {
@@ -118,9 +119,10 @@ export const discovery = route({
     const offset = (page - 1) * limit
     const from = cursor === undefined ? { offset } : { after }
     const totalAt = (change: number) => countOnce(asked as DiscoveryFilter, change, sources)
+    const early = async () => totalAt(await noticedChange(sources))
     const leftOut = (fid: number, cause: unknown) => sources.leftOut('discovery', fid, cause)
     const found = asked
-      ? await discoveryPage(sources.database, asked, { sort, limit, from, fields }, { totalAt, leftOut })
+      ? await discoveryPage(sources.database, asked, { sort, limit, from, fields }, { early, totalAt, leftOut })
       : { rows: '[]', count: 0, total: 0, next: null }
     const body = {
       agents: found.rows,
@@ -135,6 +137,15 @@ export const discovery = route({
     return pagedBody(list, found, { fields: body, url: `${sources.baseUrl}${path}`, query })
   },
 })
+
+/** How soon a change of any agent is noticed by `noticedChange`, in milliseconds. */
+const noticeMs = 5_000
+
+/** Number of the newest change of any agent, as of some seconds ago. */
+export async function noticedChange({ database, totals }: Sources): Promise<number> {
+  const count = async () => ({ total: await newestChange(database), bytes: 0 })
+  return (await totals.get('newest change', noticeMs, count)).value?.total ?? 0
+}
 
 /**
  * The total of a filter is the same for all its pages and sorts, and until an agent changes: counting is the more expensive

@@ -1,14 +1,11 @@
 import { z } from 'zod'
-import { newestAgents, newestChange } from '../../db/queries/read/feed.ts'
+import { newestAgents } from '../../db/queries/read/feed.ts'
 import { documentLimits } from '../../limits.config.ts'
 import { feedOfAgents } from '../feed/listed.ts'
 import { feedPath, feedTitle } from '../feed/selection.ts'
 import { chainsParameter } from '../http/parameters.ts'
 import { route } from '../http/route.ts'
-import { claimedFlags, claimedParameter } from './discovery.ts'
-
-/** How soon a change of any agent leads to a new document, in milliseconds. */
-const noticeMs = 5_000
+import { claimedFlags, claimedParameter, noticedChange } from './discovery.ts'
 
 /** GET /feed.atom */
 export const feed = route({
@@ -21,10 +18,7 @@ export const feed = route({
   errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 300,
-  async revision({ database, totals }) {
-    const count = async () => ({ total: await newestChange(database), bytes: 0 })
-    return (await totals.get('newest change', noticeMs, count)).value?.total ?? 0
-  },
+  revision: noticedChange,
   async read({ chain, claimed }, { database, baseUrl, siteUrl, serviceName, leftOut }) {
     const filter = { chain, claimed: claimedFlags[claimed] }
     const agents = await newestAgents(database, filter, { limit: documentLimits.feedEntries })

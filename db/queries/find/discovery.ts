@@ -116,15 +116,20 @@ select coalesce(sum(a.n), 0)::bigint as total
   return rows[0]?.total ?? 0
 }
 
-/**
- * Agents by filter: rows and total of one moment. Counting takes longer than the page, so `totalAt` may know the total
- * from before; what it gives is used when nothing has changed since, and counted anew otherwise.
- */
+interface DiscoveryReading {
+  /** The total at about this moment: counting takes longer than the page, so it is begun beside it. */
+  readonly early: () => Promise<DiscoveryTotal>
+  /** The total while this was the newest change, if it still is. */
+  readonly totalAt: (change: number) => Promise<DiscoveryTotal>
+  readonly leftOut: LeftOut
+}
+
+/** Agents by filter: rows and total of one moment. A total is used when nothing has changed since, else counted anew. */
 export async function discoveryPage(
   db: Queryable,
   filter: DiscoveryFilter,
   page: DiscoveryPage,
-  { totalAt, leftOut }: { readonly totalAt: (change: number) => Promise<DiscoveryTotal>; readonly leftOut: LeftOut },
+  { early, totalAt, leftOut }: DiscoveryReading,
 ): Promise<DiscoveryRows> {
   const read = (named: Wanted['named'], total: string) =>
     listWithoutBroken({
@@ -132,8 +137,8 @@ export async function discoveryPage(
       fids: () => fidsOf(db, { filter, named, page }),
       leftOut,
     })
-  const shown = await atOneMoment(db, filter, (named) => read(named, 'null::bigint'))
-  const known = await totalAt(shown.change)
+  const [shown, before] = await Promise.all([atOneMoment(db, filter, (named) => read(named, 'null::bigint')), early()])
+  const known = before.change === shown.change ? before : await totalAt(shown.change)
   if (known.change === shown.change) return { ...shown, total: known.total }
   return read(null, `(select count(*) from agent a ${whereOf(filterConditions(filter, { named: null }).conditions)})`)
 }

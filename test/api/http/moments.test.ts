@@ -70,6 +70,31 @@ test('a total is not counted again while nothing changes', async () => {
   await watched.stop()
 })
 
+test('a page and its total are asked for at once, and again when the total is of another moment', async () => {
+  const { pool } = database
+  const isCount = /as n from searched_agent/
+  let asked: Promise<unknown> | undefined
+  let told = () => {}
+  const query = async (config: { text: string }) => {
+    if (isCount.test(config.text)) told()
+    if (/json_agg\(json_build_object/.test(config.text)) await asked
+    return pool.query(config)
+  }
+  const still = await startApi(database, { now: () => now, database: { query } as never })
+  const totalOf = async (page: number) => {
+    const answer = await still.get(`/api/discovery?q=ag&page=${page}`)
+    return ((await answer.json()) as { total: number }).total
+  }
+  asked = new Promise<void>((resolve) => {
+    told = resolve
+  })
+  const before = await totalOf(1)
+  await seedAgent(pool, { fid: 600 })
+  await pool.query(`insert into agent_change (fid, kind, changed_at) values (600, 'upsert', now())`)
+  expect([await totalOf(2), await totalOf(3)]).toEqual([before + 1, before + 1])
+  await still.stop()
+})
+
 test('the leaderboard tells one number of settlements in 30 days, and of all', async () => {
   const recipient = addressOf('paid just now')
   await seedAgent(database.pool, { fid: 500, addresses: [recipient], settlements30d: 19, settlementsAll: 19 })

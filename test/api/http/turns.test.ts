@@ -1,6 +1,7 @@
+import { AsyncResource } from 'node:async_hooks'
 import express from 'express'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
-import { type EndTurn, NoTurn, type TurnLimits, Turns, waitInLane } from '../../../api/http/turns.ts'
+import { type EndTurn, inLane, NoTurn, type TurnLimits, Turns, waitInLane } from '../../../api/http/turns.ts'
 import { portOf } from '../../../ops/health.ts'
 import { until } from '../../support/until.ts'
 
@@ -90,6 +91,27 @@ test('a request that has begun is served before its client’s next one', async 
   expect(await Promise.race([first.then(() => 'first'), second])).toBe('first')
   await serve(1)
   await second
+})
+
+test('when a request has begun, the others of its statements that wait come before its client’s next request', async () => {
+  const turns = new Turns({ slots: 1, pageSlots: 1, maxWaiting: 10, maxWaitingOfClient: 10 })
+  const { end } = await turns.take()
+  const given: string[] = []
+  const take = async (name: string) => {
+    const turn = await turns.take()
+    given.push(name)
+    turn.end()
+  }
+  const asks: Promise<void>[] = []
+  const first = inLane('api', '192.0.2.1', () => {
+    asks.push(take('page'))
+    return AsyncResource.bind((name: string) => asks.push(take(name)))
+  })
+  inLane('api', '192.0.2.1', () => asks.push(take('next request')))
+  first('total')
+  end()
+  await Promise.all(asks)
+  expect(given).toEqual(['page', 'total', 'next request'])
 })
 
 test('a statement after the time of its request has a millisecond, as no timer runs backwards', async () => {

@@ -94,7 +94,8 @@ test('agents registered on some days are found without reading all', async () =>
   }
   const page = { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null } as const
   const totalAt = async (change: number) => ({ total: 24, change })
-  const days = (db: Queryable) => discoveryPage(db, filter, page, { totalAt, leftOut: () => {} })
+  const totals = { early: () => totalAt(0), totalAt, leftOut: () => {} }
+  const days = (db: Queryable) => discoveryPage(db, filter, page, totals)
   expect((await days(pool)).count).toBe(24)
   expect(await rowsRead(pool, days, ['agent'])).toBeLessThan(100)
 })

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { documentedPages } from '../../../api/docs/openapi.ts'
 import { routes } from '../../../api/routes.ts'
 import { addressOf } from '../seed.ts'
 
@@ -50,12 +51,12 @@ const address = fc.oneof(
 )
 const fid = fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 60 }).map(String) }, number, encoded)
 
-/** Every route of the list, with values where its path has parameters; and what is none. */
+/** Every GET of the document but streams, which do not end, with values where its path has parameters; and what is none. */
 const path = fc.oneof(
   {
     weight: 18,
     arbitrary: fc
-      .tuple(fc.constantFrom(...routes), fid, address, encoded)
+      .tuple(fc.constantFrom(...routes, ...documentedPages), fid, address, encoded)
       .map(([route, ...values]) =>
         route.path.replaceAll(/\{(\w+)\}/g, (_, name) => values[name === 'fid' ? 0 : name === 'address' ? 1 : 2]),
       ),

@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/pool.ts'
-import { discoveryPage } from '../db/queries/find/discovery.ts'
+import { discoveryPage, type discoverySorts } from '../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../db/queries/find/discovery-filter.ts'
 import { discoveryFacets } from '../db/queries/find/facets.ts'
 import { agentPrices } from '../db/queries/find/prices.ts'
@@ -91,6 +91,22 @@ export function listStatements({
         { early: () => totalAt(0), totalAt, leftOut },
       ),
   })
+  const registrations = (state: 'current' | 'historical'): Statement => ({
+    name: `registrations of an agent, ${state}`,
+    run: (db) => agentRegistrations(db, { fid: 20, state, chain: null, limit: 100, after: undefined, installation }),
+  })
+  /** A page of a walk, in the middle of an order. */
+  const walked = (sort: (typeof discoverySorts)[number], after: string[]): Statement => ({
+    name: `discovery, ${sort}, far on in a walk`,
+    run: (db) =>
+      discoveryPage(
+        db,
+        { q: null, ...everyone },
+        { sort, limit: 100, from: { after }, fields: null },
+        { early: () => totalAt(0), totalAt, leftOut },
+      ),
+  })
+  const middle = String(Date.UTC(2026, 3, 1) * 1_000)
   const leftOut = () => {}
   const ranking = {
     period: '30d',
@@ -131,18 +147,8 @@ export function listStatements({
           installation,
         }),
     },
-    {
-      name: 'registrations of an agent',
-      run: (db) =>
-        agentRegistrations(db, {
-          fid: 20,
-          state: 'current',
-          chain: null,
-          limit: 100,
-          after: undefined,
-          installation,
-        }),
-    },
+    registrations('current'),
+    registrations('historical'),
     { name: 'prices of an agent', run: (db) => agentPrices(db, 20) },
     { name: 'state of an agent, a week ago', run: (db) => agentState(db, 20, now - 7 * dayMs) },
     { name: 'owners of an address, a week ago', run: (db) => addressOwners(db, recipient, now - 7 * dayMs) },
@@ -153,6 +159,10 @@ export function listStatements({
     series('everybody, 30 days', null, 'day'),
     found('paid often, seen lately', { min_settlements: '10', seen_since: daysAgo(30) }),
     found('registered in a week', { registered_since: daysAgo(67), registered_until: daysAgo(60) }),
+    walked('newest', [middle, '20']),
+    walked('oldest', [middle, '20']),
+    walked('cross-chain', ['1', '1', '20']),
+    walked('most-active', ['1', '10', '20']),
     { name: 'ranking by payers on a chain', run: (db) => keptRanking(db, { ...ranking, daysAgo: null }) },
     { name: 'ranking with its change', run: (db) => keptRanking(db, { ...ranking, daysAgo: 1 }) },
   ]

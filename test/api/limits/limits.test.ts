@@ -84,10 +84,10 @@ test('a request the minute refuses does not use up the day', async () => {
   await api.stop()
 })
 
-test('everything under /api, /data and /feed.atom counts, whatever its status and method; nothing else does', async () => {
-  const { api } = await limited({ perMinute: 8, perDay: 100 })
+test('the API, the bulk data, the feeds, badges and MCP count, whatever its status and method; nothing else does', async () => {
+  const { api } = await limited({ perMinute: 12, perDay: 100 })
   const ip = '192.0.2.7'
-  for (const path of ['/healthz', '/readyz', '/metrics', '/', '/docs', '/openapi.json', '/nowhere']) {
+  for (const path of ['/healthz', '/readyz', '/metrics', '/', '/docs', '/openapi.json', '/exports/x', '/nowhere']) {
     const answer = await from(api, ip, path)
     expect(answer.headers.has('ratelimit')).toBe(false)
   }
@@ -99,9 +99,13 @@ test('everything under /api, /data and /feed.atom counts, whatever its status an
     '/api/agent/%E0%A4%A',
     '/data/x',
     '/feed.atom',
+    '/feed/agents.atom',
+    '/badge/1.svg',
+    '/mcp',
+    '/graphql',
   ]
   for (const [index, path] of counted.entries()) {
-    expect((await from(api, ip, path)).headers.get('ratelimit')).toContain(`"minute"; r=${7 - index};`)
+    expect((await from(api, ip, path)).headers.get('ratelimit')).toContain(`"minute"; r=${11 - index};`)
   }
   expect((await from(api, ip, '/api/agent/1', 'DELETE')).status).toBe(404)
   for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {

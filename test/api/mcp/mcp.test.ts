@@ -277,12 +277,20 @@ interface Listed {
 
 test('what is no call gets no further', async () => {
   const listTools = message({ method: 'tools/list' })
+  const unknown = { 'io.modelcontextprotocol/protocolVersion': '2999-01-01' }
+  const unknownHeader = { 'mcp-protocol-version': '2999-01-01' }
   for (const [status, code, response] of [
     [400, -32_600, send([listTools, listTools])],
     [400, -32_700, send('{"jsonrpc":')],
     [413, -32_700, send(`"${'x'.repeat(70_000)}"`)],
     [403, -32_600, send(listTools, { origin: 'https://elsewhere.example' })],
     [400, -32_020, send(listTools, { 'mcp-method': 'tools/call' })],
+    [
+      400,
+      -32_022,
+      send(message({ method: 'tools/list', params: { _meta: { ...envelope, ...unknown } } }), unknownHeader),
+    ],
+    [400, -32_602, send({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: {} } })],
     [404, -32_601, send(message({ method: 'agents/list' }))],
     [
       200,

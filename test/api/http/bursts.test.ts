@@ -31,12 +31,14 @@ async function withApi(connections: number, work: (api: TestApi) => Promise<void
 const from = (api: TestApi, client: string, path: string) => api.get(path, { headers: { 'x-forwarded-for': client } })
 
 test.for([
-  ['one client', 1],
-  ['a hundred clients', 100],
-] as const)('distinct requests of %s at once are all answered', async ([, clients]) => {
+  ['profiles', 'one client', 1],
+  ['profiles', 'a hundred clients', 100],
+  ['searches', 'one client', 1],
+] as const)('distinct %s asked for by %s at once are all answered', async ([what, , clients]) => {
+  const path = { profiles: '/api/agent/', searches: '/api/discovery?q=agent' }[what]
   await withApi(10, async (api) => {
     const answers = await Promise.all(
-      Array.from({ length: agents }, (_, n) => from(api, `198.51.100.${n % clients}`, `/api/agent/${n + 1}`)),
+      Array.from({ length: agents }, (_, n) => from(api, `198.51.100.${n % clients}`, `${path}${n + 1}`)),
     )
     expect(answers.filter(({ status }) => status !== 200)).toEqual([])
   })

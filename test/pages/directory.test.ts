@@ -152,8 +152,13 @@ test('choosing a filter keeps the others, and choosing it again takes it away', 
 })
 
 test('the totals are those of the API', async () => {
-  const stats = (await (await api.get('/api/stats')).json()) as { total_agents: number; claimed_count: number }
+  const stats = (await (await api.get('/api/stats')).json()) as {
+    total_agents: number
+    claimed_count: number
+    chains: unknown[]
+  }
   const page = await read('/')
+  expect(page).toContain(`ERC-8004 identities on ${stats.chains.length} chains,`)
   expect(textOf(page)).toContain(` agents ${stats.total_agents} claimed by their owners ${stats.claimed_count} `)
 })
 

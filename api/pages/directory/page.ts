@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { chainNames } from '../../../chains.config.ts'
 import { readingLimits } from '../../../limits.config.ts'
 import { feedPath } from '../../feed/selection.ts'
 import { type Html, html } from '../../http/html.ts'
@@ -114,7 +115,7 @@ function hero(stats: Stats): Html {
   ]
   return html`<section class="hero">
 <h1>AI agents, and who stands behind them.</h1>
-<p class="lead">ERC-8004 identities on seven chains, joined with Farcaster accounts through addresses those accounts verify, and every gasless USDC payment they were sent.</p>
+<p class="lead">ERC-8004 identities on ${chainNames.length} chains, joined with the Farcaster accounts that verify their addresses, and every gasless USDC payment they received.</p>
 <dl class="numbers">${numbers.map(([name, value]) => html`<div><dt>${name}</dt><dd>${number(value)}</dd></div>`)}</dl>
 </section>`
 }

@@ -50,6 +50,24 @@ test('a change leads to its own address, its day and kind stand apart from its w
   expect(page).toMatch(/<li><a href="[^"]+"><code>getPrices<\/code><\/a><\/li>/)
 })
 
+test('every request has a page with an example of it and of what it answers', async () => {
+  const { paths } = (await (await api.get('/openapi.json')).json()) as { paths: Record<string, Record<string, Asked>> }
+  const asked = Object.entries(paths).flatMap(([path, methods]) => Object.values(methods).map((one) => ({ path, one })))
+  expect(asked.length).toBeGreaterThan(40)
+  for (const { path, one } of asked) {
+    const page = await (await api.get(`/docs/requests/${one.operationId}`)).text()
+    const [place = ''] = path.split('{')
+    expect([path, page.includes(`https://api.agents.example${place}`)]).toEqual([path, true])
+    const isShown = Object.values(one.responses['200']?.content ?? {}).some(({ example }) => example !== undefined)
+    expect([path, page.includes('An answer to such a request:')]).toEqual([path, isShown])
+  }
+})
+
+interface Asked {
+  readonly operationId: string
+  readonly responses: Record<string, { readonly content?: Record<string, { readonly example?: unknown }> }>
+}
+
 test('the limits are told in groups, each list by its name for people', async () => {
   const page = await (await api.get('/docs/limits')).text()
   const titles = [...page.matchAll(/<h2[^>]*>([^<]+)<\/h2>/g)].map(([, title]) => title)

@@ -106,7 +106,7 @@ export async function addToRollup(
   { fromBlock, toBlock }: BlockRange,
   backfillId?: number,
 ): Promise<boolean> {
-  const { rows } = await db.query<{ groups: number }>({
+  const { rows } = await db.query<{ added: number }>({
     name: 'add-to-rollup',
     text: addSums(`s.block_number between $2 and $3
      and not exists (select from backfill b
@@ -114,7 +114,7 @@ export async function addToRollup(
                         and b.id is distinct from $4::int)`),
     values: [chain, fromBlock, toBlock, backfillId ?? null],
   })
-  return rows[0]?.groups !== 0
+  return rows[0]?.added !== 0
 }
 
 const isRolledUp = `not exists (select from settlement_unrolled u

@@ -56,7 +56,11 @@ class LongestFirst extends BaseSequencer {
 
 /** A server for the databases and compiled sources for what is started; five files at a time keep two cores busy. */
 const equipped = {
-  globalSetup: ['test/support/compile/sources.ts', 'test/support/database-server.ts'],
+  globalSetup: [
+    'test/support/compile/sources.ts',
+    'test/support/compile/contracts.ts',
+    'test/support/database-server.ts',
+  ],
   provide: { endurance },
   maxWorkers: 5,
   sequence: { groupOrder: 1 },

@@ -10,13 +10,11 @@ const sdkTypes = '/processors/source/sdk.ts'
 const records = ['SdkNodeBlock']
 const timeout = 400_000
 
-test('nothing is assigned to an object of the SDK: its parts are composed or subclassed', { timeout }, () => {
-  const files = listFiles().filter((path) => path.startsWith('processors/') && path.endsWith('.ts'))
-  expect(findAssignments(files.map((path) => join(root, path)))).toEqual([])
-})
+/** A file that does what is forbidden; it stands in no folder. */
+const patched = 'processors/source/patched.ts'
 
-test('an assignment to a method of an SDK object is found', { timeout }, () => {
-  const path = join(root, 'processors/source/patched.ts')
+test('nothing is assigned to an object of the SDK, and where something would be it is found', { timeout }, () => {
+  const files = listFiles().filter((path) => path.startsWith('processors/') && path.endsWith('.ts'))
   const text = `
     import { EvmBatchProcessor } from '@subsquid/evm-processor'
     import type { SdkArchive, SdkNodeBlock } from './sdk.ts'
@@ -27,9 +25,13 @@ test('an assignment to a method of an SDK object is found', { timeout }, () => {
       Object.assign(archive, {})
       Object.defineProperty(archive, 'query', {})
     }`
-  expect(findAssignments([path], { [path]: text })).toEqual(
-    [5, 7, 8, 9].map((line) => `processors/source/patched.ts:${line}`),
-  )
+  // To read the SDK's types is most of it: once for both.
+  expect(
+    findAssignments(
+      [...files, patched].map((path) => join(root, path)),
+      { [join(root, patched)]: text },
+    ),
+  ).toEqual([5, 7, 8, 9].map((line) => `${patched}:${line}`))
 })
 
 test('an SDK without a method that is overridden here stops the process at its start', () => {

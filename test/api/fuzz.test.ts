@@ -20,7 +20,7 @@ import {
   seedSettlement,
 } from '../support/seed.ts'
 
-const runs = rounds(100, 2_000)
+const runs = rounds(40, 2_000)
 const requestsPerRun = 50
 
 let database: TestDatabase

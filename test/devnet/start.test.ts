@@ -245,19 +245,4 @@ describe('once it says ready', () => {
     await expect.poll(() => stillRunning(all)).toEqual([])
     expect(existsSync(join(folder, 'devnet.json'))).toBe(false)
   }, 900_000)
-
-  test('interrupted half-way, once or twice, it leaves no process either', async () => {
-    for (const signals of [1, 2]) {
-      const interrupted = start()
-      await expect.poll(interrupted.output, { timeout: devnetReadyMs }).toContain('started')
-      const all = descendantsOf(interrupted.child.pid as number)
-      expect(all.length).toBeGreaterThan(7)
-      for (let sent = 0; sent < signals; sent++) {
-        interrupted.child.kill('SIGINT')
-        await expect.poll(interrupted.output).toContain('stopping')
-      }
-      await ended(interrupted.child)
-      await expect.poll(() => stillRunning(all)).toEqual([])
-    }
-  }, 900_000)
 })

@@ -25,7 +25,7 @@ const late = recipient('late')
 const fickle = recipient('fickle')
 const stranger = recipient('other')
 
-const killed = Array.from({ length: rounds(2, 6) }, (_, number) => recipient(`killed ${number}`))
+const killed = Array.from({ length: rounds(1, 6) }, (_, number) => recipient(`killed ${number}`))
 
 const finality = 4 // blocks
 const timeout = 400_000

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { runLargeHolders } from '../../../enrichment/join/large-holders.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth, seedVerification } from '../../support/seed.ts'
 
 let database: TestDatabase
 let pool: pg.Pool
 const victim = addressOf('victim')
 const attacker = addressOf('attacker')
-const sent = 100_000
+const sent = rounds(20_000, 100_000)
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 let now = Date.parse('2026-03-02T00:00:00Z')
 const options = () => ({ pool, now: () => new Date(now), settlementOverloads: 'spec', lookups: false }) as const
@@ -50,7 +51,7 @@ const totals = async (fid: number) => {
   return rows[0]
 }
 
-test('who is sent a hundred thousand tokens keeps nobody waiting, and is derived once a minute', async () => {
+test(`who is sent ${sent} tokens keeps nobody waiting, and is derived once a minute`, async () => {
   await send(1, sent)
   await seedVerification(pool, { fid: 1, address: victim })
   await pool.query('vacuum (analyze) registration, registration_transfer')

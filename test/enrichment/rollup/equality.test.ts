@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 /** Histories that are tried, and rounds of the longest. */
-const histories = rounds(15, 60)
+const histories = rounds(6, 60)
 const longest = 8
 /** A chain grows by so many blocks from one round to the next, about. */
 const roundBlocks = 200

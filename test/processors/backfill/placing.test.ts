@@ -11,7 +11,7 @@ import { rounds } from '../../support/rounds.ts'
 
 const { base } = readChains({ env: {} })
 /** Rows that the processor has written, in tens of thousands. */
-const tenThousands = rounds(30, 500)
+const tenThousands = rounds(10, 500)
 
 test('while a partition that the processor writes is placed nobody waits for a second, and no row is lost', {
   timeout: 1_800_000,

@@ -10,7 +10,7 @@ export interface Run {
   readonly seconds: number
   /** Resident memory of all its processes together, at its highest. */
   readonly peakBytes: number
-  /** The same of the largest one alone: without npm and what starts it, which a container has not. */
+  /** Resident memory of the largest of its processes alone, at its highest: without npm and what starts it, which a container has not. */
   readonly largestBytes: number
 }
 

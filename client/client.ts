@@ -87,8 +87,8 @@ export class AgentDirectory {
   }
 
   /**
-   * The same, and then every profile as it changes, without end. Connections that break are made anew and go on behind
-   * the last line.
+   * Everything that `log` gives, and then every profile as it changes, without end. Connections that break are made
+   * anew and go on behind the last line.
    */
   async *follow(since = ''): AsyncGenerator<LogLine> {
     for (let place = since; ; ) {

@@ -23,7 +23,7 @@ export interface Installation {
   readonly databaseUrl: string
   /** Process id of it. */
   readonly pid: number
-  /** The same through a line that can go bad, and stays when the server moves to another port. */
+  /** The server through a line that can go bad; its address stays when the server moves to another port. */
   readonly line: { readonly url: string; readonly link: Line }
   /** Through a line of its own, which stays as well. */
   readonly pool: pg.Pool

@@ -101,7 +101,7 @@ const fieldTypes: Partial<Record<ExportColumn['type'], object>> = {
 }
 
 /**
- * The same list for readers of Data Packages. A resource has one hash and size, so each file is one, with the schema of
+ * The list of files for readers of Data Packages. A resource has one hash and size, so each file is one, with the schema of
  * its dataset.
  *
  * Source: Data Package 2.0, Frictionless.

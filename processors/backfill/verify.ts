@@ -32,7 +32,10 @@ export async function tallyTable(
   return tallyRows(stream, rowTemplate(chain))
 }
 
-/** The same with what is archived of the range. */
+/**
+ * What the table holds of a shard's blocks, together with what is archived of them. Undefined: a row of the table has
+ * another shape than a settlement of a final block.
+ */
 export async function tallyStored(
   client: pg.ClientBase,
   chain: BackfillConfig['chain']['name'],

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Queryable } from '../../db/pool.ts'
 
-/** The same database for those who read it, and what it was asked last. */
+/** A database that passes on what it is asked, and what it was asked last. */
 export function recording(db: Pick<Queryable, 'query'>): { db: Queryable; asked: () => pg.QueryConfig | undefined } {
   let last: pg.QueryConfig | undefined
   const query = (config: pg.QueryConfig) => {

@@ -71,7 +71,7 @@ export async function knownRecipients(db: Queryable, chain: string, addresses: r
   return rows.map(({ address }) => address)
 }
 
-/** The same, with the blocks that are not read for them yet: those from `nextBlock` to `toBlock`. */
+/** Known recipients of a chain from a list of addresses, with the blocks that are not read for them yet: those from `nextBlock` to `toBlock`. */
 export async function knownRecipientsWithGaps(
   db: Queryable,
   chain: string,

@@ -12,7 +12,7 @@ interface Counted {
 export interface Part {
   /** Over the agent `a`. */
   readonly conditions: readonly string[]
-  /** The same columns, of one that fits them. */
+  /** What is selected of an agent `a` that fits: the number of the part as `part`, and what it is counted by. */
   readonly columns: string
 }
 

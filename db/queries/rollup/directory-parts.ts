@@ -9,7 +9,7 @@ interface Sums {
   readonly parts: string
   /** A statement with the columns of the part `p`, counted from its rows. */
   readonly count: string
-  /** The same of all parts with anything, with the key: where many are to be counted. */
+  /** A statement with the key and the columns of all parts that have a row: where many are to be counted. */
   readonly countAll: string
 }
 
@@ -114,7 +114,7 @@ ${sums.table}_dirty as materialized (
 export const keptParts = (sums: Sums): string =>
   `select ${[...sums.key, ...sums.columns].join(', ')} from ${sums.table} s where not ${isMoved(sums, 's')}`
 
-/** The same of those that are to be counted. */
+/** A statement with the key and the columns of the parts that are to be counted; `dirtyParts` stands before. */
 export function countedParts(sums: Sums): string {
   const { table, key, columns, count, countAll } = sums
   const keys = key.map((name) => `p.${name}`)

@@ -80,6 +80,6 @@ export interface BlockSource {
 export interface PreparedLines {
   /** Complete lines, each ended by a newline, in one gzip member; the first and the last block are among them. */
   readonly gzip: Buffer
-  /** The same, unpacked. */
+  /** Those lines, unpacked. */
   lines(): Buffer
 }

@@ -48,7 +48,7 @@ async function figures(db: Queryable) {
   return told
 }
 
-/** The same, each row counted. */
+/** What `figures` tells, with each row counted. */
 async function counted(db: Queryable) {
   const { rows } = await db.query(
     `

@@ -7,8 +7,8 @@ const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
 /** What waits for deadlines, outages and kills, minutes in all; docs/testing.md lists it. */
 const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
-/** What measures the memory of its process, adds a chain to it, or starts all of the local world has its own worker. */
-const alone = ['test/claim/bodies.test.ts', 'test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
+/** What adds a chain to its process, or starts all of the local world, has its own worker. */
+const alone = ['test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
 
 /** What takes both cores for minutes, or has all its answers within a time: when everything else is done. */
 const quiet = endurance
@@ -34,7 +34,6 @@ const long = [
   'test/ground/commands.test.ts',
   'test/ground/build.test.ts',
   'test/enrichment/process.test.ts',
-  'test/export/resume.test.ts',
   'test/postgres/embedded.test.ts',
 ]
 

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { failure } from '../support/api/api.ts'
@@ -65,21 +63,3 @@ test('a charset and fields that nobody knows do no harm', async () => {
   const headers = { 'content-type': 'application/json; charset=utf-8' }
   expect((await post(stage.api, body, { headers })).status).toBe(200)
 })
-
-test('a thousand bodies of the largest kind leave no memory behind', async () => {
-  const body = nested(8_000)
-  const send = () =>
-    Promise.all(Array.from({ length: 50 }, () => post(stage.api, body).then((answer) => answer.text())))
-  await send()
-  const before = heapInUse()
-  for (let round = 0; round < 20; round++) await send()
-  const grownMegabytes = (heapInUse() - before) / 1024 / 1024
-  expect(grownMegabytes).toBeLessThan(8) // the texts alone are 16
-})
-
-/** Bytes on the heap that something still refers to. */
-function heapInUse(): number {
-  setFlagsFromString('--expose-gc')
-  runInNewContext('gc')()
-  return process.memoryUsage().heapUsed
-}

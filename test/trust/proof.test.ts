@@ -8,6 +8,7 @@ import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimProof, type Statement, sealProof } from '../../trust/proof/proof.ts'
 import { runMain } from '../support/mains.ts'
+import { rounds } from '../support/rounds.ts'
 import { fid, keyOffChain, proofOf, removedKey, wallet } from './proof.ts'
 
 const methods: Statement['kind'][] = ['eip191', 'jfs', 'well-known']
@@ -38,7 +39,7 @@ describe.each(methods)('a proof by %s', (method) => {
         }
         expect(await failures(proof)).not.toEqual([])
       }),
-      { numRuns: 400 },
+      { numRuns: rounds(100, 400) },
     )
   })
 })

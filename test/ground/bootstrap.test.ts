@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openCopy } from '../support/open-copy.ts'
-import { createToy, packToy, runToy, shell } from '../support/toy-project.ts'
 import { until } from '../support/until.ts'
+import { createToy, packToy, runToy, shell } from './toy-project.ts'
 
 let clone: string
 /** The clone after its first run. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { listFiles, readSources, root } from '../support/source-files.ts'
-import { tableWriters } from '../support/table-writers.ts'
+import { tableWriters } from './table-writers.ts'
 
 /** Written without a statement that names them: by the SDK's store, and with the table's name put together. */
 const known = {

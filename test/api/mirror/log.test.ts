@@ -8,9 +8,9 @@ import { storeSettlementCounts } from '../../../db/queries/rollup/counts.ts'
 import { forgetOldChanges, keptMs } from '../../../enrichment/join/changes.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
-import { LogMirror } from '../../support/log-mirror.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth } from '../../support/seed.ts'
+import { LogMirror } from './log-mirror.ts'
 
 let database: TestDatabase
 let api: TestApi

@@ -1,5 +1,5 @@
 import ts from 'typescript'
-import { roomOf, type SourceFile } from './source-files.ts'
+import { roomOf, type SourceFile } from '../support/source-files.ts'
 
 /** A declaration at the top of a file: the tables its statements write, and what else of the project it names. */
 interface Declaration {

@@ -5,7 +5,7 @@ import { busiestChain } from './busiest.ts'
 
 /**
  * Fills what the world of a benchmark leaves empty and the SQL contract shows, for a database in which settlements are
- * rolled up: feedback, documents, hosts, labels, ties, income, claims and what backfills came to.
+ * rolled up: feedback, documents, hosts, labels, edges, income, claims and what backfills came to.
  */
 export async function fillContractRows(pool: pg.Pool): Promise<void> {
   for (const statement of statements) await pool.query(statement)

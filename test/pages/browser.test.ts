@@ -41,6 +41,7 @@ const paths = [
   '/docs/errors/ERR_RATE_LIMIT',
   '/docs/limits',
   '/docs/graphql',
+  '/docs/sql',
   '/docs/changelog',
   '/nowhere-at-all',
   // Of one that calls itself what nobody should.
@@ -54,6 +55,7 @@ const paths = [
 /** Pages of the list above, asked for something else: without a hit, without an answer yet, with other filters. */
 const views = [
   '/?q=nobody-at-all',
+  '/?q=tide&chain=Base',
   '/?chain=Base&claimed=claimed&sort=most-active',
   `/agent/${richFid}?range=all&chain=Base&self=with`,
   '/leaderboard?period=all&by=volume&chain=Base&self=with',
@@ -63,6 +65,7 @@ const views = [
   `/claim?fid=${richFid}&action=withdraw&address=${addressOf('showcase 0')}`,
   '/explain',
   '/explain?q=nobody',
+  '/explain?q=@tideline',
   `/address/${addressOf('nobody')}`,
 ]
 const widths = [1280, 360]

@@ -131,6 +131,6 @@ ${
 function asData(address: string, isKnown: boolean): Html {
   return html`<section aria-labelledby="data"><h2 id="data">Check it yourself</h2>
 <p>At the explorers of the chains: ${settlementChains().map((chain, index) => html`${index > 0 && ' · '}${explorerLink(chain, address)}`)}</p>
-<p>As data: ${isKnown && html`<a href="/api/by-address/${address}">what it is</a> · `}<a href="/api/by-address/${address}/portfolio">portfolio</a> · <a href="/api/by-address/${address}/owners">whose it was when</a></p>
+<p>As data: ${isKnown && html`<a href="/api/by-address/${address}">what it is</a> · `}<a href="/api/by-address/${address}/portfolio">portfolio</a> · <a href="/api/by-address/${address}/owners">whose it was, and when</a></p>
 </section>`
 }

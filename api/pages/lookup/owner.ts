@@ -142,7 +142,7 @@ function others(fid: number, portfolios: readonly Portfolio[]): Html {
 }
 
 function asData(fid: number, isAgent: boolean): Html {
-  const held = html` · <a href="/api/agent/${fid}/addresses">addresses and their proofs</a> · <a href="/api/agent/${fid}/state">what it held when</a>`
+  const held = html` · <a href="/api/agent/${fid}/addresses">addresses and their proofs</a> · <a href="/api/agent/${fid}/state">what it held, and when</a>`
   return html`<section aria-labelledby="data"><h2 id="data">Check it yourself</h2>
-<p><a href="/explain?q=${fid}">Why it is listed, or is not</a> · as data: <a href="/api/agent/${fid}/explain">the same</a>${isAgent && held}</p></section>`
+<p><a href="/explain?q=${fid}">Why it is listed, or is not</a> · As data: <a href="/api/agent/${fid}/explain">that explanation</a>${isAgent && held}</p></section>`
 }

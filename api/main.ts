@@ -6,8 +6,8 @@ import { readConfig } from './config.ts'
 const usage = `
 npm run api
 
-Serves the directory over HTTP: JSON under /api, the feed at /feed.atom, the bulk file at /data/agents.json;
-/healthz, /readyz and /metrics for the operator. Stops on SIGTERM once the requests in flight are answered.
+Serves the directory over HTTP: pages at /, JSON under /api, feeds such as /feed.atom, the bulk file at /data/agents.json;
+/healthz, /readyz and /metrics for the operator. Stops on SIGTERM, once the requests in flight are answered.
 
 Reads ${namesRead('api')}: see .env.example.
 `

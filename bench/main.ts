@@ -7,22 +7,24 @@ npm run bench -- <name> [--small] [--keep]
 npm run bench -- rehearsal [--rows <n>] [--in <folder>]
 npm run bench -- upgrade [--rows <n>]
 
-  backfill  a million settlements through the backfill, against COPY alone and a plain processor
-  api     the read API against a bare server and two frameworks; search; the bulk document
-  reads   the statements of the read path with one agent of five million settlements: times and plans
-  enrichment  leases of 100,000 subjects; a first pass over 20,000 agents with hosts that answer at once
-  exports  ten million settlements to Parquet; the log of 250,000 profiles
-  log     the log of 250,000 profiles alone
-  rehearsal  200,000 settlements, or n, through the real commands with everything that happens to an installation; fails
-           when a row, a claim or an answer is lost
-  upgrade  migrates a database of the last release with 10,000,000 settlements, or n, while the last release's API is
-           read; fails when an answer is lost or waits a second for a lock
-  trust   messages checked a second; a first pass over 20,000 agents with a node that answers at once
+  backfill    loads a million settlements with the backfill, against COPY alone and a plain processor
+  api         the read API against a bare server and two frameworks; search; the bulk document
+  reads       the statements behind reads, with one agent that has five million settlements: times and plans
+  enrichment  leases of 100,000 subjects; a first pass over 20,000 agents whose hosts answer at once
+  exports     ten million settlements to Parquet; the log of 250,000 profiles
+  log         only the log of 250,000 profiles
+  rehearsal   200,000 settlements, or n, through the real commands, with everything that happens to an installation; fails
+              if a row, a claim or an answer is lost
+  upgrade     migrates a database of the last release with 10,000,000 settlements, or n, while the last release's API is
+              being read; fails if an answer is lost or waits a second for a lock
+  trust       messages checked per second; a first pass over 20,000 agents with a node that answers at once
 
-Each prints a table and, as its last line, one JSON object. --small: a world of a hundredth, to see that it runs.
---in: where the rehearsal lives, .data/bench/rehearsal unless given; the same command goes on with an interrupted load.
---keep: reads alone: leaves its database open until Ctrl-C, with rows in every view of the SQL contract: what
-        npm run docs:sql -- --reads measures with its address in DATABASE_URL.
+Each prints a table and, as its last line, one JSON object.
+
+  --small  uses a world a hundredth the size, just to see that it runs
+  --in     folder of the rehearsal (.data/bench/rehearsal); run the same command again to continue an interrupted load
+  --keep   reads only: leaves its database open until Ctrl-C, with rows in every view of the SQL contract, so that
+           npm run docs:sql -- --reads can measure it, with its address in DATABASE_URL
 `
 
 interface Given {

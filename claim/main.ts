@@ -6,20 +6,20 @@ import { explain } from './words.ts'
 const usage = `
 npm run claim -- --method <method> --fid <fid> [--action withdraw] [--api <url>] [--dry-run]
 
-Claims a FID for whoever controls it, and says in words what came of it. Exits 0 only when the claim was accepted (with
---dry-run: would be; every check is made and nothing is stored).
+Claims a FID for whoever controls it, and explains the result. Exits with 0 only if the claim was accepted (with --dry-run:
+if it would be; every check is made and nothing is stored).
 
-  --method eip191       by a signature of a verified address
+  --method eip191       with a signature of a verified address
       --private-key K   0x hex; - reads it from standard input
       --address A       without a key: prints the text to sign in a wallet, and the command that sends the signature
       --signature S --nonce N --timestamp T
                         with --address: sends a signature made elsewhere
-      --chain-id C      where a contract wallet is (10)
-  --method jfs          by a token of an active app key
+      --chain-id C      chain of a contract wallet (10)
+  --method jfs          with a token signed by an active app key
       --app-key K       0x hex of the Ed25519 secret, 32 bytes; - reads it from standard input
-  --method well-known   by a manifest on a host that belongs to the account
+  --method well-known   with a manifest on a host that belongs to the account
       --host H          its name, without scheme or path
-  --action withdraw     ends what was claimed, by the same proofs in words of their own
+  --action withdraw     withdraws instead of claiming; the same methods prove it, with a text of their own
   --api URL             address of the service (http://127.0.0.1:3000)
 `
 

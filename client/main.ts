@@ -8,13 +8,13 @@ const usage = `
 agent-directory agents       [--q TEXT] [--chain C]... [--claimed true|false] [--sort S]
 agent-directory agent FID
 agent-directory settlements  --fid N | --payer A | --recipient A | --facilitator A | --tx-hash H   [--since T] [--chain C]...
-agent-directory mirror       --file F [--follow]   brings a file with all profiles up to date, and keeps it so
-                             [--from log|snapshot] what a new file begins with (log); a snapshot is made once a day
+agent-directory mirror       --file F [--follow]   updates a file with all profiles; --follow keeps it up to date
+                             [--from log|snapshot] what a new file starts from (log); a snapshot is made once a day
 
-  --api URL         address of the service (https://…; also AGENT_DIRECTORY_URL)
+  --api URL         address of the service, https://… (or set AGENT_DIRECTORY_URL)
   --format F        ${formats.join(', ')} (json)
-  --limit N         rows at most (20)
-  --all             every row, page after page
+  --limit N         most rows to print (20)
+  --all             all rows, page after page
 `
 
 const text = { type: 'string' } as const
@@ -62,7 +62,7 @@ function read() {
   try {
     return parseArgs({ options, allowPositionals: true })
   } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('\n')[0]} (--help shows what is there)`)
+    throw new UsageError(`${(error as Error).message.split('\n')[0]} (see --help)`)
   }
 }
 
@@ -95,7 +95,7 @@ async function run(values: Values, [command, ...rest]: string[]): Promise<void> 
     const tell = (agents: number) => void process.stderr.write(`${file}: ${agents} agents\n`)
     if (values.follow) await followFile(directory, file, from, tell)
     else tell(await mirrorFile(directory, file, from))
-  } else throw new UsageError('the command is one of agents, agent, settlements, mirror (--help shows what is there)')
+  } else throw new UsageError('the command is one of agents, agent, settlements, mirror (see --help)')
 }
 
 function agentFilters({ q, chain, claimed, sort = 'newest' }: Values) {

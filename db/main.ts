@@ -7,12 +7,12 @@ import { openDatabase } from './open.ts'
 const usage = `
 npm run migrate
 
-Brings the database that DATABASE_URL names (unset: the embedded one under .data/) to the newest schema and prints
-each migration it applied. Several may run at once: the others wait. A migration that does not get its locks is tried
-again for ten minutes. Ends with 1, without the migration at fault, when one fails, when an applied one has changed
-since, or when the database is newer than this program.
+Migrates the database that DATABASE_URL names (unset: the embedded one under .data/) to the newest schema, and prints each
+migration it applies. Several may run at once: the others wait. A migration that does not get its locks is retried for ten
+minutes. Exits with 1 if a migration fails (that one is rolled back), if an applied migration has changed since, or if the
+database is newer than this program.
 
-Then brings what the database has of the chain table up to date: a chain that is new in it gets its tables.
+Then it updates what the database has of the chain table: a new chain gets its tables.
 
 Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `

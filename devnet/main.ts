@@ -6,14 +6,14 @@ import { withLock } from '../ops/lock.mjs'
 const usage = `
 npm start [-- --seed <text>] [--state-folder <folder>]
 
-Runs the whole directory on this machine: seven local chains with their contracts, a double of the social network's
-hub, a world of agents that goes on living, a Postgres, all processors, the job that joins, and the API. Every start
-begins the same world anew. Prints "ready <address>" once it answers; Ctrl-C stops all of it.
+Runs the whole directory on this machine: seven local chains with their contracts, a stand-in for the social network's hub,
+a world of agents that stays busy, a Postgres, all processors, the enrichment job, and the API. Every start creates the same
+world from scratch. Prints "ready <address>" once it answers; Ctrl-C stops everything.
 
-  --seed <text>            another world for another text (default: devnet)
+  --seed <text>            a different text makes a different world (default: devnet)
   --state-folder <folder>  where data, logs and devnet.json go (default: .data)
 
-Reads DATABASE_URL (its server is used, in a database of its own: <name>_devnet), PORT, LIMIT_PER_MINUTE,
+Reads DATABASE_URL (its server is used, with a separate database <name>_devnet), PORT, LIMIT_PER_MINUTE,
 LIMIT_PER_DAY, SERVICE_NAME, SETTLEMENT_SCOPE, LOG_LEVEL: see .env.example.
 `
 const options = {

@@ -7,13 +7,14 @@ import { onceSources, parseOnce } from './request.ts'
 const usage = `
 Joins registrations with accounts of the social network: npm run enrichment
 
-  --once --source S --fid N   ask one source about one account now, say what was read and what is known, and end
-  --accept-hub-totals         the network has really lost the accounts or messages that the hub is doubted for:
-                              go on from what the hub knows now, and end; a running job follows within a minute
+  --once --source S --fid N   asks one source about one account now, prints what was read and what is known, and exits
+  --accept-hub-totals         use this if the hub is doubted because its totals fell, and the network really has lost these
+                              accounts or messages: accepts what the hub knows now, and exits. A running job follows
+                              within a minute
 
   S: ${onceSources.join(', ')}
 
-Configured by the environment: .env.example.
+Configured by environment variables: see .env.example.
 `
 const options = {
   once: { type: 'boolean' },

@@ -19,31 +19,32 @@ const usage = `
 npm run export -- --what <what> --format <format> --out <folder> [--chain <chain>] [--since <time>] [--part-rows <n>]
 npm run export -- --served [--every <minutes>] [--rows-per-second <n>]
 
-Writes a view of the schema directory (docs/sql.md) to files, of one state of the database, and manifest.json beside
-them: the columns with their types, and the rows, bytes and SHA-256 of each file. A file has its name once it is whole.
+Writes a view of the schema directory (docs/sql.md) to files, from one consistent state of the database, with a
+manifest.json: the columns and their types, and the rows, bytes and SHA-256 of each file. A file gets its name only when it
+is complete.
 
-May be killed at any time: the same command goes on behind the last whole file, with the state of the database then;
-the manifest says of which moment each file is. A folder holds one export.
+It may be killed at any time: run the same command again and it continues after the last complete file, with the state of the
+database at that time; the manifest says of what time each file is. A folder holds one export.
 
---what       agents, settlements, registrations or claims; these with whole_proof, which verify-proof checks, on the claim
-             that an account's proof is of
+--what       agents, settlements, registrations or claims. The claim that an account's proof is about has whole_proof,
+             which npm run verify-proof can check
 --format     ndjson, csv or parquet
---out        folder: empty, missing, or that of the same export
---chain      rows of this chain alone, as base; agents: those that hold an identity on it now
---since      rows of this ISO time or later: when an agent was changed, a settlement's block, the last event of a
-             registration, when a claim was made. A date alone is its midnight in UTC
---part-rows  rows of a file at most: from 1 to 10000000 (1000000)
+--out        folder: empty, missing, or holding the same export
+--chain      only rows of this chain, for example base; for agents: those that hold an identity on it now
+--since      only rows from this ISO time on, by when an agent changed, a settlement's block, a registration's last event,
+             or when a claim was made. A date alone means midnight UTC
+--part-rows  most rows in one file: from 1 to 10000000 (1000000)
 
---served           brings EXPORT_DIR up to date instead, which the API serves under /exports (docs/exports.md): days
-                   that are over and new or changed, and a snapshot of the rest if there is none of this UTC day
---every            minutes from the end of a round to the next one, from 1 to 1440, with /healthz, /readyz and /metrics
-                   on METRICS_PORT. Without it there is one round
---rows-per-second  how fast it writes at most (50000)
+--served           updates EXPORT_DIR instead, which the API serves under /exports (docs/exports.md): finished days that
+                   are new or changed, and a snapshot of everything else if this UTC day has none yet
+--every            repeats: minutes from the end of a round to the next one, from 1 to 1440, with /healthz, /readyz and
+                   /metrics on METRICS_PORT. Without it there is one round
+--rows-per-second  limits how fast it writes (50000)
 
-Settlements that are archived (npm run archive) are read from the files in EXPORT_DIR, the others from the database.
+Archived settlements (npm run archive) are read from the files in EXPORT_DIR, all others from the database.
 
-Reads at a standby where DATABASE_READ_URL names one that is fit; when it gives the export up, for the replay of what
-happens at the primary, the rest is of the primary. What is served is read at the primary.
+If DATABASE_READ_URL names a standby that is fit, it is read there; if the standby cancels the export to keep up with the
+primary, the rest is read from the primary. --served always reads from the primary.
 
 Reads ${namesRead('export')}: see .env.example.
 `

@@ -26,7 +26,7 @@ export async function runCommand<T extends NonNullable<ParseArgsConfig['options'
       return
     }
     const surplus = positionals[command.maxPositionals ?? 0]
-    if (surplus !== undefined) throw new UsageError(`unexpected argument ${surplus} (--help shows what is there)`)
+    if (surplus !== undefined) throw new UsageError(`unexpected argument ${surplus} (see --help)`)
     await body({ values: values as never, positionals })
   } catch (error) {
     process.stderr.write(`${describeError(error)}\n`)
@@ -52,6 +52,6 @@ function parseCommandLine({ args, options }: { args?: string[]; options?: ParseA
       strict: true,
     })
   } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('\n')[0]} (--help shows what is there)`)
+    throw new UsageError(`${(error as Error).message.split('\n')[0]} (see --help)`)
   }
 }

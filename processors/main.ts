@@ -6,7 +6,8 @@ import { readConfig } from './config.ts'
 const usage = `
 Indexes one chain: npm run processor -- <chain>
 
-The chain is a name, a label or a chain id of chains.config.ts. Configured by the environment: .env.example.
+<chain> is a name, a label or a chain id from chains.config.ts or CHAINS_FILE. Configured by environment variables: see
+.env.example.
 `
 await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { env } = process

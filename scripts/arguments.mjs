@@ -15,7 +15,7 @@ export function readArguments(usage, options = {}) {
     console.log(usage.trim())
   } catch (error) {
     const [problem] = /** @type {Error} */ (error).message.split('\n')
-    console.error(`${problem} (--help shows what is there)`)
+    console.error(`${problem} (see --help)`)
     process.exitCode = 2
   }
   return undefined

@@ -15,10 +15,10 @@ import { type Teardown, untilSignalled } from './teardown.ts'
 const usage = `
 npm run start:mainnet
 
-Runs the whole directory on this machine against the public networks: the processors of all chains that are not
-switched off, the job that joins, and the API. Brings the database to the newest schema first. Ctrl-C stops all of it.
+Runs the whole directory on this machine against the public networks: the processors of all enabled chains, the enrichment
+job and the API. Migrates the database to the newest schema first. Ctrl-C stops everything.
 
-Reads .env when there is one, and the variables of .env.example; what is set in the shell wins.
+Reads .env if there is one, and the variables of .env.example; variables set in the shell take precedence.
 `
 /** Beside the embedded database; the same as for npm start, because both use that. */
 const stateFolder = '.data'

@@ -7,8 +7,8 @@ import { createGraphqlPool } from './pool.ts'
 const usage = `
 npm run graphql
 
-Serves the schema directory as GraphQL: /graphql, and GraphiQL at /; /healthz, /readyz and /metrics for the operator.
-Reads as the role directory_reader, which the user of DATABASE_URL has to be a member of. Stops on SIGTERM.
+Serves the schema directory as GraphQL: /graphql, with GraphiQL at /; /healthz, /readyz and /metrics for the operator.
+Reads as the role directory_reader; the user of DATABASE_URL must be a member of it. Stops on SIGTERM.
 
 Reads ${namesRead('graphql')}: see .env.example.
 `

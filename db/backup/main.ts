@@ -10,13 +10,13 @@ import { copyServer } from './copy.ts'
 const usage = `
 npm run backup -- --out <folder>
 
-Copies the embedded database into a folder that is empty or missing, while it is used, with everything that was committed
-before the copy ended. npm run restore starts it again and checks it.
+Copies the embedded database, while it is in use, into a folder that is empty or missing. The copy has everything that was
+committed before it ended. npm run restore starts it again and checks it.
 
-With DATABASE_URL it writes contents.json alone, which npm run restore compares a restored database with: run it before
-pg_basebackup, or whatever else copies that server, and keep it beside the copy.
+With DATABASE_URL it writes only contents.json, which npm run restore compares a restored database with. Run it before
+pg_basebackup, or whatever else copies that server, and keep the file with the copy.
 
---out  the folder; it will hold the database's password, too
+--out  the folder; it will also hold the database's password
 
 Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `

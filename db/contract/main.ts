@@ -12,10 +12,11 @@ import { directoryComment, directoryFunctions, directoryViews, type Read, readOf
 const usage = `
 npm run docs:sql [-- --reads]
 
-Writes docs/sql.md from the comments of the schema directory, and the record of its columns, db/contract/directory.json.
-Ends with 1, writing nothing, when a recorded column is gone or changed. --reads: asks the questions again and records
-what they cost, db/contract/reads.json; for a database with as much in it as a real one, as npm run bench -- reads --keep
-leaves open.
+Writes docs/sql.md from the comments on the schema directory, and records its columns in db/contract/directory.json. Exits
+with 1, writing nothing, if a recorded column is gone or changed.
+
+--reads  runs the example queries again and records what they cost in db/contract/reads.json. Use a database as full as a
+         real one, such as npm run bench -- reads --keep leaves open
 
 Reads DATABASE_URL: see .env.example.
 `

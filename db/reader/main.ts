@@ -9,16 +9,16 @@ const usage = `
 npm run reader -- --name NAME [--seconds N] [--connections N] [--at HOST:PORT]
 npm run reader -- --name NAME --drop
 
-Makes a login that reads the schema directory and nothing else, and prints the lines that psql, DBeaver and a notebook
-connect by. The password is shown once; asked again for the same name, it makes a new one.
+Creates a login that can read the schema directory and nothing else, and prints the lines to connect with from psql, DBeaver
+and a notebook. The password is shown only once; run the command again with the same name to get a new one.
 
   --name         of the login: a letter, then letters, digits and underscores, all lowercase
-  --seconds      a statement may take; ${usualRights.seconds} unless given, 3600 at most
-  --connections  at once; ${usualRights.connections} unless given, 100 at most
-  --at           host and port that its user reaches the database by, where DATABASE_URL has another
-  --drop         takes the login away and ends its sessions
+  --seconds      how long a statement may take (${usualRights.seconds}, at most 3600)
+  --connections  how many at once (${usualRights.connections}, at most 100)
+  --at           host and port where its user reaches the database, if not those of DATABASE_URL
+  --drop         removes the login and ends its sessions
 
-Reads DATABASE_URL, of a user that may make roles, and CHAINS_FILE: see .env.example.
+Reads DATABASE_URL (its user must be allowed to create roles) and CHAINS_FILE: see .env.example.
 `
 
 const options = {

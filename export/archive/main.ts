@@ -19,16 +19,16 @@ npm run archive -- --chain <chain> --before <date> [--plan] [--rows-per-second <
 npm run archive -- --chain <chain> --check
 npm run archive -- --chain <chain> --restore
 
-Takes partitions of a chain's settlements out of the database, oldest first: those that end before the date, a day in UTC
-at least ${leastAgeDays} days ago. Their rows are then those of the files under EXPORT_DIR (docs/exports.md), which the command brings up to
-date first, reads back and compares with the table and with the certificates of backfills and audits. Counts and income
-stay; lists of settlements say since when rows are there. Everybody goes on reading and writing meanwhile.
+Moves old partitions of a chain's settlements out of the database, oldest first: those that end before the date, a day in UTC
+at least ${leastAgeDays} days ago. From then on, their rows are only in the files under EXPORT_DIR (docs/exports.md). The command first
+brings these files up to date, reads them back, and compares them with the table and with the certificates of backfills and
+audits. Counts and income stay; lists of settlements say from when on they have rows. Reads and writes go on meanwhile.
 
-May be killed at any time: the same command goes on. A partition that is not final, audited, loaded and summed up is
-refused, with the command that mends it. Keep EXPORT_DIR and copies of it: nothing else has the rows.
+It may be killed at any time: run the same command again to continue. A partition that is not yet final, audited, loaded and
+summed up is refused, with the command that fixes it. Keep EXPORT_DIR and back it up: the rows are nowhere else.
 
---plan             says what would be taken out, with rows and bytes, and what is in its way; changes nothing
---rows-per-second  how fast files are written at most (50000)
+--plan             prints what would be moved out, with rows and bytes, and what prevents it; changes nothing
+--rows-per-second  limits how fast files are written (50000)
 --check            reads the files of all archived partitions and compares them with what was archived
 --restore          brings the newest archived partition back from the files
 

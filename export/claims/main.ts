@@ -9,21 +9,21 @@ const usage = `
 npm run claims -- export <file>
 npm run claims -- import <file>
 
-Everything about claims that neither a chain nor a hub can give back: the claims with what was signed, all that became of
-them, what owners said since, and the messages and keys behind them as they were then. The file is for whoever runs the
-service: it has what is not public yet, and accounts that left.
+Saves or restores everything about claims that neither a chain nor a hub can give back: the claims with what was signed,
+what became of them, what owners have said since, and the messages and keys behind them as they were then. Keep the file
+private: it contains what is not public yet, and accounts that left.
 
-export  writes them to a file that is not there yet, of one state of the database
-import  writes them into a database that has none, as npm run migrate leaves one, before its other processes start. What
-        the database has then is compared with the file, and the whole is undone where a byte differs
+export  writes a new file, from one consistent state of the database
+import  reads the file into a database that has no claims yet: run it after npm run migrate and before the other processes
+        start. Afterwards it compares the database with the file, and undoes everything if a single byte differs
 
 Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `
 
 await runCommand({ usage, maxPositionals: 2 }, async ({ positionals: [action, file] }) => {
   if (action !== 'export' && action !== 'import')
-    throw new UsageError(`${action ?? 'no action'} is neither export nor import (--help shows what is there)`)
-  if (!file) throw new UsageError(`name the file to ${action} (--help shows what is there)`)
+    throw new UsageError(`${action ?? 'no action'} is neither export nor import (see --help)`)
+  if (!file) throw new UsageError(`name the file to ${action} (see --help)`)
   readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const database = await openDatabase(readSettings('export', process.env).vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'claims', max: 1, statementTimeoutMs: 0 })

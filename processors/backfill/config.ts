@@ -51,7 +51,7 @@ const maxBlock = 2_147_483_646
 
 /** What a command for one chain is to do. Throws a UsageError that names the first bad argument. */
 export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unknown): BackfillConfig {
-  if (given.chain === undefined) throw new UsageError('--chain is missing (--help shows what is there)')
+  if (given.chain === undefined) throw new UsageError('--chain is missing (see --help)')
   const name = findChain(given.chain)
   if (!name) throw new UsageError(`--chain ${given.chain} is not a chain; chains are ${chainNames.join(', ')}`)
   const { portal, gateway, rpc, verify, abandon, plan, legs, from, to } = given
@@ -141,7 +141,7 @@ function httpAddress(option: string, text: string): string {
 }
 
 function integer(option: string, text: string | undefined, least: number, most: number): number {
-  if (text === undefined) throw new UsageError(`${option} is missing (--help shows what is there)`)
+  if (text === undefined) throw new UsageError(`${option} is missing (see --help)`)
   const number = Number(text)
   if (/^\d+$/.test(text) && number >= least && number <= most) return number
   throw new UsageError(`${option} ${text} must be a whole number from ${least} to ${most}`)

@@ -16,28 +16,26 @@ npm run backfill -- --chain <chain> --legs
 npm run backfill -- --chain <chain> --plan [--from <block> --to <block>]
 npm run backfill -- --all [--plan] [--workers <n>]
 
-Loads the settlements of a range of final blocks, both ends included, from the chain's archive, else the Portal, else
-its RPC endpoint, with as many processes as workers (default: one a core). Registrations and feedback are not loaded:
-the chain's processor reads them from the registry's first block on, and leaves the settlements of the range alone from
-now on.
+Loads the settlements of a range of final blocks, both ends included, from the chain's archive, or else the Portal, or else
+its RPC endpoint. It uses --workers processes (default: one per core). Registrations and feedback are not loaded: the
+chain's processor reads them from the registry's first block on, and from now on it skips the settlements of the range.
 
-May be killed at any time: the same command goes on where it stood. Ranges of several backfills must not overlap; what
-the processor has indexed of a range is left to it. A partition that was empty is shown to readers when it is full and indexed.
-Ends with a certificate of what was loaded.
+It may be killed at any time: run the same command again and it continues where it stopped. Ranges of different backfills
+must not overlap; blocks of the range that the processor has already indexed are left to it. Rows loaded into an empty
+partition become visible once it is full and indexed. At the end it prints a certificate of what was loaded.
 
---plan     says what would be read, with rows, disk and time as estimated from samples, and writes nothing; without --from
-           and --to: the chain's history before its processor begins
---all      loads that history of every chain, what is least first, whatever is missing of it; a chain whose source fails
-           is told of at the end, and the others are loaded
---verify   compares the table with the certificate, and with a second source: the Portal, the archive or the RPC
-           endpoint named. Ends with 1 when something differs. How a selector was found is part of a row: a source
-           without traces infers some that another one proves.
---abandon  takes out what a backfill of exactly these blocks has loaded, and its reservation: the chain's processor, or
-           another backfill, may load them then. The processor must not run, and must not have passed the blocks.
---legs     reads the blocks again that an earlier version had read before payments or builder codes were: what
-           forwarders passed on, what contracts settled, and what calldata says about who had a part in it. Adds
-           these and nothing else; ends with a certificate of the payments. The processor may run, and other
-           backfills.
+--plan     prints what would be read, and estimates rows, disk and time from samples; writes nothing. Without --from and
+           --to: for the chain's history before its processor begins
+--all      loads the history before its processor begins, or whatever is missing of it, for every chain, smallest first. If
+           a chain's source fails, the other chains are still loaded, and the failure is reported at the end
+--verify   compares the table with the certificate, and with a second source if one is named: the Portal, the archive or an
+           RPC endpoint. Exits with 1 if anything differs. How a selector was found is part of a row: a source without
+           traces infers some that another one proves
+--abandon  deletes what the backfill of exactly these blocks has loaded, and its reservation, so that the chain's processor
+           or another backfill can load them. The processor must not be running, and must not have passed the blocks
+--legs     rereads blocks that an earlier version read before it knew payments and builder codes: what forwarders passed
+           on, what contracts settled, and what calldata says about who had a part in it. Adds only these, and ends with a
+           certificate of the payments. The processor and other backfills may be running
 
 Reads DATABASE_URL, CHAINS_FILE, PORTAL_URL, PORTAL_API_KEY, GATEWAY_<CHAIN>, RPC_<CHAIN>: see .env.example.
 `

@@ -10,10 +10,10 @@ import { describeChain } from './describe.ts'
 const usage = `
 npm run coverage [-- --json]
 
-Says of every chain which blocks are indexed and by whom, which are reserved, what was audited, the certificates of what
-they came to, and what is missing, with the command that closes each gap. Reads the database alone.
+Prints for every chain which blocks are indexed and by whom, which are reserved, what was audited, the certificates of what
+was found in them, and what is missing, with the command that closes each gap. Reads only the database.
 
---json  the same as GET /api/coverage
+--json  prints the same JSON as GET /api/coverage
 
 Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `

@@ -8,17 +8,20 @@ import { readConfig } from '../config.ts'
 import { commandWaitMs, lockForProcessor } from '../store/lock.ts'
 
 const usage = `
-Takes a chain back, after a reorg deeper than its processor undoes: npm run reset -- --chain <chain> --to <block>
+npm run reset -- --chain <chain> --to <block> | --all
 
-  --to <block>   rows above the block are deleted, and what changed above it becomes what it was there; the processor
-                 goes on behind it. When the source's chain and the indexed one parted below the block, the command goes
-                 back to the newest final block that both have
-  --all          everything of the chain is deleted; its processor begins anew
+Takes a chain back, after a reorg deeper than its processor can undo.
 
-All of it is one transaction; the API goes on serving. The chain's processor and backfills must not run. --to asks the
-chain's sources for the block's hash, and for the registry's events from its first block when a registration changed above.
+  --to <block>   deletes the rows above this block and restores what changed above it; the processor continues after it.
+                 If the source's chain and the indexed one parted below the block, the command goes back to the newest
+                 final block that both have
+  --all          deletes everything of the chain; its processor starts over
 
-Configured by the environment as the chain's processor is: .env.example.
+All of it is one transaction, and the API keeps serving. The chain's processor and backfills must not be running. --to asks
+the chain's sources for the block's hash and, if a registration changed above the block, for the registry's events from its
+first block on.
+
+Configured by the same environment variables as the chain's processor: see .env.example.
 `
 const options = { chain: { type: 'string' }, to: { type: 'string' }, all: { type: 'boolean' } } as const
 const maxBlock = 2_147_483_647

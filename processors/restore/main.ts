@@ -9,11 +9,12 @@ import { readSettings } from '../../settings.read.ts'
 const usage = `
 npm run restore -- --from <folder>
 
-Puts a backup of npm run backup where the embedded database belongs, which must not be there, starts it, gives the log
-another epoch, and checks it: the claims of the backup are there, the log tells of every agent, and the settlements of all
-certified blocks come to what was certified. Ends with 1 when something is wrong; the database stays where it is.
+Restores a backup made by npm run backup as the embedded database, and starts it. No embedded database may exist yet. The
+log of changes gets a new epoch. Then it checks that all claims of the backup are there, that the log has every agent, and
+that the settlements of all certified blocks match their certificates. Exits with 1 if anything is wrong; the database is
+kept either way.
 
-With DATABASE_URL it does the same to that database, which has been restored by other means; the folder holds contents.json.
+With DATABASE_URL, it does the same to that database, which you have restored by other means; the folder holds contents.json.
 
 Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `

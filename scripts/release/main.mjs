@@ -20,7 +20,7 @@ const values = readArguments(usage, { version: { type: 'string' } })
 if (values) {
   const { version } = values
   if (version === undefined) {
-    console.error('--version <version> is missing (--help shows what is there)')
+    console.error('--version <version> is missing (see --help)')
     process.exitCode = 2
   } else await release(version)
 }

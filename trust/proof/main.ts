@@ -7,14 +7,15 @@ const usage = `
 npm run verify-proof -- FILE [--rpc-10 URL] [--rpc-CHAIN URL]… [--hub URL]…
 npm run verify-proof -- --self-test
 
-Checks the proof of a claim (GET /api/agent/FID/proof, saved to FILE) and prints a line a check. Nobody is asked but
-those named here; it needs no database and trusts no service.
+Checks the proof of a claim (GET /api/agent/FID/proof, saved to FILE) and prints one line for each check. It asks only the
+nodes and hubs named here, needs no database and trusts no service.
 
-  --rpc-CHAIN URL   a node of the chain with this id: keys and custody are on 10, contract wallets on their own
-  --hub URL         a hub of the network: whether it still has the messages
-  --self-test       the same checks of messages that are known to hold, and of others that are known not to
+  --rpc-CHAIN URL   a node of the chain with this id: 10 for keys and custody, a contract wallet's own chain for the wallet
+  --hub URL         a hub of the network: checks that it still has the messages
+  --self-test       makes the same checks on messages that are known to hold, and on others that are known not to
 
-Exit code 0: all that was asked held. 1: a check failed. 2: the arguments are wrong. 3: somebody was not asked.
+Exit code 0: everything held. 1: a check failed. 2: the arguments are wrong. 3: no check failed, but not everything could be
+checked: a node or hub was not named, or did not answer.
 `
 const mostProofBytes = 4 * 1024 * 1024
 
@@ -82,6 +83,6 @@ async function readProof(path: string): Promise<ClaimProof> {
 }
 
 function refuse(problem: string): never {
-  console.error(`${problem.split('\n')[0]} (--help shows what is there)`)
+  console.error(`${problem.split('\n')[0]} (see --help)`)
   process.exit(2)
 }

@@ -134,7 +134,7 @@ async function applyPatiently(
   const holders = () => (blockers ? `; held by ${blockers}` : '')
   try {
     await patiently(patience, tryOnce, ({ message }) =>
-      onNotice(`${what} does not get a lock and is tried again: ${message}${holders()}`),
+      onNotice(`${what} does not get a lock and will be retried: ${message}${holders()}`),
     )
   } catch (cause) {
     const left = outside ? 'failed; it is run again from its first statement' : 'failed and left nothing behind'

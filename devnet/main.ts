@@ -26,7 +26,7 @@ await runCommand({ usage, options }, async ({ values, positionals }) => {
   mkdirSync(values['state-folder'], { recursive: true })
   const folder = realpathSync(resolve(values['state-folder']))
   const onWait = () => {
-    throw new Error(`it runs already in ${folder}; stop that one first, or choose another --state-folder`)
+    throw new Error(`it is already running in ${folder}; stop that one first, or choose another --state-folder`)
   }
   await withLock({ name: `stack ${folder}`, waitMs: 0, onWait }, async () => {
     const { runDevnet } = await import('./run.ts') // the settings of all processes among it: --help is to be quick

@@ -39,12 +39,12 @@ export async function runDevnet(options: DevnetOptions): Promise<void> {
   const report = createReport((line) => process.stdout.write(`${line}\n`))
   const processFile = join(folder, 'processes.json')
   const left = await endLeftovers(processFile)
-  if (left.length > 0) report.say(`ended what an earlier run left behind: ${left.join(', ')}`)
+  if (left.length > 0) report.say(`ended processes that an earlier run left behind: ${left.join(', ')}`)
   rmSync(join(folder, 'devnet.json'), { force: true })
 
   const processes = new ProcessFile(processFile)
   const stack = createStack({ logFolder: join(folder, 'logs'), processes, say: report.say })
-  const onStop = () => report.say('stopping; once more ends everything at once')
+  const onStop = () => report.say('stopping; press Ctrl-C again to end everything at once')
   await untilSignalled((teardown) => start(options, stack, report, teardown), { onStop, exit })
   report.say('stopped')
 }
@@ -111,7 +111,7 @@ async function start(
 
   report.say(`  an agent    ${firstProfile(running, api)}`)
   report.say(`  payments    ${firstProfile(running, api)}/settlements`)
-  report.say(`  all agents  ${api}/api/discovery; for people ${api}/`)
+  report.say(`  all agents  ${api}/api/discovery; as pages ${api}/`)
   report.say(`  GraphQL     ${graphql}/`)
   for (const [program, line] of await readerLines(database.url)) report.say(`  ${program.padEnd(11)} ${line}`)
   report.say(`  the hub     ${running.hub.url}/control changes who verifies which address, and makes it fail`)

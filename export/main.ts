@@ -101,7 +101,7 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   }
   if (values.every ?? values['rows-per-second']) throw new UsageError('--every and --rows-per-second go with --served')
   const { request, folder } = readRequest(values)
-  endOn(stopping, 'the same command goes on behind the last whole file')
+  endOn(stopping, 'run the same command again to continue after the last complete file')
   const { openDisplay } = await import('./display.ts')
   const { runExport } = await import('./run.ts')
   const print: Parameters<typeof runExport>[3] = (begun) => openDisplay(request.what, begun, process.stdout)

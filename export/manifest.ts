@@ -47,7 +47,7 @@ export async function readManifest(
   const names = await readdir(folder)
   if (!names.includes(manifestFile)) {
     if (names.every((name) => name === partial(manifestFile))) return undefined
-    throw new UsageError(`${folder} holds files and no export; --out must name an empty folder or an export's`)
+    throw new UsageError(`${folder} holds files but no export; --out must name an empty folder or an export's`)
   }
   const manifest = parse(await readFile(join(folder, manifestFile), 'utf8'), folder)
   if (!isSame(manifest.request, request)) {

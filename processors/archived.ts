@@ -12,6 +12,6 @@ export async function refuseArchived(db: Queryable, { name }: ChainSettings, fro
   if (!archived || archived.sealedTo < fromBlock) return
   throw new Refusal(
     `settlements of ${name} are archived up to block ${archived.toBlock}, and sealed up to ${archived.sealedTo}: bring them ` +
-      `back first, a partition a time, with: npm run archive -- --chain ${name} --restore`,
+      `back first, one partition at a time, with: npm run archive -- --chain ${name} --restore`,
   )
 }

@@ -12,7 +12,7 @@ export async function checkDatabase(db: Queryable, chain: ChainSettings): Promis
   const state = await readChainState(db, chain.name)
   if (state && state.chainId !== chain.id) {
     throw new Refusal(
-      `the database holds ${chain.name} with chain id ${state.chainId}, this program indexes it with ${chain.id}; ` +
+      `the database holds ${chain.name} with chain id ${state.chainId}, but this program indexes it with ${chain.id}; ` +
         'use another database',
     )
   }
@@ -35,7 +35,7 @@ async function askChainId(node: SdkNode, { name }: ChainSettings): Promise<strin
   } catch (error) {
     // The client has tried again as long as that made sense; the message can hold the address, and that a key.
     throw new Refusal(
-      `the RPC endpoint of ${name} does not tell its chain id: ${hideAddresses((error as Error).message)}`,
+      `the RPC endpoint of ${name} does not report its chain id: ${hideAddresses((error as Error).message)}`,
     )
   }
 }

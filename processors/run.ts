@@ -131,7 +131,9 @@ async function check(databaseUrl: string, chain: ChainSettings, progress: Progre
     const waiting = (await readPasses(pool, chain.name)).filter(({ nextBlock, toBlock }) => nextBlock <= toBlock)
     for (const { nextBlock, toBlock } of waiting) {
       const range = `blocks ${nextBlock} to ${toBlock} of ${chain.name}`
-      log.warn(`${range} were read before payments were: npm run backfill -- --chain ${chain.name} --legs`)
+      log.warn(
+        `${range} were read without their payments; add them with: npm run backfill -- --chain ${chain.name} --legs`,
+      )
     }
     return await backfillsWithin(pool, chain.name, 0, maxBlock)
   } finally {

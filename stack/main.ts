@@ -30,7 +30,7 @@ await runCommand({ usage }, async () => {
   mkdirSync(stateFolder, { recursive: true })
   const folder = realpathSync(stateFolder)
   const onWait = () => {
-    throw new Error(`it runs already in ${folder}, here or as npm start; stop that one first`)
+    throw new Error(`it is already running in ${folder}, here or as npm start; stop that one first`)
   }
   await withLock({ name: `stack ${folder}`, waitMs: 0, onWait }, () => run(folder, process.env))
   process.exit()
@@ -41,7 +41,7 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
   const settings = readSettings(env, openChainsFile(env.CHAINS_FILE))
   const processFile = join(folder, 'processes.json')
   const left = await endLeftovers(processFile)
-  if (left.length > 0) say(`ended what an earlier run left behind: ${left.join(', ')}`)
+  if (left.length > 0) say(`ended processes that an earlier run left behind: ${left.join(', ')}`)
   const stack = createStack({ logFolder: join(folder, 'logs'), processes: new ProcessFile(processFile), say })
 
   const start = async (teardown: Teardown) => {
@@ -62,7 +62,7 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
     await untilAnswering(`${api}/healthz`, teardown.signal)
     say(`ready ${api}`)
   }
-  const onStop = () => say('stopping; once more ends everything at once')
+  const onStop = () => say('stopping; press Ctrl-C again to end everything at once')
   await untilSignalled(start, { onStop, exit: () => process.exit(1) })
   say('stopped')
 }

@@ -82,7 +82,7 @@ export function createStack({ logFolder, processes, say, graceMs = defaultGraceM
 
   function startAgain(one: Supervised, how: string) {
     if (Date.now() - one.startedAt > stableMs) one.failures = 0
-    if (one.failures === 0) say(`${one.task.name} ended (${how}) and is started again${quote(lastLine(one.log))}`)
+    if (one.failures === 0) say(`${one.task.name} ended (${how}) and is being restarted${quote(lastLine(one.log))}`)
     const backoff = Math.min(longestBackoffMs, firstBackoffMs * 2 ** one.failures++)
     one.restart = setTimeout(() => launch(one), backoff)
   }

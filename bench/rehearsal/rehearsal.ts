@@ -54,7 +54,9 @@ const finality = 6
  */
 export async function benchRehearsal({ rows, folder }: { rows: number; folder: string }): Promise<void> {
   const onWait = () => {
-    throw new Error(`a rehearsal runs already in ${folder}; stop that one first, or choose another folder with --in`)
+    throw new Error(
+      `a rehearsal is already running in ${folder}; stop that one first, or choose another folder with --in`,
+    )
   }
   await withLock({ name: `rehearsal ${folder}`, waitMs: 0, onWait }, () => rehearse(rows, folder))
 }
@@ -91,7 +93,7 @@ async function rehearse(rows: number, folder: string): Promise<void> {
     throw error
   })
   if (signal) {
-    say(`${signal}: ending what runs; the same command goes on`)
+    say(`${signal}: ending what runs; run the same command again to continue`)
     // What was under way fails now, one thing after the other, and says nothing that matters.
     while (opened.length > 0) await closeAll().catch(() => {})
     process.exit(signal === 'SIGINT' ? 130 : 143)

@@ -47,7 +47,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   try {
     if (drop) {
       await dropReader(pool, name)
-      process.stdout.write(`${name} is no reader any more\n`)
+      process.stdout.write(`${name} can no longer log in\n`)
       return
     }
     const password = await makeReader(pool, name, rights)

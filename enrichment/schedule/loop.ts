@@ -34,7 +34,7 @@ export async function repeat({ name, pass, restMs, restFactor = 0, signal, log, 
       failures = 0
     } catch (error) {
       waitMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures, 10))
-      if (failures === 0) log.error({ err: error }, `${name} failed; it is tried again`)
+      if (failures === 0) log.error({ err: error }, `${name} failed and will be retried`)
       failures++
     }
     if (waitMs > 0) await delay(waitMs, undefined, { signal }).catch(() => {})

@@ -59,7 +59,7 @@ export async function archivePartition(archive: Archive, partition: BlockPartiti
     const now = await examine(db, chain, partition)
     refuseUnsealed(now)
     if (JSON.stringify(now.certified) !== JSON.stringify(candidate.certified)) {
-      throw new Refusal(`what is certified of ${name} changed; run the command again`)
+      throw new Refusal(`the certificates of ${name} changed; run the command again`)
     }
     await recordArchive(db, chain.name, partition, now.sealedTo, pieces)
   })
@@ -101,7 +101,7 @@ async function provenPieces({ pool, chain, folder }: Archive, candidate: Candida
     const wrong = differences({ ...shard, ...table } as never, inFiles)
     if (wrong.length > 0) {
       throw new Refusal(
-        `the files of blocks ${first} to ${range.toBlock} are not the table (${wrong.join('; ')}): npm run export -- --served`,
+        `the files of blocks ${first} to ${range.toBlock} do not match the table (${wrong.join('; ')}); update them with: npm run export -- --served`,
       )
     }
     pieces.push({ ...range, ...table })
@@ -112,7 +112,7 @@ async function provenPieces({ pool, chain, folder }: Archive, candidate: Candida
       found?.settlements === settlements && String(found.amount) === amount && String(found.checksum) === checksum
     if (isEqual) continue
     throw new Refusal(
-      `blocks ${firstBlock} to ${lastBlock} are not as the ${by} certified: ` +
+      `blocks ${firstBlock} to ${lastBlock} do not match what the ${by} certified: ` +
         (by === 'backfill'
           ? `npm run backfill -- --chain ${chain.name} --from <block> --to <block> --verify tells more`
           : `npm run reset -- --chain ${chain.name} --to ${firstBlock - 1} has them read anew`),

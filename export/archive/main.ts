@@ -40,11 +40,11 @@ await runCommand({ usage, options }, async ({ values }) => {
   )
   const request = readArchiveRequest(values, new Date())
   const chain = chains[request.chain]
-  if (!chain) throw new UsageError(`${request.chain} is not a chain that is indexed`)
-  if (!vars.EXPORT_DIR) throw new UsageError('EXPORT_DIR must name the folder of the files that are served')
+  if (!chain) throw new UsageError(`${request.chain} is not an indexed chain`)
+  if (!vars.EXPORT_DIR) throw new UsageError('EXPORT_DIR must name the folder of the served files')
   const folder = resolve(vars.EXPORT_DIR)
   untilStopSignal().then((signal) => {
-    process.stderr.write(`${signal}: stopped; the same command goes on\n`)
+    process.stderr.write(`${signal}: stopped; run the same command again to continue\n`)
     process.exit(signal === 'SIGINT' ? 130 : 143)
   })
   const { serveRound } = await import('../served/round.ts') // files and what proves their rows: --help is to be quick

@@ -31,7 +31,7 @@ export function readArchiveRequest(values: Values, now: Date): ArchiveRequest {
   const chain = typeof values.chain === 'string' ? findChain(values.chain) : undefined
   if (!chain) throw new UsageError(`--chain must be one of ${chainNames.join(', ')}`)
   if ([plan, check, restore].filter(Boolean).length > 1)
-    throw new UsageError('say one of --plan, --check and --restore')
+    throw new UsageError('--plan, --check and --restore cannot be combined')
   const task = plan ? 'plan' : check ? 'check' : restore ? 'restore' : 'archive'
   const rowsPerSecond = readRowsPerSecond(values['rows-per-second'] as string | undefined)
   if (task === 'check' || task === 'restore') {

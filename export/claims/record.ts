@@ -108,6 +108,6 @@ async function checkFile(path: string): Promise<z.output<typeof trailer>> {
     if (end.rows !== rows || end.sha256 !== hash.digest('hex')) throw new Error('it was changed')
     return end
   } catch (error) {
-    throw new UsageError(`${path} is no whole record of claims: ${(error as Error).message.split('\n')[0]}`)
+    throw new UsageError(`${path} is not a complete record of claims: ${(error as Error).message.split('\n')[0]}`)
   }
 }

@@ -63,7 +63,7 @@ async function refusePassed(
   const otherwise = completedAt ? '' : 'finish it with the same command without --abandon, or '
   throw new Refusal(
     `the processor of ${name} is at block ${state.indexedBlock} and has left the settlements of blocks ${fromBlock} ` +
-      `to ${toBlock} to this backfill; ${otherwise}let it go back for them with: ` +
+      `to ${toBlock} to this backfill; ${otherwise}make it go back for them with: ` +
       `npm run reset -- --chain ${name} ${target < 0 ? '--all' : `--to ${target}`}`,
   )
 }
@@ -74,6 +74,6 @@ async function refuseScoped(db: Queryable, { name }: ChainSettings, { fromBlock,
   if (block < fromBlock) return
   throw new Refusal(
     `with SETTLEMENT_SCOPE=verified ${name} is read up to block ${block}, and blocks ${fromBlock} to ${toBlock} were left ` +
-      `to this backfill; let everything be read anew with: npm run reset -- --chain ${name} --all`,
+      `to this backfill; read everything again with: npm run reset -- --chain ${name} --all`,
   )
 }

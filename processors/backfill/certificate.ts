@@ -20,7 +20,7 @@ export function certificateOf(shard: Shard): Certificate {
   const { firstBlock, lastBlock, nextBlock, firstHash, lastHash, settlements, amount, checksum } = shard
   const { payments, paymentChecksum } = shard
   if (nextBlock <= lastBlock || !firstHash || !lastHash) {
-    throw new Refusal(`blocks ${nextBlock} to ${lastBlock} are not loaded yet; run the backfill to its end first`)
+    throw new Refusal(`blocks ${nextBlock} to ${lastBlock} are not loaded yet; finish the backfill first`)
   }
   return { firstBlock, lastBlock, firstHash, lastHash, settlements, amount, checksum, payments, paymentChecksum }
 }
@@ -34,7 +34,7 @@ export function joinCertificates(shards: readonly Shard[]): Certificate {
     if (before && before.lastHash !== shard.parentHash) {
       throw new Refusal(
         `block ${shard.firstBlock} has parent ${shard.parentHash}, but block ${before.lastBlock} was loaded as ${before.lastHash}: ` +
-          'the source changed its chain; verify against another one',
+          'the source changed its chain; verify against another source',
       )
     }
   }

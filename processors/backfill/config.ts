@@ -56,7 +56,7 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   if (!name) throw new UsageError(`--chain ${given.chain} is not a chain; chains are ${chainNames.join(', ')}`)
   const { portal, gateway, rpc, verify, abandon, plan, legs, from, to } = given
   if (legs && (from ?? to ?? given.workers) !== undefined) {
-    throw new UsageError('--legs goes through all blocks that are left: it takes no --from, --to and --workers')
+    throw new UsageError('--legs goes through all remaining blocks: it takes no --from, --to or --workers')
   }
   const isWhole = plan && from === undefined && to === undefined
   const fromBlock = legs || isWhole ? 0 : integer('--from', from, 0, maxBlock)
@@ -66,10 +66,10 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   if (chain.tokens.length === 0) throw new UsageError(`--chain ${name} has no settlements, only registrations`)
   const seconds = [portal, gateway, rpc].filter((address) => address !== undefined).length
   if ([verify, abandon, legs, plan].filter(Boolean).length > 1) {
-    throw new UsageError('--verify, --abandon, --legs and --plan exclude each other')
+    throw new UsageError('--verify, --abandon, --legs and --plan cannot be combined')
   }
   if (!verify && seconds > 0) throw new UsageError('--portal, --gateway and --rpc are second sources for --verify')
-  if (seconds > 1) throw new UsageError('--portal, --gateway and --rpc exclude each other')
+  if (seconds > 1) throw new UsageError('--portal, --gateway and --rpc cannot be combined')
   const config = configOf(chain, vars, {
     workers: workersOf(given),
     ...(isWhole ? wholeOf(chain) : { fromBlock, toBlock }),
@@ -84,7 +84,7 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
 /** The history of every chain that has some, before its processor begins. Throws a UsageError for arguments that are of one chain. */
 export function readAllConfigs(given: Arguments, env: NodeJS.ProcessEnv, file: unknown): BackfillConfig[] {
   for (const name of ['chain', 'from', 'to', 'verify', 'abandon', 'legs', 'portal', 'gateway', 'rpc'] as const) {
-    if (given[name] !== undefined) throw new UsageError(`--${name} is of one chain, --all of all`)
+    if (given[name] !== undefined) throw new UsageError(`--${name} is for one chain and cannot be combined with --all`)
   }
   const workers = workersOf(given)
   const { vars, others: chains } = readSettings('backfill', env, () => readChains({ env, file }))

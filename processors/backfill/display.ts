@@ -75,7 +75,7 @@ function openLines(chain: string, shards: readonly ShardProgress[], out: NodeJS.
       if (shard.startedAt === undefined || shard.nextBlock > shard.lastBlock) continue
       line(`${chain} ${shard.firstBlock} to ${shard.lastBlock}: ${percent([shard])} %, ${describe([shard])}`)
     }
-    line(`${chain} in all: ${percent(shards)} %, ${describe(shards)}`)
+    line(`${chain} in total: ${percent(shards)} %, ${describe(shards)}`)
   }
   const timer = setInterval(print, plainEveryMs)
   return {
@@ -83,7 +83,7 @@ function openLines(chain: string, shards: readonly ShardProgress[], out: NodeJS.
     update() {},
     stop() {
       clearInterval(timer)
-      line(`${chain} in all: ${percent(shards)} %, ${describe(shards)}`)
+      line(`${chain} in total: ${percent(shards)} %, ${describe(shards)}`)
     },
   }
 }

@@ -64,7 +64,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   const workers = Array.from({ length: isLoad ? config.workers : 0 }, startWorker)
   untilStopSignal().then((signal) => {
     for (const worker of workers) worker.kill()
-    process.stderr.write(`${signal}: stopped; the same command goes on behind the last batch\n`)
+    process.stderr.write(`${signal}: stopped; run the same command again to continue after the last batch\n`)
     process.exit(signal === 'SIGINT' ? 130 : 143)
   })
   try {

@@ -167,7 +167,7 @@ export class RangeReader {
     for (const block of blocks) {
       const { number, hash, parentHash } = block?.header ?? {}
       if (!Number.isSafeInteger(number) || !hash || !parentHash) {
-        throw new Refusal(`${this.history.name} sent something that is no block; nothing of it is kept`)
+        throw new Refusal(`${this.history.name} sent something that is not a block; nothing of it was kept`)
       }
       this.#follow({ height: number, hash, parentHash })
     }

@@ -62,7 +62,7 @@ export class RpcClient {
     this.#url = new URL(url)
     this.name = `the RPC endpoint ${hostOf(url)}`
     if (!/^https?:$/.test(this.#url.protocol))
-      throw new Refusal(`${this.name}: history is read over http or https alone`)
+      throw new Refusal(`${this.name}: history can only be read over http or https`)
   }
 
   /**

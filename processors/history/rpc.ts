@@ -43,7 +43,7 @@ export class RpcHistory implements History {
       { method: 'eth_blockNumber', params: [] },
     ])
     if (Number(id) !== chainId) throw new Refusal(`it answers chain id ${Number(id)}, expected ${chainId}`)
-    if (!Number.isSafeInteger(Number(head))) throw new SourceFailure('it tells no height')
+    if (!Number.isSafeInteger(Number(head))) throw new SourceFailure('it does not report its height')
     return Math.max(Number(head) - finalityConfirmation, 0)
   }
 

@@ -99,7 +99,7 @@ export class Portal {
       } catch (error) {
         if (blocks.length === 0 || error instanceof Refusal) await patience.afterFailure(error as Error)
         else {
-          log.warn(`the Portal's answer broke off behind block ${blocks.at(-1)?.header.number}: ${messageOf(error)}`)
+          log.warn(`the Portal's answer broke off after block ${blocks.at(-1)?.header.number}: ${messageOf(error)}`)
           break
         }
       }

@@ -31,10 +31,10 @@ export async function runReset(
 async function takeBack(pool: pg.Pool, chain: ChainSettings, portalKey: string | undefined, to: number) {
   const { name } = chain
   const state = await readChainState(pool, name)
-  if (!state) throw new Refusal(`${name} is not indexed yet: there is nothing to take back`)
+  if (!state) throw new Refusal(`${name} is not indexed yet: there is nothing to reset`)
   if (to >= state.finalizedBlock) {
     throw new Refusal(
-      `${name} is final up to block ${state.finalizedBlock}; what is above undoes itself; choose a block below it`,
+      `${name} is final up to block ${state.finalizedBlock}; what is above it is undone automatically; choose a block below it`,
     )
   }
   const source = openFinalChain(chain, portalKey, createLogger(`reset-${name}`, 'warn'))
@@ -45,7 +45,7 @@ async function takeBack(pool: pg.Pool, chain: ChainSettings, portalKey: string |
   const changed = await tokensChangedAbove(pool, name, target.height)
   const tokens = await tokensAt(target.height, changed, chain, source)
   const settlements = await resetTo(pool, chain, state, target, tokens)
-  const reason = target.height < to ? ` (the chain was another one at ${to})` : ''
+  const reason = target.height < to ? ` (the chain was a different one at ${to})` : ''
   const older = tokens.registrations.length
   return (
     `${name}: back at block ${target.height}${reason}, from ${state.indexedBlock}: ${settlements} settlements deleted, ` +

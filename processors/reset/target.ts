@@ -27,8 +27,8 @@ export async function findTarget(
     ? `none of the final blocks that are remembered, down to ${oldest.height}, is`
     : 'no final block is'
   throw new Refusal(
-    `${chain.name}: ${blocks} known to be on the chain that its sources tell, so it cannot be taken back to a block. ` +
-      'When they tell the right chain, delete everything of it, which is read again: ' +
+    `${chain.name}: ${blocks} known to be on the chain that its sources report, so it cannot be reset to a block. ` +
+      'If they report the right chain, delete everything of it and have it read again: ' +
       `npm run reset -- --chain ${chain.name} --all`,
   )
 }

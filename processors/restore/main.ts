@@ -30,8 +30,8 @@ await runCommand({ usage, options: { from: { type: 'string' } } }, async ({ valu
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'restore', max: 1, statementTimeoutMs: 0 })
   try {
     const wrong = await checkRestored(pool, contents, (line) => console.log(line))
-    const problems = wrong.length === 1 ? '1 thing is' : `${wrong.length} things are`
-    if (wrong.length > 0) throw new Error(`${database.description}: ${problems} not as they were`)
+    const problems = wrong.length === 1 ? '1 thing differs' : `${wrong.length} things differ`
+    if (wrong.length > 0) throw new Error(`${database.description}: ${problems} from the backup`)
     console.log(`${database.description}: everything of ${contents.taken_at} is there`)
   } finally {
     await pool.end()

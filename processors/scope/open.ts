@@ -47,8 +47,8 @@ export async function openScope({
     const history = openHistory(source, wantedOf(chain)) // also refuses an address that no history can be read from
     const { ownFrom, completeTo } = await keepVerified(pool, chain, () => finalHeightOf(history, log))
     await updateRecipients(pool, chain)
-    const rest = completeTo >= 0 ? `; up to block ${completeTo} those of all others are there too, and stay` : ''
-    log.info(`the settlements of verified addresses alone are kept${rest}`)
+    const rest = completeTo >= 0 ? `; up to block ${completeTo} those of everybody are there and stay` : ''
+    log.info(`only settlements of verified addresses are kept${rest}`)
     const warn = (text: string) => log.warn(text)
     const loader = new ScopeLoader({
       databaseUrl,

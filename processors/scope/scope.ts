@@ -33,7 +33,7 @@ export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promi
       const anew = scope.completeTo < 0 ? '--all' : `--to ${scope.completeTo} (or --all)`
       throw new Refusal(
         `${name} was indexed with SETTLEMENT_SCOPE=verified from block ${scope.completeTo + 1} on: settlements of other ` +
-          `recipients are missing; set it again, or index them anew: npm run reset -- --chain ${name} ${anew}`,
+          `recipients are missing; set it again, or index them again with: npm run reset -- --chain ${name} ${anew}`,
       )
     }
     await deleteScope(db, name)
@@ -85,7 +85,7 @@ async function refuseUnfinished(db: Queryable, chain: string) {
   const open = (await backfillsWithin(db, chain, 0, maxBlock)).find(({ completedAt }) => completedAt === null)
   if (!open) return
   throw new Refusal(
-    `a backfill of ${chain} has not loaded all of blocks ${open.fromBlock} to ${open.toBlock}; end it with ` +
-      `--from ${open.fromBlock} --to ${open.toBlock} and SETTLEMENT_SCOPE=all before it is set to verified`,
+    `a backfill of ${chain} has not loaded all of blocks ${open.fromBlock} to ${open.toBlock}; finish it with ` +
+      `--from ${open.fromBlock} --to ${open.toBlock} and SETTLEMENT_SCOPE=all before setting it to verified`,
   )
 }

@@ -98,7 +98,9 @@ export class PatientNode implements SdkClient {
           endWait ??= this.watch?.begin()
           if (isConnection) continue // the client itself pauses
           const reason = hideAddresses((error as Error).message)
-          this.log.warn(`the node's answer to ${methods} is no use: ${reason}; attempt ${attempt} of ${maxAttempts}`)
+          this.log.warn(
+            `the node's answer to ${methods} cannot be used: ${reason}; attempt ${attempt} of ${maxAttempts}`,
+          )
           await delay(pauseMs(backoff, attempt++))
         }
       }

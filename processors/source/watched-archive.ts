@@ -56,7 +56,7 @@ export class WatchedArchive implements SdkArchive {
     if (signal.aborted) return asked
     const head = Number(await node.call('eth_blockNumber'))
     if (!(head - block.height <= maxNodeBlocks)) return asked
-    log.warn(`${chain.name}: the archive does not tell its height: the node goes on from block ${block.height} alone`)
+    log.warn(`${chain.name}: the archive does not report its height: the node goes on alone from block ${block.height}`)
     return block.height
   }
 }

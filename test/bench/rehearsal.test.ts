@@ -34,7 +34,7 @@ test('a second rehearsal in a folder is refused, and what the first has there st
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'what the first has'), '')
   await withLock({ name: `rehearsal ${folder}`, waitMs: 0 }, () =>
-    expect(benchRehearsal({ rows: 1, folder })).rejects.toThrow(`a rehearsal runs already in ${folder}`),
+    expect(benchRehearsal({ rows: 1, folder })).rejects.toThrow(`a rehearsal is already running in ${folder}`),
   )
   expect(readdirSync(folder)).toEqual(['what the first has'])
 })

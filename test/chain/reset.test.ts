@@ -75,7 +75,7 @@ test('the command that a deep reorg names repairs the index, however deep it was
     )
     const { code, stdout, stderr } = await reset(index, ...(command as string).split(' '))
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const target = Number(/^base: back at block (\d+) \(the chain was another one at \d+\)/.exec(stdout)?.[1])
+    const target = Number(/^base: back at block (\d+) \(the chain was a different one at \d+\)/.exec(stdout)?.[1])
     const isNewer = (row: { registered_block: number }) => row.registered_block > target
     const changed = registered.filter((row) => row.updated_block > target)
     expect(changed.filter(isNewer).length).toBeGreaterThan(0)

@@ -58,7 +58,7 @@ test('payments of blocks that were read without them are found, once, and certif
   expect(expected.payment.length).toBeGreaterThan(6)
   const head = Number(await chain.client.getBlockNumber())
   const nothing = await run()
-  expect(nothing).toMatchObject({ code: 0, stderr: '', stdout: 'no blocks of base were read before payments were\n' })
+  expect(nothing).toMatchObject({ code: 0, stderr: '', stdout: 'no blocks of base lack their payments\n' })
 
   await pool.query('delete from payment')
   expect(expected.builder_code.length).toBeGreaterThan(6)
@@ -189,5 +189,5 @@ test('a code that nobody wrote is found at whatever is stored, whosever settleme
 test('a range is not asked for beside it', async () => {
   const { code, stderr } = await run('--from', '3')
   expect(code).toBe(2)
-  expect(stderr).toMatch(/--legs goes through all blocks that are left/)
+  expect(stderr).toMatch(/--legs goes through all remaining blocks/)
 })

@@ -303,9 +303,9 @@ describe('the record of claims', () => {
     expect(sealed(rows)).toBe(whole)
     const event = rows.findIndex((row) => row.startsWith('{"table":"claim_event"'))
     const cases = [
-      [whole.slice(0, -5), /no whole record/],
-      [lines.slice(0, -1).join('\n'), /no whole record/],
-      [whole.replace('"state":"live"', '"state":"suspended"'), /no whole record.*it was changed/],
+      [whole.slice(0, -5), /not a complete record/],
+      [lines.slice(0, -1).join('\n'), /not a complete record/],
+      [whole.replace('"state":"live"', '"state":"suspended"'), /not a complete record.*it was changed/],
       [sealed(rows.map((row, n) => (n === event ? row.replace('"at":"2', '"at":"1') : row))), /not what the file has/],
       [sealed(rows.filter((_, n) => n !== event)), /not what the file has|without the event that made it/],
     ] as const

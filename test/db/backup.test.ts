@@ -76,7 +76,7 @@ test('a database that is copied while it is written to comes back whole, and wha
     await writeFile(join(backup, 'contents.json'), JSON.stringify(contents))
     const env = { DATABASE_URL: copy.databaseUrl }
     const worse = await runMain('processors/restore/main.ts', ['--from', backup], { env })
-    expect(worse).toMatchObject({ code: 1, stderr: expect.stringMatching(/4 things are not as they were/) })
+    expect(worse).toMatchObject({ code: 1, stderr: expect.stringMatching(/4 things differ from the backup/) })
     expect(worse.stdout.match(/^wrong .*/gm)).toEqual([
       expect.stringContaining('the log goes as far as that of the backup: 0 of 1'),
       expect.stringContaining('the log tells of every agent: 1 agents'),

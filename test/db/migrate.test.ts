@@ -99,7 +99,7 @@ test('a migration waits for a lock in short tries, so that readers get between, 
   await until('it was tried three times', async () => notices.length >= 3)
   await pool.query({ text: 'select from thing', query_timeout: 20_000 } as never)
   expect(notices[0]).toMatch(
-    /^migration 1_column\.sql does not get a lock and is tried again: .*lock timeout; held by pid \d+ \(test, idle in transaction\)$/,
+    /^migration 1_column\.sql does not get a lock and will be retried: .*lock timeout; held by pid \d+ \(test, idle in transaction\)$/,
   )
   await reader.query('rollback')
   reader.release()

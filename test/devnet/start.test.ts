@@ -227,13 +227,13 @@ describe('once it says ready', () => {
     const second = start()
     await ended(second.child)
     expect(second.child.exitCode).toBe(1)
-    expect(second.output()).toContain('it runs already in')
+    expect(second.output()).toContain('it is already running in')
     expect(stillRunning(descendantsOf(first.child.pid as number)).length).toBeGreaterThan(15)
   })
 
   test('it has ended what a start left behind that was killed, and answers', async () => {
     expect(leftByKilled.length).toBeGreaterThan(5)
-    expect(first.output()).toMatch(/ended what an earlier run left behind: .*processor-base/)
+    expect(first.output()).toMatch(/ended processes that an earlier run left behind: .*processor-base/)
     expect((await get(`/api/agent/${devnet().agents[0]?.fid}`)).status).toBe(200)
   })
 

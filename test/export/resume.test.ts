@@ -80,7 +80,7 @@ test('a folder takes one export: other arguments, other files and changed files 
   writeFileSync(join(other, 'notes.txt'), '')
   const occupied = await runExport(argumentsOf(other))
   expect(occupied.code).toBe(2)
-  expect(occupied.stderr).toMatch(/^[^\n]* holds files and no export[^\n]*\n$/)
+  expect(occupied.stderr).toMatch(/^[^\n]* holds files but no export[^\n]*\n$/)
 })
 
 test('a whole file that was changed since is named', async () => {

@@ -12,16 +12,16 @@ afterAll(() => database?.drop())
 
 const ofBase = ['--chain', 'base']
 const commands: Readonly<Record<string, readonly [main: string, args: readonly string[], goesOn: string]>> = {
-  archive: ['export/archive/main.ts', [...ofBase, '--before', '2019-06-01'], 'the same command goes on'],
+  archive: ['export/archive/main.ts', [...ofBase, '--before', '2019-06-01'], 'run the same command again to continue'],
   backfill: [
     'processors/backfill/main.ts',
     [...ofBase, '--from', '30000000', '--to', '30000999'],
-    'the same command goes on behind the last batch',
+    'run the same command again to continue after the last batch',
   ],
   export: [
     'export/main.ts',
     ['--what', 'settlements', '--format', 'csv'],
-    'the same command goes on behind the last whole file',
+    'run the same command again to continue after the last complete file',
   ],
   'export --served': ['export/main.ts', ['--served'], 'what is missing is written by the next round'],
 }

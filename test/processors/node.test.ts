@@ -77,7 +77,7 @@ test('an answer that is no use counts apart from failures of the connection, and
   expect(asked).toHaveLength(6)
   expect(watch.failures).toEqual({ busy: 0, useless: 1, silent: 4 })
   expect(watch.waitedSeconds).toBeGreaterThan(0)
-  expect(warned).toEqual(["the node's answer to eth_getLogs is no use: not JSON; attempt 1 of 6"])
+  expect(warned).toEqual(["the node's answer to eth_getLogs cannot be used: not JSON; attempt 1 of 6"])
 })
 
 test('what the node refuses is refused at once', async () => {

@@ -126,7 +126,7 @@ describe('it does not start', () => {
     const processor = await start({ databaseUrl: other.url })
     expect(await processor.untilExit()).toBe(1)
     expect(processor.output()).toBe(
-      'the database holds base with chain id 84532, this program indexes it with 8453; use another database\n',
+      'the database holds base with chain id 84532, but this program indexes it with 8453; use another database\n',
     )
     await other.drop()
   })

@@ -56,7 +56,7 @@ else process.exit(3)\n`,
       ),
     ])
     await expect.poll(noted).toEqual(['try', 'try', 'try'])
-    expect(said).toEqual(['flaky ended (exit 3) and is started again; its last words: the tide was low'])
+    expect(said).toEqual(['flaky ended (exit 3) and is being restarted; its last words: the tide was low'])
     expect(readFileSync(join(folder, 'logs', 'flaky.log'), 'utf8').match(/tide/g)?.length).toBeGreaterThanOrEqual(2)
   })
 

@@ -67,6 +67,6 @@ export async function loadAll(loading: LoadingAll, configs: readonly BackfillCon
     await attempt(piece, () => loadReserved({ ...loading, openDisplay }, piece.config, { ...piece, reservation }))
   }
   if (failures.length > 0) {
-    throw new Refusal(`not all is loaded; the same command goes on with it: ${failures.join('; ')}`)
+    throw new Refusal(`not everything is loaded; run the same command again to continue: ${failures.join('; ')}`)
   }
 }

@@ -37,7 +37,7 @@ export async function loadRange(loading: Loading, config: BackfillConfig): Promi
 export async function finalHeightOf({ chain, source }: BackfillConfig): Promise<number> {
   const history = openHistory(source, wantedOf(chain))
   return history.finalHeight().catch((error: Error) => {
-    throw new Refusal(`${history.name} does not tell its newest final block: ${describeError(error)}`)
+    throw new Refusal(`${history.name} does not report its newest final block: ${describeError(error)}`)
   })
 }
 
@@ -58,17 +58,17 @@ export async function loadReserved(
   const session = await pool.connect()
   try {
     if (!(await tryLockBackfill(session, id))) {
-      throw new Refusal(`another process runs the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`)
+      throw new Refusal(`another process is running the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`)
     }
     if (fromBlock > config.fromBlock) {
-      console.log(`blocks ${config.fromBlock} to ${fromBlock - 1} are the processor's, which has indexed them itself`)
+      console.log(`skipping blocks ${config.fromBlock} to ${fromBlock - 1}, which the processor has indexed itself`)
     }
     const { name } = openHistory(source, wantedOf(chain))
     const task = `the settlements of blocks ${fromBlock} to ${toBlock} of ${chain.name} from ${name}`
     if (isComplete) console.log(`all ${task} are loaded already`)
     else {
       await noteSource(pool, id, source.kind)
-      console.log(`${isNew ? 'loading' : 'going on with'} ${task}; ${describeEstimate(expected)}`)
+      console.log(`${isNew ? 'loading' : 'continuing with'} ${task}; ${describeEstimate(expected)}`)
       const spare = [...workers]
       const nextWorker = () => {
         const ready = spare.pop()
@@ -82,7 +82,7 @@ export async function loadReserved(
     }
     const shards = await readShards(pool, id)
     for (const shard of shards) console.log(`certificate: ${printCertificate(chain.name, certificateOf(shard))}`)
-    if (shards.length > 1) console.log(`in all: ${printCertificate(chain.name, joinCertificates(shards))}`)
+    if (shards.length > 1) console.log(`in total: ${printCertificate(chain.name, joinCertificates(shards))}`)
     const state = await readChainState(pool, chain.name)
     if ((state?.finalizedBlock ?? -1) < toBlock) console.log(untilFollowed(chain.name, toBlock))
   } finally {

@@ -41,7 +41,7 @@ export async function passOverPayments(work: SecondPass): Promise<void> {
   const { pool, config, print } = work
   const { name } = config.chain
   const passes = await readPasses(pool, name)
-  if (passes.length === 0) print(`no blocks of ${name} were read before payments were`)
+  if (passes.length === 0) print(`no blocks of ${name} lack their payments`)
   const finalBlock = Math.min((await readChainState(pool, name))?.finalizedBlock ?? -1, work.finalHeight)
   for (const pass of passes) await finish(work, pass, Math.min(pass.toBlock, finalBlock))
   for (const pass of await readPasses(pool, name)) print(describe(name, pass))
@@ -104,7 +104,7 @@ function commit(
     for (const rows of jsonPages(kept.payments.map(toPayment))) await insertPayments(db, rows)
     for (const rows of codePages(codes)) await insertCodesOfStored(db, rows)
     if (await movePass(db, chain.name, step)) return
-    throw new Refusal(`another process reads ${chain.name} for payments, or resets it; nothing of this step is kept`)
+    throw new Refusal(`another process is reading ${chain.name} for payments, or resetting it; this step was not kept`)
   })
 }
 
@@ -112,7 +112,7 @@ function commit(
 function describe(chain: string, pass: PaymentPass): string {
   const { fromBlock, toBlock, nextBlock, payments, amount, checksum, firstHash, lastHash } = pass
   if (nextBlock <= toBlock) {
-    return `blocks ${nextBlock} to ${toBlock} of ${chain} are not final yet: the same command goes on with them later`
+    return `blocks ${nextBlock} to ${toBlock} of ${chain} are not final yet: run the same command again later`
   }
   const sum = checksum.toString(16).padStart(16, '0')
   return `certificate: ${chain} ${fromBlock} to ${toBlock}: ${payments} payments, amount ${amount}, checksum ${sum}, first block ${firstHash}, last block ${lastHash}`

@@ -71,8 +71,8 @@ async function abandon(
   const settlements = await abandonRange(pool, chain, { fromBlock, toBlock })
   await lock.release()
   console.log(
-    `${chain.name}: blocks ${fromBlock} to ${toBlock} are nobody's, ${settlements} settlements deleted; ` +
-      'its processor loads them when it gets there, or another backfill does',
+    `${chain.name}: blocks ${fromBlock} to ${toBlock} are free again, ${settlements} settlements deleted; ` +
+      'its processor loads them when it gets there, unless another backfill does first',
   )
 }
 
@@ -80,7 +80,7 @@ async function verify(pool: pg.Pool, config: BackfillConfig): Promise<void> {
   const { chain, fromBlock, toBlock, second } = config
   const name = `the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`
   const range = await findBackfill(pool, chain, config)
-  if (!range.completedAt) throw new Refusal(`${name} is not complete; run it to its end first`)
+  if (!range.completedAt) throw new Refusal(`${name} is not complete; finish it first`)
   const problems: string[] = []
   const shards = await readShards(pool, range.id)
   const warn = (text: string) => console.error(text)
@@ -93,13 +93,13 @@ async function verify(pool: pg.Pool, config: BackfillConfig): Promise<void> {
     const wrong = table
       ? differences(certified, { ...table, ...paid })
       : ['a row has another shape than those that were loaded']
-    console.log(`the table ${wrong.length === 0 ? 'holds' : 'does not hold'} ${line}`)
+    console.log(`the table ${wrong.length === 0 ? 'matches' : 'does not match'} ${line}`)
     problems.push(...wrong.map((text) => `the table: ${text}`))
     if (!history) continue
     const other = differences(certified, await certifySource(history, config, shard, warn))
-    console.log(`${history.name} ${other.length === 0 ? 'says the same' : 'says something else'}`)
+    console.log(`${history.name} ${other.length === 0 ? 'agrees' : 'disagrees'}`)
     problems.push(...other.map((text) => `${history.name}: ${text}`))
   }
   joinCertificates(shards)
-  if (problems.length > 0) throw new Refusal(`${name} does not hold: ${problems.join('; ')}`)
+  if (problems.length > 0) throw new Refusal(`${name} does not match its certificate or source: ${problems.join('; ')}`)
 }

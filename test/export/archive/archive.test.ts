@@ -151,10 +151,10 @@ test('a file that is not the table, and a table that is not as certified, are re
   await serve(database, folder)
   await pool.query(`update settlement set selector_source = 'i' where block_number = 30100000 and log_index = 0`)
   await expect(runArchive(archiveOf(database, folder), task('archive'))).rejects.toThrow(
-    /settlement|files of blocks 30000000 to 30499999 are not the table \(checksum/,
+    /settlement|files of blocks 30000000 to 30499999 do not match the table \(checksum/,
   )
   await expect(runArchive(archiveOf(database, await exportFolder()), task('archive'))).rejects.toThrow(
-    'blocks 30000000 to 30499999 are not as the backfill certified',
+    'blocks 30000000 to 30499999 do not match what the backfill certified',
   )
   await pool.query(`update settlement set selector_source = 'c' where block_number = 30100000 and log_index = 0`)
   // What is sealed before it went; it comes back.

@@ -53,7 +53,7 @@ test('a backfill that was abandoned half way leaves nothing, and another one loa
   })
   const { code, stdout, stderr } = await run.load(database, [...all, '--abandon'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/^base: blocks 1000 to 1599 are nobody's, [1-9]\d* settlements deleted; /)
+  expect(stdout).toMatch(/^base: blocks 1000 to 1599 are free again, [1-9]\d* settlements deleted; /)
   expect(await leftovers(database)).toEqual(nothing)
   expect((await run.load(database, [...range(1_000, 1_449), '--workers', 1])).code).toBe(0)
   expect((await run.load(database, [...range(1_450, 1_599), '--workers', 1])).code).toBe(0)
@@ -103,7 +103,7 @@ describe('a backfill that the chain’s processor has passed', () => {
     const { code, stderr } = await run.load(database, [...range(1_300, 1_599), '--abandon'])
     expect(stderr).toBe(
       'the processor of base is at block 1599 and has left the settlements of blocks 1300 to 1599 to this backfill; ' +
-        'finish it with the same command without --abandon, or let it go back for them with: ' +
+        'finish it with the same command without --abandon, or make it go back for them with: ' +
         'npm run reset -- --chain base --to 1299\n',
     )
     expect(code).toBe(1)
@@ -155,7 +155,7 @@ test('a backfill that known recipients rely on is not abandoned', async () => {
   const { code, stderr } = await run.load(database, [...range(1_200, 1_399), '--abandon'])
   expect(stderr).toBe(
     'with SETTLEMENT_SCOPE=verified base is read up to block 1599, and blocks 1200 to 1399 were left to this backfill; ' +
-      'let everything be read anew with: npm run reset -- --chain base --all\n',
+      'read everything again with: npm run reset -- --chain base --all\n',
   )
   expect(code).toBe(1)
   expect((await reset(database, '--all')).code).toBe(0)

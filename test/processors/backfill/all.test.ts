@@ -106,7 +106,7 @@ test('where the processors load what verified addresses were paid, there is noth
 test('arguments of one chain are refused, in one line', async () => {
   const database = await run.database()
   const { code, stderr } = await startedWith(database, ['--all', '--chain', 'base'])
-  expect({ code, stderr }).toEqual({ code: 2, stderr: '--chain is of one chain, --all of all\n' })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: '--chain is for one chain and cannot be combined with --all\n' })
 })
 
 test('one line tells how far all of it is, and how long the rest will take', () => {

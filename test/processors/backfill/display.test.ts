@@ -116,7 +116,7 @@ test('in a file there is a line every few seconds for each shard at work and for
   vi.advanceTimersByTime(5_000)
   expect(written().split('\n')).toEqual([
     expect.stringMatching(/^base 1000 to 1999: 50\.0 %, 60000 settlements, 923 rows\/s, 8 blocks\/s, 1:05 left$/),
-    expect.stringMatching(/^base in all: 12\.5 %, 60000 settlements, 923 rows\/s, 8 blocks\/s, 7:35 left$/),
+    expect.stringMatching(/^base in total: 12\.5 %, 60000 settlements, 923 rows\/s, 8 blocks\/s, 7:35 left$/),
     '',
   ])
   display.stop()

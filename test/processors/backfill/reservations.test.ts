@@ -72,7 +72,7 @@ test('beside a processor that has begun a backfill loads the rest, and the proce
   const { code, stdout, stderr } = await run.load(database, range(1_000, 1_599))
   process.kill(processor.pid, 'SIGCONT')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(`blocks 1000 to ${indexedBlock} are the processor's`)
+  expect(stdout).toMatch(`skipping blocks 1000 to ${indexedBlock}, which the processor has indexed itself`)
   const before = run.portal.requests.length
   await processor.untilIndexed(chain.lastBlock)
   expect(await run.difference(database)).toBe('')

@@ -89,10 +89,10 @@ test('a node, an archive and the Portal certify the same, and installations that
     const database = databases.at(-1) as TestDatabase
     const other = await load(database, '--verify', '--portal', portal.url)
     expect({ code: other.code, stderr: other.stderr }).toEqual({ code: 0, stderr: '' })
-    expect(other.stdout).toMatch(/says the same\n$/)
+    expect(other.stdout).toMatch(/agrees\n$/)
     const again = await load(database, '--verify', '--rpc', node.url)
     expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' })
-    expect(again.stdout).toMatch(/the RPC endpoint .* says the same\n$/)
+    expect(again.stdout).toMatch(/the RPC endpoint .* agrees\n$/)
 
     const paid = stage.expected.payment.length
     expect(paid).toBeGreaterThan(6)
@@ -115,7 +115,7 @@ test.each<[string, NodeLimits, RegExp]>([
   [
     'of another chain',
     { alter: ({ method }, reply) => (method === 'eth_chainId' ? { id: reply.id, result: '0x1' } : reply) },
-    /does not tell its newest final block: it answers chain id 1, expected 8453\n$/,
+    /does not report its newest final block: it answers chain id 1, expected 8453\n$/,
   ],
 ])('an endpoint %s is refused with one line', async (_, limits, line) => {
   stage.node.limits = limits
@@ -129,7 +129,7 @@ test('an endpoint with sockets is refused with one line', async () => {
   const { url } = await emptyDatabase()
   const settings = chainSettings(stage.chain, { finality, rpc: stage.chain.rpc.replace('http', 'ws') })
   const { code, stderr } = await runBackfill({ databaseUrl: url, chainSettings: settings, args: range() })
-  expect(stderr).toMatch(/^the RPC endpoint 127\.0\.0\.1:\d+: history is read over http or https alone\n$/)
+  expect(stderr).toMatch(/^the RPC endpoint 127\.0\.0\.1:\d+: history can only be read over http or https\n$/)
   expect(code).toBe(1)
 })
 

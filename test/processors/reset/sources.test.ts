@@ -117,7 +117,7 @@ test('a backfill that the block lies in ends with it, and so do the payments tha
     const verified = await backfill(target, '--verify', '--portal', portal.url)
     expect(verified).toMatchObject({ code: 0, stderr: '' })
     expect(verified.stdout).toMatch(
-      new RegExp(`^the table holds base 0 to ${target}: .*, ${kept} payments beside them, .*\\n.* says the same\\n$`),
+      new RegExp(`^the table matches base 0 to ${target}: .*, ${kept} payments beside them, .*\\n.* agrees\\n$`),
     )
   } finally {
     await portal.stop()

@@ -88,7 +88,9 @@ describe('of a chain with a long history', () => {
     await first.stop()
     await verify(database.pool, 1, recipients[0]!)
     const second = await stage.start(database)
-    await second.untilOutput(/verified addresses alone are kept; up to block 1299 those of all others are there too/)
+    await second.untilOutput(
+      /only settlements of verified addresses are kept; up to block 1299 those of everybody are there/,
+    )
     await untilNoticed(database.pool, 'base', recipients[0]!, true)
     const { rows } = await database.pool.query('select next_block > to_block as complete from known_recipient')
     expect(rows).toEqual([{ complete: true }])
@@ -118,7 +120,7 @@ describe('of a chain with a long history', () => {
     const refused = await stage.start(database)
     expect(await refused.untilExit()).toBe(1)
     expect(refused.output()).toBe(
-      'a backfill of base has not loaded all of blocks 1000 to 1099; end it with --from 1000 --to 1099 and ' +
+      'a backfill of base has not loaded all of blocks 1000 to 1099; finish it with --from 1000 --to 1099 and ' +
         'SETTLEMENT_SCOPE=all before it is set to verified\n',
     )
     await database.pool.query('delete from backfill')
@@ -138,7 +140,7 @@ describe('of a chain with a long history', () => {
     expect(await second.untilExit()).toBe(1)
     expect(second.output()).toBe(
       'base was indexed with SETTLEMENT_SCOPE=verified from block 0 on: settlements of other recipients are missing; ' +
-        'set it again, or index them anew: npm run reset -- --chain base --all\n',
+        'set it again, or index them again with: npm run reset -- --chain base --all\n',
     )
   })
 })

@@ -10,8 +10,8 @@ const rpc = {
   unset: 'history only',
   about: "JSON-RPC address of the chain's node, http(s) or ws(s), for the tip",
   more:
-    "Unset: the chain follows the Portal's final blocks alone, and claims by its contract wallets cannot be checked; " +
-    "claims by app key, and proofs of the keys behind verified addresses, need Optimism's.",
+    "Unset: the chain follows only the Portal's final blocks, and claims by its contract wallets cannot be checked. " +
+    "Claims by app key, and proofs of the keys behind verified addresses, need Optimism's.",
   readers: [...processors, 'enrichment', 'api'],
 } as const satisfies Setting
 const gateway = {
@@ -35,12 +35,12 @@ export const perChain: Readonly<Record<string, Setting>> = {
   CHAINS_FILE: {
     form: text,
     unset: 'none',
-    about: 'path of a JSON file that overrides rows of the chain table, and adds chains to it, by chain',
+    about: 'path of a JSON file that overrides rows of the chain table or adds chains to it, keyed by chain',
     more:
-      'enabled, rpc, portal, dataset, gateway, finality (blocks), registry, reputation {address, fromBlock}, tokens ' +
+      'Fields: enabled, rpc, portal, dataset, gateway, finality (blocks), registry, reputation {address, fromBlock}, tokens ' +
       '[{address, decimals, fromBlock}], paymentContracts [{kind, address, fromBlock}], keyRegistry, idRegistry ' +
-      '{address}. portal, gateway or rpc null: that source is off. A chain that it adds has id, label, feedTerm, hasTraces, explorer {transaction, address, block, token}, ' +
-      'hue and partitions too, and variables RPC_<NAME> and GATEWAY_<NAME> of its own.',
+      '{address}. portal, gateway or rpc null: that source is off. An added chain also has id, label, feedTerm, hasTraces, explorer {transaction, address, block, token}, ' +
+      'hue and partitions, and its own variables RPC_<NAME> and GATEWAY_<NAME>.',
     readers: ['migrate', ...processors, 'enrichment', 'api', 'graphql', 'export', 'docker-compose.yml'],
   },
 }

@@ -33,8 +33,9 @@ const database = {
   DATABASE_READ_URL: {
     form: postgresUrl,
     unset: 'DATABASE_URL',
-    about: 'standbys of that Postgres, to read at: what is served is at most 30 seconds old, else it is read there',
-    more: 'Writes, claims and the log of changes stay with DATABASE_URL. docs/operations.md says more.',
+    about:
+      'standbys of that Postgres to read from, while they are at most 30 seconds behind; otherwise DATABASE_URL is read',
+    more: 'Writes, claims and the log of changes always use DATABASE_URL. See docs/operations.md.',
     readers: ['api', 'graphql', 'export'],
   },
   POSTGRES_PASSWORD: {
@@ -46,27 +47,27 @@ const database = {
   POSTGRES_SETTINGS: {
     form: oneOf('24gb', '64gb', '256gb'),
     unset: 'by its memory',
-    about: 'settings of that Postgres, a file of deploy/postgres: for a host of so much memory',
+    about: 'settings of that Postgres for a host with this much memory: a file in deploy/postgres',
     readers: ['docker-compose.yml'],
   },
   POSTGRES_PORT: {
     form: port,
     default: '5432',
-    about: 'TCP port of that Postgres on this host, for readers; on 127.0.0.1 alone',
+    about: 'TCP port of that Postgres on this host, for readers; on 127.0.0.1 only',
     readers: ['docker-compose.yml'],
   },
   REDIS_URL: {
     form: redisUrl,
     unset: 'limits in memory',
-    about: 'Redis of the rate limits, redis://host:port; needed when there is more than one API process',
-    more: 'Unset: counted in memory, right for one API process. docker-compose.yml sets it.',
+    about: 'Redis for the rate limits, redis://host:port; needed if there is more than one API process',
+    more: 'Unset: requests are counted in memory, which is right for one API process. docker-compose.yml sets it.',
     readers: ['api', 'graphql'],
   },
 } as const satisfies Record<string, Setting>
 
 const limit = {
   form: whole(1, 1_000_000_000),
-  about: 'requests of a client a minute, and a UTC day',
+  about: 'requests a client may make in a minute, and in a UTC day',
   readers: ['api', 'graphql'],
 } as const
 
@@ -76,22 +77,22 @@ const api = {
     default: '127.0.0.1',
     about: 'address to listen on',
     more:
-      'Health and metrics of the other processes listen there too. Another than a loopback address asks for a BASE_URL ' +
-      'that is none either. With docker-compose.yml: address of this machine that the API is published on.',
+      'Health and metrics of the other processes listen there too. If it is not a loopback address, BASE_URL must not ' +
+      'be one either. With docker-compose.yml: the address of this machine on which the API is published.',
     readers: ['processor', 'enrichment', 'api', 'graphql', 'export', 'docker-compose.yml'],
   },
   PORT: { form: port, default: '3000', about: 'TCP port of the API', readers: ['api', 'docker-compose.yml'] },
   GRAPHQL_PORT: {
     form: port,
     default: '3001',
-    about: 'TCP port of GraphQL, which is a process of its own',
+    about: 'TCP port of GraphQL, which runs as a separate process',
     readers: ['graphql', 'docker-compose.yml'],
   },
   BASE_URL: {
     form: httpUrl,
     default: 'http://127.0.0.1:3000',
     about: 'address of the API as its users see it',
-    more: 'Claims are bound to it. docker-compose.yml needs one that is no loopback address.',
+    more: 'Claims are bound to it. With docker-compose.yml it must not be a loopback address.',
     readers: ['api', 'export'],
   },
   SITE_URL: {
@@ -99,35 +100,35 @@ const api = {
     default: 'http://127.0.0.1:3000',
     about: 'address of the web site',
     more:
-      "Requests to agents' hosts name it too. Where the API serves the pages it has no path: they link from the root. " +
-      'docker-compose.yml takes BASE_URL when it is unset.',
+      "It is also named in requests to agents' hosts. If the API serves the pages, it must have no path, because they " +
+      'link from the root. Unset, docker-compose.yml uses BASE_URL.',
     readers: ['enrichment', 'api', 'export'],
   },
   SERVICE_NAME: {
     form: serviceName,
     default: 'agent-directory',
-    about: "name in texts, in the path of the claim manifest and in requests to agents' hosts",
+    about: "name used in texts, in the path of the claim manifest and in requests to agents' hosts",
     more: 'Lowercase letters, digits, hyphens.',
     readers: ['enrichment', 'api', 'export'],
   },
   SECURITY_CONTACT: {
     form: contactUrl,
     unset: 'there is no such file',
-    about: 'whom /.well-known/security.txt tells to report faults of security to: mailto:, https: or tel:',
+    about: 'contact for security reports, shown in /.well-known/security.txt: mailto:, https: or tel:',
     readers: ['api'],
   },
   SECURITY_POLICY: {
     form: httpUrl,
     unset: 'none is named',
-    about: 'address of the page, named in that file, that says what is wanted and what to expect',
+    about: 'address of your security policy, shown in that file',
     readers: ['api'],
   },
   TRUST_PROXY_HOPS: {
     form: whole(0, 16),
     default: '0',
-    about: 'how many reverse proxies stand in front',
+    about: 'how many reverse proxies are in front of the process',
     more:
-      "A client's address is taken from X-Forwarded-For behind them, and is the limiter's key. 0: the header is " +
+      "Behind them, a client's address is taken from X-Forwarded-For; requests are limited by it. 0: the header is " +
       'ignored.',
     readers: ['api', 'graphql'],
   },
@@ -136,15 +137,15 @@ const api = {
   EXPORT_DIR: {
     form: text,
     unset: 'nothing is served there',
-    about: 'folder of the files that the API serves under /exports, and that npm run export -- --served writes',
-    more: 'A folder of its own; docker-compose.yml has a volume for it.',
+    about: 'folder of the files that npm run export -- --served writes and the API serves under /exports',
+    more: 'Use it for nothing else; docker-compose.yml has a volume for it.',
     readers: ['api', 'export'],
   },
   STOP_PAUSE_SECONDS: {
     form: seconds(0, 60),
     default: '0',
-    about: 'seconds from SIGTERM, when /readyz begins to refuse, to the end of new connections',
-    more: 'As long as a load balancer takes to notice. The image sets 5.',
+    about: 'seconds for which new connections are still accepted after SIGTERM, while /readyz already fails',
+    more: 'Set it to the time that your load balancer takes to notice. The image sets 5.',
     readers: ['api', 'graphql'],
   },
   SETTLEMENT_OVERLOADS: {
@@ -152,57 +153,57 @@ const api = {
     default: 'spec',
     about: 'which authorizations count as settlements in rows, counts and ranks',
     more:
-      'spec: the two selectors of the specification; all: the two with bytes signatures too. All of them are stored ' +
-      'either way.',
+      'spec: those with the two selectors of the specification; all: also the two with bytes signatures. Either way, ' +
+      'all of them are stored.',
     readers: ['enrichment', 'api'],
   },
   SETTLEMENT_SCOPE: {
     form: oneOf('all', 'verified'),
     default: 'all',
-    about: 'whose settlements are kept: of everybody, or of verified addresses alone',
+    about: 'whose settlements are kept: those of everybody, or only those of verified addresses',
     more:
-      'verified: of addresses that an account of the social network has verified; their history is loaded when they ' +
-      'become so, and there is nothing to backfill.',
+      'verified: addresses that an account of the social network has verified. Their history is loaded when they are ' +
+      'verified, so there is nothing to backfill.',
     readers: ['processor', 'backfill'],
   },
   AUDIT_PAUSE_SECONDS: {
     form: seconds(0.1, 86_400),
     default: '60',
-    about: 'seconds between audits, at least: what a node told of the head is read again from the archive or Portal',
+    about: 'least seconds between audits, which read again from the archive or Portal what a node reported at the head',
     readers: ['processor'],
   },
   CLAIM_WINDOW_SECONDS: {
     form: whole(1, 86_400),
     default: String(claimLimits.signedTimeSeconds),
-    about: "seconds before and after the server's time that the signed time of a claim may lie",
+    about: "seconds by which the signed time of a claim may differ from the server's time",
     readers: ['api'],
   },
   CLAIM_WELL_KNOWN_HOST_LINK: {
     form: oneOf('on', 'off'),
     default: 'on',
     about: 'whether the host of a well-known claim must be linked to the account',
-    more: 'on: by something its owner signed or wrote. off: whoever runs a host can claim any account from it.',
+    more: 'on: linked by something its owner signed or wrote. off: anybody who runs a host can claim any account from it.',
     readers: ['api'],
   },
   CLAIM_LAPSE: {
     form: oneOf('on', 'off'),
     default: 'on',
-    about: 'whether claims end when what they rest on does',
+    about: 'whether claims end when what they are based on ends',
     more: 'off: only withdrawals end claims.',
     readers: ['enrichment'],
   },
   FACILITATOR_HOSTS: {
     form: oneOf('on', 'off'),
     default: 'on',
-    about: 'whether facilitators of the list are asked daily which accounts they send from',
-    more: 'off: only the published list names senders.',
+    about: 'whether listed facilitators are asked every day which accounts they send from',
+    more: 'off: senders come from the published list only.',
     readers: ['enrichment'],
   },
   VERIFICATION_PROOF: {
     form: oneOf('signed', 'stated'),
     default: 'signed',
-    about: 'what a verification must be worth to carry a claim: that its signatures hold, or the word of the hub',
-    more: 'signed: where RPC_OPTIMISM is set, its key must be one of the account, too.',
+    about: 'what a verification needs to support a claim: signatures that hold, or just the word of the hub',
+    more: 'signed: if RPC_OPTIMISM is set, its key must also belong to the account.',
     readers: ['api'],
   },
 } as const satisfies Record<string, Setting>
@@ -211,44 +212,44 @@ const network = {
   HUB_URL: {
     form: hubUrls,
     unset: 'a public hub',
-    about: 'HTTP APIs of Farcaster hubs, between commas: the first is followed',
+    about: 'HTTP APIs of Farcaster hubs, separated by commas: the first is followed',
     more:
-      'The others, of other operators, are asked whether they know the same messages: what one of them lacks carries no ' +
-      'new claim. Unset: a public one, asked gently.',
+      'The others should have other operators. They are asked whether they know the same messages: a message that one ' +
+      'of them lacks supports no new claim. Unset: a public hub, asked gently.',
     readers: ['enrichment', 'api'],
   },
   HUB_GRPC: {
     form: httpUrls,
     unset: 'off',
-    about: 'gRPC APIs of such hubs, as http(s) addresses between commas; http is without TLS',
+    about: 'gRPC APIs of such hubs, as http(s) addresses separated by commas; http means without TLS',
     more:
-      'Asked what an account took back when the hubs of HUB_URL disagree: their HTTP APIs do not tell. Unset: nobody is ' +
+      'Asked what an account has revoked if the hubs of HUB_URL disagree: their HTTP APIs do not say. Unset: nobody is ' +
       'asked, and what they disagree about stays disputed.',
     readers: ['enrichment'],
   },
   HUB_POLL_SECONDS: {
     form: seconds(0.1, 3600),
     default: '30',
-    about: "seconds from one reading of the hub's events to the next",
+    about: "seconds between readings of the hub's events",
     readers: ['enrichment'],
   },
   COUNTS_PAUSE_SECONDS: {
     form: seconds(0.1, 60), // answers promise counts of a minute ago
     default: '60',
-    about: 'seconds from one round of the counts, payers, feedback, rankings and edges to the next',
+    about: 'seconds between rounds that update counts, payers, feedback, rankings and edges',
     readers: ['enrichment'],
   },
   NEYNAR_URL: {
     form: httpUrl,
     default: publicHosts.neynar.url,
-    about: 'Neynar finds the accounts of new holders at once, where the hub has to be swept',
-    more: 'Without a key it is off.',
+    about: 'Neynar finds the accounts of new holders at once; otherwise they are found by sweeping the hub',
+    more: 'It is off without a key.',
     readers: ['enrichment'],
   },
   NEYNAR_API_KEY: {
     form: keyText,
     unset: 'off',
-    about: "key of Neynar's API, and of its hub when HUB_URL names that one",
+    about: "key for Neynar's API, and for its hub if HUB_URL names that one",
     readers: ['enrichment', 'api'],
   },
 } as const satisfies Record<string, Setting>
@@ -257,7 +258,7 @@ const documents = {
   IPFS_GATEWAYS: {
     form: httpUrls,
     default: 'https://ipfs.io,https://dweb.link,https://w3s.link',
-    about: 'IPFS gateways, tried in this order, between commas',
+    about: 'IPFS gateways, separated by commas and tried in this order',
     readers: ['enrichment'],
   },
   ARWEAVE_URL: {
@@ -269,7 +270,7 @@ const documents = {
   EGRESS_ALLOW: {
     form: egressAllow,
     default: '',
-    about: 'hosts that may be asked although they are private or not https, each as host:port, between commas',
+    about: 'hosts that may be reached although they are private or not https, as host:port, separated by commas',
     more: 'Nothing else weakens the guard on requests to hosts that agents and claimants name.',
     readers: ['enrichment', 'api'],
   },
@@ -280,7 +281,7 @@ const upstreams = {
     form: httpUrl,
     default: publicHosts.blockscout.url,
     about: "Blockscout's metadata service, for tags of agents' addresses",
-    more: 'The public one wants a key: without it the source is off. A host named here is asked without one, too.',
+    more: 'The public one needs a key; without it the source is off. Any other host is asked without a key too.',
     readers: ['enrichment'],
   },
   BLOCKSCOUT_API_KEY: { form: keyText, unset: 'off', about: "Blockscout's key", readers: ['enrichment'] },
@@ -300,25 +301,25 @@ const upstreams = {
   WEB3BIO_URL: {
     form: httpUrl,
     default: publicHosts.web3bio.url,
-    about: 'web3.bio, for what agents are elsewhere',
+    about: 'web3.bio, for the identities that agents have elsewhere',
     readers: ['enrichment'],
   },
   WEB3BIO_API_KEY: {
     form: keyText,
     unset: 'none',
-    about: 'key of web3.bio, which allows more',
+    about: 'key of web3.bio, which raises its rate limit',
     readers: ['enrichment'],
   },
   GITHUB_URL: {
     form: httpUrl,
     default: publicHosts.github.url,
-    about: "GitHub's API, for the accounts that agents name",
+    about: "GitHub's API, for the GitHub accounts that agents name",
     readers: ['enrichment'],
   },
   GITHUB_TOKEN: {
     form: keyText,
     unset: 'none',
-    about: 'token of GitHub: 5,000 requests an hour with one, 60 without',
+    about: 'GitHub token: 5,000 requests an hour with one, 60 without',
     readers: ['enrichment'],
   },
 } as const satisfies Record<string, Setting>
@@ -328,7 +329,7 @@ const everywhere = {
     form: port,
     unset: `${processorPort(0)} and up, ${enrichmentPort}, ${exportPort}`,
     about: 'TCP port of health and metrics',
-    more: `Unset: processors ${chainNames.map((name, index) => `${processorPort(index)} (${name})`).join(', ')}; enrichment ${enrichmentPort}; export with --every ${exportPort}; the api has them on PORT, graphql on GRAPHQL_PORT. Set, these two have /metrics there alone.`,
+    more: `Unset: processors ${chainNames.map((name, index) => `${processorPort(index)} (${name})`).join(', ')}; enrichment ${enrichmentPort}; export with --every ${exportPort}; the API has them on PORT, GraphQL on GRAPHQL_PORT. If set, these two serve /metrics on it only.`,
     readers: ['processor', 'enrichment', 'api', 'graphql', 'export'],
   },
   LOG_LEVEL: {

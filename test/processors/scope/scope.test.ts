@@ -121,7 +121,7 @@ describe('of a chain with a long history', () => {
     expect(await refused.untilExit()).toBe(1)
     expect(refused.output()).toBe(
       'a backfill of base has not loaded all of blocks 1000 to 1099; finish it with --from 1000 --to 1099 and ' +
-        'SETTLEMENT_SCOPE=all before it is set to verified\n',
+        'SETTLEMENT_SCOPE=all before setting it to verified\n',
     )
     await database.pool.query('delete from backfill')
     const processor = await stage.start(database)

@@ -3,14 +3,14 @@ import type { Queryable } from '../../pool.ts'
 import type { BlockRange } from '../rollup/hourly.ts'
 import { isListed } from '../sql/selectors.ts'
 
-/** What settlements came to: their number, their amount in base units, and the checksum of certificates. */
+/** Totals of settlements: their number, their amount in base units, and the checksum of certificates. */
 interface Sums {
   readonly settlements: number
   readonly amount: bigint
   readonly checksum: bigint
 }
 
-/** Blocks of an archived partition that no certificate's end lies within, and what their settlements came to. */
+/** Blocks of an archived partition with no certificate ending inside them, and the totals of their settlements. */
 export interface ArchivePiece extends BlockRange, Sums {}
 
 /** A partition of a chain that is divided by blocks. */
@@ -64,7 +64,7 @@ export async function countWithin(db: Queryable, chain: string, { fromBlock, toB
   return rows[0]?.settlements ?? 0
 }
 
-/** Where the rows of a range of blocks begin and end in time; nulls: there is none. */
+/** When the rows of a range of blocks begin and end; nulls: there are none. */
 export async function timesWithin(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
   const edge = (order: string) => `(select block_timestamp from settlement
     where chain = $1 and block_number between $2 and $3 order by block_number ${order} limit 1)`
@@ -116,7 +116,7 @@ select (select finalized_block from chain_state where chain = $1) as "finalizedB
   return rows[0] as Obstacles
 }
 
-/** Sums up the rows of a partition for those who count a recipient anew; they count once the archive is recorded. */
+/** Sums up the rows of a partition for those who recount a recipient; they count once the archive is recorded. */
 export async function storeArchiveSums(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
   await db.query('delete from settlement_archive_sum where chain = $1 and archive_block = $2', [chain, fromBlock])
   const { rows } = await db.query<{ settlements: number; amount: string }>({
@@ -169,7 +169,7 @@ select $1, * from unnest($2::int[], $3::int[], $4::bigint[], $5::numeric[], $6::
   })
 }
 
-/** What the archived settlements of a range came to; pieces that reach out of it count for nothing. */
+/** Totals of the archived settlements of a range; pieces that extend beyond it are not counted. */
 export async function archivedSums(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<Sums> {
   const { rows } = await db.query<{ settlements: number; amount: string; checksum: string }>({
     name: 'archived-sums',

@@ -3,7 +3,7 @@ import type { BlockRange } from '../rollup/hourly.ts'
 
 // Tokens whose rows differ from the chain's events. Lists are JSON arrays of rows with the columns' names.
 
-/** What the events of a range of blocks come to, by themselves. */
+/** What follows from the events of a range of blocks alone. */
 export interface EventRows {
   /** Of `registration_transfer`. */
   readonly transfers: string

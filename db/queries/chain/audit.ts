@@ -134,7 +134,7 @@ export async function readUnpaid(db: Queryable, chain: string, { fromBlock, toBl
   return rows
 }
 
-/** What an audit came to. */
+/** The result of an audit. */
 interface AuditCertificate extends BlockRange {
   /** Lowercase hex. */
   readonly firstHash: string
@@ -210,7 +210,7 @@ select $1, $2::int, $3::int, decode(substr($4, 3), 'hex'), decode(substr($5, 3),
 export async function deleteAuditsAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from audit_certificate where chain = $1 and to_block > $2', [chain, block])
   await db.query('delete from head_range where chain = $1 and from_block > $2', [chain, block])
-  // Above the block tokens are made anew; what is wrong below it stays so.
+  // Above the block tokens are derived again; what is wrong below it stays wrong.
   if (block < 0) await db.query('delete from audit_agent where chain = $1', [chain])
   await db.query(
     `update head_range set to_block = $2, next_block = least(next_block, $2 + 1) where chain = $1 and to_block > $2`,

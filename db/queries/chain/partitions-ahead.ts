@@ -56,7 +56,7 @@ interface Range {
   readonly rows: number
 }
 
-/** Throws when there is a table of that name which is no partition: a chain called `hourly` would have one. */
+/** Throws when there is a table of that name that is not a partition: a chain called `hourly` would have one. */
 async function isAttached(db: Queryable, table: string): Promise<boolean> {
   const { rows } = await db.query<{ attached: boolean }>(
     'select relispartition as attached from pg_class where oid = to_regclass($1)',

@@ -13,7 +13,7 @@ export async function tokensChangedAbove(db: Queryable, chain: string, block: nu
   return rows.map(({ id }) => id)
 }
 
-/** Deletes the registrations that changed above a block, with their metadata: their state below it is written anew. */
+/** Deletes the registrations that changed above a block, with their metadata: their state below it is written again. */
 export async function deleteTokensChangedAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query(
     `with changed as (
@@ -137,7 +137,7 @@ export async function moveCursorBack(
 
 /**
  * Empties the chain's settlements at once, however many there are; readers wait for the end of the transaction. Who
- * began to read before it, and has not come to the settlements yet, finds none.
+ * began to read before it, and has not reached the settlements yet, finds none.
  */
 export async function truncateSettlements(db: Queryable, chain: string): Promise<void> {
   await db.query(`truncate ${pg.escapeIdentifier(`settlement_${chain}`)}`)

@@ -135,7 +135,7 @@ export async function addRecipients(
 }
 
 /**
- * Ends the recipients that are no address of an account in the directory any more: blocks up to `finalBlock`, which are not written again,
+ * Ends the recipients that are no longer an address of an account in the directory: blocks up to `finalBlock`, which are not written again,
  * have theirs. Call under `lockScope`.
  */
 export async function endRecipients(db: Queryable, chain: string, finalBlock: number): Promise<number> {
@@ -148,7 +148,7 @@ export async function endRecipients(db: Queryable, chain: string, finalBlock: nu
   return rowCount ?? 0
 }
 
-/** A known recipient of whose settlements some are not loaded: those of `nextBlock` to `toBlock`. */
+/** A known recipient with settlements that are not loaded yet: those of blocks `nextBlock` to `toBlock`. */
 interface WaitingRecipient {
   readonly address: Buffer
   readonly nextBlock: number

@@ -31,7 +31,7 @@ function ofSearch(q: string, filter: DiscoveryFilter) {
   const asked = askedBy(q, null)
   const { values, ...conditions } = conditionsOf({ ...filter, q: null }, { named: null, before: asked.values })
   const counted = { lookedUp: (fids: string) => lookedUp(conditions, fids), parts: partsOf(conditions) }
-  // Found in different ways an agent is there more than once. There are no more than are counted.
+  // An agent that is found in several ways appears more than once. There are at most as many as are counted.
   const text = `
 with ${searchedHits(asked, counted)},
 base as materialized (select distinct on (fid) * from hit)
@@ -53,7 +53,7 @@ ${answer(`not exists (select from found where place > ${mostAgents})`)}`
 }
 
 interface Conditions {
-  /** Of filters that are no facets. */
+  /** For filters that are not facets. */
   readonly others: readonly string[]
   /** Of the facets that are asked for. */
   readonly fits: ReadonlyMap<Facet, string>

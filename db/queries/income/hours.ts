@@ -23,7 +23,7 @@ interface Pass {
 }
 
 /**
- * Sums up anew the income of hours that are due. What is stored of them becomes what their payments say, so that it
+ * Sums up again the income of hours that are due. What is stored of them becomes what their payments say, so that it
  * does not matter how often an hour is taken; of archived settlements it stays what it was. Returns how many hours were taken.
  */
 export async function sumDueHours(db: Queryable, { hours, payments }: Pass): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, noteHours } from '../sql/income.ts'
 
-/** An address whose rings are to be looked for anew. */
+/** An address whose rings are to be searched for again. */
 interface DueAddress {
   /** Lowercase hex, without 0x. */
   readonly address: string

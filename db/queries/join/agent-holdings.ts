@@ -1,7 +1,7 @@
 // Statements that work out what agents hold and held. The parameter $1 is the FIDs.
 
 /**
- * Relations of the holdings of the FIDs and, in `summed`, of what those of each come to.
+ * Relations of the holdings of the FIDs and, in `summed`, of their totals for each FID.
  *
  * Rules: a holding counts when its address verifies or verified the FID, unless the verification had ended before the
  * registration came. It is current when the address has the registration and is verified now. A verification that ended

@@ -35,7 +35,7 @@ export async function deriveAgents(db: Queryable, { fids, chainOrder, now }: Der
   return large.length === 0 ? rows : [...rows, ...(await deriveFromSums(db, { fids: large, chainOrder, now }))]
 }
 
-/** Derives large holders from what their holdings came to last. Those never derived before stay as they are. */
+/** Derives large holders from the latest totals of their holdings. Those never derived before stay as they are. */
 export async function deriveFromSums(db: Queryable, { fids, chainOrder, now }: Derivation): Promise<AgentChange[]> {
   const { rows: known } = await db.query<{ fid: number }>({
     name: 'summed-holders',

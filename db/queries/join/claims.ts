@@ -27,7 +27,7 @@ interface NewClaim extends ClaimKey {
   readonly evidence: string
 }
 
-/** What an accepted claim came to. */
+/** The result of an accepted claim. */
 export interface ClaimOutcome {
   /** Time of the first of the fid's claims that stood. */
   readonly claimedAt: Date

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { mostAgentsOfSite } from './edges.ts'
 
-// Whose edges are to be derived anew: what happened is turned into agents that are due, and those are derived.
+// Which agents' edges must be derived again: events are turned into agents that are due, and those are derived.
 
 /** Asks for a look at agents, in the index or just gone from it. */
 export async function noteEdgeEvents(db: Queryable, fids: readonly number[]): Promise<void> {

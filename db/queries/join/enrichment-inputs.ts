@@ -109,7 +109,7 @@ select source, 'fid:' || fid as subject, $3::timestamptz, 2 from noted order by 
   })
 }
 
-/** Derives anew the agents that one of these sources was never asked about: it was off when they were listed. */
+/** Derives again the agents that one of these sources was never asked about, because it was off when they were listed. */
 export async function noteAgentsUnknownTo(db: Queryable, sources: readonly string[]): Promise<void> {
   await db.query({
     name: 'note-agents-unknown-to',

@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { derivedHoldings, holdingWrites } from './agent-holdings.ts'
 
 // Agents to whose addresses very many registrations were transferred, which anybody can do. Their holdings are derived
-// outside the join's lock, so that nobody waits for them; the agent's row follows from what they came to.
+// outside the join's lock, so that nobody waits for them; the agent's row is derived from their totals.
 
 /** Transfers to the addresses of an agent that is derived with all others; more take longer than those may wait. */
 const mostTransfers = 2_000
@@ -56,7 +56,7 @@ select l.fid, set_config('enable_seqscan', 'off', true), set_config('jit', 'off'
   return rows[0]
 }
 
-/** Derives the holdings of a large holder, and keeps what they come to. */
+/** Derives the holdings of a large holder, and stores their totals. */
 export async function deriveLargeHolder(db: Queryable, fid: number, now: Date): Promise<void> {
   await db.query({
     name: 'derive-large-holder',

@@ -46,7 +46,7 @@ interface Gap {
   readonly command: string
 }
 
-/** What blocks came to, for whoever wants to compare it with another index or source. */
+/** Totals of blocks, for comparison with another index or source. */
 interface Certificate {
   readonly by: 'backfill' | 'audit'
   readonly from_block: number

@@ -62,7 +62,7 @@ function statement({ limit, settlementOverloads }: AllSettlementsPage) {
 
 const addressesOf = (fid: string) => `select unnest(verified_addresses) from agent where fid = ${fid}`
 
-/** Conditions on whom they were paid to and where they stand, beside those of every list. */
+/** Conditions on the recipient and the place of a settlement, in addition to those of every list. */
 function ownConditions(
   { fid, recipient, tx_hash }: AllSettlementsFilter,
   parameter: (v: unknown, t: string) => string,

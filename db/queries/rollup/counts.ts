@@ -105,13 +105,13 @@ delete from recipient_counts where address in (select address from gone)`,
   })
 }
 
-/** Agents whose stored counts are not those of their addresses, with what those come to. */
+/** Agents whose stored counts differ from those of their addresses, with the latter. */
 export async function movedCounts(db: Queryable): Promise<SettlementCounts[]> {
   const { rows } = await db.query<SettlementCounts>({ name: 'moved-counts', text: movedWhere('true') })
   return rows
 }
 
-/** Those of some agents whose stored counts are not those of their addresses, with what those come to. */
+/** Those of the given agents whose stored counts differ from those of their addresses, with the latter. */
 export async function movedCountsOf(db: Queryable, fids: readonly number[]): Promise<SettlementCounts[]> {
   const { rows } = await db.query<SettlementCounts>({
     name: 'moved-counts-of',

@@ -121,7 +121,7 @@ const isRolledUp = `not exists (select from settlement_unrolled u
                     where u.chain = $1 and s.block_number between u.from_block and u.to_block)`
 
 /**
- * Counts recipients of a chain anew, from their settlements in blocks that are rolled up: for rows that came into such
+ * Counts recipients of a chain again, from their settlements in blocks that are rolled up: for rows that came into such
  * blocks later. Call under `lockRollup`, in the transaction that adds the rows. It reads all that the recipients
  * received on the chain, so give it some hundreds at most.
  */
@@ -134,7 +134,7 @@ export async function recountRecipients(db: Queryable, chain: string, recipients
 }
 
 /**
- * Counts the recipients of settlements in blocks from `block` on anew. Call under `lockRollup` after `rewindRollup`,
+ * Recounts the recipients of settlements in blocks from `block` on. Call under `lockRollup` after `rewindRollup`,
  * while the settlements are still there. It reads all that they ever received on the chain: what a payer's newest
  * settlement below the block is, nothing else tells.
  */

@@ -15,7 +15,7 @@ interface RankingOptions {
 }
 
 /**
- * Makes all rankings anew: of each period, measure and chain, with and without payments from an agent's own addresses.
+ * Recreates all rankings: for each period, measure and chain, with and without payments from an agent's own addresses.
  * The first round of a UTC day is remembered as the beginning of that day. Ranks that did not change are not written.
  */
 export async function refreshRankings({ pool, now, settlementOverloads }: RankingOptions): Promise<void> {

@@ -63,7 +63,7 @@ select (select count(*)
   return rows[0] as { agents: number; numbers: number }
 }
 
-/** Blocks that were certified, and what their settlements came to. */
+/** Blocks that were certified, and the totals of their settlements. */
 interface CertifiedRange {
   readonly chain: string
   readonly by: 'backfill' | 'audit'

@@ -16,7 +16,7 @@ export interface StoredAccount {
   readonly accountCreatedAt: Date | null
 }
 
-/** What its public repositories come to. */
+/** Totals of its public repositories. */
 export interface StoredWork {
   readonly totalStars: number | null
   readonly topLanguages: readonly string[]

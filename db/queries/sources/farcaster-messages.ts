@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-/** A message about an address, and what checking it came to. */
+/** A message about an address, and the result of checking it. */
 export interface StoredMessage {
   readonly fid: number
   readonly hash: Uint8Array

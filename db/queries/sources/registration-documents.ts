@@ -86,7 +86,7 @@ interface RegistrationUri {
   readonly version?: { readonly etag: string | null; readonly lastModified: string | null }
 }
 
-/** Undefined: there is no such registration (any more). */
+/** Undefined: there is no such registration, or no longer. */
 export async function readRegistrationUri(
   db: Queryable,
   { chain, agentId }: RegistrationKey,

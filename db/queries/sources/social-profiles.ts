@@ -44,7 +44,7 @@ const partColumns = {
   twitter: 'twitter',
 } as const
 
-/** Sets one part of a profile that is stored; others are nobody's in the index. Unchanged: nothing is written. */
+/** Sets one part of a stored profile; accounts without one are not in the index. Unchanged: nothing is written. */
 export async function setProfilePart(
   db: Queryable,
   { fid, part, text, now }: { fid: number; part: keyof typeof partColumns; text: string | null; now: Date },
@@ -60,7 +60,7 @@ export async function setProfilePart(
 /** Steps in which the last message moves: an account that posts every second costs one write a minute. */
 const activityStep = '1 minute'
 
-/** Moves the last message of profiles that are stored; others are nobody's in the index. */
+/** Advances the last message of stored profiles; accounts without one are not in the index. */
 export async function noteActivity(
   db: Queryable,
   messages: readonly { readonly fid: number; readonly at: Date }[],

@@ -11,7 +11,7 @@ interface Probe {
   readonly latencyMs: number | null
 }
 
-/** Keeps the checks of one look at an agent, counts its day anew, and forgets what is too old of this agent. */
+/** Keeps the checks of one look at an agent, recounts its day, and forgets what is too old of this agent. */
 export async function keepProbes(db: Queryable, fid: number, probes: readonly Probe[], now: Date): Promise<void> {
   await db.query({
     name: 'keep-probes',

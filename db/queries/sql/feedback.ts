@@ -67,7 +67,7 @@ const tagObject = `json_build_object('tag', t.tag, 'feedback', t.feedback, 'medi
 const median = (value: string, filter = 'true') =>
   `percentile_disc(0.5) within group (order by ${value}) filter (where ${filter})`
 
-/** JSON of what the feedback comes to on the registrations that an agent holds now. */
+/** JSON of the totals of feedback on the registrations that an agent holds now. */
 export const feedbackSummary = (agent: string) => `(
 with given as materialized (
   select f.client, f.block_timestamp, f.revoked_block is null as stands, ${answered(agent)} as answered, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value

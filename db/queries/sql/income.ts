@@ -109,7 +109,7 @@ export const isRolledUp = (payment: string) => `not exists (
           select from settlement_unrolled u
            where u.chain = ${payment}.chain and ${payment}.block_number between u.from_block and u.to_block)`
 
-/** A statement that has hours summed up anew: of a statement with the columns recipient, chain and hour. */
+/** A statement that has hours summed up again: those of a statement with the columns recipient, chain and hour. */
 export const noteHours = (hours: string) => `
 insert into income_due (recipient, chain, hour)
 select distinct recipient, chain, hour from (${hours}) hours order by 1, 2, 3

@@ -28,7 +28,7 @@ interface Counted {
 
 /**
  * A statement with the columns address, `<name>` and, if wanted, `<name>_amount` and newest_at, whose rows, summed up
- * by address, are what counting the settlements themselves comes to, to the row. Windows since the first block come
+ * by address, are exactly what counting the settlements themselves would give, to the row. Windows since the first block come
  * from the totals and full hours from the hours; the hour that a window begins in, and blocks that are not rolled up,
  * from the settlements. An address without a settlement may be absent.
  */

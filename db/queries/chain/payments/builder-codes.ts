@@ -43,7 +43,7 @@ const isStored = (row: string) => `(exists (select from settlement s
                 where (s.chain, s.block_number, s.log_index) = (${row}.chain, ${row}.block_number, ${row}.log_index))
       or exists (select from payment p
                 where (p.chain, p.block_number, p.log_index) = (${row}.chain, ${row}.block_number, ${row}.log_index)))`
-/** Of the codes of everything in a range those of what is stored of it: whoever its recipient is. */
+/** Of all codes in a range, those that belong to stored rows, whoever the recipient is. */
 const expected = `expected as materialized (select * from ${given} e where ${isStored('e')} and not ${ofBackfill('e')})`
 /** Rows of the range that should not be; those of a backfill are left alone. */
 const isWrong = `t.chain = $2 and t.block_number between $3 and $4 and not ${ofBackfill('t')}

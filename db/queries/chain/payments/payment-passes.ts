@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../pool.ts'
 
-/** Blocks that were read before payments were, and how far a second pass over them is. */
+/** Blocks that were read by a version without payments, and how far a second pass over them is. */
 export interface PaymentPass {
   readonly fromBlock: number
   /** Inclusive. */
@@ -66,7 +66,7 @@ update payment_pass
   return rowCount === 1
 }
 
-/** Ends the passes of a chain at a block, because the rows above it go. One that was beyond it begins anew. */
+/** Ends the passes of a chain at a block, because the rows above it are deleted. One that was beyond it starts over. */
 export async function cutPasses(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from payment_pass where chain = $1 and from_block > $2', [chain, block])
   await db.query(

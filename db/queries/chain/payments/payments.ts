@@ -24,7 +24,7 @@ export async function deletePaymentsWithin(
   await db.query('delete from payment where chain = $1 and block_number between $2 and $3', [chain, fromBlock, toBlock])
 }
 
-/** What the payments of a range come to: how many, and the sum modulo 2^64 of the first eight bytes of the SHA-256 of each. */
+/** Totals of the payments of a range: how many, and the sum modulo 2^64 of the first eight bytes of the SHA-256 of each. */
 export async function tallyPaymentsWithin(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
   const { rows } = await db.query<{ payments: number; checksum: string }>({
     name: 'tally-payments-within',

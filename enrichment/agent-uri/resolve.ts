@@ -24,7 +24,7 @@ type Resolved =
   | { readonly status: 'unchanged' }
   /** The URI or the file itself says that there is nothing to read. */
   | { readonly status: 'empty' | 'unsupported' | 'invalid'; readonly settled: boolean }
-  /** No file this time: nobody answers, or what answers is no registration file. */
+  /** No file this time: nobody answers, or the answer is not a registration file. */
   | { readonly status: 'failed'; readonly word: 'unreachable' | 'invalid'; readonly reason: string }
 
 export type Resolve = (uri: string, known?: Version) => Promise<Resolved>

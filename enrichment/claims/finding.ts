@@ -13,7 +13,7 @@ type EndReason =
 /** Why a claim is suspended: what may end it, or hubs that disagree, which never does. */
 type DoubtReason = EndReason | 'disputed'
 
-/** What checking a standing claim came to. */
+/** The result of checking a standing claim. */
 export type Finding =
   | { readonly kind: 'holds' }
   /** Somebody did not answer, which says nothing about the claim. */

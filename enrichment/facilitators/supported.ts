@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Accounts that one answer may name. A facilitator has some dozens; more is no answer. */
+/** Accounts that one answer may name. A facilitator has some dozens; an answer with more is not accepted. */
 const mostSigners = 500
 
 /**
@@ -11,7 +11,7 @@ const supported = z.object({
   signers: z.record(z.string(), z.array(z.string())).optional(),
 })
 
-/** Accounts of EVM chains that an answer names, lowercase and each once; undefined: it is no such answer. */
+/** Accounts of EVM chains that an answer names, lowercase and each once; undefined: it is not such an answer. */
 export function signersOf(answer: unknown): string[] | undefined {
   const { data } = supported.safeParse(answer)
   if (!data) return undefined

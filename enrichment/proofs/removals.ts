@@ -88,7 +88,7 @@ async function provenRemoval(
   return proved.key === 'held' ? judged : null
 }
 
-/** Undefined: there is no answer, or nobody may be asked now. What is not known ends nothing. */
+/** Undefined: there is no answer, or nobody can be asked now. What is unknown ends nothing. */
 async function unlessSilent<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask()

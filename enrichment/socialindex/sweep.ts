@@ -53,7 +53,7 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
 
   /**
    * The sets of FIDs that may differ from what is stored, and the FIDs that the hub answers badly, which are read again
-   * by themselves later. Where the host answers in bulk, nobody is read one by one but whom it leaves out. Throws when
+   * by themselves later. If the host answers in bulk, only accounts that it leaves out are read one by one. Throws when
    * so many are answered badly that it must be the host.
    */
   async function changedSets(fids: readonly number[], failures: number): Promise<ChangedSets> {

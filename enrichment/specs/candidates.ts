@@ -98,7 +98,7 @@ function below(url: URL, path: string): URL {
   return place
 }
 
-/** Templates that nobody filled in are no addresses. */
+/** Templates that nobody filled in are not addresses. */
 function toUrl(text: string | null): URL | undefined {
   if (text === null || !/^https?:\/\//i.test(text) || /[{}]/.test(text)) return undefined
   const url = URL.parse(text)

@@ -77,7 +77,7 @@ function pricesAfter(before: KnownDocument | undefined, { found, prices = before
   return prices.length === 0 && !found && before?.content ? before.prices : prices
 }
 
-/** Whether a tool that keeps its name has another definition: whoever agreed to the one has the other now. */
+/** Whether a tool kept its name but changed its definition: whoever agreed to the old one now has the new one. */
 function hasChangedTool(before: SpecContent | undefined, after: SpecContent | undefined): boolean {
   const known = new Map(before?.tools.map((name, index) => [name, before.toolHashes?.[index]]))
   return (

@@ -28,7 +28,7 @@ export interface Check {
     readonly content: SpecContent
     readonly sha256: Buffer
     readonly version: Version
-    /** What the signatures of an A2A card are worth; null: it is no card. */
+    /** What the signatures of an A2A card are worth; null: it is not a card. */
     readonly cardSignature: CardSignature | null
   }
   /** What the document, or a demand for payment, asks for; undefined: this answer does not say. */

@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts'
 
 /**
  * Throws a Refusal when what happens from a block on would change settlements that are archived: their rows are not in the
- * database, so nothing can be counted anew.
+ * database, so nothing can be recounted.
  */
 export async function refuseArchived(db: Queryable, { name }: ChainSettings, fromBlock: number): Promise<void> {
   const archived = await readArchived(db, name)

@@ -22,7 +22,7 @@ export class SourceFailure extends Error {
   }
 }
 
-/** How a question to a source failed: it asked for a pause, answered what is no use, or did not answer. */
+/** How a question to a source failed: it asked for a pause, gave an answer that cannot be used, or did not answer. */
 const failureKinds = ['busy', 'useless', 'silent'] as const
 type FailureKind = (typeof failureKinds)[number]
 

@@ -10,7 +10,7 @@ import type { ScopeLoader } from './scope/loader.ts'
 const lateMs = 2 * 60_000
 /** Milliseconds without progress after which a processor counts as hung. */
 const stuckMs = 10 * 60_000
-/** An audit asks a source twelve times before it gives it up, and a source that is away is no reason to restart the tip. */
+/** An audit asks a source twelve times before it gives up, and a source that is down is no reason to restart the tip. */
 const auditStuckMs = 60 * 60_000
 /** Seconds that the newest indexed block may be old where a node tells the tip, */
 const objectiveAtTip = 2 * 60
@@ -24,7 +24,7 @@ interface Beside {
   /** Of the history of recipients that became known, when not every settlement is kept. */
   readonly loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefined
   readonly auditor?: Pick<Auditor, 'mended' | 'blocksToGo' | 'silentSince'> | undefined
-  /** What the chain's backfills have loaded; they are commands, which tell nothing at /metrics themselves. */
+  /** What the chain's backfills have loaded; they are commands, which have no /metrics themselves. */
   readonly loads?: () => Promise<{ readonly blocksToGo: number; readonly settlements: number }>
 }
 

@@ -2,7 +2,7 @@ import { SourceWatch } from './failures.ts'
 import type { ChainBlock } from './mapping/block.ts'
 import type { UnpaidCount } from './mapping/settle-blocks.ts'
 
-/** What the blocks of one transaction came to. */
+/** Totals of the blocks of one transaction. */
 interface Counts {
   settlements: number
   unpaid: number

@@ -52,7 +52,7 @@ export async function readSettled(
   }
 }
 
-/** What of it the processor keeps: no backfill loads it, and it pays whom the scope is about. */
+/** The part that the processor keeps: no backfill loads it, and its recipient is within the scope. */
 export async function keptOf(
   db: Queryable,
   chain: ChainSettings,

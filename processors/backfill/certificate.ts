@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts'
 import { addPaymentTally, emptyPaymentTally } from '../store/payment-tally.ts'
 import { addTally, emptyTally, type Tally } from './row-pages.ts'
 
-/** What a range of blocks came to, for whoever wants to compare it with another index or source. */
+/** Totals of a range of blocks, for comparison with another index or source. */
 export interface Certificate extends Tally {
   readonly firstBlock: number
   readonly lastBlock: number

@@ -18,7 +18,7 @@ const valueOfDigit = Uint8Array.from({ length: 256 }, (_, code) => {
   return Number.isNaN(value) ? 0xff : value
 })
 
-/** Copies bytes that stand as hex digits in a text into a row. Throws when one is no digit. */
+/** Copies bytes, written as hex digits in a text, into a row. Throws at anything that is not a hex digit. */
 export function decode(text: Buffer, from: number, page: Buffer, to: number, bytes: number): void {
   let seen = 0
   for (let step = 0; step < bytes; step++) {

@@ -129,7 +129,7 @@ function refuseOverlap({ name }: ChainSettings, range: Range, others: readonly B
   )
 }
 
-/** The part of a range that the processor has not indexed itself; it may be empty. Blocks below every token are nobody's. */
+/** The part of a range that the processor has not indexed itself; it may be empty. Blocks below every token belong to nobody. */
 async function behindProcessor(db: Queryable, chain: ChainSettings, range: Range): Promise<Range> {
   const state = await readChainState(db, chain.name)
   const first = Math.min(...chain.tokens.map((token) => token.fromBlock))

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 /** Rows go to the database in pages of this size. */
 const pageBytes = 256 * 1024
 
-/** What some rows come to, whatever their order: rows and amount add up, and so do the checksums. */
+/** Totals of some rows, whatever their order: rows and amounts add up, and so do the checksums. */
 export interface Tally {
   settlements: number
   /** Base units. */

@@ -48,7 +48,7 @@ export async function tallyStored(
   )
 }
 
-/** What encoded rows of a chain come to. Throws when one has another shape than a settlement. */
+/** Totals of encoded rows of a chain. Throws when one does not have the shape of a settlement. */
 export async function tallyOf(stream: Readable, chain: BackfillConfig['chain']['name']): Promise<Tally> {
   const tally = await tallyRows(stream, rowTemplate(chain))
   if (!tally) throw new Error(`a settlement of ${chain} has another shape than its row`)
@@ -124,7 +124,7 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
 /** What of a shard's blocks is not among its settlements. */
 type Beside = Pick<BlockEncoder, 'unpaid' | 'payments' | 'codes'>
 
-/** What a source says of a shard's blocks now. `onFound` hears of what are no settlements, piece by piece. */
+/** What a source says of a shard's blocks now. `onFound` receives what is not a settlement, piece by piece. */
 export async function certifySource(
   history: History,
   config: Pick<BackfillConfig, 'chain' | 'tokens' | 'second'>,

@@ -16,7 +16,7 @@ export interface History {
   open(fromBlock: number, toBlock: number): Promise<Answer>
   /** Reads blocks that the scanner does not understand. Throws when they are none. */
   parse(text: Buffer, at: number): { blocks: readonly ArchiveBlock[]; end: number }
-  /** Undefined: it is no archive that could hold any. */
+  /** Undefined: it is not an archive that could hold any. */
   readonly traces: TraceArchive | undefined
 }
 

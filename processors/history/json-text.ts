@@ -8,7 +8,7 @@ export function stands(text: Buffer, at: number, expected: Buffer): boolean {
   return true
 }
 
-/** Behind the closing quote of a string of a known length; -1: it has another length, or is no string. */
+/** The place after the closing quote of a string of known length; -1: it has another length, or is not a string. */
 export function endOfString(text: Buffer, start: number, length: number): number {
   return text[start - 1] === quote && text[start + length] === quote ? start + length + 1 : -1
 }

@@ -24,7 +24,7 @@ const maxAnswerBytes = 64 * 1024 * 1024
 /** Most characters that a message shows of an error's text or of an answer. */
 const maxErrorText = 1_000
 const maxShown = 80
-/** Short pauses are made without a word, so many in a row; who asks for a longer one is told of. */
+/** Short pauses are not logged, up to so many in a row; longer ones are. */
 const maxQuietAttempts = 4
 const quiet = { baseMs: 400, capMs: 5_000 }
 
@@ -57,7 +57,7 @@ export class RpcClient {
   /** When the next request may be sent; milliseconds since 1970. */
   #quietUntil = 0
 
-  /** Throws when the address is no http one. */
+  /** Throws when the address is not http(s). */
   constructor(url: string) {
     this.#url = new URL(url)
     this.name = `the RPC endpoint ${hostOf(url)}`

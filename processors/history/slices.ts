@@ -8,7 +8,7 @@ const inFlight = 2
 const alignment = 10_000
 const firstSliceBlocks = 2 * alignment
 const largestSliceBlocks = 64 * alignment
-/** A slice that came to less is followed by longer ones, one that came to more by shorter ones; bytes, unpacked. */
+/** After a smaller slice longer ones are asked for, after a larger one shorter ones; bytes, unpacked. */
 const smallSliceBytes = 4 * 1024 * 1024
 const largeSliceBytes = 64 * 1024 * 1024
 

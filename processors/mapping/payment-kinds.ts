@@ -45,7 +45,7 @@ const permit2 = (kind: ContractKind): KindRule => ({
   },
 })
 
-/** The table of kinds: what is said of a kind here is all that the indexing of one needs, beside its contracts. */
+/** The table of kinds: a row is all that indexing a kind needs, besides its contracts. */
 const kinds: Readonly<Record<ContractKind, KindRule>> = {
   permit2_exact: permit2('permit2_exact'),
   permit2_upto: permit2('permit2_upto'),

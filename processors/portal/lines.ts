@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { piecesOf, silenceMs } from '../http.ts'
 
-/** A block's line may be this long, in bytes; a longer one is no line of the Portal. */
+/** Longest line of a block, in bytes; a longer one does not come from the Portal. */
 const maxLineBytes = 64 * 1024 * 1024
 /** Waiting for one line may take so long in all, however steadily it drips. */
 const maxLineMs = 4 * silenceMs

@@ -18,7 +18,7 @@ interface PortalOptions {
   readonly watch?: SourceWatch
 }
 
-/** A batch is handed over when its lines, unpacked, come to this many bytes; two wait while one is written. */
+/** A batch is handed over once its lines, unpacked, reach this many bytes; two wait while one is written. */
 const maxBatchBytes = 16 * 1024 * 1024
 /** Age at which a batch is handed over: a long search of empty blocks is not lost with the process. */
 const maxBatchMs = 5_000

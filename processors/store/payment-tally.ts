@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { PaymentRow } from '../mapping/payments.ts'
 
-/** What some payments come to, whatever their order. */
+/** Totals of some payments, whatever their order. */
 export interface PaymentTally {
   readonly payments: number
   /** Sum, modulo 2^64, of the first eight bytes of the SHA-256 of each; `tallyPaymentsWithin` makes the same of rows. */

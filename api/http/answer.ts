@@ -57,7 +57,7 @@ export function answerAlways(content: Content, maxAgeSeconds: number): RequestHa
   return (req, res) => sendContent(req, res, content, maxAgeSeconds)
 }
 
-/** 200 in the encoding the client likes best, or 304 when it has that already. */
+/** 200 in the encoding the client prefers, or 304 if the client already has it. */
 async function sendContent(req: Request, res: Response, content: Content, maxAgeSeconds: number): Promise<void> {
   const { body, length, encoding, etag } = await content.in(chooseEncoding(req.headers['accept-encoding']))
   res.setHeader('Cache-Control', `public, max-age=${maxAgeSeconds}`)
@@ -72,7 +72,7 @@ async function sendContent(req: Request, res: Response, content: Content, maxAge
 
 /**
  * Whether an If-None-Match header names the tag. Express' own test is not used: it takes `Cache-Control: no-cache`
- * for a wish to get the body again, and clients send that with every condition they set by hand.
+ * for a wish to get the body again, but clients send that with every condition set by hand.
  */
 export function holds(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
@@ -94,7 +94,7 @@ const understood = new LRUCache<string, { readonly route: Route; readonly input:
   max: 4_096,
 })
 
-/** Path parameters refuse what they cannot be; query parameters take everything. */
+/** Path parameters refuse invalid values; query parameters accept everything. */
 export function parseRequest(
   { params, query }: Route,
   req: { readonly params: object; readonly query: object },

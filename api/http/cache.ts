@@ -21,7 +21,7 @@ interface CacheOptions {
   readonly now: () => number
 }
 
-/** The one agent or address that an entry is about; none of both: it is about many. */
+/** The one agent or address that an entry is about; neither: it is about many. */
 export interface Subject {
   readonly fid?: unknown
   readonly address?: unknown
@@ -32,11 +32,11 @@ const entryOverheadBytes = 1_024
 
 /**
  * Values by key for a while, in this process. One load at a time for a key: those who ask meanwhile wait for it.
- * A failed load is told to all of them and not kept. The least recently used entries leave first.
+ * A failed load rejects for all of them and is not kept. The least recently used entries leave first.
  */
 export class Cache<V extends Sized> {
   readonly #entries: LRUCache<string, Made<V>, Loading<V>>
-  /** What entries are about that are still being loaded. */
+  /** What the entries that are still loading are about. */
   readonly #loading = new Map<string, Subject>()
   readonly #now: () => number
 
@@ -47,7 +47,7 @@ export class Cache<V extends Sized> {
       sizeCalculation: ({ value }, key) => entryOverheadBytes + key.length + (value?.bytes ?? 0),
       perf: { now },
       ttlResolution: 0,
-      // What was evicted while it was loaded still answers those who wait for it, and nobody after them.
+      // An entry that was evicted while loading still answers those who wait for it, but nobody after them.
       ignoreFetchAbort: true,
       fetchMethod: (key, _stale, { context }) => this.#load(key, context),
     })
@@ -73,7 +73,7 @@ export class Cache<V extends Sized> {
     if (made) this.#entries.set(key, { ...made }, { noUpdateTTL: true })
   }
 
-  /** Forgets what is about many, and of what is about one the entries that `isTouched` names. */
+  /** Forgets entries about many, and those entries about one that `isTouched` names. */
   evict(isTouched: (subject: Subject) => boolean): void {
     const entries = [
       ...this.#loading,

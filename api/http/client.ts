@@ -7,7 +7,7 @@ const ipv6PrefixBits = 64
 
 /**
  * Who is limited: the IPv4 address, or the /64 of an IPv6 address. `ip` is what Express makes of the socket and of
- * TRUST_PROXY_HOPS; some proxies leave a port on it, which must not make a new client. What is no address at all
+ * TRUST_PROXY_HOPS; some proxies leave a port on it, which must not make a new client. Anything that is not an address
  * shares one bucket.
  */
 export function clientOf(ip = ''): string {
@@ -19,7 +19,7 @@ export function clientOf(ip = ''): string {
   return client
 }
 
-/** Each request asks more than once, and reading an address takes longer than everything else that counting does. */
+/** Each request asks more than once, and parsing an address takes longer than the rest of the counting. */
 const rememberedClients = 4_096
 const clients = new Map<string, string>()
 

@@ -15,7 +15,7 @@ interface Representation {
   readonly body: Buffer | string
 }
 
-/** Up to here a body is copied on its way out rather than passed beside its header. */
+/** Bodies up to this size are copied into one write with their header instead of being passed separately. */
 const largestJoined = 65_536
 
 /**
@@ -38,9 +38,9 @@ export class Content {
     /** Media type with its charset. */
     readonly type: string,
     readonly text: Buffer,
-    /** Where the next page of a list is; undefined: it is no page, or the last. */
+    /** Where the next page of a list is; undefined: this is not a page, or the last one. */
     readonly next?: string,
-    /** What the answer tells beside its body. */
+    /** Further headers of the answer. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     this.#digest = createHash('sha256').update(text).digest('base64url').slice(0, 27)
@@ -107,7 +107,7 @@ export function chooseEncoding(header: string | undefined): Encoding {
 const rememberedHeaders = 256
 const chosen = new Map<string, Encoding>()
 
-/** The order of those that are wanted equally. */
+/** The order among encodings of equal weight. */
 const preferred: Encoding[] = ['br', 'gzip', 'identity']
 
 function weigh(header: string): Encoding {
@@ -117,7 +117,7 @@ function weigh(header: string): Encoding {
   return negotiator.encoding(preferred, { preferred }) ?? 'identity'
 }
 
-/** What the library can do since 1.0 and its types do not say yet. */
+/** What the library has been able to do since 1.0, though its types do not say so yet. */
 interface Preferring {
   encoding<E>(available: readonly E[], options: { preferred: readonly E[] }): E | undefined
 }

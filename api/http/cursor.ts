@@ -24,7 +24,7 @@ interface List {
 const version = 1
 const markBytes = 8
 
-/** What stands in `cursor`. Undefined: it is not there; empty: the first page. */
+/** The value of `cursor`. Undefined: not given; empty: the first page. */
 export const cursorParameter = z
   .unknown()
   .optional()
@@ -40,17 +40,17 @@ export const cursorParameter = z
     override: { type: 'string', maxLength: queryLimits.cursorCharacters },
   })
 
-/** The cursor behind a row, given the values of its order as text. */
+/** The cursor of the page after a row, given the values of its order as text. */
 function writeCursor(list: List, values: readonly string[]): string {
   const bytes = Buffer.concat([Buffer.of(version), markOf(list), Buffer.from(values.join(' '))])
   return bytes.toString('base64url')
 }
 
 /**
- * The values a page begins behind; undefined: it is the first. A cursor carries values and no row's id, so that it
- * outlives its row, and no signature: a forged one is another place in a list that anybody may read.
+ * The values after which a page begins; undefined: it is the first. A cursor carries values and no row's id, so that it
+ * outlives its row, and no signature: a forged one is just another place in a list that anybody may read.
  *
- * Throws ERR_NOT_FOUND for what is no cursor of this list: with the first page in its place a client would loop without end.
+ * Throws ERR_NOT_FOUND if it is not a cursor of this list: given the first page instead, a client would loop forever.
  */
 export function readCursor(list: List, cursor: string | undefined): string[] | undefined {
   if (cursor === undefined || cursor === '') return undefined
@@ -86,16 +86,16 @@ interface ListPage {
   readonly count: number
   /** Values of the last row's order; null: no row follows. */
   readonly next: readonly string[] | null
-  /** Since when all rows are there; null: none was archived. */
+  /** From when on all rows are there; null: none were archived. */
   readonly availableSince?: string | null
 }
 
-/** A body with what the header `Link` says of the next page. */
+/** A body, and what the header `Link` says about the next page. */
 export interface PagedBody {
   readonly body: string
   /** Whole URL; undefined: this is the last page. */
   readonly next: string | undefined
-  /** What the answer tells beside its body; scripts on other origins may read it. */
+  /** Further headers of the answer; scripts on other origins may read them. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -113,7 +113,7 @@ export function pagedBody(
   return { body, next: cursor === null ? undefined : `${url}?${queryText({ ...query, cursor })}` }
 }
 
-/** Members of a list some of whose rows were archived say since when they are there. */
+/** If rows of a list were archived, its members say from when on rows are there. */
 export function withSince(
   members: Record<string, string>,
   { availableSince }: Pick<ListPage, 'availableSince'>,

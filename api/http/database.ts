@@ -4,9 +4,9 @@ import { isTooSlow } from '../../db/queries/sql/broken-rows.ts'
 import type { Standby } from '../../db/standby.ts'
 import { requestOf, Turns } from './turns.ts'
 
-/** Connections of one API process: more gain nothing on few cores and cost the server memory. */
+/** Connections of one API process: more would gain nothing on few cores, and would cost the server memory. */
 const poolConnections = 10
-/** Opening a connection, milliseconds. */
+/** Timeout for opening a connection, in milliseconds. */
 const connectTimeoutMs = 3_000
 /** The server cancels a statement after this many milliseconds: a lock, a plan gone wrong. */
 const statementTimeoutMs = 5_000
@@ -114,8 +114,8 @@ export function boundedDatabase(
 const isUnanswered = (cause: unknown) => (cause as Error | null)?.message === 'Query read timeout'
 
 /**
- * Reads: at a standby while one is fit, else at the primary. What a standby does not answer for being one is asked there
- * once more.
+ * Reads: from a standby while one is fit, else from the primary. A statement that a standby cancels or cannot run
+ * because it is one is retried on the primary.
  */
 export function readsThrough(standby: Standby, primary: Queryable & Counted): Queryable & Counted {
   const { pool } = standby
@@ -154,7 +154,7 @@ export function readsThrough(standby: Standby, primary: Queryable & Counted): Qu
 
 /**
  * Connections to read with, for a library that takes them one by one: to a standby while one is fit, else to the
- * primary. A statement that a standby does not answer for being one is run once more on the primary.
+ * primary. A statement that a standby cancels or cannot run because it is one is retried on the primary.
  */
 export function readConnections(standby: Standby, primary: pg.Pool): Pick<pg.Pool, 'connect' | 'options'> {
   const connect = async () => {

@@ -5,8 +5,8 @@ import { requestId } from './headers.ts'
 import { refusals } from './parameters.ts'
 
 /**
- * The last middleware: has every error body written, as JSON unless told otherwise, and logs with its cause what no
- * client is told: failures, refusals that have a cause, and all refusals of claims. Never a body, nor who asked.
+ * The last middleware: writes every error body, as JSON unless asked otherwise, and logs with its cause what clients
+ * are not told: failures, refusals that have a cause, and all refusals of claims. It never logs a body or the client.
  */
 export function answerErrors(
   log: Logger,
@@ -16,11 +16,11 @@ export function answerErrors(
     const error = toApiError(cause, req)
     res.locals.errorCode = error.code
     const known = { requestId: requestId(res), code: error.code, method: req.method }
-    // Of a limiter out of order its sender tells the log once, not once a request.
+    // A limiter that is down is logged once by whoever notices it, not once per request.
     if (error.code === 'ERR_RATE_LIMITER_UNAVAILABLE') log.debug(known, 'refused')
     else if (error.status >= 500) log.error({ ...known, url: req.url, err: cause })
     else if (error.cause !== undefined || isClaim(req)) log.info({ ...known, ...reasonOf(error) }, 'refused')
-    // Half an answer is out: cutting the connection is the one way left to say that it is not whole.
+    // Half an answer has been sent: cutting the connection is the only way left to say that it is incomplete.
     if (res.headersSent) return void res.destroy()
     res.removeHeader('ETag')
     write(res, error)
@@ -29,7 +29,7 @@ export function answerErrors(
 
 const isClaim = ({ method, originalUrl }: Request) => method === 'POST' && originalUrl.startsWith('/api/claim')
 
-/** What was wrong, in our words and in those of whoever failed us. Fields stay out: they repeat what was sent. */
+/** What was wrong, in our words and in those of the service that failed. Fields stay out: they repeat what was sent. */
 function reasonOf({ detail, cause }: ApiError): { detail?: string; cause?: string } {
   const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown }
   return { detail, ...(message === undefined ? {} : { cause: [code, message].filter(Boolean).join(': ') }) }
@@ -39,7 +39,7 @@ function writeJson(res: Response, error: ApiError): void {
   writeError(res, error, { type: 'application/json; charset=utf-8', body: JSON.stringify(error.body) })
 }
 
-/** By Node alone: what Express would find out about a body is known here, and refusing should cost least of all. */
+/** Uses Node only: what Express would find out about a body is already known here, and refusing has to be cheap. */
 function writeError(res: Response, { fields, status }: ApiError, { type, body }: { type: string; body: string }): void {
   const { retryAfterSeconds } = fields
   if (typeof retryAfterSeconds === 'number') res.setHeader('Retry-After', String(retryAfterSeconds))
@@ -54,8 +54,8 @@ function writeError(res: Response, { fields, status }: ApiError, { type, body }:
 export const errorPagePath = (code: string) => `/docs/errors/${code}`
 
 /**
- * Writes errors as JSON, for who accepts `application/problem+json` and nothing else as problem details (RFC 9457):
- * `type` is the page about the code, and beside it stands all that the other form says.
+ * Writes errors as JSON, or as problem details (RFC 9457) for clients that accept only `application/problem+json`:
+ * `type` is the page about the code, and all members of the other form are there too.
  */
 export function jsonOrProblem(baseUrl: string): (res: Response, error: ApiError) => void {
   return (res, error) => {

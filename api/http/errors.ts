@@ -136,7 +136,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
-/** A failure the client is told about; anything else reaches it as ERR_INTERNAL. */
+/** A failure that the client is told about; any other reaches it as ERR_INTERNAL. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
 
@@ -148,7 +148,7 @@ export class ApiError extends Error {
     options?: ErrorOptions,
   ) {
     const { stackTraceLimit } = Error
-    // Nobody looks at where a client was refused, and finding it out takes longer than the answer.
+    // Nobody needs the stack of a refusal, and capturing it takes longer than the answer.
     if (errorTable[code].status < 500) Error.stackTraceLimit = 0
     super(detail ? `${code}: ${detail}` : code, options)
     Error.stackTraceLimit = stackTraceLimit

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { type ChainName, chainNames, chainOf, findChain } from '../../chains.config.ts'
 import { queryLimits } from '../../limits.config.ts'
 
-// Filters that came after the first ones: one that cannot be read matches nothing, as everybody's sums in place of one
-// payer's would be wrong in somebody's books.
+// Filters that came after the first ones: one that cannot be read matches nothing, because sums over everybody instead of
+// one payer would put wrong numbers into somebody's books.
 
 /** The value of a filter that cannot be read, and so matches no row. Not a symbol: cache keys are JSON, which would lose it. */
 const nothing = { matches: 'nothing' } as const
 type Filter<T> = T | null | typeof nothing
 
-/** Null: it is not there, or empty. */
+/** Null: not given, or empty. */
 function filterParameter<T>(read: (text: string) => T | typeof nothing, description: string, schema: object) {
   return z
     .unknown()

@@ -6,8 +6,8 @@ import { expressPath, type Operation } from './route.ts'
 export const requestIdHeader = 'X-Request-Id'
 
 /**
- * What every answer carries: an id of its own, with which errors are logged (a client's own header is not taken
- * over), and word that its type is not to be guessed from its content.
+ * What every answer carries: an id of its own, with which errors are logged (a client's own header is
+ * ignored), and a header that keeps browsers from guessing its type from its content.
  */
 export const giveHeaders: RequestHandler = (_req, res, next) => {
   res.setHeader(requestIdHeader, randomUUID())
@@ -19,13 +19,13 @@ export function requestId(res: ServerResponse): string {
   return String(res.getHeader(requestIdHeader))
 }
 
-/** Path of the page on which every deprecation is told of. */
+/** Path of the page that lists every deprecation. */
 const changelogPath = '/docs/changelog'
 
 /**
- * Has all answers of a request that goes away say so, errors too: `Deprecation` (RFC 9745, a structured date), `Sunset`
- * (RFC 8594, an HTTP date), and links to the notice and to what is to be asked instead. To be called before its handler
- * is registered.
+ * Makes all answers of a deprecated request say so, errors too: `Deprecation` (RFC 9745, a structured date), `Sunset`
+ * (RFC 8594, an HTTP date), and links to the notice and to the replacement. Must be called before its handler is
+ * registered.
  */
 export function giveDeprecation(
   app: Record<'get' | 'post' | 'delete', (path: string, handler: RequestHandler) => unknown>,

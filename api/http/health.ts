@@ -13,7 +13,7 @@ interface Healthy {
 }
 
 /**
- * /healthz: the process lives; /readyz: it can answer, 503 with the reason otherwise; /metrics: Prometheus text, unless
+ * /healthz: the process is alive; /readyz: it can answer, 503 with the reason otherwise; /metrics: Prometheus text, unless
  * it has a port of its own.
  */
 export function healthRoutes(healthy: Healthy, metrics: Registry): Router {
@@ -34,7 +34,7 @@ export function healthRoutes(healthy: Healthy, metrics: Registry): Router {
   return router
 }
 
-/** Where reads go, where there is a choice. */
+/** Where reads go; empty without standbys. */
 function readsOf({ standby }: Healthy): string {
   if (!standby) return ''
   const { ageMs, standing } = standby

@@ -4,7 +4,7 @@ import { invalidRequest } from './errors.ts'
 /** A name or an address, and maybe a port. Source: RFC 3986, 3.2.2 and 3.2.3. */
 const form = /^(\[[0-9a-f:.]+\]|([a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})*)(:[0-9]{0,5})?$/i
 
-/** Refuses HTTP/1.1 without Host, with two, or with one that is none (RFC 9112, 3.2): proxies would differ on whose it is. */
+/** Refuses HTTP/1.1 without Host, with two, or with an invalid one (RFC 9112, 3.2): proxies would disagree about them. */
 export const requireHost: RequestHandler = (req, _res, next) => {
   const { rawHeaders } = req
   let host: string | undefined
@@ -19,7 +19,7 @@ export const requireHost: RequestHandler = (req, _res, next) => {
   next()
 }
 
-/** Clients ask by the same few names again and again: the last that was one need not be read again. */
+/** Clients use the same few names again and again, so the last valid one is not parsed again. */
 let lastHost: string | undefined
 function isHost(host: string): boolean {
   if (host === lastHost) return true

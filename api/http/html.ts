@@ -1,11 +1,11 @@
-/** Text that is markup already, made by `html` alone. */
+/** Text that already is markup; only `html` makes it. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Part = string | number | Html | readonly Part[] | null | undefined | false
 
-/** A template whose values are escaped, unless they are markup themselves; lists are joined, nothing is nothing. */
+/** A template whose values are escaped unless they are markup themselves; lists are joined, missing values add nothing. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((text, string, index) => text + render(parts[index - 1]) + string))
 }

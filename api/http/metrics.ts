@@ -21,7 +21,7 @@ export interface Watched {
 /** Seconds; from a cache hit to the longest a request may take. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** What /metrics tells: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
+/** What /metrics exposes: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
 export function createMetrics(watched: Watched) {
   const { cache, database, limiter, pool, standby, statements, registry = new Registry() } = watched
   const registers = [registry]
@@ -139,7 +139,7 @@ function watchStandby(standby: Pick<Standby, 'counts' | 'ageMs'>, registers: Reg
   })
 }
 
-/** The series of its labels, found by a name: finding them by the labels costs more than counting. */
+/** Series of a counter, looked up by a name: looking them up by their labels costs more than counting. */
 function seriesOf<T>(metric: { labels(labels: Record<string, string | number>): T }) {
   const known = new Map<string, T>()
   return (name: string, labels: Record<string, string | number>): T => {

@@ -3,13 +3,13 @@ import { type ChainName, chainNames, chainOf, findChain } from '../../chains.con
 import { queryLimits } from '../../limits.config.ts'
 import { ApiError } from './errors.ts'
 
-/** What a path parameter that cannot be one is answered with. */
+/** The answer to an invalid path parameter. */
 export const refusals = {
   fid: () => new ApiError('ERR_FID_INVALID', 'fid must be a positive integer in decimal digits'),
   address: () => new ApiError('ERR_ADDRESS_MALFORMED', 'address must be 0x followed by 40 hexadecimal digits'),
 } as const
 
-/** Decimal digits only: no sign, point, exponent or other script. Larger than any fid can be: one nobody has. */
+/** Decimal digits only: no sign, point, exponent or other script. A number too large for a fid is one that nobody has. */
 export const fidParameter = z
   .string()
   .refine((text) => /^[0-9]*[1-9][0-9]*$/.test(text))

@@ -9,37 +9,37 @@ import type { PagedBody } from './cursor.ts'
 import type { ErrorCode } from './errors.ts'
 
 /*
- * Everything about a request of the API stands in one definition, in a file of its own under api/routes/. From it come
- * the registration with Express, the part of openapi.json and /docs, the validation of what is asked, the headers of
- * the answer and the types of the code that makes it. Nothing about a request is said again elsewhere.
+ * Each request of the API has one definition, in its own file under api/routes/. The registration with Express, its part
+ * of openapi.json and /docs, the validation of parameters, the headers of the answer and the types of the code behind it
+ * are all made from that definition. Nothing about a request is repeated elsewhere.
  *
  * To add a GET that reads and may be cached (a `Route`):
- * 1. api/schemas/<answer>.ts: the answer as zod, every field with a `.meta({ description })` unless its name says all.
+ * 1. api/schemas/<answer>.ts: the answer as zod, every field with a `.meta({ description })` unless its name says it all.
  *    Pieces that several answers share are in api/schemas/scalars.ts and beside the profile.
  * 2. db/queries/read/<question>.ts: the question, as one named statement that gives the body as JSON text.
  * 3. api/routes/<noun>.ts: `export const noun = route({ ... })`. Path parameters come from api/http/parameters.ts
- *    (`fidParameter`, `addressParameter`; what they refuse is an error). Query parameters refuse nothing: a word that
- *    is unknown is the default, a number out of bounds the nearest bound (api/http/parameters.ts), a filter that cannot
- *    be read matches nothing (api/http/filter-parameters.ts). A list that goes on takes `cursorParameter`
- *    (api/http/cursor.ts) and answers with `pagedBody`. `errors` are those besides the ones every answer can be.
- * 4. api/routes.ts: append it to `routes`. Its path must lie below a metered prefix (api/limits/limiter.ts).
- * 5. `npx vitest run test/api/openapi.test.ts -u` writes openapi.json; a test of its own goes under test/api/.
+ *    (`fidParameter`, `addressParameter`), which answer bad values with an error. Query parameters refuse nothing: an
+ *    unknown word becomes the default, a number out of bounds the nearest bound (api/http/parameters.ts), and a filter
+ *    that cannot be read matches nothing (api/http/filter-parameters.ts). A list with pages takes `cursorParameter`
+ *    (api/http/cursor.ts) and answers with `pagedBody`. `errors` lists only those that not every answer can have.
+ * 4. api/routes.ts: append it to `routes`. Its path must begin with a metered prefix (api/limits/limiter.ts).
+ * 5. `npx vitest run test/api/openapi.test.ts -u` writes openapi.json; its own test goes under test/api/.
  *
  * A page, a feed or a sitemap is a `Route` as well, mounted by api/pages/pages.ts and not listed in openapi.json.
- * Whoever needs an answer without HTTP (a page, a tool of another protocol) asks `readThrough` of api/http/answer.ts.
+ * Code that needs an answer without HTTP (a page, a tool of another protocol) calls `readThrough` of api/http/answer.ts.
  *
- * With `tool` it is a tool of MCP as well, with the same parameters and the same answer; with `resource` one can be
- * read there by its URI.
+ * With `tool` it is an MCP tool as well, with the same parameters and the same answer; with `resource` it can also be
+ * read there by a URI.
  *
- * To add a request that writes, or whose answer nobody may keep (an `Action`): the same, with `action({ ... })` and
- * `actions` of api/routes.ts; it brings its own handler. A path may have several methods, each its own definition.
+ * To add a request that writes, or whose answer must not be cached (an `Action`): do the same with `action({ ... })` and
+ * `actions` of api/routes.ts; it brings its own handler. A path may have several methods, each with its own definition.
  */
 
 /** What a read needs. */
 export interface Sources {
-  /** To read with: what it gives may be some seconds old, where there are standbys. */
+  /** For reads; with standbys, results may be some seconds old. */
   readonly database: Queryable
-  /** The database itself, for what numbers changes or writes: a mirror must not be sent back. */
+  /** The primary, for writes and for numbers of changes: a mirror must never be sent back. */
   readonly primary: Queryable
   readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'registry' | 'tokens'>>>
   /** spec: the two listed entry points; all: the two overloads with bytes signatures as well. */
@@ -52,7 +52,7 @@ export interface Sources {
   readonly totals: Cache<Total>
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Told of an agent that a file, a feed or a list goes without, because it cannot be shown there. */
+  /** Called when a file, a feed or a list leaves out an agent that cannot be shown there. */
   readonly leftOut: (place: string, fid: number, cause: unknown) => void
 }
 
@@ -65,7 +65,7 @@ export interface Total {
   readonly bytes: number
 }
 
-/** What a request takes and what it is answered with. */
+/** What a request takes and how it is answered. */
 export interface Operation<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObject = z.ZodObject> {
   /** As in OpenAPI: `{name}` where a parameter stands. Also the first part of cache keys. */
   readonly path: string
@@ -75,13 +75,13 @@ export interface Operation<P extends z.ZodObject = z.ZodObject, Q extends z.ZodO
   readonly query: Q
   /** The answer of a 200. */
   readonly answer: { readonly type: string; readonly schema: z.ZodType; readonly description: string }
-  /** Besides those that every metered answer can be. */
+  /** Besides those that every metered answer can have. */
   readonly errors: readonly ErrorCode[]
-  /** That it goes away; its answers then say so (api/http/headers.ts). Absent: it stays. */
+  /** Set when it is going to be removed; its answers then say so (api/http/headers.ts). Absent: it stays. */
   readonly deprecated?: Deprecation
 }
 
-/** Notice that a request goes away. */
+/** Notice that a request is going to be removed. */
 interface Deprecation {
   /** The UTC day of the notice, `2027-01-01`. */
   readonly since: string
@@ -98,15 +98,15 @@ export interface Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObjec
   readonly maxAgeSeconds: number
   /** How long this process answers without asking the database, in seconds. Never above `maxAgeSeconds`. */
   readonly freshSeconds: number
-  /** A number that changes with the answer: another one makes a new answer before the old one is stale. */
+  /** A number that changes with the answer: when it differs, a new answer is made even if the old one is still fresh. */
   readonly revision?: (sources: Sources) => Promise<number>
   /** Of a 200 and a 304, besides those that every answer has. */
   readonly headers?: Readonly<Record<string, string>>
-  /** `detail` of the 404, for routes that can have nothing to say. */
+  /** `detail` of the 404, for routes that may have no answer. */
   readonly missing?: string
   /**
-   * As a tool of the MCP server (api/mcp): its name, and in a sentence or two when to take it. `untold` parameters are
-   * taken like the others and not described, as every word of a tool costs its user.
+   * As a tool of the MCP server (api/mcp): its name, and in a sentence or two when to use it. `untold` parameters are
+   * accepted like the others but not described, because every word of a tool costs its user.
    */
   readonly tool?: { readonly name: string; readonly use: string; readonly untold?: readonly string[] }
   /** As a resource there: a URI template over its parameters. */
@@ -120,7 +120,7 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject>(definition: 
   return definition as unknown as Route
 }
 
-/** A request that writes, or whose answer is kept by nobody. `D`: what it needs. */
+/** A request that writes, or whose answer must not be cached. `D`: what it needs. */
 export interface Action<D> extends Operation {
   readonly method: 'get' | 'post' | 'delete'
   readonly description: string
@@ -135,7 +135,7 @@ export interface Action<D> extends Operation {
 /** `/api/agent/:fid`: how Express writes the path. */
 export const expressPath = ({ path }: { readonly path: string }) => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** What a path may be asked with, by the path as Express writes it. */
+/** What requests to a path may contain, by the path as Express writes it. */
 export function methodsByPath(
   operations: readonly (Operation & { readonly method?: string })[],
 ): Map<string, string[]> {
@@ -151,7 +151,7 @@ export function methodsByPath(
 
 export const json = 'application/json; charset=utf-8'
 
-/** What profiles tell of this service itself. */
+/** What profiles say about this service itself. */
 export function installationOf({ chains, baseUrl }: Pick<Sources, 'chains' | 'baseUrl'>): Installation {
   const registries = Object.entries(chains).map(([name, chain]) => [name, chain.registry.address])
   return { registries: Object.fromEntries(registries), baseUrl }

@@ -36,10 +36,10 @@ const askerOf = (lane: Lane, client: string): Asker => ({
   deadline: performance.now() + answerWithinMs,
 })
 
-/** What statements of the request that is being served have in common; undefined: it is nobody's. */
+/** What all statements of the current request share; undefined: there is no request. */
 export const requestOf = (): object | undefined => askers.getStore()
 
-/** Statements of `work` wait in this lane as one client's, for as long as those of a request. */
+/** Statements of `work` wait in this lane like those of a single client, for as long as those of a request. */
 export function inLane<T>(lane: Lane, client: string, work: () => T): T {
   return askers.run(askerOf(lane, client), work)
 }
@@ -56,7 +56,7 @@ export interface TurnLimits {
   readonly pageSlots: number
   /** Of them, those of one client. Default: all. */
   readonly slotsOfClient?: number
-  /** Requests that wait at once, and of them those of one client; beyond, they are refused at once. */
+  /** How many requests may wait, and how many of one client; any more are refused immediately. */
   readonly maxWaiting: number
   readonly maxWaitingOfClient: number
 }
@@ -75,7 +75,7 @@ interface Waiter {
 
 const lineOf = ({ lane, client }: Asker) => `${lane} ${client}`
 
-/** One client's statements in a lane: those of requests that have begun come first, so that what is begun ends. */
+/** One client's statements in a lane: requests that have begun go first, so that they finish. */
 class Line {
   readonly begun = new Set<Waiter>()
   readonly fresh = new Set<Waiter>()

@@ -14,10 +14,10 @@ const data = ['db/migrations', 'api/pages/assets']
 const usage = `
 npm run build [-- --out <folder>] [--without verify-proof]
 
-Compiles the processes into the folder (dist), to be run as "node dist/<room>/main.js". verify-proof.mjs, beside them, is
-one file that runs by itself anywhere; an image without optional packages cannot make it and needs none.
+Compiles the processes into the folder (dist), to be run as "node dist/<room>/main.js". Beside them it puts verify-proof.mjs,
+a single file that runs anywhere by itself; an image without optional packages cannot build that file and does not need it.
 
-Notes the commit for build_info of /metrics: COMMIT when it is set, as where there is no repository, else git's HEAD.
+Records the commit for build_info in /metrics: COMMIT if it is set, for builds without a repository, else git's HEAD.
 `
 const values = readArguments(usage, { out: { type: 'string' }, without: { type: 'string' } })
 if (values) build(resolve(root, values.out ?? 'dist'), values.without === 'verify-proof')

@@ -7,8 +7,8 @@ import { readArguments } from './arguments.mjs'
 const usage = `
 npm run check
 
-Types (tsc), then lint and format (biome), then whether the client's types are those of openapi.json. Changes nothing;
-ends with 1 when one of them objects.
+Checks types (tsc), then lint and format (biome), then that the client's types match openapi.json. Changes nothing; exits
+with 1 if any of them fails.
 `
 const root = fileURLToPath(new URL('..', import.meta.url))
 const checks = [

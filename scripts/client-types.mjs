@@ -24,8 +24,8 @@ const paths = [
 const usage = `
 node scripts/client-types.mjs [--out <file>] [--by hash]
 
-Compares the client's types with what openapi.json makes: ends with 1 when they differ. With a file
-(client/generated/types.gen.ts) it writes them there instead; by hash it only looks at their first line.
+Compares the client's types with those made from openapi.json, and exits with 1 if they differ. With --out (for
+client/generated/types.gen.ts) it writes them to the file instead; --by hash compares only their first line.
 `
 
 const values = readArguments(usage, { out: { type: 'string' }, by: { type: 'string' } })

@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const usage = `
 npm run test:endurance [-- --report <file>]
 
-Runs what waits for deadlines, outages and kills, and what npm test repeats a few times as often as docs/testing.md
-says: random histories, generated requests.
+Runs the tests that wait for deadlines, outages and kills, and repeats random histories and generated requests as often as
+docs/testing.md says; npm test repeats them only a few times.
 With --report the results are also written to the file, as JSON.
 `
 const values = readArguments(usage, { report: { type: 'string' } })

@@ -25,10 +25,10 @@ const dayMs = 86_400_000
 const usage = `
 npm run docs:examples [-- --state-folder <folder>]
 
-Writes the example answers of openapi.json (api/docs/generated/examples.ts) again, as npm start's world gives them: of
-one that runs already with its state in the folder, else of one that is started for this and stopped. It takes half an hour:
-the proof of a claim is not public before a quarter, and an archive of events takes a hundred of them. Then
-"npx vitest run test/api/openapi.test.ts -u" writes openapi.json.
+Writes the example answers of openapi.json (api/docs/generated/examples.ts), as the world of npm start gives them: one that is
+already running with its state in the folder, or else one that is started for this and then stopped. It takes half an hour,
+because the proof of a claim is public only after fifteen minutes, and an archive of events needs a hundred of them. Run
+"npx vitest run test/api/openapi.test.ts -u" afterwards to write openapi.json.
 `
 
 /**

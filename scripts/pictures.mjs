@@ -5,7 +5,8 @@ import { readArguments } from './arguments.mjs'
 const usage = `
 npm run docs:pictures
 
-Takes the pictures of the pages in docs/ again, of a directory made for them. Installs chromium where npm test would.
+Takes the pictures of the pages in docs/, from a directory made for them. Installs chromium under the same conditions as
+npm test.
 `
 
 if (readArguments(usage)) {

@@ -8,11 +8,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const usage = `
 npm run release -- --version <version>
 
-Makes the working tree that of a release: package.json, client/package.json, package-lock.json, ops/build.ts,
-docs/releases.json and CHANGELOG.md, and a list of what its images hold (CycloneDX) in dist/release/. It commits and
+Prepares a release in the working tree: package.json, client/package.json, package-lock.json, ops/build.ts,
+docs/releases.json and CHANGELOG.md, and in dist/release/ a list of what its images contain (CycloneDX). It commits and
 publishes nothing.
 
-Refuses, before anything is written, a tree with changes, a version that is not above the last, a release without a
+It refuses, before anything is written: uncommitted changes, a version that is not above the last one, a release without a
 change in the changelog, and an openapi.json that breaks programs written for the last release.
 `
 

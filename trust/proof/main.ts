@@ -15,7 +15,7 @@ nodes and hubs named here, needs no database and trusts no service.
   --self-test       makes the same checks on messages that are known to hold, and on others that are known not to
 
 Exit code 0: everything held. 1: a check failed. 2: the arguments are wrong. 3: no check failed, but not everything could be
-checked: a node or hub was not named, or did not answer.
+checked, for example because a node was not named or did not answer.
 `
 const mostProofBytes = 4 * 1024 * 1024
 

@@ -20,7 +20,7 @@ export interface UpstreamJob {
   edges(): Promise<number>
 }
 
-const timeoutMs = 3_000 // a bomb takes the double a second to make
+const timeoutMs = 10_000 // a bomb takes the double a second to make, and more on a busy machine
 
 /** One source of a fixed host, on the test's clock; stopped after the test. */
 export function startUpstreamJob(options: {

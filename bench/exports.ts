@@ -111,7 +111,7 @@ function rateOf({ files }: ServedManifest): number {
 
 /** Seconds of reading the log over HTTP, page after page. Throws when a profile is missing. */
 async function readLog(pool: pg.Pool, agents: number): Promise<number> {
-  const api = await startApi({ pool, url: '', drop: async () => {} })
+  const api = await startApi({ pool, url: '' })
   const began = performance.now()
   let lines = 0
   for (let next = '/data/log.ndjson?limit=1000'; next !== ''; ) {

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentBatch } from '../../api/schemas/profile.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedVerification } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   for (let fid = 1; fid <= 120; fid++) {
     await seedAgent(database.pool, {
@@ -18,10 +17,7 @@ beforeAll(async () => {
   }
   await seedVerification(database.pool, { fid: 7, address: addressOf('agent 3') })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (query: string) => {
   const response = await api.get(`/api/agents?${query}`)

@@ -10,22 +10,18 @@ import { json, route, type Sources } from '../../api/http/route.ts'
 import { apiChanges } from '../../api/routes/developers/changes.ts'
 import { actions, routes, streams } from '../../api/routes.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { seedAgent } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1, claimMethod: 'jfs' })
   await seedAgent(database.pool, { fid: 2 })
   await seedAgent(database.pool, { fid: 3, status: 'historical' })
   api = await startApi(database, { serviceName: 'R&D <agents> "of" all' })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const operations = () => [...routes, ...actions, ...streams, ...documentedPages].map(({ operationId }) => operationId)
 

@@ -3,10 +3,10 @@ import type { z } from 'zod'
 import { discoveryList } from '../../api/schemas/discovery.ts'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, testDatabase } from '../support/database.ts'
 import { addressOf, type SeedAgent, seedAgent, seedVerification } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 
 /** A fixed world: every filter has members and non-members, every sort has edges. */
@@ -29,15 +29,11 @@ const world: SeedAgent[] = Array.from({ length: 95 }, (_, index) => {
 })
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   for (const agent of world) await seedAgent(database.pool, agent)
   await seedVerification(database.pool, { fid: 1_000, address: addressOf('removed'), endedAt: new Date() })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (query: string): Promise<z.infer<typeof discoveryList>> => {
   const response = await api.get(`/api/discovery${query}`)

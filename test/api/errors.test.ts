@@ -3,18 +3,14 @@ import { errorTable } from '../../api/http/errors.ts'
 import { errorBody, errorCatalogue } from '../../api/schemas/error.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts } from '../support/api/markup.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const baseUrl = 'https://api.agents.example'
 const codes = Object.keys(errorTable)

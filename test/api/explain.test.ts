@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressExplanation, agentExplanation } from '../../api/schemas/explain.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import {
   addressOf,
   birth,
@@ -18,10 +18,9 @@ const [holder, former, idle, stranger] = ['holder', 'former', 'idle', 'stranger'
   string,
   string,
 ]
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: [holder], chains: ['base'] })
   await seedRegistration(pool, { chain: 'base', id: 1, owner: holder })
@@ -41,10 +40,7 @@ beforeAll(async () => {
   await pool.query('delete from agent_event')
   api = await startApi(database)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const ofFid = async (fid: number) => agentExplanation.parse(await (await api.get(`/api/agent/${fid}/explain`)).json())
 const ofAddress = async (address: string) =>

@@ -8,7 +8,7 @@ import { agentFeedback } from '../../db/queries/feedback/page.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
 import {
   addressOf,
@@ -22,7 +22,7 @@ import {
   seedVerification,
 } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 /** No answer is served twice. */
 let ms = Date.now()
@@ -37,7 +37,6 @@ const [own, second, bob, eve, stranger] = ['own', 'second', 'bob', 'eve', 'stran
 ]
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => (ms += 60_000) })
   const { pool } = database
   // Three accounts: agent 1, agent 2, and 3 that is none; 1 holds a token on each of two chains and once held another.
@@ -62,10 +61,7 @@ beforeAll(async () => {
   while ((await rollUpSettlements({ pool })) > 0);
 })
 beforeEach(() => database.pool.query('truncate feedback, feedback_response'))
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 interface Given {
   client: string

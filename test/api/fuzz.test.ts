@@ -9,7 +9,7 @@ import { errorBody } from '../../api/schemas/error.ts'
 import { chainNames } from '../../chains.config.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { type FuzzRequest, fuzzRequests } from '../support/api/fuzz-requests.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { rounds } from '../support/rounds.ts'
 import {
   addressOf,
@@ -23,11 +23,10 @@ import {
 const runs = rounds(40, 2_000)
 const requestsPerRun = 50
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let client: Pool
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   for (let fid = 1; fid <= 40; fid++) {
     const address = addressOf(`agent ${fid}`)
@@ -51,7 +50,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.destroy()
   await api.stop()
-  await database.drop()
 })
 
 test(`of ${runs * requestsPerRun} generated requests none gets a 5xx, and every body is what the document says`, async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import {
   addressOf,
   countSettlements,
@@ -15,13 +15,12 @@ import {
 // What requests without any newer parameter were answered, byte for byte, when those parameters came: statuses, headers
 // and bodies. A difference is a change that clients notice. `npx vitest run test/api/golden.test.ts -u` records anew.
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const [one, two, three] = ['one', 'two', 'three'].map(addressOf) as [string, string, string]
 const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 0, minute))
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   const { pool } = database
   await seedAgent(pool, {
@@ -63,10 +62,7 @@ beforeAll(async () => {
   await seedSettlement(pool, { chain: 'celo', recipient: two, block: 900, at: at(25), amount: 7n })
   await countSettlements(pool, at(60))
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const paths = [
   '/api/agent/1',

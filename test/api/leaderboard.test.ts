@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leaderboardAnswer } from '../../api/schemas/leaderboard.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, countSettlements, seedAgent, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let block = 0
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
@@ -22,7 +22,6 @@ async function pay(
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   for (const fid of [1, 2, 3, 4, 5, 6]) {
     await seedAgent(database.pool, { fid, addresses: [addressOf(`a${fid}`), addressOf(`b${fid}`)] })
@@ -38,10 +37,7 @@ beforeAll(async () => {
   await pay(addressOf('nobody'), 1, [100n, 100n, 100n, 100n, 100n, 100n])
   await countSettlements(database.pool)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (query: string) => {
   const response = await api.get(`/api/leaderboard${query}`)

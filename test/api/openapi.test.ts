@@ -9,19 +9,15 @@ import { actions, routes, streams } from '../../api/routes.ts'
 import { errorSchemas } from '../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts } from '../support/api/markup.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 test('the document in the repository is the one the definitions make; `npx vitest run test/api/openapi.test.ts -u` writes it anew', async () => {
   await expect(`${JSON.stringify(openApiDocument(), null, 2)}\n`).toMatchFileSnapshot('../../openapi.json')

@@ -1,11 +1,11 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { leaderboard } from '../../db/queries/read/leaderboard.ts'
 import { agentSettlements } from '../../db/queries/read/settlements.ts'
 import { refreshPayers } from '../../db/queries/rollup/payers.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { startApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
 
 // A recipient of very many settlements that are not shown, and ten that are. FLOOD=10000000 is the size of the claim;
@@ -14,9 +14,8 @@ import { addressOf, countSettlements, seedAgent, seedChainState, seedSettlement 
 const flood = Number(process.env.FLOOD ?? 200_000)
 const shown = 10
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   const address = addressOf('flooded')
   await seedAgent(pool, { fid: 1, addresses: [address] })
@@ -38,7 +37,6 @@ beforeAll(async () => {
   await countSettlements(pool)
   await pool.query('vacuum (analyze)')
 }, 1_800_000)
-afterAll(() => database.drop())
 
 /** Rows of settlements and of their sums that a statement reads. */
 async function rowsRead(ask: (client: pg.PoolClient) => Promise<unknown>) {

@@ -1,22 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { profile } from '../../api/schemas/profile.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, hashOf, insert, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const [first, second] = [addressOf('one'), addressOf('two')].sort() as [string, string]
 const at = (text: string) => new Date(`2026-03-${text}Z`)
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (fid: number) => {
   const response = await api.get(`/api/agent/${fid}`)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { settlementChains } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { allSettlements } from '../../db/queries/read/all-settlements.ts'
@@ -10,7 +10,7 @@ import { addressPortfolio } from '../../db/queries/time/portfolio.ts'
 import { keptRanking } from '../../db/queries/time/rankings.ts'
 import { settlementSeries } from '../../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { planned } from '../support/recording.ts'
 import { rowsRead } from '../support/rows-read.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState } from '../support/seed.ts'
@@ -23,9 +23,8 @@ const settlementOverloads = 'spec'
 const fid = 1
 const installation = { registries: {} as never, baseUrl: '' }
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   const busy = addressOf('busy')
   await seedAgent(pool, { fid, addresses: [busy, addressOf('its second')] })
@@ -42,7 +41,6 @@ beforeAll(async () => {
   await countSettlements(pool)
   await pool.query('vacuum (analyze)')
 })
-afterAll(() => database.drop())
 
 /** Rows of settlements and of sums that a statement fetches, the first time it is prepared. */
 const leftOut = () => {}

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { profile } from '../../api/schemas/profile.ts'
 import { registrationList } from '../../api/schemas/registration.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, birth, hashOf, insert, seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const victim = addressOf('victim')
 const own = 3
@@ -13,7 +13,6 @@ const sent = 400
 const past = 250
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: [victim], chains: ['base', 'gnosis'] })
@@ -46,10 +45,7 @@ beforeAll(async () => {
   await seedHolding(pool, { fid: 1, chain: 'base', id: 9_999, by: victim })
   await pool.query('update agent set current_total = $1, historical_total = $2 where fid = 1', [own + sent, past])
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 async function page(path: string) {
   const response = await api.get(path)

@@ -5,7 +5,7 @@ import { allSettlements } from '../../db/queries/read/all-settlements.ts'
 import { settlementPage } from '../../db/queries/read/settlements.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
 
 interface Paging {
@@ -14,7 +14,7 @@ interface Paging {
   readonly mostExamined: number
 }
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let now = Date.now()
 const mine = [addressOf('mine'), addressOf('old')]
@@ -22,7 +22,6 @@ const rows: { key: string; at: number; payer: string; amount: bigint; chain: 'ba
 const base = Date.UTC(2026, 2, 1)
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: mine })
@@ -50,10 +49,7 @@ beforeAll(async () => {
   }
   while ((await rollUpSettlements({ pool })) > 0);
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const descending = () =>
   [...rows].sort(

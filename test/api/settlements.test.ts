@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settlementList } from '../../api/schemas/settlement.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, hashOf, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const mine = addressOf('mine')
 const old = addressOf('old')
 const minute = (n: number) => new Date(Date.UTC(2026, 2, 1, 0, n))
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: [mine, old] })
@@ -32,10 +31,7 @@ beforeAll(async () => {
   await seedSettlement(pool, { chain: 'celo', recipient: mine, block: 901, at: minute(40), selector: '0x88b7ab63' })
   await seedSettlement(pool, { chain: 'base', recipient: addressOf('other'), block: 39, at: minute(39) })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (path: string, from = api) => {
   const response = await from.get(path)

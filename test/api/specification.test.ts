@@ -8,7 +8,7 @@ import { settlementList } from '../../api/schemas/settlement.ts'
 import { stats } from '../../api/schemas/stats.ts'
 import { chainNames } from '../../chains.config.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import {
   addressOf,
   countSettlements,
@@ -21,13 +21,12 @@ import {
 // The rules of what answers a GET (docs/rules.md 1 to 4); the feed's are in feed.test.ts, those about limits in
 // limits.test.ts and limits-redis.test.ts.
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const ada = addressOf('ada')
 const paid = chainNames.filter((name) => name !== 'gnosis')
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   const { pool } = database
   await seedAgent(pool, { fid: 1, handle: 'ada', addresses: [ada], chains: ['base', 'celo'], claimMethod: 'eip191' })
@@ -46,10 +45,7 @@ beforeAll(async () => {
   }
   await countSettlements(pool)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 /** A 200 with its cache time, as JSON. */
 async function ok(path: string, maxAge: number): Promise<unknown> {

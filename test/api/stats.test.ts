@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stats } from '../../api/schemas/stats.ts'
 import { chainNames } from '../../chains.config.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, testDatabase } from '../support/database.ts'
 import {
   addressOf,
   birth,
@@ -14,16 +14,12 @@ import {
   seedSettlement,
 } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 test('an empty directory has nothing of anything, and seven chains without a block', async () => {
   const fresh = await createTestDatabase()

@@ -5,7 +5,7 @@ import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { forkHere } from '../support/chain/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { growTraffic, prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 10 // blocks
@@ -25,7 +25,7 @@ const timeout = 400_000
 const lookSeconds = 60
 
 let chain: DevChain
-let database: TestDatabase
+let database: OwnDatabase
 beforeEach(async () => {
   chain = await startDevChain('base', { genesisTime: 1_770_000_000, funded: trafficAddresses })
   database = await createTestDatabase()

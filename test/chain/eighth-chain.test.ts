@@ -12,7 +12,7 @@ import { HubState } from '../../devnet/hub/state.ts'
 import { type ApiProcess, startApiProcess, startGraphqlProcess } from '../support/api/process.ts'
 import { addedByFile, addedByRow, eighthName, eighthRow } from '../support/chain/eighth.ts'
 import { spawnProcessor } from '../support/chain/processor.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { spawnEnrichment } from '../support/enrichment-process.ts'
 import { runMain } from '../support/mains.ts'
 import { until } from '../support/until.ts'
@@ -58,7 +58,7 @@ describe.each([
   { added: 'by CHAINS_FILE alone', install: addedByFile },
 ])('a chain that is added $added', ({ install }) => {
   const ends: (() => Promise<unknown>)[] = []
-  let database: TestDatabase
+  let database: OwnDatabase
   let env: Record<string, string>
   let api: ApiProcess
   let graphql: ApiProcess

@@ -10,7 +10,7 @@ import { readChains } from '../../chains.file.ts'
 import { AgentDirectory, DirectoryError, type LogLine } from '../../client/client.ts'
 import { serveRound } from '../../export/served/round.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { writersOf } from '../support/exports.ts'
 import { runMain, startMain } from '../support/mains.ts'
 import { addressOf, countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
@@ -20,13 +20,12 @@ import { until } from '../support/until.ts'
 const agents = 130
 const payer = addressOf('payer')
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let folder: string
 let ahead = 0
 let stopping: string | undefined
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   for (let fid = 1; fid <= agents; fid++) {
     const listedAt = new Date(Date.UTC(2026, 2, 1, 0, fid))
@@ -50,7 +49,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await api.stop()
-  await database.drop()
   await rm(folder, { recursive: true })
 })
 

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedRegistration, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const own = [addressOf('first'), addressOf('second')]
 const day = 86_400_000
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: own, chains: ['base', 'celo'], claimMethod: 'jfs' })
@@ -29,10 +28,7 @@ beforeAll(async () => {
     }
   }
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are compared with rows, field by field
 const read = async (path: string) => (await api.get(path)).json() as Promise<Record<string, any>>

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, seedVerification } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   // As many that a scan would cost more than looking up: 20,000 registrations, each moved once, 10,000 addresses.
   await database.pool.query(`
     alter table registration_transfer disable trigger user;
@@ -23,7 +22,6 @@ beforeAll(async () => {
       from generate_series(1, 2000) n;
     analyze registration_transfer, verified_address, settlement, unlisted`)
 })
-afterAll(() => database.drop())
 
 /** The plan that the reader's statement gets, as text. */
 async function planOf(sql: string): Promise<string> {

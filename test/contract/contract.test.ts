@@ -12,15 +12,14 @@ import {
   directoryViews,
   readOf,
 } from '../../db/contract/views.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let views: ContractView[]
 let functions: ContractFunction[]
 let reader: pg.Client
 beforeAll(async () => {
-  database = await createTestDatabase()
   views = await directoryViews(database.pool)
   functions = await directoryFunctions(database.pool)
   await database.pool.query(`alter role directory_reader password 'reader'`)
@@ -30,10 +29,7 @@ beforeAll(async () => {
   reader = new pg.Client({ connectionString: url.href })
   await reader.connect()
 })
-afterAll(async () => {
-  await reader?.end()
-  await database.drop()
-})
+afterAll(() => reader?.end())
 
 const recorded = async (path: string) => readFile(new URL(path, `file://${root}/`), 'utf8')
 

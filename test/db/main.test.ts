@@ -3,10 +3,10 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
 
-let database: TestDatabase
+let database: OwnDatabase
 let folder: string
 beforeEach(async () => {
   database = await createTestDatabase()

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addChains, chainNames, chainOf } from '../../chains.config.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 test('every chain of the table that has a token has its partition of settlements, and no other has', async () => {
   const { rows } = await database.pool.query<{ name: string }>(

@@ -1,14 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
 import { cutPasses, movePass, readPasses } from '../../db/queries/chain/payments/payment-passes.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database?.drop())
+const database = testDatabase()
 
 const migration = new URL('../../db/migrations/1101_payment_pass.sql', import.meta.url)
 const step = { fromBlock: 0, payments: 2, amount: 5n, checksum: 2n ** 64n - 1n, firstHash: '0x01', lastHash: '0x02' }

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readMigrations } from '../../db/migration-files.ts'
 import { differencesOfSearched } from '../support/agent-model.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { seedAgent } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
 // searched_agent says of each agent what its rows in agent and agent_words say, whoever writes those.
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 beforeEach(() => database.pool.query('truncate agent, agent_words'))
 
 const say = (fid: number, names: string) =>

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { ensureChainRows } from '../../db/chain-rows.ts'
 import { migrate } from '../../db/migrate.ts'
 import { readMigrations } from '../../db/migration-files.ts'
 import { readReleases } from '../../scripts/release/record.mjs'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 
 // The database of the last release, with rows in its tables, becomes today's. A migration may lock tables, and it may
@@ -30,16 +30,14 @@ const large = [
 
 const [last] = readReleases(root)
 const folder = new URL('../../db/migrations/', import.meta.url)
-let database: TestDatabase
+const database = testDatabase()
 let filled: string[]
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await database.pool.query('drop schema public, directory cascade; create schema public')
   await migrateAsReleased(database)
   filled = await fill(database.pool)
 })
-afterAll(() => database.drop())
 
 test('tables that grow have rows', () => {
   expect(filled).toEqual(expect.arrayContaining(large))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { migrate } from '../../db/migrate.ts'
 import { createPool } from '../../db/pool.ts'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
-import type { TestDatabase } from '../support/database.ts'
+import type { OwnDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { startTcpLink } from './tcp-link.ts'
 
@@ -13,7 +13,7 @@ import { startTcpLink } from './tcp-link.ts'
 export interface CrashingServer {
   readonly pid: number
   /** Its migrated database, at one address whichever server runs. `drop` ends the pool alone. */
-  readonly database: TestDatabase
+  readonly database: OwnDatabase
   /** What `pg_ctl stop -m immediate` does: every process ends at once, and the next start recovers from the log. */
   crash(): Promise<void>
   /** Starts the server again, when it has ended. */
@@ -40,7 +40,7 @@ export async function startCrashingServer(folder?: string, settings?: Record<str
   url.port = String(link.port)
   const pool = createPool({ databaseUrl: url.href, name: 'test' })
   // A client that a test still holds would keep the pool's end waiting.
-  const database: TestDatabase = { url: url.href, pool, drop: async () => void pool.end().catch(() => {}) }
+  const database: OwnDatabase = { url: url.href, pool, drop: async () => void pool.end().catch(() => {}) }
   const ended = () => until('the server has ended', () => !isRunning(server.pid))
   return {
     get pid() {

@@ -4,7 +4,7 @@ import { day, minute, second } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 import { WideNetwork } from '../doubles/wide-network.ts'
 import { chainRows, wallet } from '../support/chain/rows.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { createClock, type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
 
 // A day of the public hub, which allows four requests a second: a million accounts, of which fifty thousand are agents,
@@ -24,12 +24,11 @@ const idleMs = second / 2
 const lookMs = (10 * minute) / scale
 
 const clock = createClock('2026-03-01T00:00:00Z')
-let database: TestDatabase
+const database = testDatabase()
 let network: WideNetwork
 let hub: Hub
 let job: EnrichmentJob
 beforeAll(async () => {
-  database = await createTestDatabase()
   network = new WideNetwork(clock.now, { accounts, agents })
   hub = await startHub(network)
   const { transfer } = chainRows(database.pool)
@@ -42,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await job.close()
   await hub.stop()
-  await database.drop()
 })
 
 /** A change that is not shown yet: the agent has the address, or has it no more, since then. */

@@ -14,7 +14,7 @@ import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { createSources, type Sources } from '../../enrichment/sources.ts'
 import { sources } from '../../sources.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { createClock } from '../support/enrichment-job.ts'
 import { addressOf } from '../support/seed.ts'
 import { profileOf, publish } from './join/agents-job.ts'
@@ -24,14 +24,13 @@ const longMs = 8 * 86_400_000 // longer than any source waits
 const clock = createClock('2026-06-01T00:00:00Z')
 const stops: (() => Promise<unknown>)[] = []
 const politeness = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 } // for our own hosts
-let database: TestDatabase
+const database = testDatabase()
 let host: WebHost
 let all: Sources
 /** The doubles that a source asks. */
 let doubles: Record<string, { faults: { add(fault: HostFault, scope: { times: number }): void; clear(): void } }>
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const hub = await startHub(new HubState(clock.now))
   const [explorer, labels] = await Promise.all([startExplorer(), startExplorer()])
   const [identity, codehost] = await Promise.all([startIdentityService(), startCodehost()])
@@ -69,7 +68,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await all?.close()
   await Promise.all(stops.map((stop) => stop()))
-  await database.drop()
 })
 
 /** Everything that is due, once; how the reads of each source ended, each kind of ending once. */

@@ -6,12 +6,12 @@ import { startExplorer } from '../../devnet/upstreams/explorer.ts'
 import { startIdentityService } from '../../devnet/upstreams/identity.ts'
 import { type AgentRow, storedAgents } from '../support/agent-model.ts'
 import { type ChainRows, chainRows, wallet } from '../support/chain/rows.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { type EnrichmentProcess, spawnEnrichment } from '../support/enrichment-process.ts'
 import { rounds } from '../support/rounds.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
+let database: OwnDatabase
 let hub: Hub
 let rows: ChainRows
 let env: Record<string, string>

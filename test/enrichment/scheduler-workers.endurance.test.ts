@@ -4,7 +4,7 @@ import { HubState } from '../../devnet/hub/state.ts'
 import { type Codehost, startCodehost } from '../../devnet/upstreams/codehost.ts'
 import { type Explorer, startExplorer } from '../../devnet/upstreams/explorer.ts'
 import { type IdentityService, startIdentityService } from '../../devnet/upstreams/identity.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { type EnrichmentProcess, spawnEnrichment } from '../support/enrichment-process.ts'
 import { addressOf } from '../support/seed.ts'
 import { until } from '../support/until.ts'
@@ -17,21 +17,19 @@ const inFlight = 4
 const fids = Array.from({ length: agentCount }, (_, index) => 100 + index)
 const walletOf = (fid: number) => addressOf(`wallet of ${fid}`)
 
-let database: TestDatabase
+const database = testDatabase()
 let hub: Hub
 let explorer: Explorer
 let identity: IdentityService
 let codehost: Codehost
 const workers: (EnrichmentProcess | undefined)[] = []
 beforeAll(async () => {
-  database = await createTestDatabase()
   hub = await startHub(new HubState())
   ;[explorer, identity, codehost] = await Promise.all([startExplorer(), startIdentityService(), startCodehost()])
 })
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker?.kill('SIGKILL')))
   await Promise.all([hub, explorer, identity, codehost].map((server) => server?.stop()))
-  await database.drop()
 })
 
 /** Every agent has one tag, one identity with one link, and the account that the link leads to. */

@@ -7,10 +7,10 @@ import { backoffMs, jittered } from '../../hosts/backoff.ts'
 import { createHost, type Host } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { minute, second } from '../../ops/time.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { type Clock, createClock } from '../support/enrichment-job.ts'
 
-let database: TestDatabase
+let database: OwnDatabase
 let clock: Clock
 let host: Host
 let pass: Pass

@@ -6,12 +6,12 @@ import { type Pass, runPass } from '../../enrichment/schedule/scheduler.ts'
 import type { Source } from '../../enrichment/schedule/source.ts'
 import { createSharedHost } from '../../enrichment/shared-host.ts'
 import { createHost, type Urgency } from '../../hosts/host.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 // Processes that share a database share the work and the patience of the hosts.
 
-let database: TestDatabase
+let database: OwnDatabase
 let at = Date.parse('2026-03-02T00:00:00Z')
 const now = () => new Date(at)
 beforeEach(async () => {

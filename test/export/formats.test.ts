@@ -1,19 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { exportedRows, exportFolder, manifestOf } from '../support/exports.ts'
 import { runMain } from '../support/mains.ts'
 import { addressOf, birth, hashOf, insert, seedAgent, seedRegistration, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 const day = 86_400_000
 const formula = '=HYPERLINK("https://example.org";"a, b")\r\n+1'
 const beyond64Bits = 2n ** 200n
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: [addressOf('a'), addressOf('b')], chains: ['base'], bio: formula })
   await seedAgent(pool, { fid: 2, handle: null, bio: '', chains: ['celo', 'base'] })
@@ -37,7 +36,6 @@ beforeAll(async () => {
     await insert(pool, 'claim', { fid: 1, method: 'jfs', nonce, ...proof, ...times, verified_addresses: [] })
   }
 })
-afterAll(() => database.drop())
 
 const runExport = (...args: string[]) => runMain('export/main.ts', args, { env: { DATABASE_URL: database.url } })
 

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { testDatabase } from '../support/database.ts'
 import { exportFolder, manifestOf } from '../support/exports.ts'
 import { runMain } from '../support/mains.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 const many = 60_000
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await database.pool.query(`
     insert into settlement (chain, block_number, log_index, block_timestamp, amount, selector_source, selector, token,
                             payer, recipient, facilitator, payment_nonce, tx_hash)
@@ -16,7 +15,6 @@ beforeAll(async () => {
       from generate_series(1, ${many}) n,
    lateral (select sha256(n::text::bytea) as hash) h, lateral (select substr(hash, 1, 20) as address) a`)
 })
-afterAll(() => database.drop())
 
 test.for(['ndjson', 'csv', 'parquet'])('%s of more rows than fit into the memory', async (format) => {
   const folder = await exportFolder()

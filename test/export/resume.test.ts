@@ -1,18 +1,17 @@
 import { once } from 'node:events'
 import { existsSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { testDatabase } from '../support/database.ts'
 import { exportedRows, exportFolder, manifestOf } from '../support/exports.ts'
 import { runMain, startMain } from '../support/mains.ts'
 import { root } from '../support/source-files.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 const resumed = 1_000
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await database.pool.query(`
     insert into settlement (chain, block_number, log_index, block_timestamp, amount, selector_source, selector, token,
                             payer, recipient, facilitator, payment_nonce, tx_hash)
@@ -21,7 +20,6 @@ beforeAll(async () => {
       from generate_series(1, ${resumed}) n,
    lateral (select sha256(n::text::bytea) as hash) h, lateral (select substr(hash, 1, 20) as address) a`)
 })
-afterAll(() => database.drop())
 
 const argumentsOf = (folder: string, format = 'parquet') => [
   '--what',

@@ -15,7 +15,7 @@ import { paceOf } from '../../export/served/pace.ts'
 import { serveRound } from '../../export/served/round.ts'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { exportFolder, writersOf } from '../support/exports.ts'
 import { runMain, signalUntilEnded, startMain } from '../support/mains.ts'
 import {
@@ -32,12 +32,11 @@ import { root } from '../support/source-files.ts'
 const dayMs = 86_400_000
 const start = Date.UTC(2026, 2, 1)
 let clock = start + 5 * dayMs
-let database: TestDatabase
+const database = testDatabase()
 let folder: string
 let api: TestApi
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: [addressOf('a'), addressOf('b')], chains: ['base'], bio: 'naïve “🦑”' })
   await seedAgent(pool, { fid: 2, handle: null, chains: ['celo', 'base'] })
@@ -76,7 +75,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await api?.stop()
-  await database?.drop()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
 import type { Display } from '../../export/display.ts'
 import { readRequest } from '../../export/request.ts'
 import { runExport } from '../../export/run.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { exportedRows, exportFolder } from '../support/exports.ts'
 import { addressOf, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   for (const block of [1, 2, 3, 4]) await settle(block)
 })
-afterAll(() => database.drop())
 
 const settle = (block: number) => seedSettlement(database.pool, { chain: 'base', recipient: addressOf('a'), block })
 

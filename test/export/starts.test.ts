@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { beginSnapshot, exportPage } from '../../db/queries/read/exports.ts'
 import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { rounds } from '../support/rounds.ts'
 import { addressOf, birth, seedSettlement } from '../support/seed.ts'
 
@@ -13,11 +13,7 @@ const columns = [
   { name: 'log_index', type: 'integer' },
 ] as const
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 /** Blocks with a settlement on each chain, with the minute each is of: later blocks are never older. */
 const history = fc.record(

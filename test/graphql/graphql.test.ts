@@ -6,15 +6,14 @@ import { boundedDatabase } from '../../api/http/database.ts'
 import { createHttpServer } from '../../api/http/server.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { portOf } from '../../ops/health.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 const stops: (() => Promise<unknown>)[] = []
 let url: string
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   const own = addressOf('own')
   for (let fid = 1; fid <= 3; fid++) await seedAgent(pool, { fid, addresses: [own], claimMethod: 'jfs' })
@@ -25,7 +24,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const stop of stops) await stop()
-  await database.drop()
 })
 
 async function serve(perMinute: number, trustProxyHops = 0): Promise<string> {

@@ -1,16 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type ApiProcess, startGraphqlProcess } from '../support/api/process.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 import { seedAgent } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let redis: TestRedis
 let processes: ApiProcess[] = []
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1 })
   redis = await startRedis()
 })
@@ -18,10 +17,7 @@ afterEach(async () => {
   await Promise.all(processes.map((one) => one.kill()))
   processes = []
 })
-afterAll(async () => {
-  await redis.stop()
-  await database.drop()
-})
+afterAll(() => redis.stop())
 
 async function start(env: Record<string, string> = {}): Promise<ApiProcess> {
   const started = await startGraphqlProcess({ DATABASE_URL: database.url, ...env })

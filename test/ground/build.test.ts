@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { listFiles, root } from '../support/source-files.ts'
 import { patienceMs } from '../support/until.ts'
 import { keyOffChain, proofOf } from '../trust/proof.ts'
@@ -18,15 +18,13 @@ const mains = listFiles()
 /** Those a person starts; one deeper in a room is started by another. */
 const commands = mains.filter((main) => main.split('/').length === 2).map((main) => ({ main }))
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   const build = spawnSync(process.execPath, ['scripts/build.mjs', '--out', dist], { cwd: root, encoding: 'utf8' })
   expect(build.stdout + build.stderr).toContain(`processes: ${mains.sort().join(', ')}\n`)
 })
 afterAll(async () => {
   rmSync(dist, { recursive: true, force: true })
-  await database.drop()
 })
 
 test.for(commands)('$main runs from the build without a loader', ({ main }) => {

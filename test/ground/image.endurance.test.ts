@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { freePort } from '../../ops/ports.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 import { until } from '../support/until.ts'
 
@@ -44,10 +44,9 @@ const trusting = [
   `NODE_EXTRA_CA_CERTS=${authorities}/ca-certificates.crt`,
 ]
 
-let database: TestDatabase
+const database = testDatabase()
 let missing: string | undefined
 beforeAll(async () => {
-  database = await createTestDatabase()
   missing = obstacle()
   if (missing) console.warn(`the images were not built: ${missing}`)
 }, stepMs)
@@ -56,7 +55,6 @@ afterAll(async () => {
   // The store of some drivers is a mount of its own, which stays when they end.
   spawnSync('umount', [join(store, 'root/overlay')])
   rmSync(store, { recursive: true, force: true })
-  await database.drop()
 })
 
 test('the Dockerfile and Compose tell what is built and started', () => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 import { seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
 import { readRules, rulesFile } from './rules.ts'
@@ -18,11 +18,7 @@ const rules = readRules()
 const scenarios = parse(readFileSync(scenariosFile, 'utf8')).tests as Scenario[]
 const alerts = rules.flatMap(({ alert }) => alert ?? [])
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database?.drop())
+const database = testDatabase()
 
 test('the rules are well-formed, and fire when they should', () => {
   const promtool = (...args: string[]) => execFileSync('promtool', args, { encoding: 'utf8', stdio: 'pipe' })

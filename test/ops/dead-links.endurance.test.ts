@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../ops/ports.ts'
 import { startTcpLink, type TcpLink } from '../doubles/tcp-link.ts'
 import { startApiProcess, startGraphqlProcess } from '../support/api/process.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { spawnEnrichment } from '../support/enrichment-process.ts'
 import { runMain } from '../support/mains.ts'
 import { seedAgent } from '../support/seed.ts'
@@ -16,21 +16,17 @@ const boundMs = 40_000
 const longestAnswerMs = 12_000
 const timeout = 400_000
 
-let database: TestDatabase
+const database = testDatabase()
 let link: TcpLink
 let env: Record<string, string>
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1 })
   const url = new URL(database.url)
   link = await startTcpLink(Number(url.port))
   url.port = String(link.port)
   env = { DATABASE_URL: url.href, HUB_URL: 'http://127.0.0.1:9', LOG_LEVEL: 'warn' }
 })
-afterAll(async () => {
-  await link?.close()
-  await database?.drop()
-})
+afterAll(() => link?.close())
 
 const blocks = ['--chain', 'base', '--from', '2797221', '--to', '2797300']
 const commands: [main: string, ...args: string[]][] = [

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { testDatabase } from '../support/database.ts'
 import { exportFolder } from '../support/exports.ts'
 import { endOf, startMain } from '../support/mains.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database?.drop())
+const database = testDatabase()
 
 const ofBase = ['--chain', 'base']
 const commands: Readonly<Record<string, readonly [main: string, args: readonly string[], goesOn: string]>> = {

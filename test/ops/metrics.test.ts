@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import express from 'express'
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { boundedDatabase } from '../../api/http/database.ts'
 import { createMetrics as metricsOfApi } from '../../api/http/metrics.ts'
 import { readChains } from '../../chains.file.ts'
@@ -13,14 +13,10 @@ import { createHost } from '../../hosts/host.ts'
 import { portOf } from '../../ops/health.ts'
 import { createHealth } from '../../processors/health.ts'
 import { Progress } from '../../processors/progress.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database?.drop())
+const database = testDatabase()
 
 /** The value of a series; undefined: it is not told. */
 function read(text: string, series: string): number | undefined {

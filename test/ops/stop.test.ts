@@ -6,19 +6,18 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { type MainOptions, signalUntilEnded, startMain } from '../support/mains.ts'
 import { until } from '../support/until.ts'
 
 /** Takes requests and answers none; cuts them before their deadline, so that nobody waits for it here. */
 const silent = createServer((request) => setTimeout(() => request.destroy(), 1_500))
 const folder = mkdtempSync(join(tmpdir(), 'stop-test-'))
-let database: TestDatabase
+const database = testDatabase()
 let silentUrl: string
 let asked = 0
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   silent.on('request', () => asked++)
   await once(silent.listen(0, '127.0.0.1'), 'listening')
   silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
@@ -28,7 +27,6 @@ afterAll(async () => {
   silent.closeAllConnections()
   silent.close()
   rmSync(folder, { recursive: true, force: true })
-  await database.drop()
 })
 
 interface Case {

@@ -3,10 +3,10 @@ import { dollars } from '../../api/pages/parts/figures.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, insert, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const largestId = 2n ** 256n - 1n
 const hers = addressOf('hers')
@@ -14,7 +14,6 @@ const today = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000)
 const daysAgo = (days: number, ms = 0) => new Date(today.getTime() - days * 86_400_000 + ms)
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   const { pool } = database
   await seedShowcase(pool, Date.now())
@@ -59,10 +58,7 @@ beforeAll(async () => {
   })
   await seedAgent(pool, { fid: 8, handle: 'quiet', status: 'claimed-only', claimMethod: 'jfs' })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (path: string) => (await api.get(path)).text()
 

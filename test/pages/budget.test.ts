@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { seedAgent } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const clock = { now: Date.parse('2026-11-20T12:00:00Z') }
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1 })
   const limits = { perMinute: 60, perDay: 2_000 }
   const now = () => clock.now
@@ -18,10 +17,7 @@ beforeAll(async () => {
     limiter: { limits, store: new MemoryStore(limits, now), now },
   })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 const from = (client: string, path: string) => api.get(path, { headers: { 'x-forwarded-for': client } })
 
 test('a client gets 120 pages a minute, feeds and sitemaps among them; the next one is a page that says when', async () => {

@@ -2,23 +2,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signersOf, whatWorks } from '../../api/pages/claim/standing.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const hers = addressOf('hers')
 const now = Date.parse('2026-06-01T12:00:00Z')
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
   await seedAgent(database.pool, { fid: 7, displayName: 'Ada', addresses: [hers] })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (path: string) => (await api.get(path)).text()
 const unescaped = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, hashOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const now = Date.parse('2026-06-01T12:00:00Z')
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
   for (let n = 1; n <= 34; n++) {
     await seedAgent(database.pool, {
@@ -32,10 +31,7 @@ beforeAll(async () => {
     addresses: [addressOf('hers')],
   })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (path: string) => (await api.get(path)).text()
 /** The agents a page lists, in its order. */

@@ -1,16 +1,15 @@
 import Parser from 'rss-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedChainState, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const minute = (n: number) => new Date(Date.UTC(2026, 2, 1, 0, n))
 const hers = addressOf('hers')
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   const { pool } = database
   const chains = [['base'], ['celo'], ['base', 'celo'], []] as const
@@ -35,10 +34,7 @@ beforeAll(async () => {
     await seedSettlement(pool, { chain: 'base', recipient: hers, block, at: minute(block) })
   }
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (path: string) => new Parser().parseString(await (await api.get(path)).text())
 const fidsOf = ({ items }: Awaited<ReturnType<typeof read>>) => items.map(({ link }) => Number(link?.split('/').at(-1)))

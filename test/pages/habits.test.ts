@@ -3,18 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { startBrowser, watch } from '../support/api/browser.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedSettlement } from '../support/seed.ts'
 
 // What readers are used to from any page: their own way to write numbers, copying, paper, keys, pictures that are there.
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let browser: Browser
 const clock = { now: Date.now() }
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedShowcase(database.pool, clock.now)
   await sumUpIncome(database.pool)
   api = await startApi(database, { now: () => clock.now, trustProxyHops: 1 })
@@ -23,7 +22,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await api?.stop()
-  await database?.drop()
 })
 
 test('numbers and times are written as the reader is used to, and exact on pointing at them', async () => {

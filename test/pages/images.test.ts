@@ -6,12 +6,12 @@ import { cardLimits, pictureLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import { parseEgressAllow } from '../../net/egress.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent } from '../support/seed.ts'
 
 // Pictures of others, which pages show from here, and pictures of agents for others.
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let host: WebHost
 let door: Door
@@ -35,7 +35,6 @@ const paths = [...Object.keys(bodies), ...Object.keys(broken)]
 const fidOf = (path: string) => 1 + paths.indexOf(path)
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   host = await startWebHost()
   for (const [path, [, body]] of Object.entries(bodies)) {
     // What the host says of it does not count.
@@ -57,7 +56,6 @@ afterAll(async () => {
   await painter?.close()
   door?.close()
   await host?.stop()
-  await database?.drop()
 })
 const askedFor = (path: string) => host.requests.filter((request) => request.path === path)
 

@@ -2,16 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, hashOf, seedAgent, seedRegistration, seedSettlement, seedVerification } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const rich = addressOf('showcase 0')
 const self = addressOf('pays itself')
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const now = Date.now()
   await seedShowcase(database.pool, now)
   await seedVerification(database.pool, { fid: 77, address: self })
@@ -20,10 +19,7 @@ beforeAll(async () => {
   await seedSettlement(database.pool, { ...own, recipient: rich, logIndex: 3, amount: 9_007_199_254_740_993n })
   api = await startApi(database, { now: () => now })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (path: string) => {
   const response = await api.get(path)

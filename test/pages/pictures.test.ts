@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { startBrowser } from '../support/api/browser.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 import { patienceMs } from '../support/until.ts'
 
 // `npm run docs:pictures` is this file with the folder of the documentation; otherwise the pictures go nowhere.
 
-let database: TestDatabase
+let database: OwnDatabase
 let api: TestApi
 let browser: Browser
 let folder: string

@@ -3,21 +3,17 @@ import { agentPrices } from '../../api/schemas/enriched.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, insert, seedAgent } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const today = new Date()
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   await seedShowcase(database.pool, Date.now())
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (path: string) => (await api.get(path)).text()
 

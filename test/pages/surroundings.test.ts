@@ -3,15 +3,14 @@ import { type Element, xml2js } from 'xml-js'
 import { refreshRankings } from '../../db/queries/rollup/rankings.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { textOf } from '../support/api/markup.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, countSettlements, insert, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   const { pool } = database
   for (const fid of [1, 2, 3]) {
@@ -32,10 +31,7 @@ beforeAll(async () => {
   await insert(pool, 'source_state', { ...state, subject: 'token:base:1', due_at: daysAgo(1), failures: 2 })
   await insert(pool, 'source_state', { ...state, subject: 'token:base:2', due_at: daysAgo(-1), failures: 0 })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (path: string) => (await api.get(path)).text()
 

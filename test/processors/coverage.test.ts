@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { writeAudit } from '../../db/queries/chain/audit.ts'
 import { writeContracts } from '../../db/queries/chain/contracts.ts'
 import { describeChain } from '../../processors/coverage/describe.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
 import { addressOf, hashOf, insert, seedChainState } from '../support/seed.ts'
 import { publishedCoverage } from './backfill/published-coverage.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database?.drop())
+const database = testDatabase()
 
 test('what is indexed, reserved, audited and missing, with the command that closes each gap', async () => {
   const { pool, url } = database

@@ -6,10 +6,10 @@ import { Progress } from '../../processors/progress.ts'
 import { ChainDatabase } from '../../processors/store/database.ts'
 import { writeSettlements, writeUnpaid } from '../../processors/store/writer.ts'
 import { readChainTables } from '../support/chain/oracle.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { paymentOf, selectors, token } from './calls.ts'
 
-let database: TestDatabase
+let database: OwnDatabase
 let chain: ChainDatabase
 let progress: Progress
 beforeEach(async () => {

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { chainOf } from '../../chains.config.ts'
 import { migrate } from '../../db/migrate.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { PartitionsAhead } from '../../processors/store/partitions.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { addressOf, seedSettlement } from '../support/seed.ts'
 
 const million = 1_000_000
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 async function partitionOf(block: number): Promise<string> {
   const { rows } = await database.pool.query(

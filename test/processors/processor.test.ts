@@ -6,14 +6,14 @@ import { mint, pay, signAuthorization } from '../../devnet/chain/payments.ts'
 import { freePort } from '../../ops/ports.ts'
 import { type ProcessorOptions, spawnProcessor, type TestProcessor } from '../support/chain/processor.ts'
 import { chainSettings } from '../support/chain/settings.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 
 const payer = accountOf('payer')
 const agent = accountOf('agent')
 const facilitator = accountOf('facilitator')
 
 let chain: DevChain
-let database: TestDatabase
+let database: OwnDatabase
 let metricsPort: number
 const started: TestProcessor[] = []
 beforeAll(async () => {

@@ -8,17 +8,16 @@ import { chainNames } from '../../chains.config.ts'
 import { type RunningWorld, startWorld } from '../../devnet/start.ts'
 import { chainSettings } from '../../devnet/world/settings.ts'
 import { freePort } from '../../ops/ports.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { testDatabase } from '../support/database.ts'
 import { signalUntilEnded, startMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mainnet-test-'))
 let running: RunningWorld
-let database: TestDatabase
+const database = testDatabase()
 let child: ChildProcess | undefined
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   running = await startWorld({ seed: 'mainnet' })
   await running.layPast({ blockSeconds: 1 })
 })
@@ -28,7 +27,6 @@ afterAll(async () => {
     await once(child, 'exit')
   }
   await running?.stop()
-  await database?.drop()
   rmSync(folder, { recursive: true, force: true })
 })
 

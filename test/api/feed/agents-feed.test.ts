@@ -4,7 +4,7 @@ import { inTransaction } from '../../../db/pool.ts'
 import { delistedAgents } from '../../../db/queries/read/feed.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { insert, seedAgent } from '../../support/seed.ts'
 
 const agents = 230
@@ -12,10 +12,9 @@ const baseUrl = 'https://api.agents.example'
 const now = Date.UTC(2026, 5, 1)
 const daysAgo = (days: number) => new Date(now - days * 86_400_000)
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   for (let fid = 1; fid <= agents; fid++) {
     const listedAt = new Date(Date.UTC(2026, 2, 1, 0, fid))
@@ -33,10 +32,7 @@ beforeAll(async () => {
   for (const change of changes) await insert(pool, 'agent_change', change)
   api = await startApi(database, { now: () => now })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 async function read(url: string) {
   const answer = await api.get(url.replace(baseUrl, ''))

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { bulkDocument } from '../../../api/schemas/bulk.ts'
 import { startApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, testDatabase } from '../../support/database.ts'
 import { addressOf, seedAgent, seedHolding, seedRegistration } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   await seedAgent(pool, {
     fid: 7,
@@ -20,7 +19,6 @@ beforeAll(async () => {
   await seedAgent(pool, { fid: 3, claimMethod: 'eip191', status: 'claimed-only' })
   await seedAgent(pool, { fid: 5 })
 })
-afterAll(() => database.drop())
 
 test('every claimed agent is in one document, by fid: its profile without tags, edges and identities', async () => {
   const api = await startApi(database)

@@ -8,24 +8,20 @@ import { lockJoin } from '../../../db/queries/join/events.ts'
 import { storeSettlementCounts } from '../../../db/queries/rollup/counts.ts'
 import { forgetOldChanges, keptMs } from '../../../enrichment/join/changes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { birth, insert } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let clock = Date.now()
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => (clock += 60_000) }) // nothing is fresh when it is asked for again
 })
 beforeEach(async () => {
   await database.pool.query('truncate agent, agent_change, agent_activity, claim, social_profile, agent_event')
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 /** What somebody has who follows the changes. */
 class Mirror {

@@ -3,27 +3,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { documentLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { seedAgent } from '../../support/seed.ts'
 
 const baseUrl = 'https://api.agents.example'
 const { archiveEvents } = documentLimits
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let ahead = 0
 beforeAll(async () => {
-  database = await createTestDatabase()
   const now = () => {
     ahead += 600_000 // nothing is fresh when it is asked for again
     return Date.now() + ahead
   }
   api = await startApi(database, { now })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 async function read(url: string) {
   const answer = await api.get(url.replace(baseUrl, ''))

@@ -4,16 +4,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Element } from 'xml-js'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, testDatabase } from '../../support/database.ts'
 import { insert, seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const minute = (n: number) => new Date(Date.UTC(2026, 2, 1, 0, n))
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   for (let n = 1; n <= 33; n++) await seedAgent(database.pool, { fid: n, listedAt: minute(n) })
   await seedAgent(database.pool, {
@@ -28,10 +27,7 @@ beforeAll(async () => {
   })
   await seedAgent(database.pool, { fid: 99, handle: null, status: 'historical', listedAt: minute(99) })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const terms = (entry: Element | undefined) =>
   entry?.elements?.filter((element) => element.name === 'category').map((element) => element.attributes?.term)

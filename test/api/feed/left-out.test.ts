@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { entriesOf } from '../../support/api/feed-xml.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import {
   addressOf,
   birth,
@@ -15,12 +15,11 @@ import {
 
 // One agent that cannot be shown leaves out itself.
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const lines: string[] = []
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   for (let fid = 1; fid <= 20; fid++) {
     const address = addressOf(`agent ${fid}`)
@@ -63,10 +62,7 @@ beforeAll(async () => {
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
   api = await startApi(database, { log })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const others = (...left: number[]) => Array.from({ length: 20 }, (_, n) => n + 1).filter((fid) => !left.includes(fid))
 const countedAt = async (place: string) => {

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { boundedDatabase } from '../../../api/http/database.ts'
 import { createPool } from '../../../db/pool.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
 /** As many requests at once; the fewer are so many that a slow machine, busy with other tests, answers them in time. */
 const agents = rounds(300, 1000)
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   for (let fid = 1; fid <= agents; fid++) await seedAgent(database.pool, { fid })
 })
-afterAll(() => database.drop())
 
 /** An API with few connections, behind one proxy; nothing is in its memory yet. */
 async function withApi(connections: number, work: (api: TestApi) => Promise<void>) {

@@ -4,19 +4,18 @@ import { boundedDatabase, createApiPool } from '../../../api/http/database.ts'
 import { withSettings } from '../../../db/pool.ts'
 import { startTcpLink, type TcpLink } from '../../doubles/tcp-link.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
 /** docs/rules.md 1. */
 const longestAnswerMs = 10_000
 
-let database: TestDatabase
+const database = testDatabase()
 let link: TcpLink
 let pool: pg.Pool
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1 })
   const url = new URL(database.url)
   link = await startTcpLink(Number(url.port))
@@ -28,7 +27,6 @@ afterAll(async () => {
   await api.stop()
   await link.close()
   await pool.end()
-  await database.drop()
 })
 
 /** Moved between questions, so that no answer comes from memory. */

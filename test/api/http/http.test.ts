@@ -3,20 +3,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { errorTable } from '../../../api/http/errors.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { addressOf, seedAgent } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   await seedAgent(database.pool, { fid: 1, bio: 'long enough to be worth compressing '.repeat(20) })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 /** Sends bytes as they are and reads until the server closes. */
 function raw(text: string): Promise<{ status: number; headers: string; body: string }> {

@@ -1,19 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../../ops/ports.ts'
 import { type ApiProcess, startApiProcess } from '../../support/api/process.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { runMain } from '../../support/mains.ts'
 import { seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: ApiProcess | undefined
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1 })
 })
 afterEach(() => api?.kill())
-afterAll(() => database.drop())
 
 const start = async (env: Record<string, string> = {}) => {
   api = await startApiProcess({ DATABASE_URL: database.url, ...env })

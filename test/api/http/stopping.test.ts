@@ -1,19 +1,17 @@
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { type ApiProcess, startApiProcess, startGraphqlProcess } from '../../support/api/process.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: ApiProcess | undefined
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1 })
 })
 afterEach(() => api?.kill())
-afterAll(() => database.drop())
 
 const start = async (env: Record<string, string> = {}, begin = startApiProcess) => {
   api = await begin({ DATABASE_URL: database.url, LIMIT_PER_MINUTE: '1000000', ...env })

@@ -6,19 +6,15 @@ import { facilitatorList as readFacilitators } from '../../../db/queries/income/
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { addressOf, birth, seedChainState, seedSettlement } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async () => facilitatorList.parse(await (await api.get('/api/facilitators')).json())
 const sendersOf = (name: string) => facilitators.find((one) => one.name === name)?.senders as string[]

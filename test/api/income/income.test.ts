@@ -8,7 +8,7 @@ import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { incomeLimits } from '../../../limits.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { textOf } from '../../support/api/markup.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import {
   addressOf,
   birth,
@@ -24,7 +24,7 @@ import {
   seedWallet,
 } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 
 const [own, before, wallet, customer, other] = ['own', 'before', 'wallet', 'customer', 'other'].map(addressOf) as [
@@ -42,7 +42,6 @@ const hour = 3_600_000
 const at = (hours: number) => new Date(birth.getTime() + hours * hour)
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => at(60).getTime() })
   const { pool } = database
   await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 900, at: at(50) })
@@ -122,10 +121,7 @@ beforeAll(async () => {
   while ((await rollUpSettlements({ pool })) > 0);
   while ((await runIncome({ pool })) > 0);
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const get = async (path: string) => (await api.get(`/api/agent/7/${path}`)).json()
 

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { clientOf } from '../../../api/http/client.ts'
 import { MemoryStore } from '../../../api/limits/memory.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { seedAgent } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1 })
 })
-afterAll(() => database.drop())
 
 /** An API behind one proxy, with a clock of the test's own. */
 async function limited(limits = { perMinute: 60, perDay: 2_000 }, start = '2026-11-20T12:00:00Z') {

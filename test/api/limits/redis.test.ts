@@ -1,23 +1,21 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { FusedRedisStore } from '../../../api/limits/redis.ts'
 import { connectRedis, type RedisSender } from '../../../api/limits/sender.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { startApiProcess } from '../../support/api/process.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { startRedis, type TestRedis } from '../../support/redis.ts'
 import { seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1 })
 })
-afterAll(() => database.drop())
 
 const running: { stop(): Promise<void> }[] = []
 afterEach(async () => {

@@ -3,23 +3,19 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTools } from '../../../api/mcp/tools.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { root } from '../../support/source-files.ts'
 
 // The protocol's own conformance scenarios, those that are for any server and not for the fixtures of a library, and its
 // inspector, by the command line.
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 /** Revision, scenario, and its checks that this server does not pass. */
 const scenarios: [revision: string, scenario: string, misses: string[]][] = [

@@ -4,21 +4,17 @@ import { createTools } from '../../../api/mcp/tools.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
 import { mcpLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, seedAgent, seedHolding, seedRegistration } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedAgent(database.pool, { fid: 1, addresses: [addressOf('one')], claimMethod: 'jfs' })
   api = await startApi(database)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 interface Message {
   readonly jsonrpc?: unknown

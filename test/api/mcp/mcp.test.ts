@@ -7,15 +7,14 @@ import { MemoryStore } from '../../../api/limits/memory.ts'
 import { createTools } from '../../../api/mcp/tools.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { richFid, seedShowcase } from '../../support/api/showcase.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { addressOf, hashOf, seedAgent, seedSettlement } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const clients: { close(): Promise<void> }[] = []
 const hidden = 66
 beforeAll(async () => {
-  database = await createTestDatabase()
   await seedShowcase(database.pool, Date.now())
   await seedAgent(database.pool, { fid: hidden, addresses: [addressOf('own')] })
   const bio = 'fine \u202egnilleps\u202c \u{e0069}\u{e0067}\u{e006e}ore "this" \\ \u{1f600}'
@@ -28,7 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const client of clients) await client.close()
   await api.stop()
-  await database.drop()
 })
 
 const about = { name: 'test', version: '1' }

@@ -7,25 +7,21 @@ import { lockJoin } from '../../../db/queries/join/events.ts'
 import { storeSettlementCounts } from '../../../db/queries/rollup/counts.ts'
 import { forgetOldChanges, keptMs } from '../../../enrichment/join/changes.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth } from '../../support/seed.ts'
 import { LogMirror } from './log-mirror.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let clock = Date.now()
 const now = () => (clock += 60_000) // nothing is fresh when it is asked for again
 const read = (path: string) => api.get(path)
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now })
 })
 beforeEach(empty)
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const tables = `agent, agent_change, agent_activity, agent_event, agent_holding, claim, social_profile, verified_address,
   registration, registration_transfer, holder_event, token_event`

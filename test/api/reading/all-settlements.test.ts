@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allSettlementsList } from '../../../api/schemas/settlement.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { addressOf, hashOf, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const day = 86_400_000
 const base = Date.UTC(2026, 2, 1)
@@ -36,7 +36,6 @@ const rows = Array.from({ length: 240 }, (_, n) => {
 const listed = rows.filter(({ selector }) => selector === '0xe3ee160e')
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: recipients.slice(0, 2) })
@@ -45,10 +44,7 @@ beforeAll(async () => {
   for (const { at, ...row } of rows) await seedSettlement(pool, { ...row, at: new Date(at) })
   while ((await rollUpSettlements({ pool })) > 0);
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 type Row = (typeof rows)[number]
 const newestFirst = (some: readonly Row[]) =>

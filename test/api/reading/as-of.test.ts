@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressOwnersAnswer, agentStateAnswer, portfolioAnswer } from '../../../api/schemas/as-of.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { chainRows } from '../../support/chain/rows.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import {
   addressOf,
   insert,
@@ -14,7 +14,7 @@ import {
   seedVerification,
 } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let write: ReturnType<typeof chainRows>
 const day = 86_400_000
@@ -24,7 +24,6 @@ const chains = ['base', 'celo'] as const
 const lastDay = 40
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   for (const chain of chains)
     await seedChainState(database.pool, { chain, indexed: 9_000, finalized: 9_000, at: time(lastDay) })
@@ -32,10 +31,7 @@ beforeAll(async () => {
   // The first event of either registry. Random histories take identifiers below 900.
   for (const chain of chains) await write.transfer({ chain, id: 999_999 }, null, addressOf('first'), time(0))
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const read = async (path: string): Promise<unknown> => {
   const response = await api.get(path)

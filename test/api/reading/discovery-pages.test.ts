@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { discoverySelection } from '../../../api/schemas/discovery.ts'
 import type { ChainName } from '../../../chains.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { addressOf, insert, type SeedAgent, seedAgent } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let now = Date.now()
 
@@ -34,7 +34,6 @@ const world = Array.from({ length: 90 }, (_, n) => ({
 type One = (typeof world)[number]
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
   for (const { tag, ...agent } of world) {
     await seedAgent(database.pool, agent)
@@ -44,10 +43,7 @@ beforeAll(async () => {
   // An address that is verified no more tells nothing of the agent.
   await seedTag((world[2] as One).fid, addressOf('former'), 'Trader')
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const seedTag = (fid: number, address: string, name: string) =>
   insert(database.pool, 'oli_tag', {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentFieldsBatch, profile } from '../../../api/schemas/profile.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import {
   addressOf,
   countSettlements,
@@ -12,12 +12,11 @@ import {
   seedSettlement,
 } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const names = Object.keys(profile.shape)
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   const { pool } = database
   for (const fid of [1, 2]) {
@@ -29,10 +28,7 @@ beforeAll(async () => {
   }
   await countSettlements(pool)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const text = async (path: string) => {
   const response = await api.get(path)

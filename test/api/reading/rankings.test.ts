@@ -6,7 +6,7 @@ import { rankingMeasures } from '../../../db/queries/time/rankings.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { addressOf, hashOf, insert, seedAgent, seedChainState } from '../../support/seed.ts'
 
 const hourMs = 3_600_000
@@ -31,10 +31,9 @@ interface Paid {
   readonly overload: boolean
 }
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
   for (const [name, own] of Object.entries(addresses)) {
     const fid = Number(name)
@@ -42,10 +41,7 @@ beforeAll(async () => {
     await insert(database.pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date(now) })
   }
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 /** A block every minute: block 0 is `days` ago. */
 const days = 45

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
 import { discoveryGroups, discoveryPage } from '../../../db/queries/find/discovery.ts'
 import { discoveryFacets } from '../../../db/queries/find/facets.ts'
 import { searchAgents } from '../../../db/queries/find/search.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { blocksRead, planned } from '../../support/recording.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 
@@ -27,9 +27,8 @@ const words = [
 ]
 const word = (n: string) => `(array[${words.map((text) => `'${text}'`).join(', ')}])[1 + (${n}) % ${words.length}]`
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   await database.pool.query(`
     alter table agent disable trigger user;
     alter table verified_address disable trigger user;
@@ -47,7 +46,6 @@ beforeAll(async () => {
               from agent) said`)
   await database.pool.query('vacuum (analyze) agent, agent_words, searched_agent, verified_address')
 })
-afterAll(() => database.drop())
 
 test.each([
   ['a word in names', 'quill', 200],

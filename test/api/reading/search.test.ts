@@ -5,7 +5,7 @@ import { deriveWords } from '../../../db/queries/join/agent-words.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { chainRows } from '../../support/chain/rows.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import {
   addressOf,
   hashOf,
@@ -17,7 +17,7 @@ import {
   seedVerification,
 } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let now = Date.now()
 
@@ -76,7 +76,6 @@ const document = (id: number, { name, description, services }: Said) =>
   })
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
   await add({ fid: 1, handle: 'weaver', displayName: 'Weaver of Maps' })
   await add({ fid: 2, handle: 'mapmaker', said: { name: 'Cartographer', description: 'Draws maps for ships at sea.' } })
@@ -89,10 +88,7 @@ beforeAll(async () => {
   await add({ fid: 4207, handle: 'quiet', oli: 'DeFi Trader' })
   await add({ fid: 8, handle: 'maps', said: { description: 'nothing' } })
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 async function find(q: string, more = ''): Promise<z.infer<typeof searchAnswer>> {
   const response = await api.get(`/api/search?q=${encodeURIComponent(q)}${more}`)

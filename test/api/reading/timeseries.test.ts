@@ -6,10 +6,10 @@ import { bucketsOf, type Interval, intervals } from '../../../db/queries/time/bu
 import { settlementSeries } from '../../../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { addressOf, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 const hour = 3_600_000
 const base = Date.UTC(2026, 0, 25, 3)
@@ -32,7 +32,6 @@ const rows = Array.from({ length: blocks }, (_, n) => ({
 }))
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: addresses.slice(0, 2) })
@@ -42,10 +41,7 @@ beforeAll(async () => {
   for (const { at, ...row } of rows) await seedSettlement(pool, { ...row, at: new Date(at) })
   while ((await rollUpSettlements({ pool })) > 0);
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 async function series(path: string, query: Record<string, string | string[] | undefined>) {
   const pairs = Object.entries(query).flatMap(([name, value]) =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deleteSettlementsAbove } from '../../../db/queries/chain/reset.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import {
   addressOf,
@@ -19,7 +19,7 @@ import {
 // Whatever is inserted, deleted or undone between the pages of a walk: what stood throughout is met, nothing is met twice,
 // and the order is the list's.
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 /** No answer comes from memory. */
 let now = Date.now()
@@ -29,7 +29,6 @@ const valuedToken = 900
 const firstListed = 100
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database, { now: () => now })
   const { pool } = database
   await seedAgent(pool, { fid: 1, addresses: [mine], listedAt: new Date(birth.getTime() - 1) })
@@ -46,10 +45,7 @@ beforeAll(async () => {
   await insert(pool, 'agent_change', { fid: 1, kind: 'upsert', changed_at: birth })
   while ((await runIncome({ pool })) > 0);
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const chainOfRow = (n: number) => (n % 3 ? 'base' : 'celo')
 /** Several at one time. */

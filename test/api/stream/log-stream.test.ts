@@ -3,18 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { streamLimits } from '../../../limits.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { EventReader } from '../../support/api/event-reader.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { insert, seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 let ahead = 0
 let stopping: string | undefined
 const open = new Set<EventReader>()
 let epoch = ''
 beforeAll(async () => {
-  database = await createTestDatabase()
   for (const fid of [1, 2]) {
     await seedAgent(database.pool, { fid })
     await note(fid, 'upsert')
@@ -25,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const reader of open) await reader.close()
   await api.stop()
-  await database.drop()
 })
 
 /** Waits for a seat: the server may not have noticed yet that others were left. */

@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { EventReader } from '../../support/api/event-reader.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { addressOf, seedSettlement } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
   await pay('base', 1)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const pay = (chain: 'base' | 'celo', block: number, amount = 1_000_000n) =>
   seedSettlement(database.pool, { chain, recipient: addressOf('paid'), block, amount, at: new Date() })

@@ -6,7 +6,7 @@ import { type Branch, type Fork, forkHere } from '../../support/chain/branches.t
 import { spawnProcessor, type TestProcessor } from '../../support/chain/processor.ts'
 import { cleanSettlementsTo, untilSettled, unverify, verifiedScope, verify } from '../../support/chain/scope.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const finality = 6 // blocks
@@ -17,7 +17,7 @@ const longestLife = 6_000
 const timeout = 400_000
 
 let chain: DevChain
-let database: TestDatabase
+let database: OwnDatabase
 beforeAll(async () => {
   chain = await startDevChain('base', { genesisTime: 1_770_000_000, funded: [payer.address] })
   database = await createTestDatabase()

@@ -6,7 +6,7 @@ import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { spawnProcessor, type TestProcessor } from '../../support/chain/processor.ts'
 import { cleanSettlementsTo, untilNoticed, untilSettled, verifiedScope, verify } from '../../support/chain/scope.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const finality = 3 // blocks
@@ -19,7 +19,7 @@ const [early, late] = ['early', 'late'].map((name) => accountOf(`${name} recipie
 let chain: DevChain
 let source: MemorySource
 let portal: Portal
-let database: TestDatabase
+let database: OwnDatabase
 let processor: TestProcessor
 beforeAll(async () => {
   chain = await startDevChain('base', { funded: [payer.address] })

@@ -15,7 +15,7 @@ import {
   verify,
 } from '../../support/chain/scope.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
@@ -35,7 +35,7 @@ const untilFinal = finality + 1
 const stepSettlements = 5
 
 let chain: DevChain
-let database: TestDatabase
+let database: OwnDatabase
 let processor: TestProcessor
 beforeAll(async () => {
   chain = await startDevChain('base', { genesisTime: 1_770_000_000, funded: [payer.address] })

@@ -2,20 +2,16 @@ import fc from 'fast-check'
 import { UnixFS } from 'ipfs-unixfs'
 import { CID } from 'multiformats/cid'
 import * as Digest from 'multiformats/hashes/digest'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { carOf, fileBlocks, linkTo, nodeBlock, rawBlock, smallFile } from '../../../devnet/world/blocks.ts'
 import { type Blocks, fileOf, readArchive, toBlocks } from '../../../enrichment/agent-uri/blocks.ts'
 import { parseCid } from '../../../enrichment/agent-uri/cid.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { documentOf, mint, startAgentsJob, startGateways, stateOf } from '../join/agents-job.ts'
 
 const clock = createClock('2026-06-01T00:00:00Z')
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 const long = JSON.stringify({ name: 'long', description: Array.from({ length: 2_000 }, (_, index) => index).join(' ') })
 

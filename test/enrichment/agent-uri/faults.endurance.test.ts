@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { HostFault } from '../../../devnet/hosts/host-faults.ts'
 import { rawCid } from '../../../devnet/world/blocks.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { until } from '../../support/until.ts'
 import { documentOf, mint, setUri, startAgentsJob, startGateways, startHosts, stateOf } from '../join/agents-job.ts'
@@ -10,11 +10,7 @@ const source = 'agent_uri'
 const hour = 3_600_000
 const path = '/agent.json'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 /** Each test has tokens and FIDs of its own. */
 let nextId = 1

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { expect, test } from 'vitest'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { documentOf, mint, profileOf, setUri, startAgentsJob, startHosts, stateOf } from '../join/agents-job.ts'
 
@@ -7,11 +7,7 @@ const source = 'agent_uri'
 const hour = 3_600_000
 const path = '/agent.json'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 /** Each test has tokens and FIDs of its own. */
 let nextId = 1

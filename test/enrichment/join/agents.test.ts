@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { chainNames } from '../../../chains.config.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
@@ -13,14 +13,10 @@ import {
   storedAgents,
 } from '../../support/agent-model.ts'
 import { chainRows, type Token, wallet } from '../../support/chain/rows.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 const tokens: Token[] = [
   { chain: 'base', id: 0 },

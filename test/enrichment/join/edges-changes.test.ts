@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { runEdges } from '../../../enrichment/join/edges.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth, hashOf, insert, seedChainState, seedSettlement } from '../../support/seed.ts'
@@ -15,13 +15,11 @@ const fids = Array.from({ length: 30 }, (_, index) => index + 1)
 const bytes = (name: string) => Buffer.from(addressOf(name).slice(2), 'hex')
 const walletOf = (fid: number) => `wallet of ${fid}`
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   for (const fid of fids) await mintTo(database.pool, { fid, addresses: [addressOf(walletOf(fid))] })
   await settle()
 })
-afterAll(() => database.drop())
 
 /** What the job does until there is nothing left to do; how many agents had their edges derived, and how many moved. */
 async function settle() {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { identity } from '../../../enrichment/identity/source.ts'
 import { sitesOf } from '../../../enrichment/join/edges.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf, birth, hashOf, insert, seedChainState, seedSettlement } from '../../support/seed.ts'
 import { mintTo, startUpstreamJob, type UpstreamJob } from '../upstreams/job.ts'
@@ -17,12 +17,8 @@ const bytes = (address: string) => Buffer.from(address.slice(2), 'hex')
 const clock = createClock('2026-06-01T00:00:00Z')
 const later = new Date('2026-05-01T00:00:00.000Z')
 
-let database: TestDatabase
+const database = testDatabase()
 let job: UpstreamJob
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
 
 async function start() {
   job = startUpstreamJob({ database, clock, url: 'http://127.0.0.1:9', create: identity })

@@ -1,12 +1,12 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { runLargeHolders } from '../../../enrichment/join/large-holders.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth, seedVerification } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let pool: pg.Pool
 const victim = addressOf('victim')
 const attacker = addressOf('attacker')
@@ -16,10 +16,8 @@ let now = Date.parse('2026-03-02T00:00:00Z')
 const options = () => ({ pool, now: () => new Date(now), settlementOverloads: 'spec', lookups: false }) as const
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   pool = database.pool
 })
-afterAll(() => database.drop())
 beforeEach(() => {
   now += 120_000
 })

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import {
   addressOf,
   birth,
@@ -14,9 +14,8 @@ import {
 } from '../../support/seed.ts'
 
 const own = addressOf('own')
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   await seedChainState(pool, { chain: 'base', indexed: 20, finalized: 20 })
   await seedAgent(pool, { fid: 1, addresses: [own] })
@@ -29,7 +28,6 @@ beforeAll(async () => {
   const leg = { kind: 'forwarded' as const, payee: own, payer: addressOf('payer'), amount: 4n, at: birth }
   await seedPayment(pool, { ...leg, forwarder, block: 12, logIndex: 1, originLogIndex: 0, depth: 1 })
 })
-afterAll(() => database.drop())
 
 /** Base units with evidence, once all is summed up. */
 async function x402(): Promise<number> {

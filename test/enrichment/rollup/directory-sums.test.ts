@@ -1,10 +1,10 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { chainNames } from '../../../chains.config.ts'
 import type { Queryable } from '../../../db/pool.ts'
 import { directoryStats } from '../../../db/queries/read/stats.ts'
 import { storeDirectorySums } from '../../../db/queries/rollup/directory-sums.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { countSettlements } from '../../support/seed.ts'
 
@@ -14,14 +14,12 @@ const agents = 3_000
 const address = (n: string) => `decode(md5('of ' || ${n}) || '00000000', 'hex')`
 const sources = ['agent', 'registration', 'registration_transfer', 'verified_address', 'recipient_counts']
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   await addAgents(1, agents)
   await countSettlements(database.pool)
   await database.pool.query(`vacuum (analyze) ${sources.join(', ')}`)
 })
-afterAll(() => database.drop())
 
 async function addAgents(first: number, last: number) {
   await database.pool.query(`

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inTransaction } from '../../../db/pool.ts'
 import {
   lockRollup,
@@ -8,7 +8,7 @@ import {
   rewindRollup,
 } from '../../../db/queries/rollup/hourly.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { insert } from '../../support/seed.ts'
 import {
@@ -29,11 +29,7 @@ import {
   timeOf,
 } from './world.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 /** Histories that are tried, and rounds of the longest. */
 const histories = rounds(6, 60)

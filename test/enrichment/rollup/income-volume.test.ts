@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
 import { agentIncome, allIncome } from '../../../db/queries/income/agent-income.ts'
 import { sumDueHours } from '../../../db/queries/income/hours.ts'
@@ -7,7 +7,7 @@ import { countedIncomePayments, incomePayments } from '../../../db/queries/incom
 import { addToRollup, lockRollup, moveRollup } from '../../../db/queries/rollup/hourly.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedPayment, seedSettlement } from '../../support/seed.ts'
@@ -24,9 +24,8 @@ const busy = addressOf('busy')
 const start = new Date('2026-03-01T00:00:00.000Z')
 const end = new Date(start.getTime() + (days + 1) * 86_400_000)
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool } = database
   await seedAgent(pool, { fid, addresses: [busy] })
   await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: start })
@@ -74,7 +73,6 @@ beforeAll(async () => {
   const one = { payee: busy, payer: addressOf('payer'), block: paid + 1, at: end, amount: 1n }
   await seedPayment(pool, { ...one, kind: 'permit2_upto', logIndex: 1 })
 }, loadingMs)
-afterAll(() => database.drop())
 
 /** Of payments and what is made of them. */
 const tables = ['settlement%', 'income%', 'payment%']

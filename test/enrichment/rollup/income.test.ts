@@ -1,19 +1,15 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inTransaction } from '../../../db/pool.ts'
 import { agentIncome } from '../../../db/queries/income/agent-income.ts'
 import { addToRollup, lockRollup, moveRollup } from '../../../db/queries/rollup/hourly.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { insert } from '../../support/seed.ts'
 import { bytes, dollar, empty, fids, first, paid, passed, people, person, step, store, World } from './income-world.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 const stored = `
 select fid || ' ' || to_char(hour at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' 0x' || encode(recipient, 'hex') || ' '

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Hub, startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { type EnrichmentProcess, spawnEnrichment } from '../../support/enrichment-process.ts'
 import { until } from '../../support/until.ts'
 import { expectExactTables } from './world.ts'
@@ -16,17 +16,15 @@ const seenSeconds = 60
 /** Eleven processes start one after the other. */
 const timeout = 400_000
 
-let database: TestDatabase
+const database = testDatabase()
 let hub: Hub
 let job: EnrichmentProcess | undefined
 beforeAll(async () => {
-  database = await createTestDatabase()
   hub = await startHub(new HubState(), { apiKey: 'key' })
 })
 afterAll(async () => {
   await job?.kill('SIGKILL')
   await hub?.stop()
-  await database?.drop()
 })
 
 const start = () => spawnEnrichment({ DATABASE_URL: database.url, HUB_URL: hub.url, HUB_POLL_SECONDS: '3600' })

@@ -3,7 +3,7 @@ import { type LeaderboardPeriod, leaderboard, leaderboardPeriods } from '../../.
 import { directoryStats } from '../../../db/queries/read/stats.ts'
 import { refreshPayers } from '../../../db/queries/rollup/payers.ts'
 import { settlementSeries } from '../../../db/queries/time/timeseries.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
 import { rollUp } from './world.ts'
 
@@ -21,7 +21,7 @@ const hours = 60 * 24
 const end = Math.ceil(Date.now() / hourMs) * hourMs
 const starts = Array.from({ length: 30 }, (_, n) => end - (30 - n) * 24 * hourMs)
 
-let database: TestDatabase
+let database: OwnDatabase
 beforeEach(async () => {
   database = await createTestDatabase()
 })

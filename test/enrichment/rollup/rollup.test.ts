@@ -1,17 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { addToRollup, lockRollup } from '../../../db/queries/rollup/hourly.ts'
 import { rollupLags } from '../../../db/queries/rollup/lag.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { addressOf, insert, seedPayment } from '../../support/seed.ts'
 import { empty, expectExactTables, expectExactWindows, finalize, type Paid, rollUp, store, timeOf } from './world.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 afterEach(async () => {
   await empty(database)
   await database.pool.query('drop trigger if exists refuse on settlement_rollup')

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import {
   addressOf,
@@ -16,11 +16,7 @@ import {
 } from '../../support/seed.ts'
 import { bytes, empty } from './income-world.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 const holders = [addressOf('holder'), addressOf('stranger')] as const
 const wallets = [0, 1, 2].map((one) => addressOf(`wallet ${one}`))

@@ -1,9 +1,9 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { countDue, leaseDue, leaseTail } from '../../../db/queries/sources/source-state.ts'
 import { minute } from '../../../ops/time.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 
 // A source with very many subjects, of which an eighth waits urgently for a host that failed, and none is due.
@@ -14,9 +14,8 @@ const mostPages = 60
 const now = new Date('2026-03-01T00:00:00Z')
 const order = { source: 'wide', leaseId: crypto.randomUUID(), now, until: new Date(now.getTime() + minute), limit: 8 }
 
-let database: TestDatabase
+const database = testDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   await database.pool.query(
     `insert into source_state (source, subject, due_at, priority)
      select 'wide', 'fid:' || n, $2::timestamptz + n * interval '1 second', case when n % 8 = 0 then 1 + n / 8 % 2 else 0 end
@@ -25,7 +24,6 @@ beforeAll(async () => {
   )
   await database.pool.query('vacuum analyze source_state')
 })
-afterAll(() => database.drop())
 
 interface Plan {
   readonly 'Node Type': string

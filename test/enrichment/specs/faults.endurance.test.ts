@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { HostFault } from '../../../devnet/hosts/host-faults.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { publish, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
@@ -9,11 +9,7 @@ const source = 'spec_discovery'
 const hour = 3_600_000
 const day = 24 * hour
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 let nextFid = 1
 const newFid = () => nextFid++

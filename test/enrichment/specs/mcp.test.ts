@@ -10,20 +10,16 @@ import { askServer } from '../../../enrichment/specs/mcp-session.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { publish, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
-  database = await createTestDatabase()
   api = await startApi(database)
 })
-afterAll(async () => {
-  await api.stop()
-  await database.drop()
-})
+afterAll(() => api.stop())
 
 const impatient = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
 

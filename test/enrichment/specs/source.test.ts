@@ -1,9 +1,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { chains } from '../../../chains.config.ts'
 import type { Page, WebHost } from '../../../devnet/hosts/web-host.ts'
 import { canonicalJson, type Json } from '../../../trust/canonical-json.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf } from '../../support/seed.ts'
 import { mint, profileOf, publish, setUri, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
@@ -11,11 +11,7 @@ import { mint, profileOf, publish, setUri, specsOf, startAgentsJob, startHosts }
 const source = 'spec_discovery'
 const hour = 3_600_000
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 let nextFid = 1
 const newFid = () => nextFid++

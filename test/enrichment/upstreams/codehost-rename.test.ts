@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startCodehost } from '../../../devnet/upstreams/codehost.ts'
 import { codehost } from '../../../enrichment/codehost/source.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
 import { addressOf, insert } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
 import { mintTo, startUpstreamJob } from './job.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 const clock = createClock('2026-06-01T00:00:00Z')
 const day = 86_400_000

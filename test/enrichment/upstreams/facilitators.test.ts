@@ -9,21 +9,17 @@ import { runPass } from '../../../enrichment/schedule/scheduler.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { type Canned, type CannedServer, serveCanned } from '../../doubles/canned.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf, seedVerification } from '../../support/seed.ts'
 
-let database: TestDatabase
+const database = testDatabase()
 let server: CannedServer
 const answers = new Map<string, Canned>()
 beforeAll(async () => {
-  database = await createTestDatabase()
   server = await serveCanned((path) => answers.get(path) ?? { status: 404, body: '' })
 })
-afterAll(async () => {
-  await server.stop()
-  await database.drop()
-})
+afterAll(() => server.stop())
 beforeEach(async () => {
   answers.clear()
   await database.pool.query('truncate facilitator_sender, facilitator_signer, source_state, verified_address')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
 import { startExplorer } from '../../../devnet/upstreams/explorer.ts'
@@ -7,16 +7,12 @@ import { createFixedSources } from '../../../enrichment/fixed-sources.ts'
 import { runPass } from '../../../enrichment/schedule/scheduler.ts'
 import { socialFollows } from '../../../enrichment/socialindex/follows.ts'
 import { createHub } from '../../../social/hub.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf } from '../../support/seed.ts'
 import { mintTo, startUpstreamJob } from './job.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 const clock = createClock('2026-06-01T00:00:00Z')
 

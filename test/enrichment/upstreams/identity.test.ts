@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startIdentityService } from '../../../devnet/upstreams/identity.ts'
 import { identity } from '../../../enrichment/identity/source.ts'
 import { serveCanned } from '../../doubles/canned.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
 import { addressOf } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
 import { expectUnharmed, mintTo, startUpstreamJob } from './job.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = testDatabase()
 
 const clock = createClock('2026-06-01T00:00:00Z')
 const [vitalik, ...others] = fixture('sources/identity/web3bio.profile.batch.json')

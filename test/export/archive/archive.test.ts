@@ -14,7 +14,7 @@ import { Freezer } from '../../../processors/freezer.ts'
 import { resetAll } from '../../../processors/reset/reset.ts'
 import { keepVerified } from '../../../processors/scope/scope.ts'
 import { startApi } from '../../support/api/api.ts'
-import type { TestDatabase } from '../../support/database.ts'
+import type { OwnDatabase } from '../../support/database.ts'
 import { exportedRows, exportFolder, manifestOf } from '../../support/exports.ts'
 import { runMain } from '../../support/mains.ts'
 import {
@@ -31,7 +31,7 @@ import {
   wallet,
 } from './world.ts'
 
-let database: TestDatabase
+let database: OwnDatabase
 beforeAll(async () => {
   database = await archiveWorld()
 })

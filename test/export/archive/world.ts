@@ -10,7 +10,7 @@ import type { Archive } from '../../../export/archive/archive.ts'
 import { paceOf } from '../../../export/served/pace.ts'
 import { serveRound } from '../../../export/served/round.ts'
 import { tallyTable } from '../../../processors/backfill/verify.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase, type TestDatabase } from '../../support/database.ts'
 import { writersOf } from '../../support/exports.ts'
 import {
   addressOf,
@@ -48,7 +48,7 @@ const blocks: readonly (readonly [number, number])[] = [
 ]
 
 /** Two agents, paid at a verified address and at a wallet, in three partitions; a certificate reaches over a border. */
-export async function archiveWorld(): Promise<TestDatabase> {
+export async function archiveWorld(): Promise<OwnDatabase> {
   const database = await createTestDatabase()
   const { pool } = database
   await inTransaction(pool, (db) => ensurePartitions(db, 'base', 32_500_000))

@@ -6,7 +6,7 @@ import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { type BackfillOptions, runBackfill, startBackfill } from '../../support/chain/backfill.ts'
 import { type ChainTables, describeDifference, readChainTables } from '../../support/chain/oracle.ts'
 import { spawnProcessor } from '../../support/chain/processor.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase, type TestDatabase } from '../../support/database.ts'
 
 /** Stream requests that the estimate makes before the load begins. */
 export const estimateRequests = 8
@@ -36,7 +36,7 @@ export const all = ['--chain', 'base', '--from', chain.firstBlock, '--to', chain
 
 export async function startLoadRun(): Promise<LoadRun> {
   const portal = await startPortal({ datasets: { 'base-mainnet': chain.source }, chunksPerAnswer: 5 })
-  const databases: TestDatabase[] = []
+  const databases: OwnDatabase[] = []
   const folder = await mkdtemp(join(tmpdir(), 'load-run-'))
   const chainsFile = join(folder, 'chains.json')
   const contract = (address: string) => ({ address, fromBlock: chain.firstBlock })

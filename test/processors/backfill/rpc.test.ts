@@ -9,13 +9,13 @@ import { startPortal } from '../../doubles/portal/server.ts'
 import { runBackfill } from '../../support/chain/backfill.ts'
 import { describeDifference, readChainTables } from '../../support/chain/oracle.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 import type { NodeLimits } from './limited-node.ts'
 import { publishedCoverage } from './published-coverage.ts'
 import { finality, late, type RpcStage, startRpcStage } from './rpc-stage.ts'
 
 let stage: RpcStage
-const databases: TestDatabase[] = []
+const databases: OwnDatabase[] = []
 beforeAll(async () => {
   stage = await startRpcStage()
 })
@@ -26,21 +26,21 @@ afterAll(async () => {
 })
 
 const range = () => ['--chain', 'base', '--from', '0', '--to', String(stage.lastBlock)]
-const load = ({ url }: TestDatabase, ...more: string[]) =>
+const load = ({ url }: OwnDatabase, ...more: string[]) =>
   runBackfill({
     databaseUrl: url,
     chainSettings: chainSettings(stage.chain, { finality, rpc: stage.node.url }),
     args: [...range(), ...more],
   })
 
-async function emptyDatabase(): Promise<TestDatabase> {
+async function emptyDatabase(): Promise<OwnDatabase> {
   const database = await createTestDatabase()
   databases.push(database)
   return database
 }
 
 /** Settlements and what moved nothing: what a backfill loads. */
-async function difference({ pool }: TestDatabase) {
+async function difference({ pool }: OwnDatabase) {
   const { settlement, unpaid_authorization } = await readChainTables(pool, 'base')
   return describeDifference({ ...stage.expected, settlement, unpaid_authorization }, stage.expected)
 }
@@ -86,7 +86,7 @@ test('a node, an archive and the Portal certify the same, and installations that
     const [one] = certificates
     expect(one).toMatchObject({ from_block: 0, to_block: lastBlock, settlements: stage.expected.settlement.length })
     expect(certificates).toEqual([one, one, one])
-    const database = databases.at(-1) as TestDatabase
+    const database = databases.at(-1) as OwnDatabase
     const other = await load(database, '--verify', '--portal', portal.url)
     expect({ code: other.code, stderr: other.stderr }).toEqual({ code: 0, stderr: '' })
     expect(other.stdout).toMatch(/agrees\n$/)

@@ -10,7 +10,7 @@ import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { describeDifference, readChainTables } from '../../support/chain/oracle.ts'
 import { spawnProcessor } from '../../support/chain/processor.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 
 const holder = accountOf('holder')
 const heir = accountOf('heir')
@@ -18,7 +18,7 @@ const finality = 3
 
 let chain: DevChain
 let portal: Portal
-const databases: TestDatabase[] = []
+const databases: OwnDatabase[] = []
 
 beforeAll(async () => {
   chain = await startDevChain('base', { funded: [holder.address, heir.address] })
@@ -91,7 +91,7 @@ async function round(name: string) {
   await chain.execute(funder, payInColumns(chain, authorizations.slice(2)))
 }
 
-async function index(sources: object): Promise<TestDatabase> {
+async function index(sources: object): Promise<OwnDatabase> {
   const database = await createTestDatabase()
   databases.push(database)
   await indexInto(database, sources)
@@ -99,7 +99,7 @@ async function index(sources: object): Promise<TestDatabase> {
 }
 
 /** Runs a processor until it has everything the chain holds now. */
-async function indexInto(database: TestDatabase, sources: object) {
+async function indexInto(database: OwnDatabase, sources: object) {
   const { base } = chainSettings(chain, { finality })
   const processor = await spawnProcessor({
     chain: 'base',
@@ -113,6 +113,6 @@ async function indexInto(database: TestDatabase, sources: object) {
   }
 }
 
-function tablesOf(database: TestDatabase) {
+function tablesOf(database: OwnDatabase) {
   return readChainTables(database.pool, 'base')
 }

@@ -9,7 +9,7 @@ import { ofKnownRecipients, updateRecipients } from '../../../processors/scope/r
 import { keepVerified } from '../../../processors/scope/scope.ts'
 import { chainRows, wallet } from '../../support/chain/rows.ts'
 import { unverify, verify, verifyStranger } from '../../support/chain/scope.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
 const chain = readChains({ env: {} }).base
@@ -17,7 +17,7 @@ const known = `0x${'a1'.repeat(20)}`
 const other = `0x${'b2'.repeat(20)}`
 const first = Math.min(...chain.tokens.map(({ fromBlock }) => fromBlock))
 
-let database: TestDatabase
+let database: OwnDatabase
 beforeEach(async () => {
   database = await createTestDatabase()
   await moveTo(database.pool, 3_000_000)

@@ -4,7 +4,7 @@ import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { readChainTables } from '../../support/chain/oracle.ts'
 import { spawnProcessor, type TestProcessor } from '../../support/chain/processor.ts'
 import { verifiedScope } from '../../support/chain/scope.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type OwnDatabase, type TestDatabase } from '../../support/database.ts'
 
 const token = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 export const firstBlock = 1_000
@@ -43,7 +43,7 @@ export async function startStage(
       ...more(portal),
     },
   }
-  const databases: TestDatabase[] = []
+  const databases: OwnDatabase[] = []
   const processors: TestProcessor[] = []
   const database = async () => {
     const made = await createTestDatabase()

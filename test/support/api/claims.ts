@@ -73,7 +73,8 @@ interface StageOptions {
  * Client addresses come from X-Forwarded-For.
  */
 export async function startClaimStage({ ownAddress = false, on }: StageOptions = {}): Promise<ClaimStage> {
-  const database = on?.database ?? (await createTestDatabase())
+  const own = on ? undefined : await createTestDatabase()
+  const database = (on?.database ?? own) as TestDatabase
   const chain = on?.chain ?? (await startDevChain('optimism'))
   const clock = { now: Date.now() }
   const hub = await startHub(new HubState(() => new Date(clock.now)))
@@ -142,7 +143,7 @@ export async function startClaimStage({ ownAddress = false, on }: StageOptions =
       await Promise.all([hub.stop(), host.stop()])
       if (on) return
       await chain.stop()
-      await database.drop()
+      await own?.drop()
     },
   }
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parse } from 'yaml'
 import { chainNames } from '../../chains.config.ts'
+import { monitoringFiles } from '../ops/rules.ts'
 import { root } from '../support/source-files.ts'
 
 // The objects of deploy/kubernetes that say the same of every process, or of every chain.
@@ -104,14 +105,12 @@ export const generated: Readonly<Record<string, readonly object[]>> = {
   'base/servers.yaml': [single(enrichment), ...[api, graphql].flatMap(served)],
   'base/network-policy.yaml': policies(),
   'components/backfill/backfill.yaml': [indexedJob()],
-  'components/monitoring/rules.yaml': [
-    {
-      apiVersion: 'monitoring.coreos.com/v1',
-      kind: 'PrometheusRule',
-      metadata: { name: 'directory' },
-      spec: parse(readFileSync(join(root, 'deploy/monitoring/rules/directory.yaml'), 'utf8')),
-    },
-  ],
+  'components/monitoring/rules.yaml': monitoringFiles('rules').map((file) => ({
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name: basename(file, '.yaml') },
+    spec: parse(readFileSync(file, 'utf8')),
+  })),
 }
 
 /** What a file of deploy/postgres sets. */

@@ -3,27 +3,27 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { chainNames } from '../../chains.config.ts'
 import { testDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
-import { seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
-import { readRules, rulesFile } from './rules.ts'
+import { seriesOfExporters, seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
+import { monitoringFiles, readRules } from './rules.ts'
 
-const scenariosFile = join(root, 'deploy/monitoring/tests/directory.yaml')
 const runbooks = join(root, 'docs/runbooks')
 
 interface Scenario {
   readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[]
 }
 const rules = readRules()
-const scenarios = parse(readFileSync(scenariosFile, 'utf8')).tests as Scenario[]
+const scenarios = monitoringFiles('tests').flatMap((file) => parse(readFileSync(file, 'utf8')).tests as Scenario[])
 const alerts = rules.flatMap(({ alert }) => alert ?? [])
 
 const database = testDatabase()
 
 test('the rules are well-formed, and fire when they should', () => {
   const promtool = (...args: string[]) => execFileSync('promtool', args, { encoding: 'utf8', stdio: 'pipe' })
-  expect(promtool('check', 'rules', rulesFile)).toContain('SUCCESS')
-  expect(promtool('test', 'rules', scenariosFile)).toContain('SUCCESS')
+  expect(promtool('check', 'rules', ...monitoringFiles('rules'))).toContain('SUCCESS')
+  expect(promtool('test', 'rules', ...monitoringFiles('tests'))).toContain('SUCCESS')
 })
 
 test('each alert has a scenario in which it fires, one in which it does not, and a runbook', () => {
@@ -40,9 +40,16 @@ test('each alert has a scenario in which it fires, one in which it does not, and
   }
 })
 
-test('the processes tell every series and label that a rule asks for', () => {
+test('each chain of the table is missed', () => {
+  const { expr = '' } = rules.find(({ alert }) => alert === 'ChainMissing') ?? {}
+  const missed = [...expr.matchAll(/absent\(processor_indexed_block\{chain="(\w+)"\}\)/g)].map(([, chain]) => chain)
+  expect(missed).toEqual(chainNames)
+  expect(rules.filter(({ expr, alert }) => alert !== 'ChainMissing' && /\bchain=/.test(expr))).toEqual([])
+})
+
+test('the processes, or exporters beside them, tell every series and label that a rule asks for', () => {
   const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [[record, []] as const]))
-  const known = new Map([...seriesOfProcesses(), ...recorded])
+  const known = new Map([...seriesOfProcesses(), ...seriesOfExporters(), ...recorded])
   for (const { expr } of rules) expect(seriesRead(expr), expr).not.toEqual([])
   expect(rules.flatMap(({ expr }) => unknownTo(known, expr))).toEqual([])
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { root } from '../support/source-files.ts'
-import { seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
+import { seriesOfExporters, seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
 import { readRules } from './rules.ts'
 
 const folder = join(root, 'deploy/monitoring/dashboards')
@@ -65,6 +65,7 @@ const rules = readRules()
 /** Prometheus tells of alerts by itself, and what rules record of sums over everything. */
 const known = new Map([
   ...seriesOfProcesses(),
+  ...seriesOfExporters(),
   ['ALERTS', ['alertname', 'alertstate', 'severity']] as const,
   ...rules.flatMap(({ record }) => (record === undefined ? [] : [[record, []] as const])),
 ])

@@ -26,6 +26,45 @@ export function seriesOfProcesses(): Series {
   }
 }
 
+const ofSlots = ['slot_name', 'slot_type']
+const ofFiles = ['device', 'fstype', 'mountpoint']
+const ofVolumes = ['namespace', 'persistentvolumeclaim']
+
+/**
+ * What rules and dashboards read of exporters that are not ours: postgres_exporter from 0.15 on, CloudNativePG,
+ * node_exporter, the kubelet and redis_exporter. Copied from their documentation: none of them runs in a test.
+ */
+const exporters: Readonly<Record<string, readonly string[]>> = {
+  pg_up: [],
+  pg_stat_activity_count: ['datname', 'state'],
+  pg_stat_activity_max_tx_duration: ['datname', 'state'],
+  pg_settings_max_connections: [],
+  pg_database_wraparound_age_datfrozenxid_seconds: ['datname'],
+  pg_stat_archiver_archived_count: [],
+  pg_stat_archiver_failed_count: [],
+  pg_replication_slots_pg_wal_lsn_diff: ofSlots,
+  cnpg_collector_up: ['cluster'],
+  cnpg_backends_total: ['datname', 'state'],
+  cnpg_backends_max_tx_duration_seconds: ['datname', 'state'],
+  cnpg_pg_settings_setting: ['name'],
+  cnpg_pg_database_xid_age: ['datname'],
+  cnpg_pg_stat_archiver_last_archived_time: [],
+  cnpg_pg_stat_archiver_last_failed_time: [],
+  cnpg_pg_replication_slots_pg_wal_lsn_diff: ofSlots,
+  node_filesystem_avail_bytes: ofFiles,
+  node_filesystem_size_bytes: ofFiles,
+  kubelet_volume_stats_available_bytes: ofVolumes,
+  kubelet_volume_stats_capacity_bytes: ofVolumes,
+  redis_up: [],
+  redis_memory_used_bytes: [],
+  redis_memory_max_bytes: [],
+  redis_evicted_keys_total: [],
+}
+
+export function seriesOfExporters(): Series {
+  return new Map(Object.entries(exporters).map(([name, labels]) => [name, [...labels, ...labelsOfTargets]]))
+}
+
 function seriesOf(metric: Metric<string>): [name: string, labels: string[]][] {
   // The types leave out what every metric has.
   const { name, labelNames } = metric as unknown as { name: string; labelNames: readonly string[] }

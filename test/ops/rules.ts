@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { root } from '../support/source-files.ts'
-
-export const rulesFile = join(root, 'deploy/monitoring/rules/directory.yaml')
 
 interface Rule {
   readonly alert?: string
@@ -13,7 +11,14 @@ interface Rule {
   readonly annotations?: { readonly runbook_url: string }
 }
 
-/** The rules of all groups. */
+/** The files of a folder of deploy/monitoring. */
+export function monitoringFiles(folder: 'rules' | 'tests'): string[] {
+  const path = join(root, 'deploy/monitoring', folder)
+  return readdirSync(path).map((file) => join(path, file))
+}
+
+/** The rules of all files and groups. */
 export function readRules(): Rule[] {
-  return (parse(readFileSync(rulesFile, 'utf8')).groups as { rules: Rule[] }[]).flatMap((group) => group.rules)
+  const groups = monitoringFiles('rules').flatMap((file) => parse(readFileSync(file, 'utf8')).groups)
+  return (groups as { rules: Rule[] }[]).flatMap(({ rules }) => rules)
 }

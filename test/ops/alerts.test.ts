@@ -54,6 +54,13 @@ test('the processes, or exporters beside them, tell every series and label that 
   expect(rules.flatMap(({ expr }) => unknownTo(known, expr))).toEqual([])
 })
 
+test('the processes tell what docs/operations.md answers questions with', () => {
+  const page = readFileSync(join(root, 'docs/operations.md'), 'utf8')
+  const asked = [...page.matchAll(/^\| How [^|]*\| `([^`]+)` \|$/gm)].map(([, expr]) => expr as string)
+  expect(asked.length).toBeGreaterThan(0)
+  expect(asked.flatMap((expr) => unknownTo(seriesOfProcesses(), expr))).toEqual([])
+})
+
 test.each(readdirSync(runbooks))('the statements of %s can be run', async (page) => {
   const statements = [...readFileSync(join(runbooks, page), 'utf8').matchAll(/^```sql\n([\s\S]*?)^```$/gm)]
   for (const [, statement] of statements) await database.pool.query(statement as string)

@@ -72,6 +72,17 @@ test('beyond the day’s requests it is ERR_RATE_LIMIT_DAILY until UTC midnight,
   await api.stop()
 })
 
+test('refusals of the minute and of the day are counted apart', async () => {
+  const { api, clock } = await limited({ perMinute: 2, perDay: 3 })
+  await codes([1, 2, 3, 4].map(() => from(api, '192.0.2.1')))
+  clock.now += 60_001
+  await codes([1, 2].map(() => from(api, '192.0.2.1')))
+  const metrics = await (await api.get('/metrics')).text()
+  expect(metrics).toMatch(/^http_errors_total\{code="ERR_RATE_LIMIT"\} 2$/m)
+  expect(metrics).toMatch(/^http_errors_total\{code="ERR_RATE_LIMIT_DAILY"\} 1$/m)
+  await api.stop()
+})
+
 test('a request the minute refuses does not use up the day', async () => {
   const { api, clock } = await limited({ perMinute: 2, perDay: 5 })
   for (const passing of [2, 2, 1]) {

@@ -31,7 +31,7 @@ const mostEdges = 25
 /** Other agents this one has to do with; nothing when it stands alone. */
 export function edges({ agent_edges: shown }: Profile): Html {
   if (shown.length === 0) return html``
-  return html`<section aria-labelledby="edges"><h2 id="edges">Related agents</h2>
+  return html`<section aria-labelledby="edges"><h2 id="edges">Edges to other agents</h2>
 <ul class="rows tight">${shown.slice(0, mostEdges).map(edge)}</ul>
 ${shown.length > mostEdges && html`<p class="sub">${mostEdges} of ${shown.length} in the profile.</p>`}</section>`
 }

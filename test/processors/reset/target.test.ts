@@ -19,7 +19,7 @@ test.for([
 })
 
 test('where no remembered block is on the chain, says what that means and which command remains', async () => {
-  const what = /is known to be on the chain that its sources tell.*npm run reset -- --chain base --all$/
+  const what = /is known to be on the chain that its sources report.*npm run reset -- --chain base --all$/
   await expect(findTarget(base, 250, remembered, source(99))).rejects.toThrow(/^base: none of .*, down to 100, is/)
   await expect(findTarget(base, 250, remembered, source(99))).rejects.toThrow(what)
   await expect(findTarget(base, 250, [], source(300))).rejects.toThrow(/^base: no final block is/)

@@ -11,7 +11,6 @@ const larger: Record<string, { files: number; why: string }> = {
     why: 'tools look for their files there; beside them stand the tables of chains, limits, sources and settings',
   },
   'api/http': { files: 21, why: 'what every route shares' },
-  'docs/runbooks': { files: 37, why: 'a page an alert, found by its name' },
 }
 
 test('no folder has more files of one level than one look takes in', () => {

@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { chainNames } from '../../chains.config.ts'
 import { testDatabase } from '../support/database.ts'
-import { root } from '../support/source-files.ts'
+import { listFiles, root } from '../support/source-files.ts'
 import { seriesOfExporters, seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
 import { monitoringFiles, readRules } from './rules.ts'
 
-const runbooks = join(root, 'docs/runbooks')
+/** Pages below the root, by the group of their alert. */
+const runbooks = listFiles().filter((path) => path.startsWith('docs/runbooks/'))
 
 interface Scenario {
   readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[]
@@ -31,13 +32,15 @@ test('each alert has a scenario in which it fires, one in which it does not, and
     alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0 ? 'fires' : 'is silent'}`),
   )
   expect(outcomes.toSorted()).toEqual(alerts.flatMap((name) => [`${name} fires`, `${name} is silent`]).toSorted())
-  expect(readdirSync(runbooks).toSorted()).toEqual(alerts.map((name) => `${name}.md`).toSorted())
-  for (const { alert, labels, annotations } of rules) {
-    if (alert === undefined) continue
+  const pages = rules.flatMap(({ alert, group, labels, annotations }) => {
+    if (alert === undefined) return []
+    const page = `docs/runbooks/${group}/${alert}.md`
     expect(labels?.severity, alert).toMatch(/^(critical|warning)$/)
-    expect(annotations?.runbook_url).toBe(`docs/runbooks/${alert}.md`)
-    expect(readFileSync(join(runbooks, `${alert}.md`), 'utf8')).toMatch(new RegExp(`^# ${alert}\n`))
-  }
+    expect(annotations?.runbook_url).toBe(page)
+    expect(readFileSync(join(root, page), 'utf8')).toMatch(new RegExp(`^# ${alert}\n`))
+    return page
+  })
+  expect(runbooks.toSorted()).toEqual(pages.toSorted())
 })
 
 test('each chain of the table is missed', () => {
@@ -61,7 +64,10 @@ test('the processes tell what docs/operations.md answers questions with', () => 
   expect(asked.flatMap((expr) => unknownTo(seriesOfProcesses(), expr))).toEqual([])
 })
 
-test.each(readdirSync(runbooks))('the statements of %s can be run', async (page) => {
-  const statements = [...readFileSync(join(runbooks, page), 'utf8').matchAll(/^```sql\n([\s\S]*?)^```$/gm)]
+test.each(runbooks)('the links of %s lead somewhere, and its statements can be run', async (page) => {
+  const text = readFileSync(join(root, page), 'utf8')
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, to]) => join(root, dirname(page), to as string))
+  expect(links.filter((path) => !existsSync(path))).toEqual([])
+  const statements = [...text.matchAll(/^```sql\n([\s\S]*?)^```$/gm)]
   for (const [, statement] of statements) await database.pool.query(statement as string)
 })

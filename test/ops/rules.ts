@@ -4,6 +4,8 @@ import { parse } from 'yaml'
 import { root } from '../support/source-files.ts'
 
 interface Rule {
+  /** The name of its group. */
+  readonly group: string
   readonly alert?: string
   readonly record?: string
   readonly expr: string
@@ -20,5 +22,7 @@ export function monitoringFiles(folder: 'rules' | 'tests'): string[] {
 /** The rules of all files and groups. */
 export function readRules(): Rule[] {
   const groups = monitoringFiles('rules').flatMap((file) => parse(readFileSync(file, 'utf8')).groups)
-  return (groups as { rules: Rule[] }[]).flatMap(({ rules }) => rules)
+  return (groups as { name: string; rules: Omit<Rule, 'group'>[] }[]).flatMap(({ name, rules }) =>
+    rules.map((rule) => ({ ...rule, group: name })),
+  )
 }

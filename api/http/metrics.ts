@@ -58,10 +58,12 @@ export function createMetrics(watched: Watched) {
     labelNames: ['method', 'outcome'],
     registers,
   })
-  const inFlight = new Gauge({
+  const inFlight = { count: 0 }
+  new Gauge({
     name: 'http_requests_in_flight',
     help: 'Requests whose answer has not ended, the one that asks for this included.',
     registers,
+    collect: setTo(() => inFlight.count),
   })
   new Gauge({ name: 'cache_bytes', help: 'Bytes in the cache.', registers, collect: setTo(() => cache.bytes) })
   new Gauge({ name: 'cache_entries', help: 'Entries in the cache.', registers, collect: setTo(() => cache.size) })
@@ -149,13 +151,13 @@ function seriesOf<T>(metric: { labels(labels: Record<string, string | number>): 
   }
 }
 
-function timeRequests(seconds: Histogram, errors: Counter, inFlight: Gauge): RequestHandler {
+function timeRequests(seconds: Histogram, errors: Counter, inFlight: { count: number }): RequestHandler {
   const series = seriesOf(seconds)
   return (req, res, next) => {
     const start = performance.now()
-    inFlight.inc()
+    inFlight.count++
     res.once('close', () => {
-      inFlight.dec()
+      inFlight.count--
       const route = (req.route?.path as string | undefined) ?? 'none'
       const method = known.has(req.method) ? req.method : 'other'
       const status = res.statusCode

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { countedIncomePayments } from '../../../db/queries/income/payments.ts'
+import { testDatabase } from '../../support/database.ts'
+
+const database = testDatabase()
+const hours = 1_000
+
+test('hours that are due are read once, by sessions as well that counted when none was', async () => {
+  const { pool } = database
+  await pool.query(
+    `insert into income_hour (fid, hour, recipient, chain, kind, flag, x402, first_at, last_at, n, amount, dust_n, dust_amount)
+     select 7, hour, '\\x07', 'base', 'eip3009_vrs', 'none', false, hour, hour, 3, 3, 0, 0
+       from generate_series(timestamptz '2026-01-01', timestamptz '2026-01-01' + ($1 - 1) * interval '1 hour', '1 hour') hour`,
+    [hours],
+  )
+  const session = await pool.connect()
+  try {
+    const counted = () => countedIncomePayments(session, { fid: 7, filter: { chain: null, since: null, until: null } })
+    const scans = async () => {
+      const { rows } = await session.query(
+        `select (seq_scan + coalesce(idx_scan, 0))::int as n from pg_stat_xact_user_tables where relname = 'income_due'`,
+      )
+      return rows[0].n
+    }
+    // A plan is kept from the sixth time on.
+    for (let time = 0; time < 8; time++) expect(await counted()).toBe(3 * hours)
+    await pool.query(`insert into income_due select recipient, chain, hour from income_hour limit 10`)
+    await session.query('begin')
+    const before = await scans()
+    expect(await counted()).toBe(3 * (hours - 10))
+    expect((await scans()) - before).toBe(1)
+  } finally {
+    session.release(true)
+  }
+})

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { addChains, chainNames, chainOf } from '../../chains.config.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
+import { freezePartition } from '../../db/queries/chain/sealed-partitions.ts'
 import { testDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 const database = testDatabase()
 
@@ -22,4 +24,25 @@ test('a chain whose partition would have the name of another table is refused', 
   await expect(ensurePartitions(database.pool, 'hourly', 0)).rejects.toThrow(
     'settlement_hourly is a table already, so no chain can have that name',
   )
+})
+
+test('a partition is frozen beside an index that is made on it meanwhile, in whatever turn they get it', async () => {
+  const { pool } = database
+  const table = 'settlement_celo'
+  const holder = await pool.connect()
+  const isWaiting = (statement: string) => async () => {
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and query like $1`
+    return (await pool.query(waiting, [`${statement}%`])).rowCount === 1
+  }
+  try {
+    await holder.query(`begin; lock table ${table} in share update exclusive mode`)
+    const frozen = freezePartition(pool, table)
+    await until('the vacuum waits', isWaiting('vacuum'))
+    const indexed = pool.query(`create index concurrently beside on ${table} (amount)`)
+    await until('the index waits', isWaiting('create index'))
+    await holder.query('commit')
+    await Promise.all([frozen, indexed])
+  } finally {
+    holder.release()
+  }
 })

@@ -40,6 +40,8 @@ select c.oid::regclass::text as name
 export async function freezePartition(db: Queryable, partition: string): Promise<void> {
   const table = pg.escapeIdentifier(partition)
   await db.query(`select set_config('vacuum_cost_delay', '2ms', false)`)
-  await db.query(`vacuum (freeze, analyze) ${table}`)
+  await db.query(`vacuum (freeze) ${table}`)
+  // Apart, and not waiting: ANALYZE waits with a snapshot, for which \`create index concurrently\` waits in turn.
+  await db.query(`analyze (skip_locked) ${table}`)
   await db.query(`comment on table ${table} is '${frozen}'`)
 }

@@ -4,22 +4,23 @@
 -- index agent_words_document is for the last release alone, and goes with what that one reads.
 create table searched_agent (
   fid bigint primary key,
-  search text not null,                 -- of agent
-  chains text[] not null,
-  claimed boolean not null,
-  has_spec boolean not null,
-  has_codehost boolean not null,
-  document tsvector not null            -- of agent_words
+  search text not null,                   -- of agent
+  combination text collate "C" not null,  -- of agent, see filtered_combination
+  document tsvector not null              -- of agent_words
 );
+
+-- Values of most filters as one text, as counting by it takes half as long as by four columns: chains, claimed, has_spec and
+-- has_codehost, 'base,celo|t|f|f'.
+create function filtered_combination(agent) returns text language sql stable as $$
+  select concat_ws('|', array_to_string($1.chains, ','), $1.claimed, $1.has_spec, $1.has_codehost)
+$$;
 
 create function note_searched_agent() returns trigger language plpgsql as $$
 begin
-  insert into searched_agent as kept (fid, search, chains, claimed, has_spec, has_codehost, document)
-  select new.fid, new.search, new.chains, new.claimed, new.has_spec, new.has_codehost,
+  insert into searched_agent as kept (fid, search, combination, document)
+  select new.fid, new.search, filtered_combination(new),
          coalesce((select document from agent_words where fid = new.fid), '')
-      on conflict (fid) do update
-     set (search, chains, claimed, has_spec, has_codehost)
-         = (excluded.search, excluded.chains, excluded.claimed, excluded.has_spec, excluded.has_codehost);
+      on conflict (fid) do update set (search, combination) = (excluded.search, excluded.combination);
   return null;
 end $$;
 create trigger searched_agent_added after insert on agent for each row execute function note_searched_agent();
@@ -46,8 +47,8 @@ create trigger searched_agent_emptied after truncate on agent
 
 create function note_searched_words() returns trigger language plpgsql as $$
 begin
-  insert into searched_agent as kept (fid, search, chains, claimed, has_spec, has_codehost, document)
-  select fid, search, chains, claimed, has_spec, has_codehost, new.document from agent where fid = new.fid
+  insert into searched_agent as kept (fid, search, combination, document)
+  select fid, search, filtered_combination(agent), new.document from agent where fid = new.fid
       on conflict (fid) do update set document = excluded.document;
   return null;
 end $$;

@@ -18,7 +18,7 @@ const say = (fid: number, names: string) =>
   )
 const searched = async () => {
   const { rows } = await database.pool.query(
-    `select fid, search, chains, claimed, has_spec, has_codehost, document::text from searched_agent order by fid`,
+    `select fid, search, combination, document::text from searched_agent order by fid`,
   )
   return rows
 }
@@ -27,15 +27,15 @@ test('an agent and its words are there with the statement that writes them, and 
   const { pool } = database
   await seedAgent(pool, { fid: 1, handle: 'ada' })
   await say(1, 'Ada Lovelace')
-  const row = { fid: 1, search: 'ada\n\n', claimed: false, document: `'ada':1A 'lovelace':2A` }
+  const row = { fid: 1, search: 'ada\n\n', combination: '|f|f|f', document: `'ada':1A 'lovelace':2A` }
   expect(await searched()).toMatchObject([row])
   await pool.query(
     `update agent set search = 'grace', chains = '{base,celo}', claimed = true, claim_method = 'jfs', claimed_at = now(),
                       has_spec = true, has_codehost = true`,
   )
   await say(1, 'Hopper')
-  const moved = { chains: ['base', 'celo'], claimed: true, has_spec: true, has_codehost: true }
-  expect(await searched()).toEqual([{ fid: 1, search: 'grace', ...moved, document: `'hopper':1A` }])
+  const moved = { search: 'grace', combination: 'base,celo|t|t|t', document: `'hopper':1A` }
+  expect(await searched()).toEqual([{ fid: 1, ...moved }])
   await pool.query('delete from agent')
   expect(await searched()).toEqual([])
 })

@@ -149,9 +149,9 @@ export async function followedFids(db: Queryable): Promise<number[]> {
 export async function differencesOfSearched(db: Queryable): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>(`
     select fid
-      from (select fid, search, chains, claimed, has_spec, has_codehost, coalesce(document, '') as document
+      from (select fid, search, filtered_combination(agent) as combination, coalesce(document, '') as document
               from agent left join agent_words using (fid)) said
-      full join searched_agent kept using (fid, search, chains, claimed, has_spec, has_codehost, document)
+      full join searched_agent kept using (fid, search, combination, document)
      where said is null or kept is null
      order by fid`)
   return rows.map(({ fid }) => fid)

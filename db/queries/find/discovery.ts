@@ -70,15 +70,15 @@ export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Pr
   })
 }
 
-/** Filters over few combinations of values, with the columns they are over. */
-const groupColumns = {
-  chain: 'chains text[]',
-  claimed: 'claimed boolean',
-  spec: 'has_spec boolean',
-  codehost: 'has_codehost boolean',
+/** Filters that a `combination` has the values of, with the columns they are over, as SQL of their parts. */
+const combined = {
+  chain: "string_to_array(split_part(combination, '|', 1), ',') as chains",
+  claimed: "split_part(combination, '|', 2)::boolean as claimed",
+  spec: "split_part(combination, '|', 3)::boolean as has_spec",
+  codehost: "split_part(combination, '|', 4)::boolean as has_codehost",
 } as const
 
-/** How many agents of each combination of these columns there are. */
+/** How many agents of each combination there are. */
 interface DiscoveryGroups {
   /** JSON array. */
   readonly groups: string
@@ -87,18 +87,15 @@ interface DiscoveryGroups {
 
 /** Whether `groupTotal` knows the total of a filter. */
 export const isGrouped = (filter: DiscoveryFilter): boolean =>
-  Object.entries(filter).every(([name, value]) => (value ?? null) === null || name === 'q' || name in groupColumns)
+  Object.entries(filter).every(([name, value]) => (value ?? null) === null || name === 'q' || name in combined)
 
 /** Of the agents that `q` finds; counting them apart takes no longer than counting them together. */
 export async function discoveryGroups(db: Queryable, q: string | null): Promise<DiscoveryGroups> {
   const values: unknown[] = []
   const found = q === null ? 'true' : findsAgent(q, (value) => `$${values.push(value)}`)
-  const columns = Object.values(groupColumns)
-    .map((column) => `s.${column.split(' ')[0]}`)
-    .join(', ')
   const text = `
 select coalesce(json_agg(one), '[]')::text as groups, ${newestChange} as change
-  from (select ${columns}, count(*) as n from searched_agent s where ${found} group by ${columns}) one`
+  from (select s.combination, count(*) as n from searched_agent s where ${found} group by s.combination) one`
   const { rows } = await db.query<DiscoveryGroups>({ text, values })
   return rows[0] ?? { groups: '[]', change: 0 }
 }
@@ -106,11 +103,11 @@ select coalesce(json_agg(one), '[]')::text as groups, ${newestChange} as change
 /** What a filter matches of the agents that are grouped, its `q` left aside. */
 export async function groupTotal(db: Queryable, groups: string, filter: DiscoveryFilter): Promise<number> {
   const { conditions, values } = filterConditions({ ...filter, q: null }, { named: null, before: [groups] })
-  const columns = Object.values(groupColumns).join(', ')
   const { rows } = await db.query<{ total: number }>({
     text: `
-select coalesce(sum(a.n), 0)::bigint as total
-  from json_to_recordset($1) as a (${columns}, n bigint) ${whereOf(conditions)}`,
+select coalesce(sum(one.n), 0)::bigint as total
+  from json_to_recordset($1) as one (combination text, n bigint)
+ cross join lateral (select ${Object.values(combined).join(', ')}) a ${whereOf(conditions)}`,
     values,
   })
   return rows[0]?.total ?? 0

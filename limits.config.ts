@@ -93,7 +93,7 @@ export const profileLimits = {
   /** Prices that are kept of one document, or of one demand for payment. */
   pricesOfDocument: 20,
   /** Settlements to an agent's addresses, of any kind, above which its payers are counted while nobody waits. */
-  payersCountedAtOnce: 2_000,
+  payersCountedAtOnce: 300,
   /** Feedback on an agent's registrations above which it is counted while nobody waits. */
   feedbackCountedAtOnce: 1_000,
   /** Tags of feedback in a profile. */

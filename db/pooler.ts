@@ -1,7 +1,8 @@
 import pg from 'pg'
 import { connectionTimeouts } from './pool.ts'
 
-const patienceMs = 5_000
+/** Of a look at a server that may be busy, in milliseconds: what migrations give a connection as well. */
+const patienceMs = 10_000
 /** SQLSTATE of a start-up message that a pooler does not understand; servers know every setting that is sent. */
 const protocolViolation = '08P01'
 

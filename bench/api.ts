@@ -45,7 +45,7 @@ export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Prom
       path: `/api/agent/${1 + ((n * 7_919) % size.agents)}`,
     }))
     const { bytes } = await sizeOf(`${servers.get('full')?.url}/api/agent/1`)
-    const asksOf = (kind: string) => (kind === 'bare' ? [{ path: `/${bytes}` }] : asked)
+    const asksOf = (kind: string) => (['bare', 'express'].includes(kind) ? [{ path: `/${bytes}` }] : asked)
     const options = { connections, status: 200 }
     const best = new Map<string, Load>()
     for (let round = 0; round < rounds; round++) {
@@ -69,7 +69,7 @@ export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Prom
   }
 }
 
-const kinds = ['bare', 'full', 'full-memory', 'uncached', 'fastify', 'hono']
+const kinds = ['bare', 'express', 'full', 'full-memory', 'uncached', 'fastify', 'hono']
 
 function better(known: Load | undefined, next: Load): Load {
   if (!known) return next

@@ -42,11 +42,7 @@ interface Measured {
  * sends as many bytes with the same status. Prints a table; returns the highest factor of each form.
  */
 export async function benchForms({ env, seconds, rounds }: FormsOptions): Promise<Record<string, number>> {
-  const servers = [
-    await startServer('full-memory', env),
-    await startServer('refusing', env),
-    await startServer('bare', env),
-  ]
+  const servers = [await startServer('full', env), await startServer('refusing', env), await startServer('bare', env)]
   const [ours, refusing, bare] = servers as [BenchServer, BenchServer, BenchServer]
   try {
     const measured = (await Promise.all(Object.keys(endpoints).map((name) => formsOf(name, ours, refusing)))).flat()

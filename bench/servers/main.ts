@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
+import express from 'express'
+import { rateLimit } from 'express-rate-limit'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { pino } from 'pino'
@@ -16,6 +18,7 @@ import { readChains } from '../../chains.file.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 
 // One of the servers a benchmark compares, alone in its process: node … bench/servers/main.ts <kind>
+// `express` has a route and a limit, and nothing else: what the service cannot do without.
 
 const { DATABASE_URL = '', REDIS_URL = '' } = process.env
 const chains = readChains({ env: {} })
@@ -77,6 +80,14 @@ const kinds: Record<string, () => Server | Promise<Server>> = {
       res.statusCode = Number(req.headers['x-status'] ?? 200)
       res.setHeader('content-type', 'application/json').end(res.statusCode === 304 ? undefined : constantOf(req.url))
     }),
+  express() {
+    const app = express()
+    app.use(
+      rateLimit({ windowMs: 60_000, limit: unlimited.perMinute, legacyHeaders: false, standardHeaders: 'draft-8' }),
+    )
+    app.get('/:bytes', (req, res) => void res.type('application/json').send(constantOf(req.url)))
+    return createServer(app)
+  },
   refusing: () => ours({ cached: true, shared: false, limits: { ...unlimited, perMinute: 1 } }),
   full: () => ours({ cached: true, shared: true }),
   'full-memory': () => ours({ cached: true, shared: false }),

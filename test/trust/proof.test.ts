@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { mkdtemp, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assert, asyncProperty, integer } from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { portOf } from '../../ops/health.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
@@ -152,6 +155,23 @@ describe('the command', () => {
     expect(output).toContain(`held       ${wallet.address}: the address signed that it belongs to the FID`)
     expect(output).toMatch(/not asked +0x[0-9a-f]+: the registry had it for the FID \(name a node with --rpc-10 URL\)/)
     expect(code).toBe(3)
+  })
+
+  test('says of hosts that were asked and failed that they did, not that nobody was asked', async () => {
+    const failing = createServer((_req, res) => void res.writeHead(503).end('{}')).listen(0, '127.0.0.1')
+    await once(failing, 'listening')
+    const url = `http://127.0.0.1:${portOf(failing)}`
+    try {
+      const asked = [await saved(await proofOf('eip191')), '--rpc-10', url, '--hub', url]
+      const { code, output } = await run(asked)
+      expect(output).toMatch(/^no answer +0x[0-9a-f]+: the registry had it for the FID \(chain 10: .+\)$/m)
+      expect(output).toMatch(/^no answer +0x[0-9a-f]+: 127\.0\.0\.1:\d+ has the message \(status 503\)$/m)
+      expect(output).not.toMatch(/^not asked/m)
+      expect(output).toMatch(/\d+ held, 0 failed, [1-9]\d* without an answer, 0 not asked\n$/)
+      expect(code).toBe(3)
+    } finally {
+      failing.close()
+    }
   })
 
   test('exits 1 for a proof of a lie, 2 for arguments that are wrong', async () => {

@@ -9,11 +9,11 @@ import { decodeVerification, encodeMessageData, messageTypes, type VerificationA
 import { checkKeyClaim, claimDigest, walletChains } from '../verification-claim.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, proofSchema, type Statement } from './proof.ts'
 
-/** One check and how it ended; `unknown`: somebody has to be asked for it. */
+/** One check and how it ended; `unknown`: somebody has to be asked for it; `unanswered`: who was asked failed. */
 export interface CheckLine {
   readonly name: string
-  readonly outcome: Outcome
-  /** Why it did not hold, or who has to be asked. */
+  readonly outcome: Outcome | 'unanswered'
+  /** Why it did not hold, who has to be asked, or what came instead of an answer. */
   readonly detail?: string
 }
 

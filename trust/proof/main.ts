@@ -22,10 +22,10 @@ const mostProofBytes = 4 * 1024 * 1024
 const { file, rpc, hubs } = readArguments(process.argv.slice(2))
 const lines = file === undefined ? await checkItself() : await check(await readProof(file))
 for (const line of lines) console.log(shown(line))
-const failed = lines.filter(({ outcome }) => outcome === 'failed').length
-const open = lines.filter(({ outcome }) => outcome === 'unknown').length
-console.log(`${lines.length - failed - open} held, ${failed} failed, ${open} not asked`)
-process.exitCode = failed > 0 ? 1 : open > 0 ? 3 : 0
+const count = (ending: CheckLine['outcome']) => lines.filter(({ outcome }) => outcome === ending).length
+const [held, failed, unanswered, open] = [count('held'), count('failed'), count('unanswered'), count('unknown')]
+console.log(`${held} held, ${failed} failed, ${unanswered} without an answer, ${open} not asked`)
+process.exitCode = failed > 0 ? 1 : unanswered + open > 0 ? 3 : 0
 
 async function checkItself(): Promise<CheckLine[]> {
   const { selfTest } = await import('./self-test.ts')
@@ -42,8 +42,8 @@ async function check(proof: ClaimProof): Promise<CheckLine[]> {
 }
 
 function shown({ name, outcome, detail }: CheckLine): string {
-  const word = { held: 'held     ', failed: 'FAILED   ', unknown: 'not asked' }[outcome]
-  return `${word}  ${name}${detail ? ` (${detail})` : ''}`
+  const word = { held: 'held', failed: 'FAILED', unanswered: 'no answer', unknown: 'not asked' }[outcome]
+  return `${word.padEnd(9)}  ${name}${detail ? ` (${detail})` : ''}`
 }
 
 function readArguments(args: string[]) {

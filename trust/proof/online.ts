@@ -24,7 +24,7 @@ const wallet = parseAbi(['function isValidSignature(bytes32 hash, bytes signatur
 /** What a contract wallet answers when a signature is its own. Source: ERC-1271. */
 const yes = '0x1626ba7e'
 
-/** Checks that need a chain or a hub; `unknown` for those nobody was named for. */
+/** Checks that need a chain or a hub; `unknown` for those nobody was named for, `unanswered` where those who were failed. */
 export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<CheckLine[]> {
   const lines = [
     ...proof.keys
@@ -119,14 +119,10 @@ async function ask(
   const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 1 }) })
   try {
     if ((await client.getChainId()) !== chainId)
-      return { name, outcome: 'unknown', detail: `${url} is of another chain` }
+      return { name, outcome: 'unanswered', detail: `${url} is of another chain` }
     return { name, outcome: (await holds(client)) ? 'held' : 'failed' }
   } catch (error) {
-    return {
-      name,
-      outcome: 'unknown',
-      detail: `chain ${chainId} did not answer: ${(error as Error).message.split('\n')[0]}`,
-    }
+    return { name, outcome: 'unanswered', detail: `chain ${chainId}: ${(error as Error).message.split('\n')[0]}` }
   }
 }
 
@@ -184,11 +180,12 @@ async function stillThere(hub: string, fid: number, address: string, hash: strin
     const url = `${hub.replace(/\/+$/, '')}/v1/verificationsByFid?fid=${fid}`
     const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
     const text = await answer.text()
-    if (!answer.ok || text.length > mostPageBytes)
-      return { name, outcome: 'unknown', detail: `it answered ${answer.status}` }
+    if (!answer.ok) return { name, outcome: 'unanswered', detail: `status ${answer.status}` }
+    if (text.length > mostPageBytes)
+      return { name, outcome: 'unanswered', detail: `its page has more than ${mostPageBytes} bytes` }
     const { messages = [] } = JSON.parse(text) as { messages?: { hash?: string }[] }
     return { name, outcome: messages.some((message) => message.hash === hash) ? 'held' : 'failed' }
   } catch (error) {
-    return { name, outcome: 'unknown', detail: (error as Error).message }
+    return { name, outcome: 'unanswered', detail: (error as Error).message }
   }
 }

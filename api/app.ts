@@ -32,6 +32,7 @@ import { Seats } from './stream/seats.ts'
 import { serveStream } from './stream/stream.ts'
 
 export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'> {
+  readonly chains: Sources['chains'] & NonNullable<Watched['chains']>
   /** Default: `database`. */
   readonly primary?: Queryable
   /** Where `database` reads while it is fit. */

@@ -1,11 +1,14 @@
 import type { RequestHandler } from 'express'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { ChainSettings } from '../../chains.file.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { chainLags } from '../../db/queries/read/readiness.ts'
 import type { Standby } from '../../db/standby.ts'
 import { tellBuild } from '../../ops/build.ts'
 
 export interface Watched {
+  /** Whose age is told, of those that are not off; absent: that of none. */
+  readonly chains?: Readonly<Record<string, Pick<ChainSettings, 'enabled'>>>
   readonly cache: { readonly bytes: number; readonly size: number }
   readonly database: Queryable
   readonly limiter?: { readonly isReady?: () => boolean }
@@ -23,7 +26,7 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 /** What /metrics exposes: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
 export function createMetrics(watched: Watched) {
-  const { cache, database, limiter, pool, standby, statements, registry = new Registry() } = watched
+  const { cache, chains = {}, database, limiter, pool, standby, statements, registry = new Registry() } = watched
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   tellBuild(registry)
@@ -98,12 +101,14 @@ export function createMetrics(watched: Watched) {
   if (standby) watchStandby(standby, registers)
   new Gauge({
     name: 'indexer_lag_seconds',
-    help: 'Age of the newest indexed block. Absent while the database does not answer.',
+    help: 'Age of the newest indexed block of a chain that is not off. Absent while the database does not answer.',
     labelNames: ['chain'],
     registers,
     async collect() {
       this.reset()
-      for (const { chain, lag_seconds } of await chainLags(database).catch(() => [])) this.set({ chain }, lag_seconds)
+      for (const { chain, lag_seconds } of await chainLags(database).catch(() => [])) {
+        if (chains[chain]?.enabled) this.set({ chain }, lag_seconds)
+      }
     },
   })
   const readSeries = seriesOf(reads)

@@ -47,6 +47,21 @@ test('requests count as in flight until their answer ends or its client leaves',
   await until('none is left', async () => (await inFlight()) === 0)
 })
 
+test('the API tells how old the chains are that it expects to be indexed, not those that were given up', async () => {
+  const { pool } = database
+  for (const [id, chain] of ['base', 'celo', 'linea'].entries()) {
+    await pool.query(
+      `insert into chain_state (chain, chain_id, indexed_block, indexed_at, finalized_block, head_block, updated_at)
+       values ($1, $2, 7, now() - interval '1 hour', 7, 7, now())`,
+      [chain, id + 1],
+    )
+  }
+  const chains = readChains({ env: {}, file: { celo: { enabled: false } } }) // linea is in no table any more
+  const { registry } = metricsOfApi({ cache: { bytes: 0, size: 0 }, database: pool, pool, chains })
+  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('indexer_lag_seconds{'))
+  expect(lines).toEqual([expect.stringMatching(/^indexer_lag_seconds\{chain="base"\} 36\d\d$/)])
+})
+
 test('statements that are given up for their length are counted, and no other failures', async () => {
   const pool = createPool({ databaseUrl: database.url, name: 'test', max: 1, statementTimeoutMs: 100 })
   onTestFinished(() => pool.end())

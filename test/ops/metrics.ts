@@ -51,6 +51,7 @@ const exporters: Readonly<Record<string, readonly string[]>> = {
   cnpg_pg_stat_archiver_last_archived_time: [],
   cnpg_pg_stat_archiver_last_failed_time: [],
   cnpg_pg_replication_slots_pg_wal_lsn_diff: ofSlots,
+  barman_cloud_cloudnative_pg_io_last_available_backup_timestamp: [],
   node_filesystem_avail_bytes: ofFiles,
   node_filesystem_size_bytes: ofFiles,
   kubelet_volume_stats_available_bytes: ofVolumes,

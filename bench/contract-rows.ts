@@ -45,6 +45,14 @@ const statements = [
           (array['quality', 'speed', 'price'])[1 + n % 3], '', '', '', '\\x00', registered_block + n, 3,
           registered_at + n * interval '1 day', ${hash("concat_ws(' ', chain, agent_id, n)")}
      from registration, generate_series(1, 5) n`,
+  `insert into feedback (id, chain, agent_id, client, feedback_index, value, value_decimals, tag1, tag2, endpoint,
+                         feedback_uri, feedback_hash, block_number, log_index, block_timestamp, tx_hash)
+   select concat_ws('-', chain, agent_id, n), chain, agent_id, ${client('n % 3000')}, n, 80, 0, '', '', '', '', '\\x00',
+          registered_block + n, 3, registered_at + n * interval '1 minute', ${hash("concat_ws(' ', chain, agent_id, n)")}
+     from agent_holding join registration using (chain, agent_id), generate_series(6, 20000) n
+    where fid = 1`,
+  `insert into income_address (fid, address, chain, from_at, to_at)
+   select fid, address, '', '-infinity', 'infinity' from verified_address`,
   `insert into feedback_response (id, chain, agent_id, client, feedback_index, responder, response_uri, response_hash,
                                   block_number, log_index, block_timestamp, tx_hash)
    select id, chain, agent_id, client, feedback_index, client, 'https://agents.example/response', '\\x00', block_number, 4,

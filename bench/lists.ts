@@ -1,9 +1,11 @@
 import type { Queryable } from '../db/pool.ts'
+import { agentFeedback } from '../db/queries/feedback/page.ts'
 import { discoveryPage, type discoverySorts } from '../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../db/queries/find/discovery-filter.ts'
 import { discoveryFacets } from '../db/queries/find/facets.ts'
 import { agentPrices } from '../db/queries/find/prices.ts'
 import { searchAgents } from '../db/queries/find/search.ts'
+import { incomePayments } from '../db/queries/income/payments.ts'
 import { allSettlements } from '../db/queries/read/all-settlements.ts'
 import { agentProfiles } from '../db/queries/read/profile.ts'
 import { agentRegistrations } from '../db/queries/read/registrations.ts'
@@ -165,5 +167,30 @@ export function listStatements({
     walked('most-active', ['1', '10', '20']),
     { name: 'ranking by payers on a chain', run: (db) => keptRanking(db, { ...ranking, daysAgo: null }) },
     { name: 'ranking with its change', run: (db) => keptRanking(db, { ...ranking, daysAgo: 1 }) },
+  ]
+}
+
+/** Lists over the rows of `fillContractRows`. */
+export function contractLists(busiestFid: number): Statement[] {
+  const payments = (name: string, order: 'asc' | 'desc', since: string | null): Statement => ({
+    name: `payments of the busiest agent's income, ${name}`,
+    run: (db) =>
+      incomePayments(db, { fid: busiestFid, limit: 100, order, filter: { chain: null, since, until: null } }),
+  })
+  const feedback = (name: string, filter: { readonly paid: boolean | null }): Statement => ({
+    name: `feedback of an agent, ${name}`,
+    run: (db) =>
+      agentFeedback(db, {
+        fid: busiestFid,
+        limit: 100,
+        filter: { chain: null, by: null, revoked: null, ...filter },
+        after: undefined,
+      }),
+  })
+  return [
+    payments('newest', 'desc', null),
+    payments('of a month, oldest first', 'asc', new Date(Date.now() - 30 * dayMs).toISOString()),
+    feedback('newest', { paid: null }),
+    feedback('by who did not pay it', { paid: false }),
   ]
 }

@@ -23,8 +23,10 @@ const { file, rpc, hubs } = readArguments(process.argv.slice(2))
 const lines = file === undefined ? await checkItself() : await check(await readProof(file))
 for (const line of lines) console.log(shown(line))
 const count = (ending: CheckLine['outcome']) => lines.filter(({ outcome }) => outcome === ending).length
-const [held, failed, unanswered, open] = [count('held'), count('failed'), count('unanswered'), count('unknown')]
-console.log(`${held} held, ${failed} failed, ${unanswered} without an answer, ${open} not asked`)
+const failed = count('failed')
+const unanswered = count('unanswered')
+const open = count('unknown')
+console.log(`${count('held')} held, ${failed} failed, ${unanswered} without an answer, ${open} not asked`)
 process.exitCode = failed > 0 ? 1 : unanswered + open > 0 ? 3 : 0
 
 async function checkItself(): Promise<CheckLine[]> {

@@ -75,10 +75,10 @@ export const readingLimits = {
   /** Agents that facets are counted of: that fit all filters, and as many that all but one leave. Skills they name. */
   facetAgents: 5_000,
   facetSkills: 12,
-  /** Tokens an address received that are looked at for what it held when. */
-  receivedTokens: 5_000,
-  /** Of a portfolio: tokens, and agents of either list. */
-  portfolioTokens: 1_000,
+  /** Registrations an address received that are looked at for what it held when. */
+  receivedRegistrations: 5_000,
+  /** Of a portfolio: registrations, and agents of either list. */
+  portfolioRegistrations: 1_000,
   portfolioAgents: 100,
   /** Agents that are kept of a ranking, and days whose first ranking is remembered. */
   ranks: 1_000,
@@ -87,7 +87,7 @@ export const readingLimits = {
 
 /** What is shown of one agent or one address; the rest is read in pages where there are some. */
 export const profileLimits = {
-  /** Tokens held now; and, counted apart, holdings that ended. */
+  /** Registrations held now; and, counted apart, holdings that ended. */
   registrations: 200,
   edges: 100,
   /** Prices that are kept of one document, or of one demand for payment. */
@@ -106,7 +106,7 @@ export const profileLimits = {
   uriBytes: 8_192,
   /** Of the URIs of one page of registrations together: the page ends with the one that reaches it. */
   pageUriBytes: 4 * 1024 * 1024,
-  /** Tokens of an address without an agent; hosts that hold a whole collection have many more. */
+  /** Registrations of an address without an agent; platforms that hold a whole collection have many more. */
   registrationsOfAddress: 10_000,
   /** Verifications that an explanation names. */
   verifications: 100,

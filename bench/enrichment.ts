@@ -108,7 +108,7 @@ async function leases(pool: pg.Pool, subjects: number, perRead: number): Promise
 }
 
 /**
- * A first pass: tokens and verifications are there, nobody has been joined or asked about yet. It ends when every source
+ * A first pass: registrations and verifications are there, nobody has been joined or asked about yet. It ends when every source
  * has answered about everybody and all of it is derived.
  */
 async function firstPass(pool: pg.Pool, agents: number) {

@@ -27,7 +27,7 @@ const chains = z
   .meta({ description: 'Every chain.' })
 
 const truncated = z.boolean().meta({
-  description: `An address received more than ${grouped(readingLimits.receivedTokens)} registrations; the first are looked at.`,
+  description: `An address received more than ${grouped(readingLimits.receivedRegistrations)} registrations; the first are looked at.`,
 })
 
 export const agentStateAnswer = z
@@ -57,7 +57,7 @@ export const portfolioAnswer = z
     registrations_total: count,
     registrations: z
       .array(z.strictObject({ chain: chainName, erc8004_id: tokenId, acquired_at: time }))
-      .max(readingLimits.portfolioTokens)
+      .max(readingLimits.portfolioRegistrations)
       .meta({ description: 'Registrations that the address holds now.' }),
     agents: z
       .array(briefAgent)

@@ -70,7 +70,7 @@ async function register(chain: DevChain, owners: readonly Address[]): Promise<vo
   }
 }
 
-/** Agents verify the addresses that are paid most; the others' are nobody's payees. */
+/** Agents verify the addresses that are paid most; the other accounts verify addresses that nobody pays. */
 function addressOf(fid: number, { agents }: Pick<Shape, 'agents'>): Address {
   return (fid <= agents ? recipientAddress(fid) : accountAddress(fid)) as Address
 }

@@ -3,8 +3,8 @@ import {PrimaryColumn as PrimaryColumn_} from "typeorm"
 import {Entity as Entity_, StringColumn as StringColumn_, IntColumn as IntColumn_, DateTimeColumn as DateTimeColumn_, BytesColumn as BytesColumn_, BigIntColumn as BigIntColumn_} from "@subsquid/typeorm-store"
 
 /**
- * Money that an address got otherwise than as the recipient of a settlement: what a forwarder passed on in the same
- * transaction, and what a contract of the chain's table settled. Append-only; id is chain-block-logIndex of the log that
+ * Money that an address received other than as the recipient of a settlement: what a forwarder passed on in the same
+ * transaction, and what a contract of the chain table settled. Append-only; id is chain-block-logIndex of the log that
  * proves it, which is no settlement's.
  */
 @Entity_()
@@ -46,6 +46,9 @@ export class Payment {
     @BytesColumn_({nullable: false})
     payer!: Uint8Array
 
+    /**
+     * Recipient.
+     */
     @BytesColumn_({nullable: false})
     payee!: Uint8Array
 
@@ -56,7 +59,7 @@ export class Payment {
     gross!: bigint
 
     /**
-     * Without the fees that the payee bore.
+     * Without the fees that the recipient bore.
      */
     @BigIntColumn_({nullable: false})
     net!: bigint
@@ -83,7 +86,7 @@ export class Payment {
     originLogIndex!: number | undefined | null
 
     /**
-     * Of a forwarded leg: hops from the payee of that one.
+     * Of a forwarded leg: hops from the recipient of that settlement or payment.
      */
     @IntColumn_({nullable: true})
     depth!: number | undefined | null

@@ -3,7 +3,7 @@ import {PrimaryColumn as PrimaryColumn_} from "typeorm"
 import {Entity as Entity_, StringColumn as StringColumn_, BigIntColumn as BigIntColumn_, BytesColumn as BytesColumn_, BooleanColumn as BooleanColumn_, IntColumn as IntColumn_, DateTimeColumn as DateTimeColumn_} from "@subsquid/typeorm-store"
 
 /**
- * An ERC-8004 identity as it is now. One row a token; id is chain-agentId.
+ * An ERC-8004 registration as it is now; one row each. id is chain-agentId.
  */
 @Entity_()
 export class Registration {
@@ -24,7 +24,7 @@ export class Registration {
     agentId!: bigint
 
     /**
-     * Receiver of the last Transfer; null when the token was burned or no Transfer has been seen.
+     * Recipient of the last Transfer; null when the registration was burned or no Transfer has been seen.
      */
     @BytesColumn_({nullable: true})
     owner!: Uint8Array | undefined | null
@@ -69,7 +69,7 @@ export class Registration {
     registeredTx!: Uint8Array
 
     /**
-     * Transfer that gave the token to its present owner.
+     * Transfer that gave the registration to its present owner.
      */
     @IntColumn_({nullable: false})
     acquiredBlock!: number
@@ -78,7 +78,7 @@ export class Registration {
     acquiredAt!: Date
 
     /**
-     * Last event of the registry about this token.
+     * Last event of the registry about this registration.
      */
     @IntColumn_({nullable: false})
     updatedBlock!: number

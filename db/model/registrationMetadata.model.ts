@@ -3,7 +3,7 @@ import {PrimaryColumn as PrimaryColumn_} from "typeorm"
 import {Entity as Entity_, StringColumn as StringColumn_, BigIntColumn as BigIntColumn_, BytesColumn as BytesColumn_, IntColumn as IntColumn_, DateTimeColumn as DateTimeColumn_} from "@subsquid/typeorm-store"
 
 /**
- * Present value of one metadata key of a token. id is chain-agentId-(first 16 bytes of SHA-256 of the key, hex).
+ * Present value of one metadata key of a registration. id is chain-agentId-(first 16 bytes of SHA-256 of the key, hex).
  */
 @Entity_()
 export class RegistrationMetadata {

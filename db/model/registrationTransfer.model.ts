@@ -3,7 +3,7 @@ import {PrimaryColumn as PrimaryColumn_} from "typeorm"
 import {Entity as Entity_, StringColumn as StringColumn_, BigIntColumn as BigIntColumn_, BytesColumn as BytesColumn_, IntColumn as IntColumn_, DateTimeColumn as DateTimeColumn_} from "@subsquid/typeorm-store"
 
 /**
- * One ERC-721 Transfer of an identity, mints and burns included. Append-only; id is chain-block-logIndex.
+ * One ERC-721 Transfer of a registration, mints and burns included. Append-only; id is chain-block-logIndex.
  */
 @Entity_()
 export class RegistrationTransfer {

@@ -4,7 +4,7 @@ import {Entity as Entity_, StringColumn as StringColumn_, BigIntColumn as BigInt
 
 /**
  * One value of the reserved metadata key agentWallet that the registry stored, what the mint wrote included. Append-only; id
- * is chain-block-logIndex of the MetadataSet. A wallet holds until the next row or the next Transfer of the token.
+ * is chain-block-logIndex of the MetadataSet. A wallet holds until the next row or the next Transfer of the registration.
  */
 @Entity_()
 export class RegistrationWallet {

@@ -19,10 +19,10 @@ import { stateSchema } from '../store/database.ts'
 import { jsonRows } from '../store/json-rows.ts'
 import { type ContractEvents, logsOfAgents, readContractEvents } from './contract-events.ts'
 
-/** Tokens whose events are read at a time. */
+/** Registrations whose events are read at a time. */
 const maxAgents = 20
 
-/** Notes the tokens whose rows do not say what the events of a range of final blocks do. Returns how many. */
+/** Notes the registrations whose rows differ from the events of a range of final blocks. Returns how many. */
 export function noteAgents(
   db: Queryable,
   { name }: ChainSettings,

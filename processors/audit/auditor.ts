@@ -81,7 +81,7 @@ export class Auditor {
     return restMs
   }
 
-  /** Audits the next blocks, and mends the tokens that were found to differ. False: there are no blocks now. */
+  /** Audits the next blocks, and mends the registrations that were found to differ. False: there are no blocks now. */
   async audit(): Promise<boolean> {
     const { chain, openHistory } = this.options
     this.blocksToGo = await countUnaudited(this.#pool, chain.name)

@@ -26,7 +26,7 @@ const forms: Readonly<Record<ContractKind, Form>> = {
 }
 
 /**
- * The last of some transfers that a call in the calldata asks a proxy for, by token, owner and payee; undefined: the
+ * The last of some transfers that a call in the calldata asks a proxy for, by token, owner and recipient; undefined: the
  * calldata names none of them. A call is found at any byte offset, inside a batch or a forwarder too. Amounts are not
  * compared: a token may keep a part, and a price up to a limit is another word.
  */

@@ -24,7 +24,7 @@ import {
   deleteFinalBlocksAbove,
   deleteSettlementsAbove,
   deleteSums,
-  deleteTokensChangedAbove,
+  deleteRegistrationsChangedAbove,
   deleteTransfersAbove,
   deleteUnpaidAbove,
   deleteWalletsAbove,
@@ -49,24 +49,25 @@ import { tallyStored } from '../backfill/verify.ts'
 import { Refusal } from '../refusal.ts'
 import { stateSchema } from '../store/database.ts'
 import { jsonPages } from '../store/json-rows.ts'
-import type { Tokens } from './tokens.ts'
+import type { Registrations } from './registrations.ts'
 
 const maxBlock = 2_147_483_647
 const patience: Patience = { lockTimeoutMs: second, pauseMs: 2 * second, totalMs: 15 * minute }
 
 /**
- * Makes the tables those of an index that ends at a block, in one transaction. `tokens` are those that changed above
- * it, as they were there. Returns how many settlements are gone.
+ * Makes the tables those of an index that ends at a block, in one transaction. `older` are the registrations that
+ * changed above it, as they were there. Returns how many settlements were deleted. Backfills above the block lose their
+ * reservations, and one that it lies in ends with it.
  *
- * Throws a Refusal when the block is archived. Backfills above the block lose their reservations, and one that it lies in ends with it. Throws a Refusal when one of them is running, and when one
- * that began below is not complete: the processor would pass by what it has not loaded.
+ * Throws a Refusal when the block is archived, when one of these backfills is running, and when one that began below is
+ * not complete: the processor would pass by what it has not loaded.
  */
 export function resetTo(
   pool: pg.Pool,
   chain: ChainSettings,
   state: ChainState,
   block: StoredBlock,
-  tokens: Tokens,
+  older: Registrations,
 ): Promise<number> {
   const { name } = chain
   return inTransaction(pool, async (db) => {
@@ -95,9 +96,9 @@ export function resetTo(
     await deleteFeedbackAbove(db, name, block.height)
     await deleteCustodyAbove(db, name, block.height)
     await restoreFeedbackRevokedAbove(db, name, block.height)
-    await deleteTokensChangedAbove(db, name, block.height)
-    for (const rows of jsonPages(tokens.registrations)) await insertRegistrations(db, rows)
-    for (const rows of jsonPages(tokens.metadata)) await insertMetadata(db, rows)
+    await deleteRegistrationsChangedAbove(db, name, block.height)
+    for (const rows of jsonPages(older.registrations)) await insertRegistrations(db, rows)
+    for (const rows of jsonPages(older.metadata)) await insertMetadata(db, rows)
     await deleteFinalBlocksAbove(db, name, block.height)
     await noteFinalBlock(db, name, block)
     await moveCursorBack(db, stateSchema(chain), block)
@@ -129,7 +130,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     await deleteWalletsAbove(db, name, -1)
     await deleteFeedbackAbove(db, name, -1)
     await deleteCustodyAbove(db, name, -1)
-    await deleteTokensChangedAbove(db, name, -1)
+    await deleteRegistrationsChangedAbove(db, name, -1)
     await deleteFinalBlocksAbove(db, name, -1)
     await deleteChainState(db, name)
     await deleteScope(db, name)

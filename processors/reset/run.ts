@@ -2,15 +2,15 @@ import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { readFinalBlocks } from '../../db/queries/chain/final-blocks.ts'
-import { tokensChangedAbove } from '../../db/queries/chain/reset.ts'
+import { registrationsChangedAbove } from '../../db/queries/chain/reset.ts'
 import { createLogger } from '../../ops/logger.ts'
 import { checkNode } from '../checks.ts'
 import type { ProcessorConfig } from '../config.ts'
 import { Refusal } from '../refusal.ts'
 import { openFinalChain } from './reader.ts'
+import { registrationsAt } from './registrations.ts'
 import { resetAll, resetTo } from './reset.ts'
 import { findTarget } from './target.ts'
-import { tokensAt } from './tokens.ts'
 
 /**
  * Takes a chain back to a block, or all of it when `to` is undefined. Returns a line that says what was deleted.
@@ -42,14 +42,14 @@ async function takeBack(pool: pg.Pool, chain: ChainSettings, portalKey: string |
   const final = await source.height()
   if (to > final) throw new Refusal(`the newest final block of ${name} is ${final} now; choose that or one below it`)
   const target = await findTarget(chain, to, await readFinalBlocks(pool, name), source)
-  const changed = await tokensChangedAbove(pool, name, target.height)
-  const tokens = await tokensAt(target.height, changed, chain, source)
-  const settlements = await resetTo(pool, chain, state, target, tokens)
+  const changed = await registrationsChangedAbove(pool, name, target.height)
+  const older = await registrationsAt(target.height, changed, chain, source)
+  const settlements = await resetTo(pool, chain, state, target, older)
   const reason = target.height < to ? ` (the chain was a different one at ${to})` : ''
-  const older = tokens.registrations.length
+  const count = older.registrations.length
   return (
     `${name}: back at block ${target.height}${reason}, from ${state.indexedBlock}: ${settlements} settlements deleted, ` +
-    `and everything else above the block, ${changed.length - older} new registrations among it; ${older} older ` +
+    `and everything else above the block, ${changed.length - count} new registrations among it; ${count} older ` +
     'registrations that changed above it are again what they were there; start its processor again'
   )
 }

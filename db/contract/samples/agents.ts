@@ -2,7 +2,7 @@ import type { Subject } from './subject.ts'
 
 export const agents: Subject = {
   title: 'Agents',
-  about: 'Who is there, whose addresses are whose, and who is tied to whom.',
+  about: 'Who is there, whose addresses are whose, and which edges agents have.',
   samples: [
     {
       question: 'Which agents were paid most often in the last 30 days?',
@@ -36,7 +36,7 @@ having count(*) > 1
  order by whose.fid, whose.verified_at`,
     },
     {
-      question: 'With whom is agent 1 tied, and how closely?',
+      question: 'Which edges does agent 1 have, the heaviest first?',
       sql: `select peer_fid, kind, direction, chain, weight, amount_usdc
   from directory.edges
  where fid = 1

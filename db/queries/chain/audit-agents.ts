@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import type { BlockRange } from '../rollup/hourly.ts'
 
-// Tokens whose rows differ from the chain's events. Lists are JSON arrays of rows with the columns' names.
+// Registrations whose rows differ from the chain's events. Lists are JSON arrays of rows with the columns' names.
 
 /** What follows from the events of a range of blocks alone. */
 export interface EventRows {
@@ -73,8 +73,8 @@ select e.agent_id, t.agent_id
                               or (t.revoked_block <= $3 and t.revoked_block <> e.revoked_block)))`
 
 /**
- * Notes the tokens whose rows do not say what the events of a range do, of a chain. Rows that later events have changed
- * are not compared, but for what these leave as it was: some are noted in vain. Returns how many.
+ * Notes the registrations of a chain whose rows differ from the events of a range. Of rows that later events have
+ * changed, only what these events leave alone is compared: some are noted in vain. Returns how many.
  */
 export async function noteDiffering(
   db: Queryable,
@@ -108,7 +108,7 @@ select count(*)::int as agents from differing`,
   return noted[0]?.agents ?? 0
 }
 
-/** Tokens that wait to be mended, longest waiting first. */
+/** Registrations that wait to be mended, longest waiting first. */
 export async function differingAgents(db: Queryable, chain: string, limit: number): Promise<bigint[]> {
   const { rows } = await db.query<{ agentId: string }>({
     name: 'differing-agents',
@@ -118,7 +118,7 @@ export async function differingAgents(db: Queryable, chain: string, limit: numbe
   return rows.map(({ agentId }) => BigInt(agentId))
 }
 
-/** Whether nothing has changed about a token above a block: hot blocks are undone to what was there before them. */
+/** Whether nothing has changed about a registration above a block: hot blocks are undone to what was there before them. */
 export async function isQuietAbove(db: Queryable, chain: string, agentId: bigint, block: number): Promise<boolean> {
   const { rows } = await db.query<{ quiet: boolean }>({
     name: 'is-quiet-above',

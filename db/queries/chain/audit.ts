@@ -150,7 +150,7 @@ interface AuditCertificate extends BlockRange {
   readonly unpaid: number
   /** Of the registries and the IdRegistry. */
   readonly events: number
-  /** Tokens noted because their rows differ. */
+  /** Registrations noted because their rows differ. */
   readonly agents: number
   /** Changes of custody that were mended. */
   readonly custody: number
@@ -210,7 +210,7 @@ select $1, $2::int, $3::int, decode(substr($4, 3), 'hex'), decode(substr($5, 3),
 export async function deleteAuditsAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from audit_certificate where chain = $1 and to_block > $2', [chain, block])
   await db.query('delete from head_range where chain = $1 and from_block > $2', [chain, block])
-  // Above the block tokens are derived again; what is wrong below it stays wrong.
+  // Above the block registrations are derived again; what is wrong below it stays wrong.
   if (block < 0) await db.query('delete from audit_agent where chain = $1', [chain])
   await db.query(
     `update head_range set to_block = $2, next_block = least(next_block, $2 + 1) where chain = $1 and to_block > $2`,

@@ -10,7 +10,7 @@ interface Replaced {
   readonly changed: number
 }
 
-/** The tables that are made of a token's events, and the column that tells in which block a row is. */
+/** The tables that are made of a registration's events, and the column with the block of a row. */
 const agentTables = {
   registration: 'updated_block',
   registration_metadata: 'block_number',
@@ -22,7 +22,7 @@ const agentTables = {
 
 export type AgentTable = keyof typeof agentTables
 
-/** Makes the rows of a token up to a block these. Rows that are so already are not written. */
+/** Replaces the rows of a registration up to a block by these; rows that are equal already are not written. */
 export function replaceRowsOfAgent(
   db: Queryable,
   table: AgentTable,

@@ -5,7 +5,7 @@ import type { Queryable } from '../../pool.ts'
 // no backfill of the chain runs.
 
 /** Ids of registrations whose holder, wallet, URI or metadata changed above a block. */
-export async function tokensChangedAbove(db: Queryable, chain: string, block: number): Promise<string[]> {
+export async function registrationsChangedAbove(db: Queryable, chain: string, block: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     'select id from registration where chain = $1 and updated_block > $2 order by agent_id',
     [chain, block],
@@ -14,7 +14,7 @@ export async function tokensChangedAbove(db: Queryable, chain: string, block: nu
 }
 
 /** Deletes the registrations that changed above a block, with their metadata: their state below it is written again. */
-export async function deleteTokensChangedAbove(db: Queryable, chain: string, block: number): Promise<void> {
+export async function deleteRegistrationsChangedAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query(
     `with changed as (
        delete from registration where chain = $1 and updated_block > $2 returning agent_id

@@ -2,8 +2,8 @@ import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
 
-/** Tokens that an address received, the first ones, that are looked at. */
-const mostReceived = readingLimits.receivedTokens
+/** Registrations an address received that are looked at, the first ones. */
+const mostReceived = readingLimits.receivedRegistrations
 /** Accounts that verify or verified an address, the first ones. */
 const mostVerifiers = 1_000
 
@@ -16,7 +16,7 @@ const held = (from: string, to: string) =>
 const span = (from: string, to: string) => `'from', ${isoTime(from)}, 'to', ${isoTime(to)}`
 
 /**
- * Tokens by chain: what `member`, of address, begins and ends, held while it was one. Null for a chain of which nothing
+ * Registrations by chain: what `member`, of address, begins and ends, held while it was one. Null for a chain of which nothing
  * is known at the moment: before the first event of its registry, after its newest block, or not indexed at all.
  */
 const holdings = `

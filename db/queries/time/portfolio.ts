@@ -4,7 +4,7 @@ import { chainPosition, dollars, hex, isoTime, list } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 import { besideSums, countedSettlements } from '../sql/settlement-windows.ts'
 
-const { portfolioTokens: mostRegistrations, portfolioAgents: mostAgents } = readingLimits
+const { portfolioRegistrations: mostRegistrations, portfolioAgents: mostAgents } = readingLimits
 
 const received = countedSettlements({
   recipients: '(select $1::bytea as address)',
@@ -35,7 +35,7 @@ const agentObject = `json_build_object('fid', a.fid, 'handle', a.handle, 'displa
 
 /**
  * JSON of `GET /api/by-address/:address/portfolio`: what an address holds now, the agents that verify it, other agents
- * that share a token holding address with one of these, and what it was paid and paid. `address` is lowercase hex.
+ * that share with one of these an address that holds a registration, and what it was paid and paid. `address` is lowercase hex.
  */
 export async function addressPortfolio(
   db: Queryable,

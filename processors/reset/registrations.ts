@@ -5,8 +5,8 @@ import { registrationEvents } from '../mapping/registration-events.ts'
 import { applyRegistrationEvents, registrationId } from '../mapping/registrations.ts'
 import type { FinalChain } from './reader.ts'
 
-/** Registrations as they were at a block. */
-export interface Tokens {
+/** Registrations as they were at a block, with their metadata. */
+export interface Registrations {
   readonly registrations: readonly Registration[]
   readonly metadata: readonly RegistrationMetadata[]
 }
@@ -15,12 +15,12 @@ export interface Tokens {
  * What the registry's events up to a block make of some registrations. The tables keep present state alone, so their
  * events are read again from the registry's first block; those that were minted later are left out.
  */
-export async function tokensAt(
+export async function registrationsAt(
   block: number,
   ids: readonly string[],
   chain: ChainSettings,
   source: Pick<FinalChain, 'blocks'>,
-): Promise<Tokens> {
+): Promise<Registrations> {
   const wanted = new Set(ids)
   const registrations = new Map<string, Registration>()
   const metadata = new Map<string, RegistrationMetadata>()

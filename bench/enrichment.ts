@@ -112,7 +112,7 @@ async function leases(pool: pg.Pool, subjects: number, perRead: number): Promise
  * has answered about everybody and all of it is derived.
  */
 async function firstPass(pool: pg.Pool, agents: number) {
-  await pool.query('truncate agent, agent_holding, source_state, tie_event, agent_event')
+  await pool.query('truncate agent, agent_holding, source_state, edge_event, agent_event')
   const doubles = await startBenchHosts(pool)
   await pool.query('truncate holder_event, token_event')
   await pool.query('insert into holder_event (address) select distinct "to" from registration_transfer')

@@ -6,7 +6,7 @@ export interface TransportOptions {
   readonly fetch?: typeof fetch
   /** How often a request is sent again at most that was refused for now, or whose line broke. Default: 3. */
   readonly retries?: number
-  /** Of a request and its answer, milliseconds. Default: 20 seconds. */
+  /** Timeout of a request and its answer, milliseconds. Default: 20 seconds. */
   readonly timeoutMs?: number
   /** The longest wait that is not given up at once, seconds. Default: 120; the end of a day may be hours away. */
   readonly longestWaitSeconds?: number
@@ -31,7 +31,7 @@ const retried = [429, 503]
 const pauseSeconds = 1
 const defaultRetries = 3
 const defaultTimeoutMs = 20_000
-/** The service breaks the silence of a stream every 15 seconds; after so long without a word it is taken for dead. */
+/** The service sends a heartbeat on a stream every 15 seconds; after so long without a byte the connection counts as lost. */
 const silenceMs = 60_000
 /** Before a stream is connected to again, where it has not said how long; after every failure in a row twice as long. */
 const reconnectMs = 5_000
@@ -97,7 +97,7 @@ export class Transport {
     }
   }
 
-  /** The text of a file that never changes and is compressed with gzip, as it comes; over lines that break as well. */
+  /** The text of a file that never changes and is compressed with gzip, as it comes; resumed when the connection breaks. */
   async *file(path: string): AsyncGenerator<string> {
     for (let told = 0, failures = 0; ; ) {
       try {

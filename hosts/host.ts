@@ -50,9 +50,9 @@ export interface Host {
   stop(): void
 }
 
-/** So many failures in a row open the circuit, */
+/** Failures in a row that open the circuit. */
 const failuresInRow = 10
-/** and more than half of the last so many requests, though some are answered. */
+/** Latest requests that are remembered: the circuit also opens when more than half of them failed. */
 const remembered = 20
 const firstBreakMs = 60_000
 const longestBreakMs = 30 * 60_000

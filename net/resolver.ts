@@ -35,7 +35,7 @@ export function askNameServers(servers?: readonly string[]): Lookup {
 /** Asks the system, hosts file included: for the names an operator lists in EGRESS_ALLOW. */
 export const askSystem: Lookup = async (hostname) => (await lookup(hostname, { all: true })).map((one) => one.address)
 
-/** More addresses than this are a fault of the name, or a way to make us knock on many doors. */
+/** More addresses than this are a fault of the name, or an attempt to make us connect to many hosts. */
 const maxAddresses = 64
 
 /**

@@ -135,7 +135,7 @@ function broughtBy(message: Message, at: Date): SocialChange[] {
   return isUserName(message) ? [{ kind: 'unknown_profile', fid }] : []
 }
 
-/** What is not so any more once a message is gone. A removal that is gone brings nothing back. */
+/** Changes when a hub deletes a message: what it said no longer holds. Deleting a removal restores nothing. */
 function lostWith(message: Message, at: Date): SocialChange[] {
   const { fid } = message.data
   const address = verifiedAddress(message, 'added')

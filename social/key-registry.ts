@@ -114,12 +114,12 @@ export function createRegistries(
       }),
     )
   const ofKeys = { address: keyRegistry as Address, abi } as const
-  /** Somebody's own chain is not as long yet. */
+  /** From the registry's first block on, or from 0 on a development chain that is shorter. */
   const wholeRange = async () => {
     const head = await answered('KeyRegistry', () => chain.client().getBlockNumber())
     return { fromBlock: head < fromBlock ? 0n : BigInt(fromBlock) }
   }
-  /** None from a node that does not search so many blocks. */
+  /** Empty when the node does not search so many blocks. */
   const searched = async <Log>(search: () => Promise<Log[]>): Promise<Log[]> => {
     try {
       return await search()

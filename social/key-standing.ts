@@ -31,7 +31,7 @@ export interface KeyStanding {
   readonly outcome: 'held' | 'failed'
   /** Who says so: the KeyRegistry, or the custody address's own signature. */
   readonly source: 'chain' | 'offchain' | null
-  /** It was added for somebody who had the FID before: it may still be in his hands. */
+  /** It was added for an earlier owner of the FID, who may still have it. */
   readonly beforeCustody: boolean
 }
 

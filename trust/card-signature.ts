@@ -25,7 +25,7 @@ interface Signed {
 
 /**
  * Checks the signatures of a card that was read at `url`. A key is asked for at the card's own origin alone: whoever
- * signs chooses where the key is said to lie, so that a key of another place proves nothing.
+ * signs chooses where the key is said to lie, so that a key of another origin proves nothing.
  *
  * Source: A2A specification 1.0, 8.4; RFC 7515; RFC 8785. Signers differ in what they leave out of the payload: the card
  * as it was received counts as well as one without empty values.

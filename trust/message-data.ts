@@ -52,7 +52,7 @@ export interface KeyAdd {
   readonly ttl: number
 }
 
-/** That such a key is the FID's no longer, as its custody address says, or the key itself. */
+/** Removal of an app key from a FID, signed by the FID's custody address or by the key itself. */
 export interface KeyRemove {
   /** Ed25519, 32 bytes. */
   readonly key: Uint8Array
@@ -158,7 +158,7 @@ export function decodeVerification(dataBytes: Uint8Array): MessageData | undefin
   return { type, fid, timestamp, network, body: { kind: 'verification_add', ...claim } } as MessageData
 }
 
-/** What the bytes of a message that ends a verification say; undefined as for `decodeVerification`. */
+/** What the bytes of a message that ends a verification say; undefined when they are no such message. */
 export function decodeRemoval(dataBytes: Uint8Array): MessageData | undefined {
   const data = readFields(dataBytes)
   const body = data?.get(bodyFields.verification_remove)

@@ -3,12 +3,12 @@
 const numberWire = 0
 const bytesWire = 2
 
-/** Nothing when it is zero. */
+/** A varint field; no bytes when the value is zero, as proto3 leaves defaults out. */
 export function number(field: number, value: number): Uint8Array {
   return value === 0 ? new Uint8Array() : join([varint(field * 8 + numberWire), varint(value)])
 }
 
-/** Nothing when it is empty. */
+/** A field of bytes; nothing when there are none, as proto3 leaves defaults out. */
 export function bytes(field: number, value: Uint8Array): Uint8Array {
   return value.length === 0 ? value : join([varint(field * 8 + bytesWire), varint(value.length), value])
 }
@@ -28,19 +28,19 @@ export function join(parts: readonly Uint8Array[]): Uint8Array {
 
 type Fields = ReadonlyMap<number, number | Uint8Array>
 
-/** Absent: zero. Undefined: it is no number. */
+/** Value of a varint field; an absent one is zero. Undefined: the field is no varint. */
 export function numberIn(fields: Fields, field: number): number | undefined {
   const value = fields.get(field) ?? 0
   return typeof value === 'number' ? value : undefined
 }
 
-/** Absent: no bytes. Undefined: it is no such field. */
+/** Value of a field of bytes; an absent one has none. Undefined: the field is a number. */
 export function bytesIn(fields: Fields, field: number): Uint8Array | undefined {
   const value = fields.get(field) ?? new Uint8Array()
   return typeof value === 'number' ? undefined : value
 }
 
-/** The fields by their numbers; of one that stands twice the last counts. Undefined: as for `listFields`. */
+/** The fields by their numbers; of one that stands twice the last counts. Undefined: the bytes are no message. */
 export function readFields(bytes: Uint8Array): Fields | undefined {
   const fields = listFields(bytes)
   return fields && new Map(fields)

@@ -1,6 +1,6 @@
 /** Objects and arrays inside each other, at most. */
 const maxDepth = 8
-/** Names that code could take for an object's own machinery. */
+/** Names that JavaScript gives a meaning on every object, such as `__proto__`. */
 const reservedNames = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Why a text was not taken. */

@@ -5,7 +5,7 @@ import { checkKeyClaim, walletChains } from './verification-claim.ts'
 
 /**
  * What a verification is worth. `proven`: the message's signature, the address's own signature and the place of the
- * message's key hold. `signed`: the same, but nobody asked where the key stands. `stated`: a part could not be checked,
+ * message's key hold. `signed`: the same, but the key registry was not asked about the key. `stated`: a part could not be checked,
  * so there is the hub's word. `forged`: a part is false.
  */
 type Verdict = 'proven' | 'signed' | 'stated' | 'forged'

@@ -17,7 +17,7 @@ import { readServed, type ServedFile } from '../served/manifest.ts'
 
 type SettlementRow = Parameters<typeof encodeRows>[0][number]
 
-/** Of a row in a file, by the column's name. */
+/** Values of a row in a file, by the column's name. */
 interface FileRow {
   readonly chain: ChainName
   readonly block_number: number
@@ -62,7 +62,7 @@ export async function* copyOfFiles(folder: string, chain: ChainName, range: Bloc
   yield copyTrailer
 }
 
-/** What they come to, as a certificate has it. */
+/** Count, sums and checksum of the rows, as in a certificate. */
 export function tallyFiles(folder: string, chain: ChainName, range: BlockRange): Promise<Tally> {
   return tallyOf(Readable.from(copyOfFiles(folder, chain, range)), chain)
 }

@@ -20,7 +20,7 @@ export interface CheckLine {
 const mainnet = 1
 
 /**
- * Every check of a proof that needs nobody: digests, signatures, and that all parts speak of one FID and one service.
+ * Every check of a proof that works offline: digests, signatures, and that all parts name one FID and one service.
  * A part that is malformed has failed; nothing is thrown.
  */
 export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {

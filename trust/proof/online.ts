@@ -133,9 +133,9 @@ async function custodyOf(client: Client, contract: string, fid: number): Promise
 
 /** Source: farcasterxyz/contracts, KeyRegistry: Add(uint256 fid, uint32 keyType, bytes key, bytes, uint8, bytes). */
 const addTopic = '0x7d285df41058466977811345cd453c0c52e8d841ffaabc74fc050f277ad4de02'
-/** Of the same: Remove(uint256 fid, bytes key, bytes). */
+/** Event of the KeyRegistry: Remove(uint256 fid, bytes key, bytes). */
 const removeTopic = '0x09e77066e0155f46785be12f6938a6b2e4be4381e59058129ce15f355cb96958'
-/** Of its IdRegistry: Transfer(address from, address to, uint256 id). */
+/** Event of the IdRegistry: Transfer(address from, address to, uint256 id). */
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const topicOf = (number: number) => numberToHex(number, { size: 32 })
 

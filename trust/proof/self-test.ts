@@ -76,12 +76,12 @@ const name = {
 } as const
 
 const mainnet = 1
-/** What everybody signed for: a key of small order. */
+/** A key of small order, under which a signature is valid for any message. */
 const identity = `01${'00'.repeat(31)}`
 
 /**
  * Whether these checks come to what is known of real messages: those that hold, and each of them with one thing changed.
- * Needs nobody.
+ * Works offline.
  */
 export async function selfTest(): Promise<CheckLine[]> {
   const lines: CheckLine[] = []

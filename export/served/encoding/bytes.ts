@@ -26,7 +26,7 @@ export class Bytes {
     this.byte(rest)
   }
 
-  /** Others, behind their number. */
+  /** A part of `text`, preceded by its length in four bytes, lowest first. */
   counted(text: Buffer, from: number, to: number): void {
     this.#make(4 + to - from)
     this.#length = this.#buffer.writeInt32LE(to - from, this.#length)

@@ -25,7 +25,7 @@ export class Numbers {
     return this.#values[place] as number
   }
 
-  /** Those until now; the next ones begin anew, in the same place. */
+  /** The numbers pushed since the last call; the next ones overwrite them. */
   taken(): Int32Array {
     const taken = this.#values.subarray(0, this.#length)
     this.#length = 0
@@ -59,7 +59,7 @@ export function pack(into: Bytes, numbers: Int32Array | Uint8Array, bits: number
   packBits(into, numbers, { begin, end: numbers.length, bits })
 }
 
-/** So many of one number. */
+/** A run of equal numbers: the number, and how often. */
 export function packRun(into: Bytes, { number, count, bits }: { number: number; count: number; bits: number }): void {
   into.varint(count << 1)
   for (let shift = 0; shift < bits; shift += 8) into.byte((number >>> shift) & 0xff)

@@ -35,6 +35,7 @@ const long = [
   'test/ground/build.test.ts',
   'test/enrichment/process.test.ts',
   'test/postgres/embedded.test.ts',
+  'test/ops/alerts.test.ts',
 ]
 
 /** A fresh clone knows no durations: without this it would begin with the largest files. */

@@ -44,6 +44,8 @@ export class NodeSource extends SdkNodeSourceClass {
   readonly #log: Logger
   /** Newest block that is indexed. */
   #tip: SdkBlockRef | undefined
+  /** Highest block that was told to be final. */
+  #final = 0
 
   constructor({ node, finalityConfirmation, progress, log, sdkLog }: NodeSourceOptions) {
     super({ rpc: node, finalityConfirmation, headPollInterval: headPollMs, log: sdkLog })
@@ -51,6 +53,15 @@ export class NodeSource extends SdkNodeSourceClass {
     this.#node = node
     this.#progress = progress
     this.#log = log
+  }
+
+  /**
+   * Never lower than before, though a chain's head falls in a reorg, and with a node that is behind: the SDK asks twice on
+   * its way to the tip, and asserts that nothing was final the first time that it was not given the second time.
+   */
+  override async getFinalizedHeight(): Promise<number> {
+    this.#final = Math.max(this.#final, await super.getFinalizedHeight())
+    return this.#final
   }
 
   override processHotBlocks(

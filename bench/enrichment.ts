@@ -108,8 +108,8 @@ async function leases(pool: pg.Pool, subjects: number, perRead: number): Promise
 }
 
 /**
- * A first pass: registrations and verifications are there, nobody has been joined or asked about yet. It ends when every source
- * has answered about everybody and all of it is derived.
+ * A first pass: registrations and verifications are there, nobody has been joined or asked about yet. It ends when
+ * every source has answered about everybody and all of it is derived.
  */
 async function firstPass(pool: pg.Pool, agents: number) {
   await pool.query('truncate agent, agent_holding, source_state, edge_event, agent_event')

@@ -1,6 +1,6 @@
 import { type Address, type Hex, recoverTypedDataAddress } from 'viem'
 
-/** A name server's signed statement that a name belongs to an address. Whose FID that is, it does not say: the FID is not signed. */
+/** A name server's signed statement that a name belongs to an address. It does not say whose FID that is. */
 interface NameProof {
   readonly name: string
   /** Unix seconds. */

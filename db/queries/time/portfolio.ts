@@ -35,7 +35,8 @@ const agentObject = `json_build_object('fid', a.fid, 'handle', a.handle, 'displa
 
 /**
  * JSON of `GET /api/by-address/:address/portfolio`: what an address holds now, the agents that verify it, other agents
- * that share with one of these an address that holds a registration, and what it was paid and paid. `address` is lowercase hex.
+ * that share with one of these an address that holds a registration, and what it was paid and paid. `address` is
+ * lowercase hex.
  */
 export async function addressPortfolio(
   db: Queryable,

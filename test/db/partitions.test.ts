@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { addChains, chainNames, chainOf } from '../../chains.config.ts'
+import { createPool } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { freezePartition } from '../../db/queries/chain/sealed-partitions.ts'
 import { testDatabase } from '../support/database.ts'
@@ -26,23 +27,29 @@ test('a chain whose partition would have the name of another table is refused', 
   )
 })
 
-test('a partition is frozen beside an index that is made on it meanwhile, in whatever turn they get it', async () => {
-  const { pool } = database
+test('a partition is frozen beside an index that is made on it meanwhile, whichever comes first', async () => {
+  const { pool, url } = database
   const table = 'settlement_celo'
-  const holder = await pool.connect()
+  const freezer = createPool({ databaseUrl: url, name: 'freezer', max: 1 })
+  const [holder, writer] = await Promise.all([pool.connect(), pool.connect()])
   const isWaiting = (statement: string) => async () => {
     const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and query like $1`
     return (await pool.query(waiting, [`${statement}%`])).rowCount === 1
   }
   try {
+    await writer.query(`begin; lock table ${table} in row exclusive mode`)
     await holder.query(`begin; lock table ${table} in share update exclusive mode`)
-    const frozen = freezePartition(pool, table)
+    const frozen = freezePartition(freezer, table)
     await until('the vacuum waits', isWaiting('vacuum'))
     const indexed = pool.query(`create index concurrently beside on ${table} (amount)`)
     await until('the index waits', isWaiting('create index'))
     await holder.query('commit')
+    await until('the index waits for a writer, and what is left of the vacuum for the index', isWaiting('analyze'))
+    await writer.query('commit')
     await Promise.all([frozen, indexed])
   } finally {
     holder.release()
+    writer.release()
+    await freezer.end()
   }
 })

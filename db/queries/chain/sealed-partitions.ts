@@ -1,8 +1,11 @@
 import pg from 'pg'
+import { type Patience, patiently } from '../../patience.ts'
 import type { Queryable } from '../../pool.ts'
 
 /** Comment of a partition that was vacuumed after its last change. One that takes its place has none. */
 const frozen = 'frozen'
+/** For the lock of that mark. A try ends before Postgres looks for a deadlock, and so never ends an operator's statement. */
+const marking: Patience = { lockTimeoutMs: 500, pauseMs: 1_000, totalMs: 60_000 }
 
 /**
  * The first partition of a chain that was not frozen and is not written any more: all of its blocks are final, audited where
@@ -36,12 +39,15 @@ select c.oid::regclass::text as name
   return rows[0]?.name
 }
 
-/** Vacuums it once, with pauses that leave the disk to others; on a pool of one connection. */
+/**
+ * Vacuums a partition once, with pauses that leave the disk to others; on a pool of one connection. Throws when somebody
+ * holds the table for longer than `marking`; what was vacuumed is passed over quickly the next time.
+ */
 export async function freezePartition(db: Queryable, partition: string): Promise<void> {
   const table = pg.escapeIdentifier(partition)
-  await db.query(`select set_config('vacuum_cost_delay', '2ms', false)`)
+  await db.query(`select set_config('vacuum_cost_delay', '2ms', false), set_config('lock_timeout', '0', false)`)
   await db.query(`vacuum (freeze) ${table}`)
-  // Apart, and not waiting: ANALYZE waits with a snapshot, for which \`create index concurrently\` waits in turn.
-  await db.query(`analyze (skip_locked) ${table}`)
-  await db.query(`comment on table ${table} is '${frozen}'`)
+  // Unlike VACUUM these wait with a snapshot, and `create index concurrently` waits for it in turn.
+  await db.query(`select set_config('lock_timeout', '${marking.lockTimeoutMs}ms', false)`)
+  await patiently(marking, () => db.query(`analyze ${table}; comment on table ${table} is '${frozen}'`))
 }

@@ -95,13 +95,13 @@ export const profileLimits = {
   /** Settlements to an agent's addresses, of any kind, above which its payers are counted while nobody waits. */
   payersCountedAtOnce: 300,
   /** Feedback on an agent's registrations above which it is counted while nobody waits. */
-  feedbackCountedAtOnce: 1_000,
+  feedbackCountedAtOnce: 500,
   /** Tags of feedback in a profile. */
   feedbackTags: 10,
   /** Responses to one feedback. */
   responsesCounted: 100,
   /** Feedback of one registration that a page with a filter looks at; the page may have fewer rows than asked for. */
-  feedbackLookedAt: 1_000,
+  feedbackLookedAt: 500,
   /** Of a URI within a profile. */
   uriBytes: 8_192,
   /** Of the URIs of one page of registrations together: the page ends with the one that reaches it. */

@@ -7,6 +7,7 @@ import { refreshFeedback } from '../../db/queries/feedback/large.ts'
 import { agentFeedback } from '../../db/queries/feedback/page.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { profileLimits } from '../../limits.config.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
@@ -327,7 +328,7 @@ test('a flood of strangers hides nobody: the filter leads past it in pages, and 
     [2, true],
     [2, true],
   ])
-  expect(pages.length).toBeLessThan(8)
+  expect(pages.length).toBeLessThan(3_502 / profileLimits.feedbackLookedAt + 4)
   await pool.query('delete from agent_feedback')
   expect(await summary()).toBeNull()
   const now = () => minute(0)

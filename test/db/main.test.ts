@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { addedByFile } from '../support/chain/eighth.ts'
 import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
 
@@ -49,6 +50,18 @@ test('an address that is none is refused in words that do not repeat its passwor
   expect(code).toBe(1)
 })
 
+test('a chain whose partition would have the name of another table is refused by one line', async () => {
+  const { env, remove } = await addedByFile('http://127.0.0.1:1', 'hourly')
+  try {
+    const { code, stderr } = await migrate(database.url, env)
+    const fault = 'settlement_hourly is a table already, so no chain can have that name'
+    expect(stderr).toBe(`the chain table failed and left nothing behind: ${fault}\n`)
+    expect(code).toBe(1)
+  } finally {
+    await remove()
+  }
+})
+
 test('a server that is not there is named in one line', async () => {
   const { code, stderr } = await migrate('postgres://me@127.0.0.1:1/database')
   expect(stderr).toBe('connect ECONNREFUSED 127.0.0.1:1\n')
@@ -68,6 +81,6 @@ test('without DATABASE_URL the embedded database is created, migrated and left r
   )
 })
 
-function migrate(databaseUrl: string | undefined) {
-  return runMain('db/main.ts', [], { cwd: folder, env: { DATABASE_URL: databaseUrl } })
+function migrate(databaseUrl: string | undefined, env: Record<string, string> = {}) {
+  return runMain('db/main.ts', [], { cwd: folder, env: { DATABASE_URL: databaseUrl, ...env } })
 }

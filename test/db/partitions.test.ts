@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { addChains, chainNames, chainOf } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import { createPool } from '../../db/pool.ts'
-import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { freezePartition } from '../../db/queries/chain/sealed-partitions.ts'
 import { testDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -18,13 +17,6 @@ test('every chain of the table that has a token has its partition of settlements
   )
   const expected = chainNames.filter((name) => chainOf(name).tokens.length > 0).map((name) => `settlement_${name}`)
   expect(rows.map(({ name }) => name)).toEqual(expected.sort())
-})
-
-test('a chain whose partition would have the name of another table is refused', async () => {
-  addChains({ hourly: chainOf('gnosis') })
-  await expect(ensurePartitions(database.pool, 'hourly', 0)).rejects.toThrow(
-    'settlement_hourly is a table already, so no chain can have that name',
-  )
 })
 
 test('a partition is frozen beside an index that is made on it meanwhile, whichever comes first', async () => {

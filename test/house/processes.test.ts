@@ -13,6 +13,15 @@ test('tests start the project’s mains by startMain alone: compiled once, with 
   expect(wrong.filter((place) => !allowed.test(place))).toEqual([])
 })
 
+test('what adds a chain to its process has a worker of its own: files after it would see that chain', async () => {
+  const [, alone = ''] = readFileSync(join(root, 'vitest.config.ts'), 'utf8').match(/^const alone = \[(.+)\]$/m) ?? []
+  const adding = (await readSources()).filter(
+    ({ path, tree }) => path.endsWith('.test.ts') && /\baddChains\(\{/.test(tree.text),
+  )
+  expect(adding.map(({ path }) => path).filter((path) => !alone.includes(path))).toEqual([])
+  expect(adding).not.toEqual([])
+})
+
 /** Packages that settings, database addresses and names of hosts are read by: a quarter of a second in all. */
 const early = ['pg', 'tldts', 'zod']
 

@@ -36,10 +36,10 @@ interface Installation {
   remove(): Promise<void>
 }
 
-/** An installation whose CHAINS_FILE alone knows the chain, with the address of its node. */
-export async function addedByFile(rpc: string): Promise<Installation> {
+/** An installation whose CHAINS_FILE alone knows the chain, by whatever name, with the address of its node. */
+export async function addedByFile(rpc: string, name = eighthName): Promise<Installation> {
   const { rpcVariable: _, gatewayVariable: __, finalityConfirmation: finality, social: ___, ...facts } = eighthRow
-  return inFolder({ 'chains.json': JSON.stringify({ [eighthName]: { ...facts, finality, rpc, portal: null } }) })
+  return inFolder({ 'chains.json': JSON.stringify({ [name]: { ...facts, finality, rpc, portal: null } }) })
 }
 
 /** An installation whose table of chains has one row more, and the address of the chain's node in the environment. */

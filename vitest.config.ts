@@ -10,10 +10,9 @@ const endurance = process.env.ENDURANCE === '1'
 /** What adds a chain to its process, or starts all of the local world, has its own worker. */
 const alone = ['test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
 
-/** What takes both cores for minutes, or has all its answers within a time: when everything else is done. */
+/** What has all its answers within a time: when everything else is done. */
 const quiet = endurance
   ? [
-      'test/ground/image.endurance.test.ts',
       'test/api/http/bursts.test.ts',
       'test/api/http/database-faults.endurance.test.ts',
       'test/claim/outages.endurance.test.ts',
@@ -22,6 +21,7 @@ const quiet = endurance
 
 /** What takes longest, the longest first: begun late, each of them would run on by itself with one core idle. */
 const long = [
+  'test/ground/image.endurance.test.ts',
   'test/chain/faults.endurance.test.ts',
   'test/enrichment/budget.endurance.test.ts',
   'test/chain/backfill-crashes.endurance.test.ts',

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -13,7 +13,6 @@ import { createPool } from '../../db/pool.ts'
 import { readJoinProgress } from '../../db/queries/join/progress.ts'
 import { type Devnet, type DevnetProcess, devnetReadyMs, payByHand, startDevnet } from '../support/devnet.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
-import { until } from '../support/until.ts'
 
 /** From a block to the API ten seconds are promised, on a machine that does nothing else. */
 const visibleMs = 60_000
@@ -57,35 +56,17 @@ interface Settlements {
   readonly settlements: { tx_hash: string; chain: string; amount_usdc: number; recipient_address: string }[]
 }
 
-/** What a start that was killed half-way had started; the first start after it has to do with that. */
-let ofKilled: ReturnType<typeof descendantsOf>
-/** Those of them that ran on. */
-let leftByKilled: typeof ofKilled
 let first: DevnetProcess
 /** Addresses whose payments before the start were not counted yet when it said ready. */
 let uncountedAtReady: number
 beforeAll(async () => {
-  const killed = start()
-  await until('every process has logged something', () => silentProcesses().length === 0, { withinMs: devnetReadyMs })
-  ofKilled = descendantsOf(killed.child.pid as number)
-  killed.child.kill('SIGKILL')
-  await once(killed.child, 'exit')
-  leftByKilled = stillRunning(ofKilled)
-
   const countedUntil = new Date()
   first = start()
   await first.untilReady()
   const pool = createPool({ databaseUrl: devnet().database_url, name: 'test', max: 1 })
   uncountedAtReady = (await readJoinProgress(pool, { fids: [], countedUntil })).uncounted
   await pool.end()
-}, 2 * devnetReadyMs)
-
-/** The processes of the stack that have not logged anything yet. */
-function silentProcesses(): string[] {
-  const names = [...chainNames.map((name) => `processor-${name}`), 'enrichment', 'api', 'graphql']
-  const log = (name: string) => join(folder, 'logs', `${name}.log`)
-  return names.filter((name) => !existsSync(log(name)) || statSync(log(name)).size === 0)
-}
+}, devnetReadyMs)
 
 describe('once it says ready', () => {
   test('the last line is the address of the API, and devnet.json describes the world', () => {
@@ -231,14 +212,8 @@ describe('once it says ready', () => {
     expect(stillRunning(descendantsOf(first.child.pid as number)).length).toBeGreaterThan(15)
   })
 
-  test('it has ended what a start left behind that was killed, and answers', async () => {
-    expect(leftByKilled.length).toBeGreaterThan(5)
-    expect(first.output()).toMatch(/ended processes that an earlier run left behind: .*processor-base/)
-    expect((await get(`/api/agent/${devnet().agents[0]?.fid}`)).status).toBe(200)
-  })
-
   test('Ctrl-C leaves no process', async () => {
-    const all = [...ofKilled, ...descendantsOf(first.child.pid as number)]
+    const all = descendantsOf(first.child.pid as number)
     first.child.kill('SIGINT')
     await ended(first.child)
     expect(first.child.exitCode).toBe(0)

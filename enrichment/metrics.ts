@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { countDueEdges } from '../db/queries/join/edge-events.ts'
 import { countEvents } from '../db/queries/join/events.ts'
 import { rollupLags } from '../db/queries/rollup/lag.ts'
+import { lastBackup } from '../db/queries/server/backup.ts'
 import { reachedAges } from '../db/queries/sources/cursors.ts'
 import { countDue, countSubjects, mostDue } from '../db/queries/sources/source-state.ts'
 import type { Host } from '../hosts/host.ts'
@@ -118,6 +119,12 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     help: '1: the hub is not believed, and nothing it says is stored',
     registers,
   })
+  const backedUp = new Gauge({
+    name: 'backup_taken_timestamp_seconds',
+    help: 'When npm run backup last copied the embedded database; absent: it never did',
+    registers,
+  })
+  backedUp.remove() // 0 would be a time
   let countedAt = Number.NEGATIVE_INFINITY
   async function tellSubjects() {
     const at = now().getTime()
@@ -144,6 +151,8 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
       }
       const queues = { ...(await countEvents(pool)), edges: await countDueEdges(pool) }
       for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
+      const takenAt = await lastBackup(pool)
+      if (takenAt) backedUp.set(takenAt.getTime() / 1_000)
       doubted.set((await hubDoubt()) === undefined ? 0 : 1)
       for (const { name, requestsPerSecond, state } of hosts) {
         if (Number.isFinite(requestsPerSecond)) budget.set({ host: name }, requestsPerSecond)

@@ -4,6 +4,7 @@ import { runCommand, UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.read.ts'
 import { openDatabase } from '../open.ts'
 import { createPool } from '../pool.ts'
+import { noteBackup } from '../queries/server/backup.ts'
 import { contentsOf, writeContents } from './contents.ts'
 import { copyServer } from './copy.ts'
 
@@ -33,6 +34,7 @@ await runCommand({ usage, options: { out: { type: 'string' } } }, async ({ value
     const { databaseUrl, dataFolder } = database
     if (dataFolder !== undefined) await copyServer({ databaseUrl, dataFolder }, out)
     await writeContents(out, contents) // last: a folder without it is no backup
+    if (dataFolder !== undefined) await noteBackup(pool, new Date(contents.taken_at))
     const what = dataFolder === undefined ? 'what a copy of it must hold is' : 'a copy is'
     console.log(`${database.description}: ${what} in ${out}, with claims of ${contents.claims.length} accounts`)
   } finally {

@@ -8,6 +8,7 @@ import { createPool, inTransaction } from '../../db/pool.ts'
 import { writeAudit } from '../../db/queries/chain/audit.ts'
 import { insertClaim } from '../../db/queries/join/claims.ts'
 import { logHead } from '../../db/queries/mirror/log.ts'
+import { lastBackup } from '../../db/queries/server/backup.ts'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
 import { tallyTable } from '../../processors/backfill/verify.ts'
 import { runMain } from '../support/mains.ts'
@@ -50,6 +51,9 @@ test('a database that is copied while it is written to comes back whole, and wha
   isWriting = false
   const written = await writes
   expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/a copy is in .*, with claims of 1 accounts/) })
+
+  const { taken_at } = JSON.parse(await readFile(join(backup, 'contents.json'), 'utf8'))
+  expect(await lastBackup(pool)).toEqual(new Date(taken_at))
 
   const back = await installation('new')
   const restored = await runMain('processors/restore/main.ts', ['--from', backup], { cwd: back })

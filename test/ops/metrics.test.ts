@@ -7,6 +7,7 @@ import { createMetrics as metricsOfApi } from '../../api/http/metrics.ts'
 import { readChains } from '../../chains.file.ts'
 import { createPool } from '../../db/pool.ts'
 import { backfillLoads, insertBackfill, insertShards } from '../../db/queries/chain/backfill.ts'
+import { noteBackup } from '../../db/queries/server/backup.ts'
 import { createMetrics as metricsOfEnrichment } from '../../enrichment/metrics.ts'
 import { createProgress } from '../../enrichment/schedule/progress.ts'
 import { createHost } from '../../hosts/host.ts'
@@ -79,7 +80,7 @@ test('statements that are given up for their length are counted, and no other fa
   expect(await timeouts()).toBe(1)
 })
 
-test('the enrichment tells the requests and the budget of its hosts, and how long passes took', async () => {
+test('the enrichment tells requests and budgets of its hosts, how long passes took, and the newest backup', async () => {
   const host = createHost({ name: 'hub', requestsPerSecond: 500 })
   const unlimited = createHost({ name: 'agents', requestsPerSecond: Number.POSITIVE_INFINITY })
   let doubt: string | undefined
@@ -105,8 +106,12 @@ test('the enrichment tells the requests and the budget of its hosts, and how lon
   expect(told('enrichment_pass_seconds_sum{loop="join"}')).toBe(2)
   expect(told('enrichment_pass_seconds_count{loop="join"}')).toBe(1)
   expect(told('enrichment_hub_doubted')).toBe(0)
+  expect(told('backup_taken_timestamp_seconds')).toBeUndefined()
   doubt = 'it says that it is syncing'
-  expect(read(await metrics.text(), 'enrichment_hub_doubted')).toBe(1)
+  for (const at of [5_000, 86_400_000]) await noteBackup(database.pool, new Date(at))
+  const later = await metrics.text()
+  expect(read(later, 'enrichment_hub_doubted')).toBe(1)
+  expect(read(later, 'backup_taken_timestamp_seconds')).toBe(86_400)
 })
 
 test('a processor tells what the backfills of its chain have to do and have done', async () => {

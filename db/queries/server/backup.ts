@@ -63,6 +63,20 @@ select (select count(*)
   return rows[0] as { agents: number; numbers: number }
 }
 
+/** Notes when a copy of the whole database was begun. */
+export async function noteBackup(db: Queryable, takenAt: Date): Promise<void> {
+  await db.query({
+    text: 'insert into backup_taken (taken_at) values ($1) on conflict ((true)) do update set taken_at = excluded.taken_at',
+    values: [takenAt],
+  })
+}
+
+/** When the newest copy of the whole database was begun; undefined: none was made by `npm run backup`. */
+export async function lastBackup(db: Queryable): Promise<Date | undefined> {
+  const { rows } = await db.query<{ taken_at: Date }>({ text: 'select taken_at from backup_taken' })
+  return rows[0]?.taken_at
+}
+
 /** Blocks that were certified, and the totals of their settlements. */
 interface CertifiedRange {
   readonly chain: string

@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'shorter-feedback-pages',
+    day: '2026-11-25',
+    kind: 'changed',
+    title: 'A filtered page of feedback looks at 500, not at 1,000',
+    text:
+      'Behind a filter a page of an agent’s feedback may be shorter than before, so that it comes in time; `next_cursor` ' +
+      'leads on as before. The summary of an agent with more than 500 feedbacks, not 1,000, is some minutes old.',
+    operations: ['listFeedback'],
+  },
+  {
     id: 'payers-of-the-busy',
     day: '2026-11-23',
     kind: 'changed',

@@ -33,38 +33,38 @@ import { serveStream } from './stream/stream.ts'
 
 export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'> {
   readonly chains: Sources['chains'] & NonNullable<Watched['chains']>
-  /** Default: `database`. */
+  /** The primary, for writes and change numbers. Default: `database`. */
   readonly primary?: Queryable
-  /** Where `database` reads while it is fit. */
+  /** Standby that `database` reads from while it is fit; undefined: there is none. */
   readonly standby?: Standby | undefined
   readonly pool: Watched['pool']
   readonly statements?: Watched['statements']
   readonly registry?: Watched['registry']
-  /** Of /metrics; undefined: the app has it beside everything else. */
+  /** Port of its own for /metrics; undefined: this app serves /metrics too. */
   readonly metricsPort?: number | undefined
   readonly log: Logger
   readonly trustProxyHops: number
   readonly limiter: LimiterOptions
   /** Folder of the files under /exports; undefined: there are none. */
   readonly exportDir?: string | undefined
-  /** Of security.txt; undefined: there is none. */
+  /** Contact for security.txt; undefined: that file is not served. */
   readonly security?: SecurityContact | undefined
-  /** Absent: the service takes no claims; for those who measure its reads. */
+  /** Dependencies of claims. Absent: the service takes no claims, as in benchmarks of its reads. */
   readonly claims?: Omit<ClaimDeps, keyof Sources | 'now' | 'accepted' | 'judged'> & {
     /** Brings an agent up to date after its claim; the claim itself is stored already. */
     readonly derive: (fid: number) => Promise<void>
   }
-  /** Where pictures of profiles are fetched from; absent: pages show letters in their place. */
+  /** Fetches the pictures of profiles; absent: pages show letters in their place. */
   readonly pictures?: PictureDoor
-  /** Of pictures of agents for previews of links; absent: there are none. */
+  /** Paints agents' pictures for link previews; absent: there are none. */
   readonly painter?: Painter
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: () => number
   /** Why this process should get no more requests; undefined while it should. */
   readonly notReady: () => string | undefined
 }
 
-/** All answers together, in memory. */
+/** Bounds of the caches of answers and of totals, in bytes. */
 const cacheBytes = 128 * 1024 * 1024
 const totalsBytes = 4 * 1024 * 1024
 
@@ -137,7 +137,7 @@ export function createApp(deps: ApiDeps): Express {
     dispatch.at(path).all(path, refuseMethod(methods), refuse)
   }
   app.use(dispatch.handle)
-  app.use('/api', refusePath, refuse) // no page is there: a path that is none is compared with no more
+  app.use('/api', refusePath, refuse) // no page lies below: unknown paths end here
   app.use(docsRoutes(deps))
   if (deps.security) app.use(securityRoutes(deps.security, deps))
   if (deps.exportDir !== undefined) app.use(exportRoutes(deps.exportDir))

@@ -6,7 +6,7 @@ import { publicHosts } from '../sources.ts'
 export type Config = ReturnType<typeof readConfig>
 
 /**
- * What the environment says to the API; `chainsFile` is the parsed content of CHAINS_FILE.
+ * Settings of the API from the environment; `chainsFile` is the parsed content of CHAINS_FILE.
  *
  * Throws one error that names every bad variable, so that a bad deploy never listens.
  */
@@ -24,17 +24,17 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     siteUrl: vars.SITE_URL,
     serviceName: vars.SERVICE_NAME,
     trustProxyHops: vars.TRUST_PROXY_HOPS,
-    /** Of the files under /exports; undefined: there are none. */
+    /** Folder of the files under /exports; undefined: none are served. */
     exportDir: vars.EXPORT_DIR,
-    /** Undefined: there is no security.txt. */
+    /** Contact and policy for security.txt; undefined: that file is not served. */
     security: vars.SECURITY_CONTACT ? { contact: vars.SECURITY_CONTACT, policy: vars.SECURITY_POLICY } : undefined,
-    /** Of /metrics, apart from the port that strangers reach; undefined: on that one. */
+    /** Port of its own for /metrics; undefined: /metrics is served on the public port. */
     metricsPort: vars.METRICS_PORT,
     stopPauseMs: vars.STOP_PAUSE_SECONDS * 1_000,
     limits: { perMinute: vars.LIMIT_PER_MINUTE, perDay: vars.LIMIT_PER_DAY },
     settlementOverloads: vars.SETTLEMENT_OVERLOADS,
     hub: hubOf(hubUrls[0] as string),
-    /** Asked whether they know the same. */
+    /** Further hubs, asked whether they know the same messages as `hub`. */
     otherHubs: witnessUrls(hubUrls).map(hubOf),
     egressAllow: vars.EGRESS_ALLOW,
     claims: {
@@ -47,7 +47,7 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
   }
 }
 
-/** Neynar's own hub wants the key as well; nobody else's gets it. */
+/** Headers for requests to a hub: Neynar's key if it is Neynar's own, which alone may get it; otherwise none. */
 function hubHeaders(url: string, neynarKey: string | undefined): Record<string, string> {
   return neynarKey && new URL(url).hostname.endsWith('.neynar.com') ? { 'x-api-key': neynarKey } : {}
 }

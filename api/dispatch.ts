@@ -1,13 +1,13 @@
 import { type RequestHandler, Router } from 'express'
 
 /**
- * Routes by how their paths begin: a request is compared with those alone that could be meant, and an error passes all
- * of them by at once. Comparing with each of a hundred costs more than answering from memory.
+ * Routes grouped by the first one or two segments of their paths: a request is matched against its own groups alone,
+ * and an error skips all groups at once. Matching each of a hundred routes costs more than answering from memory.
  */
 export class Dispatch {
   readonly #groups = new Map<string, Router>()
 
-  /** Where a path, as Express writes it, is to be registered. */
+  /** The router to register a path with; the path as Express writes it. */
   at(path: string): Router {
     const [, first, second] = path.split('/')
     const isFixed = second !== undefined && !second.includes(':')
@@ -17,7 +17,7 @@ export class Dispatch {
     return group
   }
 
-  /** To be mounted once. */
+  /** Middleware for all groups; to be mounted once. */
   readonly handle: RequestHandler = (req, res, next) => {
     const { path } = req
     const firstEnd = endOf(path, 1)
@@ -29,7 +29,7 @@ export class Dispatch {
   }
 }
 
-/** Where the segment that begins at a place ends. */
+/** Index at which the path segment that starts at `begin` ends. */
 function endOf(path: string, begin: number): number {
   const slash = path.indexOf('/', begin)
   return slash < 0 ? path.length : slash

@@ -16,5 +16,5 @@ await runCommand({ usage }, async () => {
   const config = readConfig(process.env, openChainsFile(process.env.CHAINS_FILE))
   const { serveApi } = await import('./serve.ts') // most of the project: --help is to be quick
   await serveApi(config)
-  process.exit(0) // left to itself Node gives up its signal handlers first, and a late SIGTERM would be the end it tells
+  process.exit(0) // otherwise Node drops its signal handlers first, and a late SIGTERM would decide the exit status
 })

@@ -15,34 +15,34 @@ import { FusedRedisStore } from './limits/redis.ts'
 import { connectRedis, type RedisSender } from './limits/sender.ts'
 import type { Limits } from './limits/window.ts'
 
-/** What every process that serves HTTP is told. */
+/** Settings of every process that serves HTTP. */
 interface HttpSettings {
   readonly databaseUrl: string | undefined
-  /** Of standbys of that database; undefined: there are none to read at. */
+  /** Connection string of standbys of that database; undefined: all reads go to the primary. */
   readonly readUrl: string | undefined
-  /** The connections to them. Default: those of the API. */
+  /** Opens the connection pool to the standbys. Default: as the API's. */
   readonly createReadPool?: (readUrl: string) => pg.Pool
   readonly redisUrl: string | undefined
   readonly host: string
   readonly port: number
-  /** Of /metrics, and of health once more; undefined: `port` has them. */
+  /** Port of its own for /metrics, with a second /healthz and /readyz; undefined: /metrics is served on `port`. */
   readonly metricsPort: number | undefined
   readonly limits: Limits
-  /** From the stop signal to the end of new connections, in milliseconds. */
+  /** Milliseconds after the stop signal for which new connections are still accepted. */
   readonly stopPauseMs: number
   readonly logLevel: string
 }
 
-/** What every app that serves HTTP is made of. */
+/** What `runHttp` opens for the app that it serves. */
 interface HttpParts {
   readonly databaseUrl: string
   readonly pool: pg.Pool
-  /** The primary. */
+  /** The primary, as requests use it. */
   readonly database: BoundedDatabase
   readonly standby: Standby | undefined
   readonly log: Logger
   readonly limiter: LimiterOptions
-  /** Undefined: limits are counted in this process alone. */
+  /** Connection to Redis; undefined: limits are counted in this process alone. */
   readonly redis: RedisSender | undefined
   readonly notReady: () => string | undefined
   readonly registry: Registry
@@ -51,7 +51,7 @@ interface HttpParts {
 
 interface HttpApp {
   readonly app: Express
-  /** Ends what the app has opened, once nobody is served any more. */
+  /** Closes what the app has opened; called after the last answer. */
   release(): Promise<void>
 }
 

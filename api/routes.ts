@@ -44,7 +44,7 @@ import type { Stream } from './stream/stream.ts'
 
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
 
-/** Every GET of the specification, in its order, then what mirrors follow, what explains the answers, and what goes on where they end. */
+/** Every GET that may be cached, in the order of openapi.json: first those of the specification, in its order. */
 export const routes: readonly Route[] = [
   ...specified,
   changes,
@@ -84,8 +84,8 @@ export const routes: readonly Route[] = [
   badgeEndpoint,
 ]
 
-/** What claims and undoes it, and what helps to do so. */
+/** Requests to claim an agent, withdraw a claim, unlist and relist, with the challenge and the refresh that help. */
 export const actions: readonly Action<ClaimDeps>[] = [claim, challenge, withdraw, unlist, relist, refresh]
 
-/** What goes on once it was asked. */
+/** Requests answered with server-sent events, without end. */
 export const streams: readonly Stream[] = [logStream, settlementStream]

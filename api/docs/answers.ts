@@ -5,7 +5,7 @@ import { docsFrame } from './frame.ts'
 import { prose } from './prose.ts'
 import { answerPath, fieldsOf, type Schema } from './schema.ts'
 
-/** `/docs/answers`: everything that answers and bodies are made of. */
+/** `/docs/answers`: list of the schemas that answers and bodies are made of. */
 export function answersPage({ components }: ApiDocument, site: Site): string {
   const head = { path: '/docs/answers', title: 'Answers', description: 'What answers of the API are made of.' }
   return docsFrame(
@@ -17,7 +17,7 @@ export function answersPage({ components }: ApiDocument, site: Site): string {
   )
 }
 
-/** `/docs/answers/{name}`. */
+/** `/docs/answers/{name}`: the fields of one schema. */
 export function answerPage(name: string, schema: Schema, site: Site): string {
   const head = { path: answerPath(name), title: name, description: `The fields of ${name}.` }
   return docsFrame(

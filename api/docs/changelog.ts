@@ -9,7 +9,7 @@ const lead =
   'What changed in the API. Things may be added at any time; whatever goes away is announced here, and by the headers ' +
   'Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve months ahead.'
 
-/** Every change of the API, each with an anchor. */
+/** `/docs/changelog`: every change of the API, each with an anchor. */
 export function changelogPage(site: Site): string {
   const head = { path: '/docs/changelog', title: 'Changelog', description: 'What changed in the API.' }
   return docsFrame(

@@ -14,7 +14,7 @@ const advice = {
   'retry-after': 'Send the same request again after the seconds of the header Retry-After.',
 } as const
 
-/** Every code, each with an anchor. */
+/** `/docs/errors`: every error code, each with an anchor. */
 export function errorsPage(site: Site): string {
   const head = { path: '/docs/errors', title: 'Errors', description: 'Every code you can be refused with.' }
   return docsFrame(
@@ -28,7 +28,7 @@ ${codes.map((code) => html`<section id="${code}"><h2><a href="${errorPagePath(co
   )
 }
 
-/** What one code means. */
+/** `/docs/errors/{code}`: what one error code means. */
 export function errorPage(code: ErrorCode, site: Site): string {
   const head = { path: errorPagePath(code), title: code, description: `${errorTable[code].title}.` }
   return docsFrame(site, head, html`<h1><code>${code}</code></h1>${about(code)}`)
@@ -42,12 +42,12 @@ function about(code: ErrorCode): Html {
 ${fields.length > 0 && html`<p>Fields: ${fields.map((field, index) => html`${index > 0 && ', '}<code>${field}</code>`)}</p>`}`
 }
 
-/** Every code as Markdown. */
+/** Every error code, as Markdown. */
 export function errorsText(): string {
   return ['# Errors', '', ...codes.flatMap((code) => [`## ${code}`, '', textAbout(code)])].join('\n')
 }
 
-/** One code as Markdown. */
+/** What one error code means, as Markdown. */
 export const errorText = (code: ErrorCode) => `# ${code}\n\n${textAbout(code)}`
 
 function textAbout(code: ErrorCode): string {

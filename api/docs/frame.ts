@@ -9,7 +9,7 @@ interface DocsPage {
   readonly script?: string | undefined
 }
 
-/** A page of the reference, in the site's look, beside what else there is. */
+/** A page of the API reference in the site's layout, beside the navigation of the reference. */
 export function docsFrame(site: Site, { path, title, description, script }: DocsPage, body: Html): string {
   const entries = chapters.map(
     ([target, name]) => html`<li><a href="${target}"${currentOf(target, path)}>${name}</a></li>`,
@@ -19,7 +19,7 @@ export function docsFrame(site: Site, { path, title, description, script }: Docs
   return layout(site, { title, description, path, script }, main).text
 }
 
-/** A request is of the overview, which lists them; other pages are of the chapter that they lie below. */
+/** `aria-current` of a navigation entry: pages of requests belong to the overview, others to the chapter above them. */
 function currentOf(target: string, path: string): Html | false {
   if (target === path) return html` aria-current="page"`
   return path.startsWith(target === '/docs' ? '/docs/requests/' : `${target}/`) && html` aria-current="true"`

@@ -16,7 +16,7 @@ import { docsFrame } from './frame.ts'
 
 type Row = readonly [of: string, much: string]
 
-/** Lists, in the words of who reads them. */
+/** Names of the lists on the page, by their key in `rowLimits`. */
 const lists: Record<keyof typeof rowLimits, string> = {
   settlements: 'Settlements',
   registrations: 'Registrations',
@@ -27,7 +27,7 @@ const lists: Record<keyof typeof rowLimits, string> = {
   log: 'Lines of the log',
 }
 
-/** `/docs/limits`: every number that somebody who asks can meet. */
+/** `/docs/limits`: every limit that a client of the API can reach. */
 export function limitsPage(site: Site): string {
   const groups: Record<string, Row[]> = {
     Requests: [

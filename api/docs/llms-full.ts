@@ -54,7 +54,7 @@ const aboutField = (schema: Schema) =>
 const contentsOf = (carrier: { content?: Record<string, { schema: Schema }> } | undefined) =>
   Object.values(carrier?.content ?? {}).map(({ schema }) => schema)
 
-/** The words of markup. */
+/** Plain text of markup: without tags, entities decoded. */
 const plain = ({ text }: Html) =>
   text.replaceAll(/<[^>]+>/g, '').replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => characters[name] as string)
 

@@ -2,7 +2,7 @@ import { expressPath } from '../http/route.ts'
 import { actions, routes, streams } from '../routes.ts'
 import { documentedPages, openApiInfo } from './openapi.ts'
 
-/** /llms.txt (llmstxt.org): what is here, for programs that read prose, made of the definitions of requests. */
+/** /llms.txt (llmstxt.org): an index of the API for language models, made of the definitions of requests. */
 export function llmsText(baseUrl: string): string {
   const { title, description } = openApiInfo
   const link = (name: string, path: string, note: string) => `- [${name}](${baseUrl}${path}): ${note}`

@@ -17,7 +17,7 @@ import { examples } from './generated/examples.ts'
 
 const { perMinute, perDay, pagesPerMinute } = requestLimits
 
-/** Every metered answer can be one of these. */
+/** Error codes that every metered request can be answered with. */
 const always: readonly ErrorCode[] = [
   'ERR_PAYLOAD_INVALID',
   'ERR_RATE_LIMIT',
@@ -43,13 +43,13 @@ interface Definitions {
   readonly routes: readonly Route[]
   readonly actions: readonly Action<never>[]
   readonly streams: readonly Stream[]
-  /** Reads for programs among the pages, counted and refused as pages are. */
+  /** Reads for programs that are served among the pages: under the limit of pages, with errors as HTML. */
   readonly pages: readonly CachedRead[]
 }
 
 type CachedRead = Operation & Pick<Route, 'maxAgeSeconds'>
 
-/** Those of the pages that programs read. */
+/** Reads for programs that are served among the pages: the feed of an agent. */
 export const documentedPages: readonly CachedRead[] = [agentFeedOperation]
 
 /** The OpenAPI 3.1 document of the service, made from the definitions that validate requests and type answers. */
@@ -76,7 +76,7 @@ const metered = z.object({
 
 const readOf = (route: Route) => cachedRead(route, metered, errorResponses([...route.errors, ...always]))
 
-/** What a page for people can be besides a 200: a page that says why. */
+/** Error codes that every page can be answered with, as HTML. */
 const pageErrors: readonly ErrorCode[] = ['ERR_RATE_LIMIT', 'ERR_INTERNAL']
 
 function pageOf(page: CachedRead): ZodOpenApiOperationObject {
@@ -158,7 +158,7 @@ function errorResponses(codes: readonly ErrorCode[]): ZodOpenApiResponsesObject 
   })
 }
 
-/** An answer for each status of the codes, which its description names. */
+/** One response for each HTTP status of the codes; its description names the codes of that status. */
 function errorsByStatus(
   codes: readonly ErrorCode[],
   contentOf: (codes: readonly ErrorCode[]) => ZodOpenApiResponseObject['content'],

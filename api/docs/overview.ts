@@ -8,7 +8,7 @@ import { prose } from './prose.ts'
 export function overviewPage(document: ApiDocument, site: Site, baseUrl: string): string {
   const { info } = document
   const requests = requestsOf(document)
-  // What it is stands out; how to ask follows.
+  // The first sentence is the lead.
   const [lead = '', ...sentences] = info.description.split(/(?<=\.) /)
   const rest = sentences.join(' ')
   const head = {
@@ -34,7 +34,7 @@ ${sections.map(({ title, has }) =>
   )
 }
 
-/** In the order of the page; a request belongs to the first that has its path. */
+/** Sections in the order of the page; a request belongs to the first whose pattern matches its path. */
 const sections = [
   { title: 'One agent', has: /^\/api\/agent\// },
   { title: 'Many agents', has: /^\/api\/(discovery|search|agents|leaderboard|stats|growth|coverage)/ },

@@ -46,14 +46,14 @@ ${takes.length > 0 && html`<h2 id="body">Body</h2><p>JSON: ${takes.map(({ schema
   )
 }
 
-/** Codes lead to their page. */
+/** Description of an answer; error codes in it link to their pages. */
 function said(description: string): Html {
   const words = description.split(' or ')
   if (!words.every((word) => word in errorTable)) return prose(description)
   return html`${words.map((code, index) => html`${index > 0 && ' or '}<a href="${errorPagePath(code)}"><code>${code}</code></a>`)}`
 }
 
-/** Of path parameters, as no request has none. */
+/** Sample values of path parameters, by name. */
 const samples: Readonly<Record<string, string>> = {
   fid: '1',
   address: `0x${'0'.repeat(40)}`,
@@ -61,7 +61,7 @@ const samples: Readonly<Record<string, string>> = {
   number: '1',
 }
 
-/** Of every body: the signature is that of the text which the challenge of the same request gives. */
+/** Sample body of every request that takes one; the signature is over the text of its challenge. */
 const sampleBody = {
   method: 'eip191',
   fid: 1,
@@ -79,7 +79,7 @@ function exampleOf({ method, path, operation }: DocumentedRequest, baseUrl: stri
   return `${request} \\\n  --header 'Content-Type: application/json' \\\n  --data '${JSON.stringify(sampleBody)}'`
 }
 
-/** Characters of an answer that are shown. */
+/** Characters of an example answer that are shown; the rest is cut. */
 const mostShown = 12_000
 
 function answered(example: unknown): Html {
@@ -88,7 +88,7 @@ function answered(example: unknown): Html {
 <pre class="answer" tabindex="0"><code>${text.slice(0, mostShown)}${text.length > mostShown && '\n…'}</code></pre>`
 }
 
-/** For the script, which shows it. */
+/** Form to try the request; hidden until the page's script shows it. */
 function tryIt(path: string, parameters: readonly DocumentedParameter[]): Html {
   const fields = parameters.filter(({ in: place }) => place === 'path' || place === 'query')
   return html`<form class="try card" data-path="${path}" hidden><h2 id="try">Try it</h2>
@@ -109,6 +109,6 @@ function field({ name, in: place, schema }: DocumentedParameter): Html {
   }</div>`
 }
 
-/** What it may be, of one that is a word; of a list, what its members may be. */
+/** Values of a parameter that is an enum or a boolean; of a list, those of its members; empty: any value. */
 const wordsOf = ({ enum: words, items, type }: Schema) =>
   (words ?? items?.enum ?? (type === 'boolean' ? [true, false] : [])).map(String)

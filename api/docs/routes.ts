@@ -25,8 +25,8 @@ import { answerPath } from './schema.ts'
 const maxAgeSeconds = 300
 
 /**
- * /openapi.json: the OpenAPI document; /docs and below: the same for people, most of it with `.md` behind as Markdown;
- * /llms.txt: a list of it all, /llms-full.txt: all of it as prose.
+ * /openapi.json: the OpenAPI document; /docs and below: the same for people, some pages also as Markdown with `.md`
+ * behind the path; /llms.txt: an index of the API for language models, /llms-full.txt: the whole reference.
  */
 export function docsRoutes(site: Site & { readonly baseUrl: string }): Router {
   const { baseUrl } = site
@@ -77,7 +77,7 @@ export function docsRoutes(site: Site & { readonly baseUrl: string }): Router {
   return router
 }
 
-/** Where the same is for programs that read prose. */
+/** Names the Markdown version of a page in the header `Link`. */
 const nameMarkdown =
   (url: string): RequestHandler =>
   (_req, res, next) => {

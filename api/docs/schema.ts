@@ -23,7 +23,7 @@ export interface Schema {
   readonly required?: readonly string[]
 }
 
-/** Path of the page about a part of answers. */
+/** Path of the page about a named schema. */
 export const answerPath = (name: string) => `/docs/answers/${name}`
 
 /** `integer`, `array of Settlement`, `Time or null`; names link to their page. */
@@ -44,7 +44,7 @@ export function typeOf(schema: Schema): Html {
   return html`${[schema.type ?? 'any'].flat().join(' or ')}`
 }
 
-/** The type, and behind it what bounds it. */
+/** The type of a schema, followed by its bounds and default. */
 export function boundedType(schema: Schema): Html {
   const bounds = boundsOf(schema)
   return html`${typeOf(schema)}${bounds !== '' && html` <span class="sub">${bounds}</span>`}`

@@ -3,11 +3,11 @@ import { answerAlways } from '../http/answer.ts'
 import { Content } from '../http/content.ts'
 import { refuseMethod } from '../http/method.ts'
 
-/** Whom faults of security are told. */
+/** Where vulnerabilities are reported. */
 export interface SecurityContact {
-  /** An address: mailto:, https: or tel:. */
+  /** URI of the contact: mailto:, https: or tel:. */
   readonly contact: string
-  /** Where it says what is wanted and what to expect. */
+  /** URL of the security policy; absent: none is named. */
   readonly policy?: string | undefined
 }
 

@@ -10,23 +10,23 @@ const manifest = z.object({ version: z.literal(1), files: z.array(listedFile), r
 export type ListedFile = z.output<typeof listedFile>
 
 interface Listing {
-  /** By their paths below the folder: those to be read, and those that were replaced lately. */
+  /** Files of the manifest by path below the folder: the current ones, and those replaced lately. */
   readonly files: ReadonlyMap<string, ListedFile>
-  /** The lists themselves, by their names. */
+  /** Contents of manifest.json and datapackage.json, by file name. */
   readonly lists: ReadonlyMap<string, Content>
 }
 
 const none: Listing = { files: new Map(), lists: new Map() }
 const listNames = ['manifest.json', 'datapackage.json']
 
-/** What a folder of served files holds, read anew when its manifest is another one. Throws when that is no manifest. */
+/** Listing of a folder of served files, read again whenever its manifest changes. */
 export class Listings {
   #of = ''
   #reading: Promise<Listing> = Promise.resolve(none)
 
   constructor(private readonly folder: string) {}
 
-  /** Empty before anything was written. */
+  /** The current listing; empty while the folder has no manifest. Rejects when the manifest is invalid. */
   async present(): Promise<Listing> {
     const found = await stat(join(this.folder, 'manifest.json'), { bigint: true }).catch(ifMissing)
     const mark = found ? `${found.ino} ${found.mtimeNs} ${found.size}` : ''

@@ -9,10 +9,10 @@ import { Seats } from '../stream/seats.ts'
 import { type ListedFile, Listings } from './listing.ts'
 
 const prefix = '/exports/'
-/** Of the lists; the files never change. */
+/** `max-age` in seconds, of the lists and of the files, which never change. */
 const listMaxAgeSeconds = 300
 const fileMaxAgeSeconds = 31_536_000
-/** What a refused client is told that its answers are counted over. */
+/** `windowSeconds` in the body of a refusal for too many downloads at once. */
 const windowSeconds = 60
 
 /**
@@ -54,7 +54,7 @@ function describe(res: Response, { path, sha256 }: ListedFile): void {
   res.setHeader('Access-Control-Expose-Headers', `${exposed}, Accept-Ranges, Content-Range, Repr-Digest`)
 }
 
-/** A client that left is no error; a condition that fails and a range beyond the end have no body to be told of. */
+/** After a failed send: cuts an answer that has begun, answers 412 and 416 without a body, passes on other errors. */
 function end(res: Response, error: Error & { status?: number }, next: (error: unknown) => void): void {
   if (res.headersSent || res.destroyed) return void res.destroy()
   for (const name of ['Content-Type', 'ETag', 'Repr-Digest']) res.removeHeader(name)

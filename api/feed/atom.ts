@@ -7,13 +7,13 @@ export interface FeedOptions {
   /** Address of the feed itself, and its id. */
   readonly feedUrl: string
   readonly siteUrl: string
-  /** Of a feed in several documents: the id they share; absent: `feedUrl`. */
+  /** Id shared by all documents of a paged feed; absent: `feedUrl`. */
   readonly id?: string
-  /** Other documents of the feed, by their relation (RFC 5005). */
+  /** URLs of the feed's other documents, by link relation (RFC 5005). */
   readonly pages?: Readonly<Record<string, string>>
   /** Whether it is an archive: a document whose entries stay as they are (RFC 5005). */
   readonly isArchive?: boolean
-  /** Entries that are no more (RFC 6721); absent: the feed does not tell. */
+  /** Deleted entries (RFC 6721); absent: the feed does not list any. */
   readonly tombstones?: readonly { readonly id: string; readonly when: Date }[]
 }
 
@@ -96,7 +96,7 @@ function leaf(name: string, text: string): Element {
   return { type: 'element', name, elements: [{ type: 'text', text }] }
 }
 
-/** The writer escapes double quotes alone. */
+/** Escapes an attribute's value, which arrives with `&quot;`: the writer escapes nothing but double quotes. */
 function escapeAttribute(value: string): string {
   return value.replaceAll('&quot;', '"').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

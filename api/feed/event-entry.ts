@@ -10,7 +10,7 @@ const words: Record<DirectoryEvent['kind'], (status: string) => string> = {
   status: (status) => `is ${status} now`,
 }
 
-/** An entry that is the same whenever it is written: what it says is of the moment of the event. */
+/** Entry of an event in the directory; it says what held at that moment, and so is the same whenever it is written. */
 export function toEventEntry({ seq, at, fid, kind, handle, status }: DirectoryEvent, siteUrl: string): Entry {
   const known = oneLine(handle ?? '')
   const name = known === '' ? `FID ${fid}` : `${known} (FID ${fid})`

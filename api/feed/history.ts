@@ -4,19 +4,19 @@ import { protocolNames } from '../schemas/enriched.ts'
 
 /** Something that happened to an agent. */
 interface HistoryEvent {
-  /** Unlike every other of the agent, and the same each time. */
+  /** Unique among the agent's events, and stable from one reading to the next. */
   readonly id: string
   readonly at: string
   readonly text: string
-  /** What the agent's status became; null: it stayed. */
+  /** The agent's status after the event; null: unchanged. */
   readonly status: Profile['agent_status'] | null
 }
 
 type Happening = Omit<HistoryEvent, 'status'> & { readonly holds?: 1 | -1; readonly claims?: true }
 
 /**
- * Registrations gained and lost, the claim, specs found; newest first. The status is what the registrations and the
- * claim made of it then: a verification that came after its registration is dated by the registration.
+ * Registrations gained and lost, the claim, specs found, tools changed; newest first. The status is what registrations
+ * and the claim made of it then: a verification that came after its registration is dated by the registration.
  */
 export function historyOf(agent: Profile): HistoryEvent[] {
   const happenings = [...gained(agent), ...lost(agent), ...claimed(agent), ...found(agent), ...changed(agent)]
@@ -77,7 +77,7 @@ function found({ agent_specs: { documents } }: Profile): Happening[] {
   )
 }
 
-/** Whoever lets an agent use a tool has agreed to its definition. */
+/** Changes of tool definitions, which matter because users agree to a tool as it was defined. */
 function changed({ agent_specs: { documents } }: Profile): Happening[] {
   return documents.flatMap(({ kind, url, tools_changed_at: at }) => {
     if (at === null) return []

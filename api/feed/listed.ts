@@ -3,13 +3,13 @@ import type { Sources } from '../http/route.ts'
 import { atomFeed, type FeedOptions } from './atom.ts'
 import { type Entry, toEntry } from './entry.ts'
 
-/** A feed of agents, without those that cannot be written. */
+/** A feed of agents, without those that cannot be written, which `leftOut` is called with. */
 export function feedOfAgents(agents: readonly FeedAgent[], options: FeedOptions, leftOut: Sources['leftOut']): string {
   const rows = agents.map((agent) => ({ fid: agent.fid, entry: () => toEntry(agent, options.siteUrl) }))
   return writtenFeed(rows, options, leftOut)
 }
 
-/** A feed of entries about agents, without those that cannot be written. */
+/** A feed of entries about agents, without those that cannot be written, which `leftOut` is called with. */
 export function writtenFeed(
   rows: readonly { readonly fid: number; readonly entry: () => Entry }[],
   options: FeedOptions,

@@ -1,7 +1,7 @@
 import { chainOf } from '../../chains.config.ts'
 import type { FeedFilter } from '../../db/queries/read/feed.ts'
 
-/** Path of a feed of some agents, always the same for the same ones: it is the feed's id as well. */
+/** Path of a filtered feed, always the same for the same filter, because it is the feed's id as well. */
 export function feedPath({ chain, claimed }: FeedFilter, path = '/feed.atom'): string {
   // A filter that matches nothing is not the same as none.
   const labels = chain?.length === 0 ? ['none'] : (chain ?? []).map((name) => chainOf(name).label)
@@ -10,7 +10,7 @@ export function feedPath({ chain, claimed }: FeedFilter, path = '/feed.atom'): s
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-/** What the feed calls them: newest agents, newest claimed agents on Base or Celo. */
+/** Title of a filtered feed: newest agents, newest claimed agents on Base or Celo. */
 export function feedTitle({ chain, claimed }: FeedFilter): string {
   const which = claimed === null ? '' : claimed ? 'claimed ' : 'unclaimed '
   const where = chain === null ? '' : ` on ${chain.map((name) => chainOf(name).label).join(' or ') || 'no chain'}`

@@ -19,13 +19,13 @@ import { createPreset } from './preset.ts'
 
 export interface GraphqlDeps {
   readonly databaseUrl: string
-  /** For health alone; operations have connections of their own. */
+  /** Database for health and metrics alone; operations have connections of their own. */
   readonly database: Queryable
   readonly pool: Watched['pool']
-  /** Where operations read while it is fit. */
+  /** Standby that operations read from while it is fit; undefined: they read from the primary. */
   readonly standby?: Standby | undefined
   readonly registry?: Watched['registry']
-  /** Of /metrics; undefined: the app has it beside everything else. */
+  /** Port of its own for /metrics; undefined: this app serves /metrics too. */
   readonly metricsPort?: number | undefined
   readonly log: Logger
   readonly trustProxyHops: number
@@ -35,11 +35,11 @@ export interface GraphqlDeps {
 
 export interface GraphqlApp {
   readonly app: Express
-  /** Ends its connections. */
+  /** Closes its database connections. */
   release(): Promise<void>
 }
 
-/** GraphQL at /graphql, GraphiQL at /. Rejects when the schema cannot be read, for want of the role for one. */
+/** GraphQL at /graphql, GraphiQL at /. Rejects when the schema cannot be read, as without the role directory_reader. */
 export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   const { log } = deps
   const connections = createGraphqlPool(deps.databaseUrl)
@@ -57,7 +57,7 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   app.use(requireHost)
   app.use(limiter(deps.limiter))
   app.post('/graphql', express.json({ limit: graphqlLimits.requestBytes, type: () => true }), refuseBody, guard(schema))
-  app.use(waitInLane('api')) // behind the parser, which goes on in a context of its own
+  app.use(waitInLane('api')) // after the parser, whose callback loses the async context
   await instance.createServ(grafserv).addTo(app, null, false)
   app.use(answerErrors(log))
   const release = async () => {
@@ -67,7 +67,7 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   return { app, release }
 }
 
-/** What Express' parser could not read is the client's mistake, told in the form of GraphQL. */
+/** Answers a body that Express' parser cannot read with the parser's 4xx status and a GraphQL error. */
 const refuseBody: ErrorRequestHandler = (error, _req, res, next) => {
   if (!(error.status >= 400 && error.status < 500)) return next(error)
   res

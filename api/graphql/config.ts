@@ -1,6 +1,6 @@
 import { readSettings } from '../../settings.read.ts'
 
-/** What the environment says to GraphQL. Throws one error that names every bad variable. */
+/** Settings of the GraphQL process from the environment. Throws one error that names every bad variable. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const { vars } = readSettings('graphql', env)
   return {
@@ -10,7 +10,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     host: vars.HOST,
     port: vars.GRAPHQL_PORT,
     trustProxyHops: vars.TRUST_PROXY_HOPS,
-    /** Of /metrics, apart from the port that strangers reach; undefined: on that one. */
+    /** Port of its own for /metrics; undefined: /metrics is served on the public port. */
     metricsPort: vars.METRICS_PORT,
     stopPauseMs: vars.STOP_PAUSE_SECONDS * 1_000,
     limits: { perMinute: vars.LIMIT_PER_MINUTE, perDay: vars.LIMIT_PER_DAY },

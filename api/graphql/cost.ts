@@ -13,17 +13,17 @@ import {
 } from 'postgraphile/graphql'
 import { graphqlLimits } from '../../limits.config.ts'
 
-/** What is scanned, in fields: opening a list, and counting all of its rows, which may be every row there is. */
+/** Cost, in fields, of opening a list, and of counting all of its rows (`totalCount`), which may scan a whole table. */
 const connectionPrice = 100
 const countPrice = 2_000
 
-/** What is wrong with an operation before it is carried out; the message says what would be right. */
+/** An operation that is refused before its execution; the message says what would be right. */
 export class Refused extends Error {}
 
 interface Measure {
-  /** What each row of a list costs. */
+  /** Cost, in fields, that a list around it pays for each row. */
   readonly cost: number
-  /** What a list costs once, however long the page. */
+  /** Cost, in fields, that a list around it pays once, however long the page. */
   readonly once: number
   readonly depth: number
 }
@@ -60,7 +60,7 @@ function withDefaults(node: OperationDefinitionNode, variables: Record<string, u
   return { ...Object.fromEntries(defaults), ...variables }
 }
 
-/** Usual lengths of the lists a schema is described by. */
+/** Assumed lengths of the lists in introspection, by field. */
 const introspectionLists: Record<string, number> = {
   types: 100,
   fields: 20,
@@ -142,7 +142,7 @@ class Scales {
     return Number(size)
   }
 
-  /** Undefined: not given; NaN: given, and no number. */
+  /** Value of a numeric argument. Undefined: not given, or null; NaN: given, and no number. */
   #argument(node: FieldNode, name: string): number | undefined {
     const value = node.arguments?.find((argument) => argument.name.value === name)?.value
     if (!value || value.kind === 'NullValue') return undefined
@@ -158,7 +158,7 @@ const isList = (type: GraphQLNamedType | undefined) => type?.name.endsWith('Conn
 const isWithin = (value: unknown, most: number) =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most
 
-/** Inside introspection all fields count, at the root of an operation only the two that lead there. */
+/** Whether a field is one of data at the root: introspection is weighed without those, from __schema and __type on. */
 const isRootField = (root: GraphQLNamedType | undefined, { name: { value } }: FieldNode) =>
   isObjectType(root) && value in root.getFields()
 

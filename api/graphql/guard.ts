@@ -3,7 +3,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'post
 import { graphqlLimits } from '../../limits.config.ts'
 import { Refused, weigh } from './cost.ts'
 
-/** Refuses with 400 and the reason what is no single operation within the limits. The body is parsed JSON by then. */
+/** Answers 400 with the reason unless the body, parsed JSON by then, is one GraphQL request within the limits. */
 export function guard(schema: GraphQLSchema): RequestHandler {
   return (req, res, next) => {
     const problem = problemOf(schema, req.body)

@@ -22,5 +22,5 @@ await runCommand({ usage }, async () => {
     const { createGraphqlApp } = await import('./app.ts')
     return createGraphqlApp({ ...parts, pool: parts.database, trustProxyHops: config.trustProxyHops })
   })
-  process.exit(0) // left to itself Node gives up its signal handlers first, and a late SIGTERM would be the end it tells
+  process.exit(0) // otherwise Node drops its signal handlers first, and a late SIGTERM would decide the exit status
 })

@@ -7,10 +7,10 @@ import { makeJSONPgSmartTagsPlugin } from 'postgraphile/utils'
 import { graphqlLimits } from '../../limits.config.ts'
 import { connectionsByTurn } from '../http/database.ts'
 
-/** Milliseconds to make a plan, and to carry it out. */
+/** Timeouts of planning and of executing an operation, in milliseconds. */
 const timeouts = { planning: 1_000, execution: 5_000 }
 
-/** Columns of views that stand on an index, each by itself: conditions and orders on others would read everything. */
+/** Indexed columns of each view, the only ones offered for filters and orders: others would scan everything. */
 const indexed: Record<string, readonly string[]> = {
   agents: ['fid', 'listed_at'],
   addresses: ['fid', 'address_bytes'],
@@ -33,7 +33,7 @@ const offerIndexed = makeJSONPgSmartTagsPlugin({
   },
 })
 
-/** The directory in GraphQL: the views of the schema `directory`, related as their comments say, read only. */
+/** PostGraphile preset: the views of the schema `directory`, related as their comments say, read only. */
 export function createPreset(pool: Pick<pg.Pool, 'connect' | 'options'>, log: Logger): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset],

@@ -27,7 +27,7 @@ export function answer(route: Route, sources: Sources, cache: Cache<Content>, on
   }
 }
 
-/** A header that scripts on other origins may read as well. */
+/** Adds a response header, and lets scripts on other origins read it. */
 function tell(res: Response, name: string, text: string): void {
   res.appendHeader(name, text)
   res.setHeader('Access-Control-Expose-Headers', `${res.getHeader('Access-Control-Expose-Headers')}, ${name}`)
@@ -79,7 +79,7 @@ export function holds(header: string | undefined, etag: string): boolean {
   return header.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
 }
 
-/** What a request asks for: the same address means the same, and reading it costs more than finding the answer. */
+/** Parsed parameters of a request, kept by URL: parsing costs more than finding the answer in the cache. */
 function inputOf(route: Route, req: Request): Record<string, unknown> {
   const { url } = req
   const known = understood.get(url)
@@ -94,7 +94,7 @@ const understood = new LRUCache<string, { readonly route: Route; readonly input:
   max: 4_096,
 })
 
-/** Path parameters refuse invalid values; query parameters accept everything. */
+/** Parsed path and query parameters, in one object. Throws for an invalid path parameter; queries are never refused. */
 export function parseRequest(
   { params, query }: Route,
   req: { readonly params: object; readonly query: object },

@@ -6,18 +6,18 @@ interface Sized {
 }
 
 export interface CacheAnswer<V> {
-  /** Undefined: there is no such thing; remembered like a value. */
+  /** Undefined: there is no such thing, which is cached like a value. */
   readonly value: V | undefined
   /** True when it was made for an earlier request. */
   readonly hit: boolean
-  /** Whole seconds since it was made. */
+  /** Whole seconds since it was made; 0 if it was made for this request. */
   readonly ageSeconds: number
 }
 
 interface CacheOptions {
-  /** All entries together. */
+  /** Bound on the bytes of all entries together. */
   readonly maxBytes: number
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: () => number
 }
 
@@ -27,16 +27,16 @@ export interface Subject {
   readonly address?: unknown
 }
 
-/** What an entry costs besides its value: key, map slot, objects. */
+/** Bytes an entry takes besides its value and the characters of its key. */
 const entryOverheadBytes = 1_024
 
 /**
- * Values by key for a while, in this process. One load at a time for a key: those who ask meanwhile wait for it.
- * A failed load rejects for all of them and is not kept. The least recently used entries leave first.
+ * An LRU cache in this process; each read says for how long its value is fresh. Loads are single flight: readers of a
+ * key that is being loaded wait for that load. A failed load rejects for all of them and is not kept.
  */
 export class Cache<V extends Sized> {
   readonly #entries: LRUCache<string, Made<V>, Loading<V>>
-  /** What the entries that are still loading are about. */
+  /** Subjects of the entries that are still loading, by key. */
   readonly #loading = new Map<string, Subject>()
   readonly #now: () => number
 
@@ -73,7 +73,7 @@ export class Cache<V extends Sized> {
     if (made) this.#entries.set(key, { ...made }, { noUpdateTTL: true })
   }
 
-  /** Forgets entries about many, and those entries about one that `isTouched` names. */
+  /** Evicts the entries about many subjects, and those about one that `isTouched` accepts; loading ones too. */
   evict(isTouched: (subject: Subject) => boolean): void {
     const entries = [
       ...this.#loading,

@@ -6,9 +6,9 @@ import ipaddr from 'ipaddr.js'
 const ipv6PrefixBits = 64
 
 /**
- * Who is limited: the IPv4 address, or the /64 of an IPv6 address. `ip` is what Express makes of the socket and of
- * TRUST_PROXY_HOPS; some proxies leave a port on it, which must not make a new client. Anything that is not an address
- * shares one bucket.
+ * Rate limit key of a client: its IPv4 address, or the /64 of its IPv6 address. `ip` is what Express makes of the
+ * socket and of TRUST_PROXY_HOPS; some proxies leave a port on it, which must not make a new client. Anything that is
+ * not an address shares one key.
  */
 export function clientOf(ip = ''): string {
   const known = clients.get(ip)
@@ -19,7 +19,7 @@ export function clientOf(ip = ''): string {
   return client
 }
 
-/** Each request asks more than once, and parsing an address takes longer than the rest of the counting. */
+/** Keys cached by address: each request asks more than once, and parsing takes longer than the rest of the counting. */
 const rememberedClients = 4_096
 const clients = new Map<string, string>()
 

@@ -11,7 +11,7 @@ interface Representation {
   readonly etag: string
   /** Bytes of the body. */
   readonly length: number
-  /** A string has one byte a character (latin1): see `wire`. */
+  /** The bytes; if a string, latin1 with one byte a character: see `wire`. */
   readonly body: Buffer | string
 }
 
@@ -38,7 +38,7 @@ export class Content {
     /** Media type with its charset. */
     readonly type: string,
     readonly text: Buffer,
-    /** Where the next page of a list is; undefined: this is not a page, or the last one. */
+    /** URL of the next page of a list; undefined: this is no page of a list, or the last one. */
     readonly next?: string,
     /** Further headers of the answer. */
     readonly headers: Readonly<Record<string, string>> = {},
@@ -69,7 +69,7 @@ export class Content {
   }
 }
 
-/** Pictures of dots are compressed already. */
+/** Whether it is compressed already: raster images are, SVG is not. */
 const isPacked = (type: string) => /^image\/(?!svg)/.test(type)
 
 function represent(encoding: Encoding, bytes: Buffer, etag: string): Representation {
@@ -111,7 +111,7 @@ const chosen = new Map<string, Encoding>()
 const preferred: Encoding[] = ['br', 'gzip', 'identity']
 
 function weigh(header: string): Encoding {
-  // What gzip was called before RFC 2616.
+  // An old name of gzip: RFC 9110, 8.4.1.3.
   const headers = { 'accept-encoding': header.toLowerCase().replaceAll('x-gzip', 'gzip') }
   const negotiator = new Negotiator({ headers }) as unknown as Preferring
   return negotiator.encoding(preferred, { preferred }) ?? 'identity'

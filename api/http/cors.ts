@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 
-/** What scripts on other origins may read besides the body. */
+/** Response headers that scripts on other origins may read. */
 const exposed = 'ETag, Age, X-Request-Id, Retry-After, RateLimit, RateLimit-Policy'
 const preflightMaxAgeSeconds = 600
 

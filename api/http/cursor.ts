@@ -14,7 +14,7 @@ const forms = {
 /** Types of the columns a list is ordered by, the unique one last. */
 type Order = readonly (keyof typeof forms)[]
 
-/** A list whose pages are told apart by the last row's place in its order. */
+/** A list with keyset pagination: a page begins after the last row of the page before, in the list's order. */
 interface List {
   /** Route, order and filters: a cursor of another list is refused. */
   readonly name: readonly unknown[]
@@ -24,7 +24,7 @@ interface List {
 const version = 1
 const markBytes = 8
 
-/** The value of `cursor`. Undefined: not given; empty: the first page. */
+/** The query parameter `cursor`. Undefined: not given, so no paging by cursor; empty: the first page. */
 export const cursorParameter = z
   .unknown()
   .optional()
@@ -40,7 +40,7 @@ export const cursorParameter = z
     override: { type: 'string', maxLength: queryLimits.cursorCharacters },
   })
 
-/** The cursor of the page after a row, given the values of its order as text. */
+/** The cursor of the page that begins after a row; `values` are that row's values of the order, as text. */
 function writeCursor(list: List, values: readonly string[]): string {
   const bytes = Buffer.concat([Buffer.of(version), markOf(list), Buffer.from(values.join(' '))])
   return bytes.toString('base64url')
@@ -79,21 +79,21 @@ function markOf({ name, order }: List): Buffer {
   return createHash('sha256').update(text).digest().subarray(0, markBytes)
 }
 
-/** A part of a list in its order. */
+/** One page of a list. */
 interface ListPage {
-  /** JSON array. */
+  /** The rows, as text of a JSON array. */
   readonly rows: string
   readonly count: number
-  /** Values of the last row's order; null: no row follows. */
+  /** The last row's values of the order, as text, after which the next page begins; null: this is the last page. */
   readonly next: readonly string[] | null
-  /** From when on all rows are there; null: none were archived. */
+  /** Time from which on all rows are present, older ones having been archived; null or absent: none were archived. */
   readonly availableSince?: string | null
 }
 
 /** A body, and what the header `Link` says about the next page. */
 export interface PagedBody {
   readonly body: string
-  /** Whole URL; undefined: this is the last page. */
+  /** Absolute URL of the next page; undefined: this is the last one. */
   readonly next: string | undefined
   /** Further headers of the answer; scripts on other origins may read them. */
   readonly headers?: Readonly<Record<string, string>>
@@ -101,7 +101,7 @@ export interface PagedBody {
 
 /**
  * The answer of one page: `fields` are the members of its body, JSON texts by name, to which `next_cursor` is added
- * as the last. `url` is the list's whole address, `query` what stands in it besides the cursor.
+ * as the last. `url` is the list's absolute URL without a query, `query` its parameters besides the cursor.
  */
 export function pagedBody(
   list: List,
@@ -113,7 +113,7 @@ export function pagedBody(
   return { body, next: cursor === null ? undefined : `${url}?${queryText({ ...query, cursor })}` }
 }
 
-/** If rows of a list were archived, its members say from when on rows are there. */
+/** Members of a body, with `available_since` added if rows of its list were archived. */
 export function withSince(
   members: Record<string, string>,
   { availableSince }: Pick<ListPage, 'availableSince'>,
@@ -121,14 +121,14 @@ export function withSince(
   return availableSince ? { ...members, available_since: JSON.stringify(availableSince) } : members
 }
 
-/** A JSON object of members that are JSON texts. */
+/** Text of a JSON object whose members are given as JSON texts. */
 export function objectText(members: Record<string, string>): string {
   return `{${Object.entries(members)
     .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
     .join(',')}}`
 }
 
-/** Parameters as they were understood, so that a follower of links asks for the same. */
+/** Query string of the parameters as they were parsed, so that the link to the next page asks for the same list. */
 function queryText(query: Record<string, unknown>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     [value]

@@ -10,9 +10,9 @@ const poolConnections = 10
 const connectTimeoutMs = 3_000
 /** The server cancels a statement after this many milliseconds: a lock, a plan gone wrong. */
 const statementTimeoutMs = 5_000
-/** The client's own timeout, for a server that does not even cancel a statement: frozen, or cut off. */
+/** Client-side timeout of a statement, in milliseconds, for a server that cannot cancel it: frozen, or cut off. */
 const answerTimeoutMs = 6_000
-/** Requests that wait for a connection at once; one client's are half of them at most. */
+/** Requests that may wait for a connection at the same time; at most half of them are of one client. */
 const maxWaiting = 4_000
 
 /**
@@ -35,8 +35,9 @@ function inTime<T>(answered: Promise<T>, leftMs: number): Promise<T> {
 }
 
 /**
- * Connections for a library that takes them one by one: each waits for its turn like a statement of `boundedDatabase`,
- * and one client's requests hold half of them at most, so that others always find some. Nothing but `connect`.
+ * A pool for a library that checks out whole connections: each check-out waits for its turn like a statement of
+ * `boundedDatabase`, and one client's requests hold half of the connections at most, so that others always find some.
+ * Has nothing but `connect`.
  */
 export function connectionsByTurn(pool: Pick<pg.Pool, 'connect' | 'options'>): Pick<pg.Pool, 'connect'> {
   const slots = pool.options.max
@@ -59,11 +60,11 @@ export function connectionsByTurn(pool: Pick<pg.Pool, 'connect' | 'options'>): P
 }
 
 interface Counted {
-  /** Statements since the start that took too long: the server cancelled them, or did not even do that. */
+  /** Statements that timed out since the process started: cancelled by the server, or unanswered by it. */
   readonly cancelledCount: number
 }
 
-/** The database as requests use it, and what its connections are doing. */
+/** The database as requests use it, with counts of its connections by state. */
 export interface BoundedDatabase extends Queryable, Counted {
   readonly totalCount: number
   readonly idleCount: number
@@ -72,9 +73,9 @@ export interface BoundedDatabase extends Queryable, Counted {
 }
 
 /**
- * The pool as requests use it: they wait for their turn as long as the time of their answer allows, each client in its
- * own line, pages with half of the connections at most. A connection whose statement failed is closed by the pool, so
- * that the next request never meets a broken one.
+ * The pool as requests use it: a statement waits for its turn until the deadline of its request, each client in a
+ * line of its own, pages with half of the connections at most. The pool closes a connection whose statement failed,
+ * so that the next request never meets a broken one.
  */
 export function boundedDatabase(
   pool: Pick<pg.Pool, 'query' | 'options' | 'totalCount' | 'idleCount'>,
@@ -90,7 +91,7 @@ export function boundedDatabase(
     answered.catch((error) => {
       if (isTooSlow(error) || isUnanswered(error)) cancelledCount++
     })
-    // Opening a connection has a time of its own, which may end after that of the request.
+    // Opening a connection has a timeout of its own, which may end after the deadline of the request.
     return inTime(answered, leftMs)
   }
   return {
@@ -114,8 +115,8 @@ export function boundedDatabase(
 const isUnanswered = (cause: unknown) => (cause as Error | null)?.message === 'Query read timeout'
 
 /**
- * Reads: from a standby while one is fit, else from the primary. A statement that a standby cancels or cannot run
- * because it is one is retried on the primary.
+ * The database for reads: a standby while one is fit, else the primary. A statement that a standby cancels, or cannot
+ * run as a standby, is retried on the primary.
  */
 export function readsThrough(standby: Standby, primary: Queryable & Counted): Queryable & Counted {
   const { pool } = standby
@@ -153,8 +154,8 @@ export function readsThrough(standby: Standby, primary: Queryable & Counted): Qu
 }
 
 /**
- * Connections to read with, for a library that takes them one by one: to a standby while one is fit, else to the
- * primary. A statement that a standby cancels or cannot run because it is one is retried on the primary.
+ * A pool for reads, for a library that checks out whole connections: to a standby while one is fit, else to the
+ * primary. A statement that a standby cancels, or cannot run as a standby, is retried on the primary.
  */
 export function readConnections(standby: Standby, primary: pg.Pool): Pick<pg.Pool, 'connect' | 'options'> {
   const connect = async () => {

@@ -2,26 +2,26 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as Listener, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Requests in flight may take this long after the drain has begun, in milliseconds: longer than any answer may. */
+/** Deadline of requests in flight, in milliseconds from the start of the drain: longer than any answer may take. */
 const longestMs = 12_000
-/** A connection without a request for this long is closed: on a busy one the next is under way by then. */
+/** Idle connections are closed after so many milliseconds: on a busy one the next request is under way by then. */
 const idleMs = 300
 const lookEveryMs = 50
 
 interface Connection {
-  /** Answers that are not out yet. */
+  /** Responses in flight on this connection. */
   readonly open: Set<ServerResponse>
-  /** Bytes that had come when it was last idle: more of them are the next request. */
+  /** Bytes received when it last became idle: more than that means that the next request is arriving. */
   bytesRead: number
   idleSince: number
 }
 
 /**
- * Watches a server's connections, so that it can be ended without cutting a request: the returned function takes no new
- * connections, tells every client with its answer that the connection ends, closes those that ask nothing, and resolves
- * when none is left.
+ * Tracks a server's connections for a graceful shutdown. The returned function accepts no new connections, sends
+ * `Connection: close` with the answers in flight, closes idle connections, and resolves when none is left; those
+ * still open at the deadline are cut.
  *
- * Node's own `close` ends at once what is idle at that moment, among it connections whose next request is on its way.
+ * Node's own `close` cuts every connection that is idle at that moment, even if its next request is on its way.
  */
 export function drainOf(server: Server): () => Promise<void> {
   const connections = new Map<Socket, Connection>()
@@ -65,7 +65,7 @@ export function drainOf(server: Server): () => Promise<void> {
   }
 }
 
-/** Ends the connection with this answer, and tells the client. */
+/** Sets `Connection: close`, so that the connection ends with this answer; nothing if its headers are sent already. */
 function sayLast(response: ServerResponse) {
   if (!response.headersSent) response.setHeader('Connection', 'close')
 }

@@ -16,7 +16,7 @@ export function answerErrors(
     const error = toApiError(cause, req)
     res.locals.errorCode = error.code
     const known = { requestId: requestId(res), code: error.code, method: req.method }
-    // A limiter that is down is logged once by whoever notices it, not once per request.
+    // A limiter that does not work is logged once, by its connection to Redis, not once per request.
     if (error.code === 'ERR_RATE_LIMITER_UNAVAILABLE') log.debug(known, 'refused')
     else if (error.status >= 500) log.error({ ...known, url: req.url, err: cause })
     else if (error.cause !== undefined || isClaim(req)) log.info({ ...known, ...reasonOf(error) }, 'refused')

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { type ChainName, chainNames, chainOf, findChain } from '../../chains.config.ts'
 import { queryLimits } from '../../limits.config.ts'
 
-// Filters that came after the first ones: one that cannot be read matches nothing, because sums over everybody instead of
-// one payer would put wrong numbers into somebody's books.
+// Filters that match nothing when they cannot be read, where those of parameters.ts are ignored: sums over everybody
+// instead of one payer would put wrong numbers into somebody's books.
 
 /** The value of a filter that cannot be read, and so matches no row. Not a symbol: cache keys are JSON, which would lose it. */
 const nothing = { matches: 'nothing' } as const
 type Filter<T> = T | null | typeof nothing
 
-/** Null: not given, or empty. */
+/** A filter of a single value, the first if repeated. Null: not given or empty, so no filter. */
 function filterParameter<T>(read: (text: string) => T | typeof nothing, description: string, schema: object) {
   return z
     .unknown()
@@ -35,14 +35,14 @@ export const addressFilter = (description: string) => hexFilter(40, description)
 export const hashFilter = (description: string) => hexFilter(64, description)
 export const selectorFilter = (description: string) => hexFilter(8, description)
 
-/** Dollars, at most six decimals and 18 digits before them. */
+/** An amount in dollars, kept as text: up to 18 digits, then up to six decimals. */
 export const dollarsFilter = (description: string) => {
   const pattern = '^[0-9]{1,18}(\\.[0-9]{1,6})?$'
   const form = new RegExp(pattern)
   return filterParameter((text) => (form.test(text) ? text : nothing), description, { type: 'string', pattern })
 }
 
-/** Base units of dollars, as digits. */
+/** An amount in dollars as base units of 10^-6 dollars, in decimal digits. */
 export function baseUnits(dollars: string): string {
   const [whole = '0', decimals = ''] = dollars.split('.')
   return String(BigInt(whole + decimals.padEnd(6, '0')))
@@ -50,7 +50,7 @@ export function baseUnits(dollars: string): string {
 
 const zoned = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})$/
 
-/** ISO 8601 with a zone, from 1970 to 9999; in milliseconds from here on. */
+/** An ISO 8601 time with a zone, from 1970 to 9999; parsed to ISO 8601 in UTC with milliseconds. */
 export const timeFilter = (description: string) =>
   filterParameter(
     (text) => {
@@ -61,7 +61,7 @@ export const timeFilter = (description: string) =>
     { type: 'string', format: 'date-time' },
   )
 
-/** `true` or `false`. */
+/** A boolean: `true` or `false`. */
 export const flagFilter = (description: string) =>
   filterParameter((text) => (text === 'true' ? true : text === 'false' ? false : nothing), description, {
     type: 'string',
@@ -75,7 +75,7 @@ export const chainFilter = (description: string) =>
     enum: chainNames.map((name) => chainOf(name).label),
   })
 
-/** A whole number from 0 on; digits from here on. */
+/** A non-negative integer of up to 15 digits, kept as text. */
 export const countFilter = (description: string) =>
   filterParameter((text) => (/^[0-9]{1,15}$/.test(text) ? text : nothing), description, { type: 'integer', minimum: 0 })
 
@@ -96,7 +96,7 @@ export function wordsFilter<const W extends string>(words: readonly W[], descrip
     })
 }
 
-/** Any of some names in any case; lowercase from here on. Null: no filter. */
+/** Any of some names, in any case; parsed to lowercase, sorted, each once. Null: no filter. */
 export const namesFilter = (description: string) =>
   z
     .unknown()
@@ -118,7 +118,7 @@ export const namesFilter = (description: string) =>
       },
     })
 
-/** Filters that can be asked for; undefined: one of them matches nothing. */
+/** The filters, if all of them could be read; undefined: one could not, so that no row matches. */
 export function askable<T extends Record<string, unknown>>(
   filters: T,
 ): { [K in keyof T]: Exclude<T[K], typeof nothing> } | undefined {
@@ -126,7 +126,7 @@ export function askable<T extends Record<string, unknown>>(
 }
 const longestList = 2_000 // characters
 
-/** Some of an object's names, separated by commas, in the object's own order, with `fid`. Undefined: all. */
+/** The parameter `fields`: names separated by commas; parsed to the order of `names`, with `fid`. Undefined: all. */
 export function fieldsParameter(names: readonly string[]) {
   return z
     .unknown()

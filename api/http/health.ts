@@ -34,7 +34,7 @@ export function healthRoutes(healthy: Healthy, metrics: Registry): Router {
   return router
 }
 
-/** Where reads go; empty without standbys. */
+/** Line of /readyz that says whether reads go to a standby or the primary; empty without standbys. */
 function readsOf({ standby }: Healthy): string {
   if (!standby) return ''
   const { ageMs, standing } = standby
@@ -47,7 +47,7 @@ function plain(res: Response, status: number, text: string) {
   res.status(status).set('Content-Type', 'text/plain; charset=utf-8').set('Cache-Control', 'no-store').send(text)
 }
 
-/** One line; undefined while the process can answer. */
+/** Why the process cannot answer, in one line; undefined while it can. */
 export async function whyNotReady({ database, notReady }: Healthy): Promise<string | undefined> {
   const problem = notReady()
   if (problem !== undefined) return problem

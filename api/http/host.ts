@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { invalidRequest } from './errors.ts'
 
-/** A name or an address, and maybe a port. Source: RFC 3986, 3.2.2 and 3.2.3. */
+/** A valid Host header: a name or an address, optionally with a port. Source: RFC 3986, 3.2.2 and 3.2.3. */
 const form = /^(\[[0-9a-f:.]+\]|([a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})*)(:[0-9]{0,5})?$/i
 
 /** Refuses HTTP/1.1 without Host, with two, or with an invalid one (RFC 9112, 3.2): proxies would disagree about them. */
@@ -19,7 +19,7 @@ export const requireHost: RequestHandler = (req, _res, next) => {
   next()
 }
 
-/** Clients use the same few names again and again, so the last valid one is not parsed again. */
+/** The last valid Host, which is not parsed again: clients use the same few names all the time. */
 let lastHost: string | undefined
 function isHost(host: string): boolean {
   if (host === lastHost) return true

@@ -5,7 +5,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Part[] | null | undefined | false
 
-/** A template whose values are escaped unless they are markup themselves; lists are joined, missing values add nothing. */
+/** Template tag: escapes values that are not markup themselves, joins lists; null, undefined and false add nothing. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((text, string, index) => text + render(parts[index - 1]) + string))
 }

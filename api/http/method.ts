@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { ApiError } from './errors.ts'
 
-/** What a known path says to every other method: OPTIONS learns what is allowed, the rest find nothing. */
+/** Answers every other method of a known path: OPTIONS with 204 and `Allow`, the rest with ERR_NOT_FOUND. */
 export function refuseMethod(methods: readonly string[]): RequestHandler {
   const allow = [...methods, 'OPTIONS'].join(', ')
   return (req, res) => {

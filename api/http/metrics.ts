@@ -7,21 +7,21 @@ import type { Standby } from '../../db/standby.ts'
 import { tellBuild } from '../../ops/build.ts'
 
 export interface Watched {
-  /** Whose age is told, of those that are not off; absent: that of none. */
+  /** Chains whose indexer lag is reported, if they are enabled; absent: none is reported. */
   readonly chains?: Readonly<Record<string, Pick<ChainSettings, 'enabled'>>>
   readonly cache: { readonly bytes: number; readonly size: number }
   readonly database: Queryable
   readonly limiter?: { readonly isReady?: () => boolean }
   /** Connections of the pool as they are now. */
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
-  /** Of requests: how many took too long. Absent: they have connections of their own. */
+  /** Count of the requests' statements that timed out. Absent: they run on other connections and are not counted. */
   readonly statements?: { readonly cancelledCount: number }
   readonly standby?: Pick<Standby, 'counts' | 'ageMs'> | undefined
-  /** Default: one of its own. */
+  /** Registry that the metrics are added to. Default: a new one. */
   readonly registry?: Registry | undefined
 }
 
-/** Seconds; from a cache hit to the longest a request may take. */
+/** Histogram buckets, in seconds: from a cache hit to the longest that a request may take. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** What /metrics exposes: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
@@ -146,7 +146,7 @@ function watchStandby(standby: Pick<Standby, 'counts' | 'ageMs'>, registers: Reg
   })
 }
 
-/** Series of a counter, looked up by a name: looking them up by their labels costs more than counting. */
+/** Keeps a metric's series by a name of ours: looking them up by their labels costs more than counting. */
 function seriesOf<T>(metric: { labels(labels: Record<string, string | number>): T }) {
   const known = new Map<string, T>()
   return (name: string, labels: Record<string, string | number>): T => {
@@ -175,7 +175,7 @@ function timeRequests(seconds: Histogram, errors: Counter, inFlight: { count: nu
 
 const known = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 
-/** The body of a gauge that reads one number when asked. */
+/** `collect` of a gauge that reads its number at each scrape. */
 function setTo(read: () => number) {
   return function (this: Gauge) {
     this.set(read())

@@ -3,27 +3,27 @@ import { type ChainName, chainNames, chainOf, findChain } from '../../chains.con
 import { queryLimits } from '../../limits.config.ts'
 import { ApiError } from './errors.ts'
 
-/** The answer to an invalid path parameter. */
+/** Errors for invalid path parameters, by the parameter's name. */
 export const refusals = {
   fid: () => new ApiError('ERR_FID_INVALID', 'fid must be a positive integer in decimal digits'),
   address: () => new ApiError('ERR_ADDRESS_MALFORMED', 'address must be 0x followed by 40 hexadecimal digits'),
 } as const
 
-/** Decimal digits only: no sign, point, exponent or other script. A number too large for a fid is one that nobody has. */
+/** The path parameter `fid`: decimal digits only. What is too large becomes 2^53 - 1, a fid that nobody has. */
 export const fidParameter = z
   .string()
   .refine((text) => /^[0-9]*[1-9][0-9]*$/.test(text))
   .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER))
   .meta({ description: 'The agent’s id in the social network.', override: { type: 'integer', minimum: 1 } })
 
-/** Lowercase from here on. */
+/** The path parameter `address`: an EVM address in any case, parsed to lowercase. */
 export const addressParameter = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .toLowerCase()
   .meta({ description: 'An EVM address in any case.', override: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' } })
 
-/** A repeated scalar parameter: the first counts. */
+/** Value of a scalar query parameter; the first if it is repeated. */
 const first = (value: unknown) => (Array.isArray(value) ? value[0] : value)
 
 /** An integer between two bounds: beyond them the nearest one, anything else the fallback. */
@@ -56,7 +56,7 @@ const flags = new Map<unknown, boolean>([
   ['false', false],
 ])
 
-/** `true` or `false`; anything else is no filter. */
+/** A boolean, `true` or `false`. Null: anything else, so no filter. */
 export function flagParameter(description: string) {
   return z
     .unknown()
@@ -65,7 +65,7 @@ export function flagParameter(description: string) {
     .meta({ description, override: { type: 'string', enum: ['true', 'false'] } })
 }
 
-/** Free text: control characters removed, trimmed, cut. Null: no filter. */
+/** Search text, without control characters, trimmed and cut to `queryLimits.characters`. Null: no filter. */
 export const textParameter = z
   .unknown()
   .optional()

@@ -35,22 +35,22 @@ import type { ErrorCode } from './errors.ts'
  * `actions` of api/routes.ts; it brings its own handler. A path may have several methods, each with its own definition.
  */
 
-/** What a read needs. */
+/** What a read needs: databases, settings, shared totals, the clock. */
 export interface Sources {
-  /** For reads; with standbys, results may be some seconds old. */
+  /** Database for reads; where a standby serves, results may be some seconds old. */
   readonly database: Queryable
-  /** The primary, for writes and for numbers of changes: a mirror must never be sent back. */
+  /** The primary, for writes and change numbers: at a standby that lags, a mirror's cursor could go backwards. */
   readonly primary: Queryable
   readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'registry' | 'tokens'>>>
-  /** spec: the two listed entry points; all: the two overloads with bytes signatures as well. */
+  /** Settlements served. spec: of the two listed entry points; all: also of their overloads with bytes signatures. */
   readonly settlementOverloads: 'spec' | 'all'
-  /** Address of this service, of the web site; without a slash at the end. */
+  /** Base URL of this service, and below that of the web site; without a slash at the end. */
   readonly baseUrl: string
   readonly siteUrl: string
   readonly serviceName: string
-  /** Numbers that several answers share, by what they count. */
+  /** Cache of totals that several answers share, by what they count: all pages of a list have the same total. */
   readonly totals: Cache<Total>
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: () => number
   /** Called when a file, a feed or a list leaves out an agent that cannot be shown there. */
   readonly leftOut: (place: string, fid: number, cause: unknown) => void
@@ -58,24 +58,24 @@ export interface Sources {
 
 export interface Total {
   readonly total: number
-  /** The parts that it is made of, where totals of several questions are sums of them: JSON. */
+  /** JSON array of counts by group, if totals of several filters are sums over these groups; absent otherwise. */
   readonly groups?: string
-  /** Number of the newest change of an agent when it was counted, where that matters. */
+  /** Number of the newest change of any agent at the time of the count; absent where it does not matter. */
   readonly change?: number
   readonly bytes: number
 }
 
 /** What a request takes and how it is answered. */
 export interface Operation<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObject = z.ZodObject> {
-  /** As in OpenAPI: `{name}` where a parameter stands. Also the first part of cache keys. */
+  /** Path template as in OpenAPI, with `{name}` for a parameter. Also the first part of its cache keys. */
   readonly path: string
   readonly operationId: string
   readonly summary: string
   readonly params: P
   readonly query: Q
-  /** The answer of a 200. */
+  /** Body of a 200: its media type, schema and description. */
   readonly answer: { readonly type: string; readonly schema: z.ZodType; readonly description: string }
-  /** Besides those that every metered answer can have. */
+  /** Error codes it can answer with, besides those of every metered request (api/docs/openapi.ts). */
   readonly errors: readonly ErrorCode[]
   /** Set when it is going to be removed; its answers then say so (api/http/headers.ts). Absent: it stays. */
   readonly deprecated?: Deprecation
@@ -100,18 +100,18 @@ export interface Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObjec
   readonly freshSeconds: number
   /** A number that changes with the answer: when it differs, a new answer is made even if the old one is still fresh. */
   readonly revision?: (sources: Sources) => Promise<number>
-  /** Of a 200 and a 304, besides those that every answer has. */
+  /** Response headers of a 200 and a 304, besides those of every answer. */
   readonly headers?: Readonly<Record<string, string>>
   /** `detail` of the 404, for routes that may have no answer. */
   readonly missing?: string
   /**
    * As a tool of the MCP server (api/mcp): its name, and in a sentence or two when to use it. `untold` parameters are
-   * accepted like the others but not described, because every word of a tool costs its user.
+   * accepted like the others but not described, because every word of a tool costs its user. Absent: it is no tool.
    */
   readonly tool?: { readonly name: string; readonly use: string; readonly untold?: readonly string[] }
-  /** As a resource there: a URI template over its parameters. */
+  /** URI template, over its parameters, of the MCP resource that it is; absent: it is none. */
   readonly resource?: string
-  /** The body; undefined: 404. */
+  /** Reads the body, as text or as a page of a list; undefined: answered with 404. */
   readonly read: (input: z.output<P> & z.output<Q>, sources: Sources) => Promise<string | PagedBody | undefined>
 }
 
@@ -120,13 +120,13 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject>(definition: 
   return definition as unknown as Route
 }
 
-/** A request that writes, or whose answer must not be cached. `D`: what it needs. */
+/** A request that writes, or whose answer must not be cached. `D`: dependencies of its handlers. */
 export interface Action<D> extends Operation {
   readonly method: 'get' | 'post' | 'delete'
   readonly description: string
-  /** Request headers that mean something to it. */
+  /** Schema of the request headers that it reads; absent: none. */
   readonly headers?: z.ZodObject
-  /** Of a JSON body, where there is one. */
+  /** Schema of its JSON body; absent: it takes none. */
   readonly body?: z.ZodType
   /** Its handlers, made once when the service starts. They answer with `Cache-Control: no-store`. */
   readonly serve: (deps: D) => RequestHandler[]
@@ -135,7 +135,7 @@ export interface Action<D> extends Operation {
 /** `/api/agent/:fid`: how Express writes the path. */
 export const expressPath = ({ path }: { readonly path: string }) => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** What requests to a path may contain, by the path as Express writes it. */
+/** Allowed methods of each path, HEAD beside GET; keys are paths as Express writes them. */
 export function methodsByPath(
   operations: readonly (Operation & { readonly method?: string })[],
 ): Map<string, string[]> {
@@ -151,7 +151,7 @@ export function methodsByPath(
 
 export const json = 'application/json; charset=utf-8'
 
-/** What profiles say about this service itself. */
+/** What profiles say about this installation: each chain's registry address, by chain name, and its base URL. */
 export function installationOf({ chains, baseUrl }: Pick<Sources, 'chains' | 'baseUrl'>): Installation {
   const registries = Object.entries(chains).map(([name, chain]) => [name, chain.registry.address])
   return { registries: Object.fromEntries(registries), baseUrl }

@@ -16,13 +16,13 @@ const maxHeaderBytes = 16_384
 /** Time for the headers, then for the whole request, in milliseconds: slow senders are cut. */
 const headersTimeoutMs = 5_000
 const requestTimeoutMs = 10_000
-/** How often those two are looked at. */
+/** How often Node checks these two timeouts, in milliseconds. */
 const checkEveryMs = 1_000
-/** A connection without a byte in either direction. Above the idle time of common load balancers, 60 s. */
+/** Connections silent for so many milliseconds are closed. Above the idle timeout of common load balancers, 60 s. */
 const idleTimeoutMs = 65_000
 const maxConnections = 10_000
 
-/** The HTTP server of an app. What Node refuses by itself gets the error body of everything else. */
+/** The HTTP server of an app, not listening yet. What Node itself refuses is answered with the service's error body. */
 export function createHttpServer(app: Express): Server {
   const server = createServer(
     {
@@ -68,7 +68,7 @@ function explain(code: string | undefined): ApiError {
   return invalidRequest('request', 'must be well-formed HTTP/1.1')
 }
 
-/** Writes an answer by hand: Node has no response object for what is not a request. */
+/** Writes an error to the socket by hand: Node has no response object for what is not a valid request. */
 function refuse(socket: Socket, error: ApiError): void {
   const answering = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage
   if (!socket.writable || answering?.headersSent) return void socket.destroy()
@@ -92,15 +92,15 @@ interface Serving {
   readonly host: string
   readonly port: number
   readonly log: Logger
-  /** What data is served from, for the line at the start. */
+  /** Description of the database, for the log line at the start. */
   readonly database: string
-  /** Called when a stop is asked for: from then on the process is not ready. */
+  /** Called at the stop signal: from then on /readyz has to fail. */
   readonly onStop: () => void
-  /** How long it serves as before from then on: as long as others take to notice. In milliseconds. */
+  /** Milliseconds for which it serves as before after the stop signal, until load balancers have noticed /readyz. */
   readonly stopPauseMs: number
 }
 
-/** Serves the app until SIGTERM or SIGINT; then it is not ready, and after the pause it answers what is open and ends. */
+/** Serves the app until SIGTERM or SIGINT, then for the pause, while it is not ready; then drains and resolves. */
 export async function serve(app: Express, { host, port, log, database, onStop, stopPauseMs }: Serving): Promise<void> {
   const stopSignal = untilStopSignal()
   const server = createHttpServer(app)

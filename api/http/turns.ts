@@ -10,20 +10,20 @@ interface Asker {
   readonly lane: Lane
   /** The client, as the rate limiter keys it. */
   readonly client: string
-  /** When its answer has to be out, milliseconds of `performance.now()`. */
+  /** Deadline of its statements, in milliseconds of `performance.now()`. */
   readonly deadline: number
-  /** Statements that wait for their turn now. */
+  /** Number of its statements that wait for their turn now. */
   waiting: number
   /** Whether one of its statements had its turn. */
   begun: boolean
 }
 
 /**
- * From the arrival of a request until the database is given up, milliseconds. An answer takes 10 s at most; the rest is
+ * Deadline of a request's statements, in milliseconds from its arrival. An answer may take 10 s; the rest is a margin
  * for a busy machine.
  */
 const answerWithinMs = 8_000
-/** A statement with less time than this left is not begun. */
+/** A statement is not begun with fewer milliseconds than this left to its request. */
 const shortestStatementMs = 500
 
 const askers = new AsyncLocalStorage<Asker>()
@@ -36,26 +36,26 @@ const askerOf = (lane: Lane, client: string): Asker => ({
   deadline: performance.now() + answerWithinMs,
 })
 
-/** What all statements of the current request share; undefined: there is no request. */
+/** Identity of the current request, the same object for all its statements; undefined: not in a request. */
 export const requestOf = (): object | undefined => askers.getStore()
 
-/** Statements of `work` wait in this lane like those of a single client, for as long as those of a request. */
+/** Runs `work`, whose statements wait in this lane as those of one client, with the deadline of a request. */
 export function inLane<T>(lane: Lane, client: string, work: () => T): T {
   return askers.run(askerOf(lane, client), work)
 }
 
-/** Statements of the request wait as this lane's and its client's from here on. */
+/** Middleware: from here on the request's statements wait in this lane, in the line of its client. */
 export function waitInLane(lane: Lane): RequestHandler {
-  // The limiter has worked out who it is, for whatever it counts.
+  // The limiter has already worked out the client of every request it counts.
   return (req, res, next) => askers.run(askerOf(lane, res.locals.client ?? clientOf(req.ip)), next)
 }
 
 export interface TurnLimits {
-  /** Statements that run at once. */
+  /** Statements that may run at the same time. */
   readonly slots: number
-  /** Of them, those of pages. */
+  /** How many of the slots pages may hold. */
   readonly pageSlots: number
-  /** Of them, those of one client. Default: all. */
+  /** How many of the slots one client may hold. Default: all. */
   readonly slotsOfClient?: number
   /** How many requests may wait, and how many of one client; any more are refused immediately. */
   readonly maxWaiting: number
@@ -80,7 +80,7 @@ const lineOf = ({ lane, client }: Asker) => `${lane} ${client}`
 class Line {
   readonly begun = new Set<Waiter>()
   readonly fresh = new Set<Waiter>()
-  /** Requests of the line that wait. */
+  /** Number of the line's requests that wait. */
   requests = 0
 
   constructor(readonly asker: Asker) {}
@@ -95,15 +95,15 @@ class Line {
 }
 
 /**
- * Hands out the turns at the database: clients in rotation, whatever each of them asks for, so that nobody's burst
- * keeps others waiting. A wait ends with the time that its request has.
+ * Hands out turns at the database to clients in rotation, however much each of them asks for, so that nobody's burst
+ * keeps others waiting. A wait ends at the deadline of its request.
  */
 export class Turns {
   readonly #limits: TurnLimits
-  /** By lane and client; the one whose turn is next stands first. */
+  /** Lines by lane and client, in the order of the rotation: the first is next. */
   readonly #lines = new Map<string, Line>()
   readonly #running = { api: 0, pages: 0 }
-  /** Turns of each client that has some. */
+  /** Number of turns that each client holds now; a client that holds none is absent. */
   readonly #runningOf = new Map<string, number>()
   #waiting = 0
 
@@ -129,7 +129,7 @@ export class Turns {
     return { leftMs: Math.max(1, asker.deadline - performance.now()), end }
   }
 
-  /** From here on the request has begun, with those of its statements that wait. */
+  /** Marks a request as begun, and moves its waiting statements ahead of those of requests that have not begun. */
   #begin(asker: Asker): void {
     asker.begun = true
     const line = this.#lines.get(lineOf(asker))
@@ -196,7 +196,7 @@ export class Turns {
       }
       ;(asker.begun ? line.begun : line.fresh).add(waiter)
       this.#lines.set(key, line)
-      this.#serve() // those who may not run now may be all that wait
+      this.#serve() // all others in line may be at their limits, while this one may run
     })
   }
 

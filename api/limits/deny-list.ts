@@ -1,4 +1,4 @@
-/** Clients remembered as refused; beyond, the oldest is asked about again. */
+/** Clients remembered as refused; beyond these, the oldest is forgotten, and counted at the store again. */
 const maxDenied = 100_000
 
 export interface Denial {

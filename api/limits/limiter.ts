@@ -7,26 +7,26 @@ import { CountedWindow, daySeconds, type Limits, minuteMs, nextUtcMidnight } fro
 
 export interface LimiterOptions {
   readonly limits: Limits
-  /** Counts both windows; the end it gives is a CountedWindow. */
+  /** Counts a client's minute and its UTC day; the `resetTime` that it gives has to be a CountedWindow. */
   readonly store: Store
-  /** Counts the minute of pages; absent: in this process. */
+  /** Counts the pages of a client by the minute; absent: they are counted in this process. */
   readonly pageStore?: Store
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: () => number
   /** Whether the store would answer now; absent: always. */
   readonly isReady?: () => boolean
 }
 
-/** Told to everybody who exceeds the minute, whatever is left of it: docs/rules.md 8. */
+/** Retry-After, in seconds, of every ERR_RATE_LIMIT, whatever is left of the minute: docs/rules.md 8. */
 const minuteRetryAfterSeconds = 60
 
-/** What is limited: the API, GraphQL, MCP, the bulk data, the feeds and badges, whatever lies below them. */
+/** Paths under the rate limit, with all paths below them: the API, GraphQL, MCP, the bulk data, feeds and badges. */
 export const meteredPrefixes = ['/api', '/data', '/graphql', '/mcp', '/feed', '/feed.atom', '/badge'] as const
 export const meteredPath = new RegExp(
   `^(${meteredPrefixes.map((prefix) => prefix.replace('.', '\\.')).join('|')})(/|$)`,
 )
 
-/** The two limits of a client, the minute before the day. Refusals are passed on as ApiErrors. */
+/** Limits each client's requests by the minute, then by the UTC day. Refusals are passed on as ApiErrors. */
 export function limiter({ limits, store, now }: LimiterOptions): RequestHandler {
   const denied = new DenyList()
   const secondsTo = (time: number) => Math.max(0, Math.ceil((time - now()) / 1_000))
@@ -52,10 +52,10 @@ export function limiter({ limits, store, now }: LimiterOptions): RequestHandler 
     limit: limits.perMinute,
     keyGenerator: (_req, res) => (res as Response).locals.client,
     handler: (req, res, next) => next(deny(res, { name: 'minute', until: windowOf(req).getTime() })),
-    // Its own headers know one window; ours are written with both.
+    // The library's headers know one window; ours name both.
     standardHeaders: false,
     legacyHeaders: false,
-    // Its warnings are about headers any client can send; ours are the hops of TRUST_PROXY_HOPS.
+    // The library warns of forwarding headers, which any client can send; only TRUST_PROXY_HOPS decides about them.
     validate: { xForwardedForHeader: false, forwardedHeader: false },
   })
   const policy = `"minute"; q=${limits.perMinute}; w=${minuteMs / 1_000}, "day"; q=${limits.perDay}; w=${daySeconds}`

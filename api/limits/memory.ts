@@ -11,7 +11,7 @@ interface Client {
   dayEndsAt: number
 }
 
-/** Counts in this process, for an installation of one: lost with it, and not shared. */
+/** Rate limit store in memory, for an installation of a single process: counts end with it, and are not shared. */
 export class MemoryStore implements Store {
   readonly #clients = new Map<string, Client>()
   readonly #limits: Limits

@@ -6,19 +6,19 @@ import { ApiError } from '../http/errors.ts'
 import { MemoryStore } from './memory.ts'
 import { type Limits, minuteMs } from './window.ts'
 
-/** Pages, agents' feeds and sitemaps of a client, apart from what it asks of the API; a day has no bound. */
+/** Limits of a client for pages, agents' feeds and sitemaps, counted apart from the API; there is none for the day. */
 export const pageLimits: Limits = { perMinute: requestLimits.pagesPerMinute, perDay: Number.MAX_SAFE_INTEGER }
-/** Pictures on them: a page has many, and the browser keeps them. */
+/** Limits of a client for the pictures on pages: a page has many, and the browser caches them. */
 const pictureLimits: Limits = { ...pageLimits, perMinute: requestLimits.picturesPerMinute }
 
 interface PageLimiterOptions {
-  /** Absent: counts in this process. */
+  /** Where requests are counted; absent: in this process. */
   readonly store?: Store | undefined
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** The limit of what people read. Refusals are passed on as ApiErrors, for the page that says so. */
+/** Rate limit of pages. Refusals are passed on as ApiErrors, for the error page to show. */
 export const pageLimiter = (options: PageLimiterOptions) => minuteLimiter('pages', pageLimits, options)
 export const pictureLimiter = (options: PageLimiterOptions) => minuteLimiter('pictures', pictureLimits, options)
 

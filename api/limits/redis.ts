@@ -7,13 +7,13 @@ import { CountedWindow, type Limits, minuteMs, nextUtcMidnight, utcDay } from '.
 /** Sends one command and gives its reply; rejects soon when there is none. */
 type SendCommand = (...command: string[]) => Promise<RedisReply>
 
-/** What a client is told to wait while the limiter is out of order. */
+/** Retry-After, in seconds, while the limiter does not work. */
 const retryAfterSeconds = 5
-/** Days end by the clock of the API; the key may outlive its day a little, never the other way round. */
+/** Milliseconds that a key outlives its UTC day, which ends by the clock of the API: it must never expire early. */
 const dayKeySlackMs = 60_000
 
 /**
- * Both windows of a client in one step of one script: a request the minute refuses does not use up the day.
+ * Counts both windows of a client atomically: a request that the minute refuses does not use up the day.
  * Replies hits of the minute, milliseconds the minute has left, hits of the day (0: refused by the minute).
  */
 const script = `
@@ -41,7 +41,7 @@ export class FusedRedisStore extends RedisStore {
     this.#now = now
   }
 
-  /** The library would load its own scripts here, and never forget it if that failed. */
+  /** Does nothing: the library would load its own scripts here, and stay broken for good if that failed. */
   override async init(): Promise<void> {}
 
   override async increment(client: string): Promise<ClientRateLimitInfo> {
@@ -54,7 +54,7 @@ export class FusedRedisStore extends RedisStore {
   }
 
   async #run(client: string, now: number): Promise<RedisReply> {
-    const key = `${this.prefix}{${client}}` // one hash slot for both
+    const key = `${this.prefix}{${client}}` // the braces put both keys into one hash slot
     const dayTtlMs = nextUtcMidnight(now) - now + dayKeySlackMs
     const command = [
       '2',

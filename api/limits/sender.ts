@@ -3,15 +3,15 @@ import type { RedisReply } from 'rate-limit-redis'
 import { createClient } from 'redis'
 
 /**
- * The timeout of a reply: the client library itself has none for a command that is already written. Counted
- * in ticks, because only the time in which this process could have read the reply is Redis' own.
+ * The timeout of a reply: the client library itself has none for a command that is already written. Counted in ticks
+ * of the event loop, because time in which this process was too busy to read a reply is no fault of Redis.
  */
 const tickMs = 50
 const ticksToReply = 5
 const replyTimeoutMs = tickMs * ticksToReply
-/** Replies missed one after the other before the circuit opens: a single one may be a hiccup. */
+/** Timeouts in a row that open the circuit breaker: a single one may be a hiccup. */
 const missesToOpen = 2
-/** While the circuit is open nothing is sent; after this long one command tries. */
+/** Milliseconds for which the circuit breaker stays open and nothing is sent; then a single command probes Redis. */
 const pauseMs = 1_000
 const connectTimeoutMs = 1_000
 /** A connection silent for this long is replaced; pings keep a healthy one from being silent. */
@@ -103,10 +103,10 @@ function inTime<T>(reply: Promise<T>): Promise<T> {
   })
 }
 
-/** Redis after a restart does not know the script yet; the caller sends it along. */
+/** Whether Redis does not have the script, as after a restart; the caller then sends its text with EVAL. */
 const isMissingScript = (error: unknown) => error instanceof Error && error.message.startsWith('NOSCRIPT')
 
-/** One line when Redis goes and one when it is back, not one a request. */
+/** Logs one line when Redis stops answering and one when it answers again, not one a request. */
 function logChanges(log: Logger) {
   let up: boolean | undefined
   return {

@@ -1,6 +1,6 @@
 export interface Limits {
   readonly perMinute: number
-  /** Of a UTC day. */
+  /** Requests of a client in a UTC day. */
   readonly perDay: number
 }
 
@@ -8,14 +8,14 @@ export const minuteMs = 60_000
 const dayMs = 86_400_000
 export const daySeconds = dayMs / 1_000
 
-/** `2026-11-20` */
+/** The UTC day of a time in milliseconds, as `2026-11-20`. */
 export const utcDay = (now: number) => new Date(now).toISOString().slice(0, 10)
 export const lastUtcMidnight = (now: number) => Math.floor(now / dayMs) * dayMs
 export const nextUtcMidnight = (now: number) => (Math.floor(now / dayMs) + 1) * dayMs
 
 /**
- * The end of a client's minute, and what the same step counted for its day. express-rate-limit knows one window and
- * hands the end of it through as it is, so the other window travels with it.
+ * The end of a client's minute, with the hits of its UTC day. express-rate-limit knows a single window and passes its
+ * end through unchanged, so the count of the other window travels on it.
  */
 export class CountedWindow extends Date {
   constructor(

@@ -4,7 +4,7 @@ import { answerAlways } from '../http/answer.ts'
 import { Content } from '../http/content.ts'
 import { refuseMethod } from '../http/method.ts'
 
-/** The revision without sessions; those before it are the library's list. */
+/** Protocol revision without sessions; earlier ones are in the library's SUPPORTED_PROTOCOL_VERSIONS. */
 const newestRevision = '2026-07-28'
 export const version = '1.0.0'
 
@@ -14,8 +14,8 @@ const catalogType = 'application/ai-catalog+json'
 const maxAgeSeconds = 3_600
 
 /**
- * What clients learn of the MCP server before they connect: its card (SEP-2127) and, where they know the host alone, the
- * catalog that leads to it.
+ * What clients can read about the MCP server before they connect: its card (SEP-2127) and, if they know the host
+ * alone, the catalog that leads to the card.
  */
 export function cardRoutes({ baseUrl, serviceName }: { baseUrl: string; serviceName: string }): Router {
   const { hostname } = new URL(baseUrl)

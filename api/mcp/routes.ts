@@ -24,7 +24,7 @@ interface McpDeps {
 }
 
 export const mcpPath = '/mcp'
-/** How the paths of everything about it begin. */
+/** Prefixes of the paths of the MCP server, its card and its catalog. */
 export const mcpPlaces = [mcpPath, '/.well-known'] as const
 
 /**
@@ -68,7 +68,7 @@ export function mcpRoutes({ sources, cache, onRead, log }: McpDeps): Router {
   return router
 }
 
-/** An answer in the words of JSON-RPC, to a request that does not come as far as the protocol. */
+/** Answers with a JSON-RPC error a request that does not reach the protocol. */
 function refuse(res: Response, status: number, { code, message }: { code: number; message: string }): void {
   res.status(status).set('Cache-Control', 'no-store').json({ jsonrpc: '2.0', id: null, error: { code, message } })
 }
@@ -76,8 +76,8 @@ const invalidRequest = -32_600
 const parseError = -32_700
 
 /**
- * A browser tells whose page asks, and by which name it found us: a page of elsewhere is refused, also one whose name
- * was made to lead here (DNS rebinding). Programs send no Origin.
+ * Refuses pages of other sites, by the Origin that browsers send, and pages of names that were made to lead here (DNS
+ * rebinding), by Host. Programs send no Origin.
  */
 function judge(baseUrl: string, siteUrl: string): RequestHandler {
   const own = [baseUrl, siteUrl].map((url) => new URL(url))
@@ -96,7 +96,7 @@ function judge(baseUrl: string, siteUrl: string): RequestHandler {
   }
 }
 
-/** Names of this machine on itself. */
+/** Host names of the loopback interface. */
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 const preflight: RequestHandler = (_req, res) => {
@@ -117,7 +117,7 @@ const refuseBody: ErrorRequestHandler = (error, _req, res, next) => {
   })
 }
 
-/** Older revisions allow several calls in a list, of which the limiter would count one. */
+/** Refuses batches of calls, which older revisions allow: the limiter would count each batch as one request. */
 const refuseList: RequestHandler = (req, res, next) => {
   if (!Array.isArray(req.body)) return next()
   refuse(res, 400, { code: invalidRequest, message: 'one message a request: lists are not taken' })
@@ -126,8 +126,8 @@ const refuseList: RequestHandler = (req, res, next) => {
 const isToolCall = ({ body }: Request) => (body as { method?: unknown } | undefined)?.method === 'tools/call'
 
 /**
- * To stand between the limiter and the routes: a call beyond the limit is answered by its tool, in words that a model
- * reads and can wait by.
+ * Error handler between the limiter and the routes: a tool call beyond the rate limit is answered by its tool, with an
+ * error that the model reads, so that it can wait.
  */
 export const hearRefused: ErrorRequestHandler = (error, req, res, next) => {
   if (!(error instanceof ApiError) || error.status !== 429) return next(error)

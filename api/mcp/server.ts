@@ -14,17 +14,17 @@ import { routes } from '../routes.ts'
 import { version } from './card.ts'
 import { asQuery, type Tool } from './tools.ts'
 
-/** What a call is answered with. */
+/** What the server needs to answer one call. */
 export interface Call {
-  /** Why the client gets nothing now; undefined: it may ask. */
+  /** Rate limit error to answer the call with; undefined: the client is within its limits. */
   readonly refusal: ApiError | undefined
-  /** Body of a 200 of the route; undefined: 404. */
+  /** Reads a route, from the cache while it is fresh; the body of its 200, as JSON text; undefined: 404. */
   readonly ask: (route: Route, input: Record<string, unknown>) => Promise<string | undefined>
   /** Turns a failure into an error that the client may be told. */
   readonly tell: (cause: unknown) => ApiError
 }
 
-/** How long clients may keep what does not change while a version runs, and what is read, in milliseconds. */
+/** Cache hints for clients: of lists, which change with the program's version only, and of what is read. */
 const listed = { ttlMs: 300_000, cacheScope: 'public' } as const
 const read = { ttlMs: 30_000, cacheScope: 'public' } as const
 
@@ -36,7 +36,7 @@ const instructions = (serviceName: string) =>
   'service has checked. A fid is the number of an account; amounts are in dollars; times are UTC. ' +
   'A call that comes back with ERR_RATE_LIMIT may be made again after retryAfterSeconds.'
 
-/** A server of one request. */
+/** An MCP server that answers a single request: nothing is kept between requests. */
 export function createServer(tools: readonly Tool[], serviceName: string, call: Call): McpServer {
   const server = new McpServer(
     { name: serviceName, version },
@@ -91,8 +91,8 @@ async function bodyOf(route: Route, asked: Record<string, string | string[]>, { 
 }
 
 /**
- * Strangers' texts without what people do not see and models read: direction controls, and the tag characters that
- * spell ASCII invisibly. JSON stays JSON: they stand within strings alone.
+ * Removes what models read and people do not see in strangers' texts: direction controls, and the tag characters that
+ * spell ASCII invisibly. JSON stays valid, because these can only stand within strings.
  */
 function withoutHiddenText(body: string): string {
   return plain(body).replace(/[\u{e0000}-\u{e007f}]/gu, '')
@@ -103,7 +103,7 @@ const tooLong = invalidRequest(
   `must be at most ${mcpLimits.answerBytes} bytes: ask for fewer rows, or for some fields alone`,
 )
 
-/** As the protocol has it: what is not there is a wrong parameter. Of our own trouble nothing is told. */
+/** Protocol error of a resource that cannot be read: InvalidParams with the reason; of a 5xx, the code alone. */
 function unreadable(uri: URL, { code, status, detail }: ApiError): ProtocolError {
   if (status >= 500) return new ProtocolError(ProtocolErrorCode.InternalError, code)
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `${uri.href}: ${detail}`, { uri: uri.href })

@@ -8,7 +8,7 @@ const { rows } = mcpLimits
 
 type Json = Record<string, unknown>
 
-/** A read as a tool: the same parameters by name, the same answer. */
+/** A route as an MCP tool: its arguments are the route's parameters by name, its result is the route's answer. */
 export interface Tool {
   readonly name: string
   readonly description: string
@@ -17,7 +17,7 @@ export interface Tool {
   readonly output: StandardSchemaWithJSON<Json>
 }
 
-/** The tools, made from the definitions of routes that say so. */
+/** The MCP tools: one for each route whose definition has `tool`. */
 export function createTools(): Tool[] {
   const { paths, components } = openApiDocument() as unknown as OpenApi
   return routes.flatMap((route) => {
@@ -48,7 +48,7 @@ interface OpenApiGet {
   readonly responses: { readonly '200': { readonly content: Record<string, { readonly schema: Json }> } }
 }
 
-/** What a caller has to know of a parameter; what else is wrong with a value the route says or mends. */
+/** Keywords of a parameter's schema that are shown to callers; the route itself refuses or corrects wrong values. */
 const told = ['type', 'enum', 'items', 'default', 'maximum', 'description'] as const
 
 function inputOf({ parameters: all = [] }: OpenApiGet, untold: readonly string[] = []): Json {
@@ -63,7 +63,7 @@ function inputOf({ parameters: all = [] }: OpenApiGet, untold: readonly string[]
   return { type: 'object', properties: Object.fromEntries(properties), required }
 }
 
-/** Names of the fields that every answer has: whole schemas of all answers would fill a model's memory. */
+/** Schema with the names of the fields that every answer has: whole schemas would fill a model's context window. */
 function outputOf({ responses }: OpenApiGet, { schemas }: OpenApi['components']): Json {
   const resolved = (schema: Json): Json => {
     const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined
@@ -77,7 +77,7 @@ function outputOf({ responses }: OpenApiGet, { schemas }: OpenApi['components'])
   return { type: 'object', required: first.filter((name) => others.every((names) => names.includes(name))) }
 }
 
-/** Told to clients alone: what arguments mean is for the route to say, which mends or refuses them as it always does. */
+/** A schema that is shown to clients and checks nothing: the route corrects or refuses arguments as for any request. */
 function described(schema: Json): StandardSchemaWithJSON<Json> {
   const tell = () => schema
   return {
@@ -92,7 +92,7 @@ function described(schema: Json): StandardSchemaWithJSON<Json> {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** Arguments of a call as they would stand in an address: texts, a list where a parameter may be repeated. */
+/** Arguments of a call as query parameters: texts, or lists where a parameter may be repeated; `limit` is bounded. */
 export function asQuery({ route: { query }, input }: Tool, args: Json): Record<string, string | string[]> {
   const { properties } = input['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as { properties: Json }
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { claimRequest } from './claim.ts'
 import { claimMethod, fid } from './scalars.ts'
 
-/** What POST /api/claim/withdraw takes. */
+/** Body of POST /api/claim/withdraw. */
 export const withdrawalRequest = claimRequest.meta({
   id: 'WithdrawalRequest',
   description:
@@ -10,7 +10,7 @@ export const withdrawalRequest = claimRequest.meta({
     'JSON Farcaster Signature of type custody or auth; a manifest with withdrawn: true.',
 })
 
-/** What POST /api/claim/unlist and /relist take. */
+/** Body of POST /api/claim/unlist and /api/claim/relist. */
 export const ownerRequest = z.union([claimRequest.options[0], claimRequest.options[1]]).meta({
   id: 'OwnerRequest',
   description:

@@ -7,7 +7,7 @@ const nonce = z.string().regex(nonceForm).meta({ description: 'Chosen by the cla
 const timestamp = z.string().meta({ description: 'ISO 8601 with a zone; signed exactly as it stands here.' })
 const claimedFid = fid.optional().meta({ description: 'May stand in the header X-FID instead.' })
 
-/** What POST /api/claim takes, as the document shows it; api/claim/ reads it. */
+/** Body of POST /api/claim for openapi.json alone; api/claim/ parses what is really sent. */
 export const claimRequest = z
   .union([
     z.object({
@@ -63,7 +63,7 @@ const wanted = {
 }
 const open = z.record(z.string(), z.unknown())
 
-/** Where neither method nor action is asked for. */
+/** The challenge of a request that names neither method nor action: a text to sign (EIP-191). */
 export const textChallenge = z.strictObject(eip191Challenge)
 
 export const challengeAnswer = z

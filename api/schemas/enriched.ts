@@ -57,7 +57,7 @@ const uptime = (days: number) =>
     })
 const uptimes = { uptime_7d: uptime(7), uptime_30d: uptime(30) }
 
-/** What a document is of, as people write it. */
+/** Kinds of spec documents, with their names for people. */
 export const protocolNames = { a2a: 'A2A', mcp: 'MCP', openapi: 'OpenAPI', x402: 'x402' } as const
 type Protocol = keyof typeof protocolNames
 
@@ -106,7 +106,7 @@ const specDocument = z
   })
   .meta({ id: 'SpecDocument' })
 
-/** Liveness of the best document, then all of them. */
+/** Liveness of an agent's best spec document, then all of its documents. */
 export const agentSpecs = z
   .strictObject({
     last_alive_at: maybeTime,

@@ -8,7 +8,7 @@ const nonce = z.string()
 const mismatch = { expected_fid: fid.nullable(), actual_fid: fid.nullable() }
 const clientLimits = { limits: z.strictObject({ perMinute: count, perDay: count }), retryAfterSeconds: seconds }
 
-/** What a code carries besides `error` and `detail`. */
+/** Fields in the body of each error code, besides `error` and `detail`. */
 const fields = {
   ERR_NOT_FOUND: {},
   ERR_INTERNAL: {},
@@ -50,7 +50,7 @@ interface ErrorBody {
   readonly [field: string]: unknown
 }
 
-/** Names of what a code carries besides `error` and `detail`. */
+/** Names of the fields in the body of an error code, besides `error` and `detail`. */
 export const errorFields = (code: ErrorCode): string[] => Object.keys(fields[code])
 
 /** The body of an error with this code, exactly. */
@@ -92,7 +92,7 @@ export const errorKind = z
 /** GET /api/errors */
 export const errorCatalogue = z.strictObject({ count, errors: z.array(errorKind) }).meta({ id: 'ErrorCatalogue' })
 
-/** `ERR_FID_INVALID` is FidInvalidError in the document. */
+/** Name of a code's schema in openapi.json: `ERR_FID_INVALID` is FidInvalidError. */
 function pascalCase(code: ErrorCode): string {
   const words = code.split('_').slice(1)
   return `${words.map((word) => word[0] + word.slice(1).toLowerCase()).join('')}Error`

@@ -3,7 +3,7 @@ import { agentStatus, chainLabel, claimMethod, count, fid, time } from './scalar
 
 const text = z.string().nullable()
 
-/** The fields of a lean row; discovery lists them, the leaderboard adds to them. */
+/** Fields of a lean row, an agent in lists: discovery has these, the leaderboard and the search add to them. */
 export const leanFields = {
   fid,
   handle: text.meta({ description: 'Name at Farcaster, without @.' }),

@@ -36,7 +36,7 @@ export const count = z.int().nonnegative()
 /** Dollars with six decimals. */
 export const dollars = z.number().nonnegative().meta({ description: 'Dollars; exact, six decimals.' })
 
-/** One of what the chain table says when it is asked, which is later than when schemas are made. */
+/** A value of the chain table, looked up at each use: CHAINS_FILE may add chains after the schemas are made. */
 function ofChains<T extends string | number>(schema: z.ZodType<T>, values: () => T[]) {
   const type = schema instanceof z.ZodString ? 'string' : 'number'
   const override = ({ jsonSchema }: { jsonSchema: { description?: string } }) => {

@@ -4,7 +4,7 @@ import { bucketsOf, type Interval, intervals } from '../../db/queries/time/bucke
 import { askable, timeFilter } from '../http/filter-parameters.ts'
 import { chainsParameter, wordParameter } from '../http/parameters.ts'
 
-/** What every series is asked with. */
+/** Query parameters that all series have in common. */
 export const seriesQuery = z.object({
   interval: wordParameter(intervals, 'day', 'Length of a point: UTC, weeks from Monday.'),
   since: timeFilter('ISO 8601 with a zone; the point it is in is the first. Without it there are 30.'),
@@ -14,15 +14,15 @@ export const seriesQuery = z.object({
 
 interface SeriesWindow {
   readonly interval: Interval
-  /** Milliseconds; empty: there is no point. */
+  /** Start of each point, in milliseconds since the epoch; empty: there is no point. */
   readonly starts: readonly number[]
   readonly end: number
   readonly chain: readonly ChainName[] | null
-  /** Members of the answer, JSON texts. */
+  /** Members of the answer's body that all series have, as JSON texts. */
   readonly members: Record<'interval' | 'since' | 'until' | 'count', string>
 }
 
-/** The points of a series; none where a filter cannot be read. */
+/** Cuts the window asked for into the points of a series; without points if a filter cannot be read. */
 export function seriesWindow({ interval: wanted, ...given }: z.output<typeof seriesQuery>, now: number): SeriesWindow {
   const asked = askable(given)
   const ms = (text: string | null) => (text === null ? null : Date.parse(text))

@@ -3,17 +3,17 @@ import { writePlace } from './place.ts'
 import type { Reader } from './reader.ts'
 import { type StreamEvent, writeEvent, writeHeartbeat, writeReset } from './wire.ts'
 
-/** A log whose lines are numbered in the order in which they come to be seen. */
+/** A log whose lines are numbered in the order in which they become visible. */
 export interface Log {
   head(): Promise<LogHead>
-  /** Lines behind a number, some of them; `reached` is the number to go on behind. */
+  /** One page of lines with numbers above `seq`; `reached` is the number after which the next page begins. */
   after(seq: number): Promise<{ readonly lines: readonly LogLine[]; readonly reached: number }>
 }
 
 export interface LogHead {
-  /** Which log it is. */
+  /** Id of the log; in a log with another epoch, the numbers are of other lines. */
   readonly epoch: string
-  /** The newest number; 0 before the first. */
+  /** Number of the newest line; 0 before the first. */
   readonly head: number
 }
 
@@ -21,43 +21,43 @@ export interface LogLine {
   readonly seq: number
   readonly kind: string
   readonly fid: number
-  /** JSON, in one line. */
+  /** The line as it is sent: JSON without a line break. */
   readonly text: string
 }
 
-/** Somebody who follows a log from a place on. */
+/** An open stream that follows a log from a place on. */
 export interface Follow {
   readonly reader: Reader
   readonly wants: (line: LogLine) => boolean
-  /** Of the log that it follows. */
+  /** Epoch of the log that it follows. */
   readonly epoch: string
   /** Number of the last line that was looked at for it. */
   seq: number
-  /** Milliseconds since the epoch. */
+  /** When anything was last sent to it, heartbeats included, in milliseconds since the epoch. */
   heardAt: number
   busy: boolean
 }
 
 interface FollowerDeps {
   readonly log: Log
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: () => number
   /** True: all streams are to end. */
   readonly isStopping: () => boolean
-  /** Told of failures, once a minute; they are made up for by asking again. */
+  /** Called with a failure, once a minute at most; what failed is retried at the next look. */
   readonly onFailure: (cause: unknown) => void
 }
 
 const tellEveryMs = 60_000
 
 /**
- * Asks the log for its newest number once a second for all who listen, and nothing while nobody does; who is behind is
- * read to in pages. No connection of the database is held in between.
+ * Polls the head of the log once a second for all streams together, and not at all while there are none; a stream that
+ * is behind is sent pages. No database connection is held in between.
  */
 export class Follower {
   readonly #deps: FollowerDeps
   readonly #follows = new Set<Follow>()
-  /** Pages under way, by the number behind which they are: who is at the same place shares them. */
+  /** Page reads in flight, by the number they begin after: streams at the same place share one (single flight). */
   readonly #pages = new Map<number, ReturnType<Log['after']>>()
   #timer: NodeJS.Timeout | undefined
   #looking = false
@@ -114,7 +114,7 @@ export class Follower {
     }
   }
 
-  /** One page. False: nobody is there any more, or there is nothing further. */
+  /** Sends one page. False: the client is gone, its stream's time is over, or there is nothing further. */
   async #readTo(follow: Follow, epoch: string): Promise<boolean> {
     const { reader, seq } = follow
     const { lines, reached } = await this.#page(seq)

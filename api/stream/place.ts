@@ -1,12 +1,12 @@
 const form = /^(?:([0-9a-f]{8})-)?([0-9]{1,15})$/
 
-/** A place in a log: a number, and which log's it is by the first digits of its epoch; undefined: of whichever is there. */
+/** A place in a log: a line's number, and the first 8 hex digits of the log's epoch; undefined: of any epoch. */
 interface LogPlace {
   readonly epoch: string | undefined
   readonly seq: number
 }
 
-/** `9f3a61c2-812`, or the number alone. Null: it is no place. */
+/** Parses a place: `9f3a61c2-812`, or the number alone. Null: it is none. */
 export function readPlace(text: string): LogPlace | null {
   const [, epoch, seq] = form.exec(text) ?? []
   return seq === undefined ? null : { epoch, seq: Number(seq) }

@@ -7,7 +7,7 @@ export class Reader {
 
   constructor(
     readonly res: Response,
-    /** Milliseconds since the epoch. */
+    /** When the stream is to end, in milliseconds since the epoch. */
     readonly endsAt: number,
     readonly limits: { readonly unsentBytes: number; readonly drainSeconds: number } = streamLimits,
   ) {
@@ -21,8 +21,8 @@ export class Reader {
   }
 
   /**
-   * Writes, and waits while the client has more before it than it may. False: it is gone, or was cut off because it
-   * did not take what it had in time.
+   * Writes, and waits for the client to catch up if more than `unsentBytes` are buffered. False: the client is gone,
+   * or was cut off because it did not catch up within `drainSeconds`.
    */
   async write(text: string): Promise<boolean> {
     if (this.isGone) return false

@@ -1,24 +1,24 @@
 import { ApiError } from '../http/errors.ts'
 
 interface SeatLimits {
-  /** Open at once: of one client, and of all. */
+  /** Answers that may be under way at the same time: of one client, and of all. */
   readonly ofClient: number
   readonly ofProcess: number
-  /** What a client that was refused is told to wait, and for how long one is open at most; seconds. */
+  /** Retry-After of a refusal, and `windowSeconds` in its body; in seconds. */
   readonly retrySeconds: number
   readonly windowSeconds: number
   /** What is counted, in the plural. */
   readonly what: string
 }
 
-/** Counts the answers that are under way, of each client and of all. */
+/** Bounds how many answers are under way at the same time, of each client and of all. */
 export class Seats {
   readonly #ofClient = new Map<string, number>()
   #taken = 0
 
   constructor(private readonly limits: SeatLimits) {}
 
-  /** Takes one, to be given back once by the function returned. Refused as an ApiError when there is none. */
+  /** Takes a seat; the returned function, to be called once, gives it back. Throws ERR_RATE_LIMITED if none is free. */
   take(client: string): () => void {
     const { ofClient, ofProcess, retrySeconds, windowSeconds, what } = this.limits
     const own = this.#ofClient.get(client) ?? 0

@@ -16,9 +16,9 @@ import { writeOpening, writeReset } from './wire.ts'
  */
 export interface Stream<Q extends z.ZodObject = z.ZodObject> extends Operation<z.ZodObject, Q> {
   readonly description: string
-  /** Request headers that mean something to it: Last-Event-ID. */
+  /** Schema of the request headers that it reads: Last-Event-ID. */
   readonly headers: z.ZodObject
-  /** Where to begin, of the query; undefined: at the newest. */
+  /** Place, from the query, after which to begin; undefined: at the newest line. */
   readonly since: (query: z.output<Q>) => string | undefined
   readonly wants: (query: z.output<Q>) => (line: LogLine) => boolean
   readonly log: (sources: Sources) => Log
@@ -29,7 +29,7 @@ export const stream = <Q extends z.ZodObject>(definition: Stream<Q>): Stream => 
 
 interface StreamDeps {
   readonly sources: Sources
-  /** Of all streams of the process together. */
+  /** Bounds the open streams of this process, all kinds together. */
   readonly seats: Seats
   readonly isStopping: () => boolean
   readonly onFailure: (cause: unknown) => void
@@ -39,7 +39,7 @@ const { lastSeconds, replay, retryMs } = streamLimits
 const head = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-cache, no-transform',
-  'X-Accel-Buffering': 'no', // nginx passes on what comes
+  'X-Accel-Buffering': 'no', // nginx must not buffer
 }
 
 /** The handler of a stream: answers 200 and goes on until the client leaves, or the stream has lasted long enough. */
@@ -71,7 +71,7 @@ export function serveStream(definition: Stream, deps: StreamDeps): RequestHandle
   }
 }
 
-/** The number that a place names. Undefined: it is of another log, above the newest number, or too far behind it. */
+/** Number after which to begin. Undefined: no place of this log, above the newest number, or too far behind it. */
 function beginOf(text: string | undefined, newest: LogHead): number | undefined {
   if (text === undefined) return newest.head
   const place = readPlace(text)
@@ -79,7 +79,7 @@ function beginOf(text: string | undefined, newest: LogHead): number | undefined 
   return isThere ? place.seq : undefined
 }
 
-/** The log, its statements in a line of their own: the time of a request is over long before its stream is. */
+/** The log, whose statements wait in a line of their own: a stream outlives the deadline of its request. */
 function inOwnLane(log: Log): Log {
   return {
     head: () => inLane('api', 'streams', () => log.head()),

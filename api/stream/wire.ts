@@ -9,12 +9,12 @@ export interface StreamEvent {
 
 export const writeEvent = ({ id, event, data }: StreamEvent) => `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
 
-/** What proxies wait for before they pass anything on: how long to wait before connecting again, and a comment. */
+/** First bytes, so that proxies pass the answer on: `retry`, in milliseconds before reconnecting, and a comment. */
 export const writeOpening = (retryMs: number, now: Date) => `retry: ${retryMs}\n: ${now.toISOString()}\n\n`
 
-/** Nothing happened up to here: keeps the connection, and moves the place from which the client would go on. */
+/** Heartbeat: keeps a silent connection open, and moves the place from which the client would resume. */
 export const writeHeartbeat = (id: string, now: Date) => `: ${now.toISOString()}\nid: ${id}\n\n`
 
-/** Another log is here, or the place is not in it: read it whole, and follow from where it stands now. */
+/** Event `reset`: the place is not in this log, so the client reads it whole, then follows from the head named here. */
 export const writeReset = ({ epoch, head }: { readonly epoch: string; readonly head: number }) =>
   writeEvent({ id: writePlace(epoch, head), event: 'reset', data: JSON.stringify({ epoch, head }) })

@@ -3,10 +3,10 @@ import { clientKinds } from '../../../db/queries/sql/feedback.ts'
 import { profileLimits, rowLimits } from '../../../limits.config.ts'
 import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenId } from '../scalars.ts'
 
-/** As it was given; JavaScript reads one with many digits rounded. */
+/** Value of a feedback with all its digits; JavaScript rounds one that has many. */
 const value = z.number()
 
-/** What the feedback of an agent comes to, by who gave it: anybody may, from as many addresses as he likes. */
+/** Summary of an agent's feedback by who gave it: anybody may give some, from as many addresses as he likes. */
 export const feedbackSummary = z
   .strictObject({
     total: count.meta({ description: 'Feedback that was not revoked; the numbers below are of it.' }),

@@ -64,7 +64,7 @@ interface Wanted {
 }
 
 async function bodyOf(values: Values, { fid, api, action }: Wanted): Promise<ClaimBody> {
-  const { jfsBody, wellKnownBody } = await import('./proof.ts') // what signs: --help is to be quick
+  const { jfsBody, wellKnownBody } = await import('./proof.ts') // loaded late: --help needs no signing library
   switch (values.method) {
     case 'eip191':
       return signedBody(values, { fid, api, action })
@@ -108,7 +108,7 @@ function given(option: string, value: string | boolean | undefined): string {
   return value
 }
 
-/** A secret of 32 bytes. */
+/** Secret key of 32 bytes from an option, or from standard input for `-`. Throws UsageError for any other form. */
 async function keyOf(option: string, value: string | boolean | undefined): Promise<`0x${string}`> {
   const text = given(option, value) === '-' ? (await readAll(process.stdin)).trim() : given(option, value)
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) throw new UsageError(`${option} must be 0x and 64 hex digits`)

@@ -11,14 +11,14 @@ interface SignedFields {
   readonly timestamp: string
 }
 
-/** An eip191 claim with a signature that was made elsewhere. */
+/** Body of an eip191 claim or withdrawal with a signature that was made elsewhere. */
 export function unsignedBody({ chainId, ...fields }: SignedFields, signature: string): ClaimBody {
   return { method: 'eip191', ...fields, chain_id: chainId, signature }
 }
 
 /**
- * An eip191 claim signed here. The text comes from the service, so it is looked at before it is signed: throws when it
- * is anything but what is wanted of this fid by this address.
+ * Body of an eip191 claim or withdrawal signed with a private key. The text comes from the service, so it is checked
+ * before it is signed: throws when it is not exactly the text for this action, fid and address.
  */
 export async function withSignature(
   privateKey: `0x${string}`,
@@ -34,13 +34,13 @@ export async function withSignature(
   return unsignedBody(fields, await account.signMessage({ message: text }))
 }
 
-/** What the texts say, and where the service takes them. */
+/** Statement of the text to sign, up to the service's name, and path of the endpoint, by action. */
 const wordings = {
   claim: { statement: (fid: number) => `Claim FID ${fid} on `, path: '/api/claim' },
   withdraw: { statement: (fid: number) => `Withdraw the claim of FID ${fid} on `, path: '/api/claim/withdraw' },
 } as const
 
-/** Whether a text says what is wanted and no more; the names of site and service are the service's own to say. */
+/** Whether a text is exactly the one for the action and fields; only the names of site and service are free. */
 function isTextOf(action: Action, text: string, { fid, address, chainId, nonce, timestamp }: SignedFields): boolean {
   const [site, ...lines] = text.split('\n')
   const { statement, path } = wordings[action]
@@ -63,7 +63,7 @@ function isTextOf(action: Action, text: string, { fid, address, chainId, nonce, 
   return asks && service !== undefined && base !== undefined && lines.join('\n') === expected.join('\n')
 }
 
-/** A token of an app key, for one service; `secret` is the Ed25519 secret, `audience` the service's own address. */
+/** Body with a token signed by an app key. `secret`: its Ed25519 secret; `audience`: base URL of the service. */
 export function jfsBody({
   fid,
   audience,

@@ -1,17 +1,17 @@
-/** What POST /api/claim takes. */
+/** Body of POST /api/claim and /api/claim/withdraw. */
 export type ClaimBody = Readonly<Record<string, unknown>>
 
-/** What is said about a FID. */
+/** What the command asks of the service for a FID. */
 export type Action = 'claim' | 'withdraw'
 
-/** What an eip191 claim or withdrawal signs. */
+/** Text that an eip191 claim or withdrawal signs, with the nonce and time in it. */
 export interface Challenge {
   readonly text: string
   readonly nonce: string
   readonly timestamp: string
 }
 
-/** An answer of the service; an error's fields as they are. */
+/** Status and JSON body of the service's answer, a refusal as well as a success. */
 export interface Verdict {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ export interface Verdict {
 
 const timeoutMs = 20_000
 
-/** Throws when the service gives none, with what it said. */
+/** Asks the service for the text to sign. Throws with its error code and detail when it refuses. */
 export async function askChallenge(
   api: string,
   { fid, address, chainId, action }: { fid: number; address: string; chainId: number; action: Action },

@@ -25,7 +25,7 @@ export function explain({ status, body }: Verdict, { fid, api, action, dryRun }:
   return advice ? `${said}\n${advice}` : said
 }
 
-/** What to do, by error code; where the service's own detail says it all there is none. */
+/** Advice by error code; a code is absent where the service's own detail is advice enough. */
 const advices: Record<string, (body: Verdict['body'], fid: number) => string> = {
   ERR_NONCE_USED: ({ replay }) =>
     replay

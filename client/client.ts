@@ -17,26 +17,26 @@ import { type Query, Transport, type TransportOptions } from './transport.ts'
 export { DirectoryError } from './error.ts'
 export type * from './generated/types.gen.ts'
 
-/** A line of the log of profiles, and the place behind it. */
+/** A line of the log of profiles. `place`: cursor with which to go on after it. */
 export type LogLine = GetLogResponse & { readonly place: string }
 
-/** Before the log is read again that a stream could not go on with. */
+/** Pause before the log is read again after a stream was reset, milliseconds. */
 const pauseMs = 1_000
 
-/** What is read of the manifest of served files. */
+/** The part of /exports/manifest.json that is read. */
 interface Served {
-  /** Where the log goes on behind the profiles; null: there are none. */
+  /** Cursor at which the log goes on after the profiles; null: there is no snapshot of profiles. */
   readonly log: { readonly since: string } | null
   readonly files: readonly { readonly dataset: string; readonly path: string }[]
 }
 
 type Filters<D extends { query?: object }> = Omit<NonNullable<D['query']>, 'cursor' | 'page'>
 
-/** An Agent Directory, asked over HTTP. */
+/** Client of one Agent Directory over HTTP. Methods throw DirectoryError when the service refuses. */
 export class AgentDirectory {
   readonly #transport: Transport
 
-  /** `baseUrl`: of the service, `https://api.agents.example`. */
+  /** `baseUrl`: address of the service, such as `https://api.agents.example`. */
   constructor(baseUrl: string, options?: TransportOptions) {
     this.#transport = new Transport(baseUrl, options)
   }
@@ -71,8 +71,8 @@ export class AgentDirectory {
   }
 
   /**
-   * Profiles that changed behind a place, up to the newest. A DirectoryError ERR_NOT_FOUND says that the place is of
-   * another log: begin anew without one.
+   * Profiles that changed after `since`, the `place` of an earlier line, up to the newest; empty: from the beginning.
+   * Throws DirectoryError ERR_NOT_FOUND when the place belongs to another log: begin again without one.
    */
   async *log(since = ''): AsyncGenerator<LogLine> {
     for (let next: string | undefined = `/data/log.ndjson?since=${encodeURIComponent(since)}`; next !== undefined; ) {
@@ -87,8 +87,8 @@ export class AgentDirectory {
   }
 
   /**
-   * Everything that `log` gives, and then every profile as it changes, without end. Connections that break are made
-   * anew and go on behind the last line.
+   * The lines that `log` gives, then every profile as it changes, without end. After a broken connection it reconnects
+   * and resumes after the last line.
    */
   async *follow(since = ''): AsyncGenerator<LogLine> {
     for (let place = since; ; ) {
@@ -97,7 +97,7 @@ export class AgentDirectory {
         yield line
       }
       for await (const { id, event, data } of this.#transport.events('/data/log.sse', place || '0')) {
-        if (event === 'reset') break // of another log, or too far behind: the log itself tells
+        if (event === 'reset') break // the place is of another log or too far back: read the log again
         place = id ?? place
         if (data !== '') yield { ...(JSON.parse(data) as GetLogResponse), place }
       }
@@ -106,8 +106,8 @@ export class AgentDirectory {
   }
 
   /**
-   * Every profile of the newest snapshot among the served files, and where the log goes on behind it: far fewer requests
-   * than the log from its beginning. A DirectoryError ERR_NOT_FOUND says that the service has none.
+   * Every profile of the newest snapshot, and the `place` at which the log goes on after it: far fewer requests than
+   * the log from its beginning. Throws DirectoryError ERR_NOT_FOUND when the service has no snapshot.
    */
   async snapshot(): Promise<{ readonly place: string; readonly lines: AsyncIterable<GetLogResponse> }> {
     const { log, files } = await this.#read<Served>('/exports/manifest.json')

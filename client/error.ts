@@ -1,14 +1,14 @@
-/** What the service answered instead of what was asked for. */
+/** A refusal or failure that the service answered. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError'
 
   constructor(
-    /** One of the codes of GET /api/errors; `ERR_UNKNOWN` when the answer was none of the service. */
+    /** One of the codes of GET /api/errors; `ERR_UNKNOWN` when the answer is not the service's, but a proxy's, say. */
     readonly code: string,
     readonly status: number,
-    /** For people. */
+    /** Explanation for people; undefined: the answer has none. */
     readonly detail: string | undefined,
-    /** What the code carries besides. */
+    /** Further fields of the error's body, specific to the code. */
     readonly fields: Readonly<Record<string, unknown>>,
   ) {
     super(`${status} ${code}${detail === undefined ? '' : `: ${detail}`}`)

@@ -1,14 +1,14 @@
-/** What a stream of server-sent events tells (HTML standard, 9.2): an event, or with empty `data` its place alone. */
+/** One server-sent event (HTML standard, 9.2); with empty `data` it only carries an id or a retry time. */
 export interface ServerEvent {
-  /** Where to go on behind it; undefined: where the one before it said. */
+  /** Cursor with which to resume after this event; undefined: that of the event before still holds. */
   readonly id: string | undefined
   readonly event: string
   readonly data: string
-  /** How long to wait before connecting again, milliseconds; undefined: it does not say. */
+  /** Pause before reconnecting, milliseconds; undefined: the event does not set one. */
   readonly retryMs: number | undefined
 }
 
-/** The events of a text that comes in pieces. Lines end as the service ends them, with a line feed. */
+/** Parses events from text that comes in pieces. Lines must end with a line feed, as the service ends them. */
 export async function* eventsOf(pieces: AsyncIterable<string>): AsyncGenerator<ServerEvent> {
   let rest = ''
   for await (const piece of pieces) {
@@ -22,7 +22,7 @@ function eventOf(block: string): ServerEvent {
   const fields = new Map<string, string>()
   for (const line of block.split('\n')) {
     const [, name = '', value = ''] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? []
-    // A text of several lines comes as several fields.
+    // Data of several lines comes as several `data` fields.
     fields.set(name, name === 'data' && fields.has('data') ? `${fields.get('data')}\n${value}` : value)
   }
   const retry = fields.get('retry') ?? ''

@@ -44,7 +44,7 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositi
 class UsageError extends Error {}
 
 const pageRows = 100
-/** Of a mirror that is kept up to date: a service that starts again is waited for, some minutes. */
+/** Retries with --follow: enough to wait some minutes for a service that restarts. */
 const followRetries = 10
 
 try {
@@ -107,7 +107,7 @@ function settlementFilters({ fid, payer, recipient, facilitator, since, chain, '
   return { limit: pageRows, fid, payer, recipient, facilitator, tx_hash: hash, since, chain }
 }
 
-/** The first rows, or all. */
+/** The first `limit` rows, or all of them. Throws UsageError for a limit that is no positive number. */
 async function* rows<T>(all: AsyncIterable<T>, { limit = '20', all: isAll }: Values): AsyncGenerator<T> {
   const most = isAll ? Number.POSITIVE_INFINITY : Number(limit)
   if (!(most >= 1)) throw new UsageError('--limit must be a positive number')

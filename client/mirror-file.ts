@@ -1,23 +1,23 @@
 import { open, rename, writeFile } from 'node:fs/promises'
 
-/** What a mirror keeps between its runs. */
+/** State of a mirror, kept in its file between runs. */
 export interface Mirrored {
-  /** Where to go on; empty: from the beginning. */
+  /** Cursor in the log at which to go on; empty: from the beginning. */
   place: string
-  /** What profileText makes of profiles, by FID. */
+  /** Profiles by FID, each as JSON in one line, from `profileText`. */
   agents: Map<number, string>
 }
 
-/** A profile as JSON in one line, by every notion of lines. */
+/** A profile as JSON in one line; U+2028 and U+2029, which some readers take for line ends, are escaped. */
 export function profileText(profile: object): string {
   return JSON.stringify(profile).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
-/** The file is written in pieces of about so many characters: a quarter of a million profiles are no text that fits. */
+/** Characters of a piece of the file: a quarter of a million profiles do not fit into one JavaScript string. */
 const pieceLength = 1_000_000
 const end = '}}'
 
-/** Replaces a file, whole or not at all. It is JSON, with a line for each agent. */
+/** Replaces a mirror's file atomically. It is JSON, with a line for each agent. */
 export async function writeMirrorFile(path: string, mirrored: Mirrored): Promise<void> {
   await writeFile(`${path}.new`, piecesOf(mirrored), { flush: true })
   await rename(`${path}.new`, path)
@@ -36,7 +36,7 @@ function* piecesOf({ place, agents }: Mirrored): Generator<string> {
   yield `${piece}\n${end}\n`
 }
 
-/** Undefined: there is no such file. Throws when it is none of these. */
+/** Reads a mirror's file. Undefined: there is no such file. Throws when it is no whole file of a mirror. */
 export async function readMirrorFile(path: string): Promise<Mirrored | undefined> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
@@ -56,7 +56,7 @@ export async function readMirrorFile(path: string): Promise<Mirrored | undefined
   return { place, agents }
 }
 
-/** Of the first line; undefined: it is another. */
+/** Place in the first line of a mirror's file; undefined: the line is no such first line. */
 function placeOf(line: string): string | undefined {
   const [, place] = /^\{"place":("[^"]*"),"agents":\{$/.exec(line) ?? []
   return place === undefined ? undefined : JSON.parse(place)

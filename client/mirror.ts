@@ -1,10 +1,10 @@
 import { type AgentDirectory, DirectoryError, type LogLine } from './client.ts'
 import { type Mirrored, profileText, readMirrorFile, writeMirrorFile } from './mirror-file.ts'
 
-/** Changes that come within so long are written together. */
+/** How long changes are gathered before the file is written, milliseconds. */
 const gatherMs = 1_000
 
-/** Brings a mirror up to date. A log that begins anew, as of a rebuilt database, is read from its beginning. */
+/** Brings a copy of a mirror up to date. If the log is another one, as after a rebuilt database, it starts over. */
 async function catchUp(directory: AgentDirectory, known: Mirrored): Promise<Mirrored> {
   const mirrored = { ...known, agents: new Map(known.agents) }
   try {
@@ -26,15 +26,15 @@ const nothing = (): Mirrored => ({ place: '', agents: new Map() })
 
 const isOfAnotherLog = (error: unknown) => error instanceof DirectoryError && error.code === 'ERR_NOT_FOUND'
 
-/** What a mirror begins with that has nothing yet. */
+/** What a new mirror starts from: the whole log, or the newest snapshot and the log after it. */
 type Beginning = 'log' | 'snapshot'
 
-/** Brings a file up to date, whole or not at all. Returns the number of its agents. */
+/** Brings a mirror's file up to date and replaces it atomically. Returns the number of its agents. */
 export async function mirrorFile(directory: AgentDirectory, path: string, beginning: Beginning): Promise<number> {
   return write(path, await catchUp(directory, await readMirror(directory, path, beginning)))
 }
 
-/** Brings a file up to date and keeps it so, without end. `onWritten` is told the number of its agents. */
+/** Brings a mirror's file up to date and keeps it so, without end. `onWritten` gets its number of agents each time. */
 export async function followFile(
   directory: AgentDirectory,
   path: string,
@@ -75,7 +75,7 @@ async function write(path: string, mirrored: Mirrored): Promise<number> {
   return mirrored.agents.size
 }
 
-/** What the newest snapshot holds. */
+/** A mirror made from the newest snapshot. */
 async function snapshotOf(directory: AgentDirectory): Promise<Mirrored> {
   const { place, lines } = await directory.snapshot()
   const mirrored = { ...nothing(), place }

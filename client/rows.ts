@@ -1,10 +1,10 @@
-/** How rows are written: a JSON array, a line of JSON each, values between commas (RFC 4180), or columns for people. */
+/** Output formats: a JSON array, a line of JSON for each row, CSV (RFC 4180), or aligned columns for people. */
 export const formats = ['json', 'ndjson', 'csv', 'table'] as const
 export type Format = (typeof formats)[number]
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The text of some rows, piece by piece as they come; columns for people need all of them first. */
+/** Rows as text, streamed row by row; `table` collects all rows first. */
 export async function* written(rows: AsyncIterable<Row> | Iterable<Row>, format: Format): AsyncGenerator<string> {
   if (format === 'table') return yield* table(rows)
   let before = format === 'json' ? '[\n' : ''
@@ -40,10 +40,10 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Names and bios are strangers' texts: nothing of them may steer a terminal. */
+/** Replaces control and format characters by spaces: names and bios are strangers' texts, read in a terminal. */
 const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ')
 
-/** A cell that a spreadsheet could take for a formula gets an apostrophe. */
+/** A value as a CSV cell; one that a spreadsheet could take for a formula gets an apostrophe in front. */
 function quoted(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) && !/^-?[0-9.]+$/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -4,42 +4,42 @@ import { eventsOf, type ServerEvent } from './events.ts'
 export interface TransportOptions {
   /** Replaces the platform's `fetch`. */
   readonly fetch?: typeof fetch
-  /** How often a request is sent again at most that was refused for now, or whose line broke. Default: 3. */
+  /** Most retries of a request after a 429 or 503, and likewise after a broken connection. Default: 3. */
   readonly retries?: number
   /** Timeout of a request and its answer, milliseconds. Default: 20 seconds. */
   readonly timeoutMs?: number
-  /** The longest wait that is not given up at once, seconds. Default: 120; the end of a day may be hours away. */
+  /** Longest `Retry-After` to wait for, seconds; a longer one fails at once, as a daily limit's. Default: 120. */
   readonly longestWaitSeconds?: number
-  /** Waits, milliseconds. */
+  /** Waits some milliseconds; default: a timer. */
   readonly wait?: (ms: number) => Promise<void>
 }
 
 interface Answer {
   readonly body: string
-  /** Path and query of the next page; undefined: there is none. */
+  /** Path and query of the next page, from the `Link` header; undefined: there is none. */
   readonly next: string | undefined
   readonly headers: Headers
 }
 
 export type Query = Readonly<Record<string, unknown>>
 
-/** Answers kept to be asked for with their tag; the oldest goes. */
+/** Most answers cached for revalidation by ETag, beyond which the oldest is dropped; and characters of the largest. */
 const keptAnswers = 100
 const largestKept = 1024 * 1024
-/** Statuses that come with `Retry-After`. */
+/** Statuses after which a request is retried, when `Retry-After` says. */
 const retried = [429, 503]
 const pauseSeconds = 1
 const defaultRetries = 3
 const defaultTimeoutMs = 20_000
-/** The service sends a heartbeat on a stream every 15 seconds; after so long without a byte the connection counts as lost. */
+/** Silence after which a stream counts as lost, milliseconds; the service sends a heartbeat every 15 seconds. */
 const silenceMs = 60_000
-/** Before a stream is connected to again, where it has not said how long; after every failure in a row twice as long. */
+/** Pause before reconnecting to a stream that has not set one, milliseconds; doubles with each failure in a row. */
 const reconnectMs = 5_000
 const longestReconnectMs = 60_000
-/** Failures in a row after which a stream is given up: some minutes. */
+/** Failures in a row that a stream survives, some minutes; the next one is thrown. */
 const reconnects = 10
 
-/** GETs of one service: asks again when it is told to, and does not load what has not changed. */
+/** Sends GETs to one service: retries with backoff, and revalidates cached answers by ETag. */
 export class Transport {
   readonly #origin: string
   readonly #options: TransportOptions
@@ -50,7 +50,7 @@ export class Transport {
     this.#options = options
   }
 
-  /** Throws DirectoryError for every status that is no success, and what broke the line in the end. */
+  /** Answer to a GET. Throws DirectoryError for a status that is no success, or the last failure of the connection. */
   async get(path: string, query: Query = {}): Promise<Answer> {
     const target = withQuery(path, query)
     for (let failures = 0; ; ) {
@@ -75,8 +75,8 @@ export class Transport {
   }
 
   /**
-   * Events of a stream, behind the one with this id, without end: what ends or breaks is connected to again and goes on
-   * where it was. Throws what the service refuses, and the last failure of many in a row.
+   * Events of a stream after the one with id `since`, without end: it reconnects and resumes when the stream ends or
+   * breaks. Throws a refusal of the service, and the last failure when there were too many in a row.
    */
   async *events(path: string, since: string): AsyncGenerator<ServerEvent> {
     let id = since
@@ -97,7 +97,7 @@ export class Transport {
     }
   }
 
-  /** The text of a file that never changes and is compressed with gzip, as it comes; resumed when the connection breaks. */
+  /** Text of an immutable gzip file, streamed; after a broken connection it reads again and skips what it gave. */
   async *file(path: string): AsyncGenerator<string> {
     for (let told = 0, failures = 0; ; ) {
       try {
@@ -117,20 +117,20 @@ export class Transport {
     }
   }
 
-  /** Waits before what broke is asked for again, every time twice as long; throws what asking again does not help. */
+  /** Exponential backoff after a broken request; throws the error when retries are used up or would not help. */
   async #afterBreak(error: unknown, failures: number): Promise<void> {
-    // 503 has been asked again already, after the time that it said.
+    // A 503 was retried already, after its `Retry-After`.
     const isBroken = !(error instanceof DirectoryError) || (error.status >= 500 && error.status !== 503)
     if (!isBroken || failures > (this.#options.retries ?? defaultRetries)) throw error
     await this.pause(Math.min(pauseSeconds * 1_000 * 2 ** (failures - 1), longestReconnectMs))
   }
 
-  /** Waits, as the options say. */
+  /** Waits some milliseconds, with `wait` of the options if given. */
   pause(ms: number): Promise<void> {
     return (this.#options.wait ?? pause)(ms)
   }
 
-  /** An answer that goes on, as its text comes. Ends with an error when nothing comes for too long. */
+  /** Text of an answer, streamed. Throws when the answer does not begin in time, or nothing comes for `silenceMs`. */
   async *#texts(path: string, headers: Record<string, string>, isGzip = false): AsyncGenerator<string> {
     const { timeoutMs = defaultTimeoutMs } = this.#options
     let cut = new AbortController()
@@ -152,7 +152,7 @@ export class Transport {
       for (;;) {
         cutAfter(silenceMs)
         const { done, value } = await reader.read()
-        clearTimeout(timer) // whoever reads may take long over it
+        clearTimeout(timer) // the time the consumer takes does not count
         if (done) return
         yield value
       }
@@ -186,12 +186,12 @@ export class Transport {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** `Retry-After` in seconds; a date, or none, is a short pause. */
+/** Seconds of a `Retry-After` header; `pauseSeconds` when it is absent or a date. */
 function secondsOf(header: string | null): number {
   return header !== null && /^[0-9]+$/.test(header) ? Number(header) : pauseSeconds
 }
 
-/** Lists are repeated or, where the service takes one text, joined by the caller. */
+/** Path with a query; a list repeats its parameter, undefined and null are left out. */
 function withQuery(path: string, query: Query): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     [value]
@@ -202,7 +202,7 @@ function withQuery(path: string, query: Query): string {
   return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(pairs)}`
 }
 
-/** The service may be known by another name than ours: the path is what counts. */
+/** Path and query of the `next` link. Its origin is ignored: the service may know itself by another name. */
 function nextOf(link: string | null): string | undefined {
   const [, url] = /<([^>]+)>\s*;\s*rel="?next"?/.exec(link ?? '') ?? []
   const next = url === undefined ? null : URL.parse(url, 'http://service')

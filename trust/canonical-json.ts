@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
 /**
- * One text for one value: keys in the order of their UTF-16 code units, nothing between the parts.
+ * Canonical JSON, one text for one value: keys sorted by UTF-16 code units, no whitespace.
  *
  * Source: RFC 8785. Numbers are as JavaScript writes them, which is what it asks for.
  */
@@ -15,7 +15,7 @@ export function canonicalJson(value: Json): string {
   return `{${sorted.map(([key, part]) => `${JSON.stringify(key)}:${canonicalJson(part)}`).join(',')}}`
 }
 
-/** Of the canonical text, as lowercase hex. */
+/** SHA-256 of the canonical JSON, as lowercase hex. */
 export function jsonSha256(value: Json): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex')
 }

@@ -3,17 +3,17 @@ import { canonicalJson, type Json } from './canonical-json.ts'
 
 /**
  * What the signatures of an agent card are worth. `valid`: one holds, by a key that the card's own origin publishes.
- * `invalid`: none does, so the card was changed. `untrusted`: they are by keys of somewhere else, which anybody could
- * have signed with, or in a way that is not checked. `none`: it is not signed.
+ * `invalid`: by such keys, but none holds, so the card was changed. `untrusted`: by keys of another origin, which
+ * anybody could have made, or in a form that is not checked. `none`: it is not signed.
  */
 export type CardSignature = 'valid' | 'invalid' | 'untrusted' | 'none'
 
-/** Keys that a signature names; undefined: nobody answers there, or these are none. */
+/** Fetches the key set (JWKS) at a URL; undefined: no answer, or no key set. */
 type KeysAt = (url: URL) => Promise<readonly JsonWebKey[] | undefined>
 
-/** Signatures of a card that are looked at. */
+/** Most signatures of a card that are checked. */
 const mostSignatures = 4
-/** Characters of a signature's header; real ones have some two hundred. */
+/** Most characters of a signature's protected header; real ones have some two hundred. */
 const longestHeader = 4_096
 const leastRsaBits = 2_048
 
@@ -24,11 +24,11 @@ interface Signed {
 }
 
 /**
- * Checks the signatures of a card that was read at `url`. A key is asked for at the card's own origin alone: whoever
- * signs chooses where the key is said to lie, so that a key of another origin proves nothing.
+ * Checks the signatures of a card that was read at `url`. Keys are fetched from the card's own origin alone: the signer
+ * chooses the key's URL (`jku`), so a key of another origin proves nothing.
  *
- * Source: A2A specification 1.0, 8.4; RFC 7515; RFC 8785. Signers differ in what they leave out of the payload: the card
- * as it was received counts as well as one without empty values.
+ * Source: A2A specification 1.0, 8.4; RFC 7515; RFC 8785. Signers differ in what they leave out of the payload: both
+ * the card as it was received and the card without empty values are tried.
  */
 export async function checkCard(
   card: Readonly<Record<string, Json>>,
@@ -54,7 +54,7 @@ export async function checkCard(
   return hasFailed ? 'invalid' : 'untrusted'
 }
 
-/** Undefined: it is none that could be checked. `none` and HMACs are no signatures of anybody. */
+/** Parses a JWS signature; undefined: malformed, or an algorithm that is not checked, as `none` and HMACs are. */
 function readSignature(given: Json): Signed | undefined {
   const { protected: head, signature } = (given ?? {}) as Record<string, unknown>
   if (typeof head !== 'string' || typeof signature !== 'string' || head.length > longestHeader) return undefined
@@ -81,7 +81,7 @@ const checks: Readonly<Record<string, { fits(key: KeyObject): boolean; digest: s
   },
 }
 
-/** The key that a header names; the only one of its kind where it names none. */
+/** Key with the header's `kid`, or without one the only key that fits its `alg`; undefined: none, or several. */
 function keyOf(keys: readonly JsonWebKey[], { alg, kid }: Signed['header']): KeyObject | undefined {
   const named = kid === undefined ? keys : keys.filter((key) => key.kid === kid)
   const usable = named.flatMap((jwk) => {
@@ -89,7 +89,7 @@ function keyOf(keys: readonly JsonWebKey[], { alg, kid }: Signed['header']): Key
       const key = createPublicKey({ key: jwk, format: 'jwk' })
       return checks[alg]?.fits(key) ? [key] : []
     } catch {
-      return [] // no key, or of a kind that is not known
+      return [] // malformed, or of an unknown kind
     }
   })
   return usable.length === 1 || kid !== undefined ? usable[0] : undefined
@@ -99,7 +99,7 @@ function isBy(key: KeyObject, { header, signature }: Signed, signed: Buffer): bo
   return verify(checks[header.alg]?.digest ?? null, signed, { key, dsaEncoding: 'ieee-p1363' }, signature)
 }
 
-/** Without members that are empty, zero or false, as the message's defaults are left out. */
+/** A value without members that are null, empty, zero or false, as signers leave out protobuf defaults. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty)
   if (value === null || typeof value !== 'object') return value

@@ -2,22 +2,22 @@ import { type Json, jsonSha256 } from './canonical-json.ts'
 
 /** One thing that happened to a claim. Events of a FID are a chain: each carries the hash of the one before. */
 interface ClaimEvent {
-  /** 1, 2, 3 … of the FID. */
+  /** Number of the event among those of its FID: 1, 2, 3 … */
   readonly seq: number
   readonly fid: number
   readonly method: string
   readonly nonce: string
   readonly kind: 'claimed' | 'suspended' | 'resumed' | 'ended'
-  /** ISO 8601, milliseconds, Z. */
+  /** Time of the event: ISO 8601 with milliseconds and Z. */
   readonly at: string
-  /** What it rests on: the digest of a proof, the reason of an end with its message, log or answers. */
+  /** Evidence for the event: digest of a claim's proof, or reason of an end with its message, log or answers. */
   readonly evidence: Json
-  /** `sha256` of the FID's event before; null: this is the first. */
+  /** `sha256` of the FID's previous event; null: this is the first. */
   readonly previous: string | null
 }
 
 export interface SealedClaimEvent extends ClaimEvent {
-  /** Lowercase hex, of all the other fields. */
+  /** SHA-256 of the canonical JSON of all other fields, lowercase hex. */
   readonly sha256: string
 }
 

@@ -1,6 +1,6 @@
 import { getAddress, type Hex } from 'viem'
 
-/** What proofs are bound to: this service and no other. */
+/** Names and addresses of a service, which proofs contain so that they hold for no other. */
 export interface Terms {
   readonly serviceName: string
   /** Without a slash at the end. */
@@ -17,7 +17,7 @@ interface MessageFields {
   readonly timestamp: string
 }
 
-/** What the signer of a text asks for. Each has a wording and a URI of its own, so that one is never read as another. */
+/** What the signer of a text asks for. Each has its own wording and URI, so that one is never read as another. */
 export const claimActions = ['claim', 'withdraw', 'unlist', 'relist'] as const
 export type ClaimAction = (typeof claimActions)[number]
 

@@ -2,10 +2,10 @@ import { createPublicKey, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { blake3 } from '@noble/hashes/blake3.js'
 
-/** A message's bytes and what stands around them. */
+/** A network message's bytes with their hash, signature and signing key. */
 export interface Envelope {
   readonly dataBytes: Uint8Array
-  /** 20 bytes. */
+  /** First 20 bytes of BLAKE3 over the data. */
   readonly hash: Uint8Array
   /** Ed25519, 64 bytes, over the hash. */
   readonly signature: Uint8Array
@@ -13,10 +13,10 @@ export interface Envelope {
   readonly signer: Uint8Array
 }
 
-/** How a check ended. `unknown`: it could not be made, which says nothing for or against. */
+/** Outcome of a check. `unknown`: it could not be made, which is no evidence for or against. */
 export type Outcome = 'held' | 'failed' | 'unknown'
 
-/** Bytes of a message's data that the network takes, for the types that matter here. */
+/** Most bytes of data that the network accepts in a message, for the types read here. */
 const mostDataBytes = 2_048
 
 /**
@@ -31,7 +31,7 @@ export function checkEnvelope({ dataBytes, hash, signature, signer }: Envelope):
   return signedBy(signature, hash, signer) ? 'held' : 'failed'
 }
 
-/** The first 20 bytes of BLAKE3. */
+/** Hash of a network message: the first 20 bytes of BLAKE3. */
 export function messageHash(dataBytes: Uint8Array): Uint8Array {
   return blake3(dataBytes, { dkLen: 20 })
 }
@@ -50,7 +50,7 @@ export function signedBy(signature: Uint8Array, signed: Uint8Array, key: Uint8Ar
   )
 }
 
-/** DER of a public key's head, before the 32 bytes of an Ed25519 key. Source: RFC 8410. */
+/** DER prefix that makes 32 bytes of an Ed25519 key an SPKI public key. Source: RFC 8410. */
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 function isUsableKey(key: Uint8Array): boolean {
@@ -58,7 +58,7 @@ function isUsableKey(key: Uint8Array): boolean {
   try {
     return !ed25519.Point.fromBytes(key).isSmallOrder()
   } catch {
-    return false // no point of the curve, or not written as RFC 8032 has it
+    return false // no point of the curve, or not in RFC 8032's encoding
   }
 }
 

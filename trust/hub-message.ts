@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Envelope } from './envelope.ts'
 import { encodeMessageData, type MessageBody, type MessageData, mainnet, messageTypes } from './message-data.ts'
 
-/** A message as its bytes and as what they say. */
+/** A signed message with its decoded content, which agrees with `dataBytes`. */
 export interface SignedMessage extends Envelope {
   readonly data: MessageData
 }
@@ -15,7 +15,7 @@ const base64 = z
 
 const addBody = z.object({
   address: z.string().max(100),
-  /** Older hubs name it for what it was when only keys signed; those between send both, equal. */
+  /** Older hubs call it `ethSignature`, from when only keys signed; those in between send both, equal. */
   claimSignature: base64.optional(),
   ethSignature: base64.optional(),
   blockHash: z.string().max(100),
@@ -95,7 +95,7 @@ export function readHubMessage(json: unknown): SignedMessage | undefined {
   const rebuilt = encodeMessageData(read)
   return {
     data: read,
-    // Bytes that say something else than the fields do would let one be checked and the other be stored.
+    // Bytes that differ from the fields are dropped: else one would be checked and the other stored.
     dataBytes:
       dataBytes && Buffer.from(dataBytes, 'base64').equals(rebuilt) ? Buffer.from(dataBytes, 'base64') : rebuilt,
     hash: fromHex(hash),

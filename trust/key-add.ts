@@ -2,8 +2,8 @@ import { type Address, bytesToHex, recoverTypedDataAddress } from 'viem'
 import type { KeyAdd, KeyRemove } from './message-data.ts'
 
 /**
- * Who signed that a key is an app key of a FID, lowercase; undefined: nobody, or it is no such key. The signer has to be
- * the FID's custody of then, which only the chain can say.
+ * Address, lowercase, that signed a KeyAdd of a FID; undefined: no valid signature, or no Ed25519 key. That it was the
+ * FID's custody address at the time is not checked: only the chain can say.
  *
  * Source: snapchain, `src/core/validations/key.rs`.
  */
@@ -29,8 +29,8 @@ export async function keyAddSigner(fid: number, add: KeyAdd): Promise<Address | 
 }
 
 /**
- * Who signed that a key is an app key of a FID no longer, lowercase, when it is to be its custody address; undefined:
- * nobody. The same domain as for adding: the type alone tells them apart.
+ * Address, lowercase, that signed a KeyRemove of a FID; undefined: no valid signature. That it is the FID's custody
+ * address is not checked. Adding and removing share an EIP-712 domain: the type alone tells them apart.
  */
 export async function keyRemoveSigner(fid: number, remove: KeyRemove): Promise<Address | undefined> {
   if (remove.key.length !== 32 || remove.signature.length !== 65) return undefined
@@ -59,7 +59,7 @@ async function recovered(recover: () => Promise<Address>): Promise<Address | und
 }
 
 const ed25519KeyType = 1
-/** The chain is one of the name alone: nothing is asked of it. */
+/** EIP-712 domain of both messages; its chain id is nominal, no contract is involved. */
 const domain = { name: 'Farcaster KeyAdd', version: '1', chainId: 1 } as const
 const types = {
   KeyAdd: [

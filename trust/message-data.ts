@@ -1,12 +1,12 @@
 import { bytes, bytesIn, join, number, numberIn, readFields, varint } from './protobuf.ts'
 
-/** What a message of the Farcaster network says, before it is signed. Numbers are those of the network's schema. */
+/** Content of a Farcaster message, the part that is hashed and signed. Numbers are those of the network's protobuf. */
 export interface MessageData {
   readonly type: number
   readonly fid: number
-  /** Seconds since `networkEpoch`, as the signer wrote them: only the future is bounded. */
+  /** Seconds since `networkEpoch`, as the signer chose them: the network refuses only times in the future. */
   readonly timestamp: number
-  /** 1: mainnet. */
+  /** Network the message is for; 1: mainnet. */
   readonly network: number
   readonly body: MessageBody
 }
@@ -19,13 +19,13 @@ export type MessageBody =
   | ({ readonly kind: 'key_remove' } & KeyRemove)
   | { readonly kind: 'reaction'; readonly type: number; readonly targetFid: number; readonly targetHash: Uint8Array }
 
-/** An address's own word that it belongs to a FID, carried by a message of that FID. */
+/** Verification of an address: the address's own signature that it belongs to a FID, in a message of that FID. */
 export interface VerificationAdd {
-  /** 20 bytes; 32 for Solana. */
+  /** The verified address: 20 bytes, 32 for Solana. */
   readonly address: Uint8Array
   readonly claimSignature: Uint8Array
   readonly blockHash: Uint8Array
-  /** 0: a key signed. 1: a contract wallet answers for the signature. */
+  /** 0: the address's key signed. 1: the address is a contract wallet, which validates the signature. */
   readonly verificationType: number
   /** Chain of the contract wallet; 0 for a key. */
   readonly chainId: number
@@ -33,22 +33,22 @@ export interface VerificationAdd {
   readonly protocol: number
 }
 
-/** An app key that was never on the chain: the custody address of the FID signed for it. */
+/** Addition of an app key off the chain, signed by the FID's custody address. */
 export interface KeyAdd {
-  /** Ed25519, 32 bytes. */
+  /** Ed25519 public key, 32 bytes. */
   readonly key: Uint8Array
   /** 1: Ed25519. */
   readonly keyType: number
-  /** 65 bytes. */
+  /** EIP-712 signature of the custody address, 65 bytes. */
   readonly custodySignature: Uint8Array
   /** Seconds since `networkEpoch`. */
   readonly deadline: number
   readonly nonce: number
   readonly metadata: Uint8Array
   readonly metadataType: number
-  /** Numbers of the types of message that it may sign. */
+  /** Message types, by number, that the key may sign. */
   readonly scopes: readonly number[]
-  /** Seconds without use after which it ends; the network takes none without such an end. */
+  /** Seconds without use after which the key expires; the network refuses a key without an expiry. */
   readonly ttl: number
 }
 
@@ -56,16 +56,16 @@ export interface KeyAdd {
 export interface KeyRemove {
   /** Ed25519, 32 bytes. */
   readonly key: Uint8Array
-  /** Of the custody address, 65 bytes; of the key itself the message's own signature is enough. */
+  /** Signature of the custody address, 65 bytes; not needed when the key removes itself and signs the message. */
   readonly signature: Uint8Array
-  /** 1: of the custody address; 2: of the key itself. */
+  /** Who signed the removal. 1: the custody address; 2: the key itself. */
   readonly signatureType: number
   /** Seconds since `networkEpoch`. */
   readonly deadline: number
   readonly nonce: number
 }
 
-/** Unix seconds of 2021-01-01T00:00:00Z, from which the network counts. */
+/** Start of the network's timestamps: 2021-01-01T00:00:00Z, in Unix seconds. */
 export const networkEpoch = 1_609_459_200
 
 export const messageTypes = {
@@ -80,9 +80,9 @@ export const messageTypes = {
 export const mainnet = 1
 
 /**
- * The protobuf bytes that were hashed and signed: fields in the order of their numbers, those equal to zero or empty
- * left out. A signer may have encoded the same content otherwise, which then has another hash: an unequal hash proves
- * nothing against a message.
+ * Protobuf bytes of a message's data, for hashing: fields in the order of their numbers, zero and empty ones left out.
+ * A signer may have encoded the same content otherwise, with another hash: an unequal hash proves nothing against a
+ * message.
  *
  * Source: snapchain, `proto/definitions/message.proto`.
  */
@@ -141,8 +141,8 @@ function encodeBody(body: MessageBody): Uint8Array {
 }
 
 /**
- * What the bytes of a verification say; undefined for other messages and for bytes that are none. Fields that are not
- * known are passed over, of a field that stands twice the last counts, as protobuf has it.
+ * Decodes the bytes of a verification; undefined for other messages and malformed bytes. As protobuf requires, unknown
+ * fields are ignored, and the last of a repeated field counts.
  */
 export function decodeVerification(dataBytes: Uint8Array): MessageData | undefined {
   const data = readFields(dataBytes)
@@ -158,7 +158,7 @@ export function decodeVerification(dataBytes: Uint8Array): MessageData | undefin
   return { type, fid, timestamp, network, body: { kind: 'verification_add', ...claim } } as MessageData
 }
 
-/** What the bytes of a message that ends a verification say; undefined when they are no such message. */
+/** Decodes the bytes of a message that removes a verification; undefined when they are no such message. */
 export function decodeRemoval(dataBytes: Uint8Array): MessageData | undefined {
   const data = readFields(dataBytes)
   const body = data?.get(bodyFields.verification_remove)

@@ -9,10 +9,10 @@ interface NameProof {
   readonly signature: Hex
 }
 
-/** Who signs names. Source: snapchain, `src/core/validations/verification.rs`; fnames.farcaster.xyz. */
+/** Address that signs names. Source: snapchain, `src/core/validations/verification.rs`; fnames.farcaster.xyz. */
 const nameSigner = '0xbc5274efc266311015793d89e9b591fa46294741'
 
-/** Whether the network's name server signed that a name is its owner's since then. */
+/** Whether the network's name server signed that `owner` has the name since `timestamp`. */
 export async function isNameProof({ name, timestamp, owner, signature }: NameProof): Promise<boolean> {
   try {
     const signer = await recoverTypedDataAddress({

@@ -1,4 +1,4 @@
-// What the network's messages are made of: protobuf fields of numbers and of bytes, and no others.
+// Protobuf, as far as the network's messages use it: fields of varints and of bytes, no others.
 
 const numberWire = 0
 const bytesWire = 2
@@ -13,7 +13,7 @@ export function bytes(field: number, value: Uint8Array): Uint8Array {
   return value.length === 0 ? value : join([varint(field * 8 + bytesWire), varint(value.length), value])
 }
 
-/** Seven bits a byte, the lowest first; every byte but the last has its high bit set. */
+/** A number as a protobuf varint: seven bits a byte, the lowest first, the high bit set in all bytes but the last. */
 export function varint(value: number): Uint8Array {
   const groups: number[] = []
   let rest = value
@@ -21,32 +21,32 @@ export function varint(value: number): Uint8Array {
   return Uint8Array.from([...groups, rest])
 }
 
-/** Fields one after another. */
+/** Concatenates encoded fields. */
 export function join(parts: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(parts)
 }
 
 type Fields = ReadonlyMap<number, number | Uint8Array>
 
-/** Value of a varint field; an absent one is zero. Undefined: the field is no varint. */
+/** Value of a varint field; 0 when it is absent, as in proto3. Undefined: the field is no varint. */
 export function numberIn(fields: Fields, field: number): number | undefined {
   const value = fields.get(field) ?? 0
   return typeof value === 'number' ? value : undefined
 }
 
-/** Value of a field of bytes; an absent one has none. Undefined: the field is a number. */
+/** Value of a field of bytes; empty when it is absent, as in proto3. Undefined: the field is a varint. */
 export function bytesIn(fields: Fields, field: number): Uint8Array | undefined {
   const value = fields.get(field) ?? new Uint8Array()
   return typeof value === 'number' ? undefined : value
 }
 
-/** The fields by their numbers; of one that stands twice the last counts. Undefined: the bytes are no message. */
+/** Fields of a message by number; the last of a repeated field counts. Undefined: the bytes are no such message. */
 export function readFields(bytes: Uint8Array): Fields | undefined {
   const fields = listFields(bytes)
   return fields && new Map(fields)
 }
 
-/** The fields in their order. Undefined: these are no protobuf fields of numbers and bytes. */
+/** Fields of a message in their order. Undefined: the bytes are malformed, or have other kinds of fields. */
 export function listFields(bytes: Uint8Array): [number, number | Uint8Array][] | undefined {
   const fields: [number, number | Uint8Array][] = []
   let at = 0

@@ -1,9 +1,9 @@
-/** Objects and arrays inside each other, at most. */
+/** Most levels of objects and arrays inside each other. */
 const maxDepth = 8
 /** Names that JavaScript gives a meaning on every object, such as `__proto__`. */
 const reservedNames = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Why a text was not taken. */
+/** Why a text is refused; the message completes a sentence about it, such as `must be UTF-8`. */
 export class JsonProblem extends Error {
   override readonly name = 'JsonProblem'
 }
@@ -11,8 +11,7 @@ export class JsonProblem extends Error {
 /**
  * One JSON text in UTF-8 that means the same to every reader: no name twice in one object (readers differ in which one
  * counts, and what was judged must be what was signed), no reserved names, at most `maxDepth` levels. Throws
- * JsonProblem. The time it takes grows with the length of the text and with nothing else: texts are read before any
- * limit on claims.
+ * JsonProblem. Runs in linear time, as texts are parsed before any limit on claims.
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
@@ -37,7 +36,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The text is known to be JSON: every string ends, every bracket is closed, and a string before a colon is a name. */
+/** Checks names and depth of a text that is known to be JSON: strings and brackets are closed, names precede colons. */
 function checkStructure(text: string): void {
   const open: Set<string>[] = []
   let lastString = ''

@@ -4,18 +4,18 @@ import { messageTypes, networkEpoch } from './message-data.ts'
 import { checkKeyClaim, walletChains } from './verification-claim.ts'
 
 /**
- * What a verification is worth. `proven`: the message's signature, the address's own signature and the place of the
- * message's key hold. `signed`: the same, but the key registry was not asked about the key. `stated`: a part could not be checked,
- * so there is the hub's word. `forged`: a part is false.
+ * What a verification is worth. `proven`: the message's signature and the address's own hold, and the message's key is
+ * the FID's. `signed`: both signatures hold, but the key was not looked up. `stated`: a part could not be confirmed, so
+ * it rests on the hub's word. `forged`: a signature is false, or the message is not about this FID and address.
  */
 type Verdict = 'proven' | 'signed' | 'stated' | 'forged'
 
 /** The checks behind a verdict, each on its own. */
 export interface Checked {
   readonly verdict: Verdict
-  /** Hash, signature, and that the message is this FID's, of this address and not from the future. */
+  /** That hash and signature hold, and the message is of this FID, about this address and not from the future. */
   readonly envelope: Outcome
-  /** The address's own signature. */
+  /** That the address's own signature holds. */
   readonly claim: Outcome
   /** That the FID had the signing key. */
   readonly key: Outcome
@@ -29,22 +29,22 @@ export interface Asked {
   readonly now: Date
 }
 
-/** What only a chain can say; absent: there is nobody to ask. */
+/** Outcomes of the checks that need a chain; absent: no chain was asked. */
 interface ChainAnswers {
   /** `held`: the KeyRegistry has, or had, the key for the FID. `failed`: it never did. */
   readonly key?: Outcome
-  /** What the contract wallet answers on its own chain. */
+  /** Whether the contract wallet confirms the signature on its own chain. */
   readonly wallet?: Outcome
 }
 
-/** A message may be so far ahead of our clock. Source: snapchain, `src/core/validations/message.rs`. */
+/** How far a message may be ahead of our clock. Source: snapchain, `src/core/validations/message.rs`. */
 const aheadMs = 10 * 60_000
 
 /**
  * Judges a verification that a hub gives for a FID and an address; `message` undefined: its fields are not all known.
  *
- * A contract wallet that says no now, or a key that the registry does not know, makes a verification `stated` and not
- * `forged`: owners of wallets change, and keys may be added off the chain.
+ * A contract wallet that rejects the signature now, or a key that the registry does not know, makes a verification
+ * `stated` and not `forged`: owners of wallets change, and keys may be added off the chain.
  */
 export async function judgeVerification(
   message: SignedMessage | undefined,
@@ -66,7 +66,7 @@ export async function judgeVerification(
   return checked(envelope, claim, answers.key ?? 'unknown', { isWallet, keyAsked: answers.key !== undefined })
 }
 
-/** Judges a message that ends a verification. Nobody but the FID's key signs one. */
+/** Judges a message that removes a verification; only a key of the FID signs it, so `claim` is always `unknown`. */
 export function judgeRemoval(
   message: SignedMessage | undefined,
   { fid, address, now }: Asked,

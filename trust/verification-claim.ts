@@ -2,7 +2,7 @@ import { bytesToHex, type Hex, hashTypedData, recoverAddress } from 'viem'
 import type { Outcome } from './envelope.ts'
 import type { VerificationAdd } from './message-data.ts'
 
-/** Chains on which the network's nodes ask contract wallets. Source: snapchain, `src/core/validations/verification.rs`. */
+/** Ids of chains on which nodes ask contract wallets. Source: snapchain, `src/core/validations/verification.rs`. */
 export const walletChains: readonly number[] = [1, 10]
 
 /**

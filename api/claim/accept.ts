@@ -7,7 +7,7 @@ import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { sources } from '../../sources.ts'
 
-/** The join may be in the middle of a batch; then it derives this agent too, some seconds later. */
+/** Lock timeout. A join in the middle of a batch holds the lock, and derives this agent itself seconds later. */
 const lockWaitMs = 2_000
 
 interface Accepted {
@@ -18,9 +18,9 @@ interface Accepted {
 }
 
 /**
- * Brings the agent of a fid that was just claimed up to date, as the join would: readers see the claim in the next
- * answer. The claim is stored and queued for the join already, so a failure here delays it and loses nothing; the join
- * also asks the sources whose names only the enrichment job knows.
+ * Re-derives the agent of a fid that was just claimed, as the join would, so that readers see the claim in the next
+ * answer. The claim is stored and queued for the join already: a failure here delays it and loses nothing. The join
+ * also queues the sources that only the enrichment job knows by name.
  */
 export async function deriveClaimed({ pool, fid, settlementOverloads, now }: Accepted): Promise<void> {
   const changes = await inTransaction(pool, async (db) => {
@@ -31,7 +31,7 @@ export async function deriveClaimed({ pool, fid, settlementOverloads, now }: Acc
   await refreshCountsOf(fidsOf(changes, 'listed'), { pool, settlementOverloads, now, lockWaitMs })
 }
 
-/** Has the enrichment job read an account, and look at its claims, before anything else. */
+/** Queues an account and its claims at the enrichment job, ahead of routine work. */
 export async function askAgain({ pool, fid, now }: Omit<Accepted, 'settlementOverloads'>): Promise<void> {
   const soon = { priority: 2, dueAt: now() } as const
   for (const { name } of [sources.fids, sources.claims]) await askForSubjects(pool, name, [`fid:${fid}`], soon)

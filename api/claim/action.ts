@@ -20,13 +20,13 @@ import type { ClaimAttempt, ClaimDeps } from './claim.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
 import { checkWindow, type DecodedProof, type VerifiedProof } from './verifier.ts'
 
-/** The body of a 200. */
+/** Body of a 200 answer to a withdrawal, unlisting or relisting. */
 type ActionAnswer = { readonly ok: true; readonly fid: number } & (
   | { readonly withdrawn: readonly { method: string; nonce: string }[]; readonly claimed: boolean }
   | { readonly unlisted: boolean }
 )
 
-/** Who may do it: whoever could claim, or whoever holds the account. */
+/** Methods of proof that each action accepts. */
 const methodsOf: Readonly<Record<ActionName, readonly ClaimMethod[]>> = {
   withdraw: ['eip191', 'jfs', 'well-known'],
   unlist: ['eip191', 'jfs'],
@@ -42,8 +42,8 @@ interface Attempt {
 }
 
 /**
- * Judges what owners say about claims besides claiming, in the order of the checks of a claim. Refusals are ApiErrors;
- * any other error means that somebody who had to be asked did not answer.
+ * Judges withdrawals, unlistings and relistings, with the checks of a claim in the same order. Refusals are ApiErrors;
+ * any other error means that a source did not answer.
  */
 export function createActions(
   deps: ClaimDeps,
@@ -69,7 +69,7 @@ export function createActions(
   }
 }
 
-/** One at a time for a FID: what is refused and what is ended here was so when nobody else could change it. */
+/** Carries out a proven action under the lock on a FID's claims, so that its checks and effects do not race. */
 async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof, deps: ClaimDeps) {
   const { fid, action, method, proof, proofSha256 } = attempt
   await lockClaims(db, fid)
@@ -110,14 +110,14 @@ async function effectOf(
     method,
     nonce: proof.nonce,
     signer,
-    // What was signed is short, and shows everybody who withdrew; a manifest is its host's to show.
+    // The signed proof is short and public evidence of who withdrew; of a manifest only the digest is kept.
     ...(manifestSha256 ? { manifest_sha256: manifestSha256.toString('hex') } : { proof: received as Json }),
   })
   const withdrawn = await endStandingClaims(db, { fid, at, evidence })
   return { ok: true, fid, withdrawn, claimed: false }
 }
 
-/** Throws ERR_NONCE_USED, with what it came to when it is sent again by whoever has the very proof. */
+/** Throws ERR_NONCE_USED when the nonce is used; a replay of the very same proof gets the original answer with it. */
 async function refuseUsed(db: Queryable, { fid, action, method, proof, proofSha256 }: Attempt): Promise<void> {
   const used = await findAction(db, { fid, action, method, nonce: proof.nonce })
   if (used) throw usedError({ fid, method }, used, used.proofSha256.equals(proofSha256))

@@ -5,11 +5,11 @@ import { daySeconds, nextUtcMidnight } from '../limits/window.ts'
 
 const { attempts: limits, attemptSeconds: windowSeconds, acceptedPerDay } = claimLimits
 
-/** Counts attempts in windows that begin with the first of them. */
+/** Counts attempts per key in fixed windows that begin with a key's first attempt. */
 export interface AttemptCounter {
   /**
-   * Counts one; the attempts of the window so far, this one included, and the milliseconds the window has left. A window
-   * is as long as that of attempts to claim unless its seconds are given.
+   * Counts one attempt. Returns the attempts in the window so far, this one included, and the milliseconds left in it.
+   * `seconds`: length of the window; default: that of attempts to claim.
    */
   count(key: string, seconds?: number): Promise<{ readonly attempts: number; readonly leftMs: number }>
 }
@@ -25,8 +25,8 @@ export async function countAttempt(counter: AttemptCounter, kind: keyof typeof l
 }
 
 /**
- * Throws ERR_RATE_LIMITED once a fid has as many claims as a day may bring. Asked after a proof held: strangers cannot
- * use up an owner's day.
+ * Throws ERR_RATE_LIMITED once a fid has reached its accepted claims of a UTC day. Checked after the proof has held, so
+ * that strangers cannot use up an owner's limit.
  */
 export function refuseBeyondDay(claimsToday: number, now: number): void {
   if (claimsToday < acceptedPerDay) return
@@ -36,10 +36,10 @@ export function refuseBeyondDay(claimsToday: number, now: number): void {
   })
 }
 
-/** Names remembered; beyond, the oldest window is forgotten. */
+/** Most windows kept in memory; beyond, the oldest is dropped. */
 const maxNames = 100_000
 
-/** Counts in this process. */
+/** A counter in the memory of this process alone. */
 export function createMemoryCounter(now: () => number): AttemptCounter {
   const windows = new Map<string, { attempts: number; endsAt: number }>()
   return {
@@ -68,10 +68,10 @@ if left < 0 then
 end
 return { attempts, left }`
 
-/** What a client is told to wait while Redis is away. */
+/** Retry-After, in seconds, while Redis does not answer. */
 const retryAfterSeconds = 5
 
-/** Counts in Redis, for all processes. Throws ERR_RATE_LIMITER_UNAVAILABLE when Redis does not answer. */
+/** A counter in Redis, shared by all processes. Throws ERR_RATE_LIMITER_UNAVAILABLE when Redis does not answer. */
 export function createRedisCounter(send: (...command: string[]) => Promise<RedisReply>): AttemptCounter {
   return {
     async count(key, seconds = windowSeconds) {

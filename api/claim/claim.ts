@@ -21,27 +21,27 @@ import { type ClaimWorld, checkWindow, type DecodedProof, invalidFields, type Ve
 
 export interface ClaimDeps extends ClaimWorld {
   readonly attempts: AttemptCounter
-  /** Runs work in one transaction of the database; returns when a failover would not lose it any more. */
+  /** Runs work in one database transaction; resolves once a failover can no longer lose it. */
   readonly transaction: <T>(work: (db: Queryable) => Promise<T>) => Promise<T>
-  /** Has the enrichment job read an account next. */
+  /** Queues an account at the enrichment job, ahead of routine work. */
   readonly askAgain: (fid: number) => Promise<void>
-  /** Told of every claim that was stored, with the verified set, before its claimant is; must not throw. */
+  /** Called after a claim or action is stored, with the verified set, before the client is answered; must not throw. */
   readonly accepted: (fid: number, verifiedAddresses: readonly string[]) => Promise<void>
-  /** Told what became of each claim that is no dry run: `accepted`, the code of its refusal, or `unanswered`. */
+  /** Reports the outcome of each claim but dry runs: `accepted`, the code of its refusal, or `unanswered`. */
   readonly judged: (method: ClaimMethod, outcome: string) => void
 }
 
 export interface ClaimAttempt {
   readonly body: Uint8Array
-  /** `X-FID`. */
+  /** Value of the header `X-FID`; undefined: not sent. */
   readonly fidHeader: string | undefined
-  /** Every check, and nothing stored. */
+  /** Whether every check is made and nothing stored. */
   readonly dryRun: boolean
-  /** Who asks, as the limiter knows clients. It is not stored. */
+  /** The client as the limiter names it; not stored with the claim. */
   readonly client: string
 }
 
-/** The body of a 200. */
+/** Body of a 200 answer to a claim. */
 interface ClaimAnswer {
   readonly ok: true
   readonly fid: number
@@ -64,11 +64,11 @@ interface Attempt {
 }
 
 /**
- * Judges claims, cheap checks before expensive ones, so that a flood costs little: shape, method, fid, decoding, what the
- * proof is bound to, its time, its nonce, the limiter, the signature, the world as it is now. A nonce is used up by an
- * accepted claim alone: otherwise a stranger could burn the owner's.
+ * Judges claims, cheap checks before expensive ones, so that a flood costs little: shape, method, fid, decoding, the
+ * service and action the proof is bound to, its time, its nonce, the limiter, the signature, then hubs and chains. Only
+ * an accepted claim uses up its nonce: otherwise a stranger could burn the owner's.
  *
- * Refusals are ApiErrors; any other error means that somebody who had to be asked did not answer.
+ * Refusals are ApiErrors; any other error means that a source did not answer.
  */
 export function createClaims(deps: ClaimDeps): (attempt: ClaimAttempt) => Promise<ClaimAnswer> {
   const underWay = new Map<string, Promise<unknown>>()
@@ -83,7 +83,7 @@ export function createClaims(deps: ClaimDeps): (attempt: ClaimAttempt) => Promis
       await refuseUsed(attempt, deps)
       return judge(attempt, { receivedAt, dryRun, client }, deps)
     }
-    // Copies of a claim that is being judged wait for it: mostly, what becomes of it decides about them too.
+    // Copies of a claim that is being judged wait for its outcome, then mostly end as replays of it.
     const copyOf = proofSha256.toString('hex')
     const first = underWay.get(copyOf)
     if (first) return first.catch(() => {}).then(decide)
@@ -120,7 +120,7 @@ async function judge(
   await refuseUsedManifest(attempt, verified, deps)
   const now = deps.now()
   const claims = await claimsSince(deps.database, fid, new Date(lastUtcMidnight(now)))
-  if (claims >= claimLimits.acceptedPerDay) await refuseUsed(attempt, deps) // the day's last one may have been a copy of this
+  if (claims >= claimLimits.acceptedPerDay) await refuseUsed(attempt, deps) // the day's last may be a copy of this
   refuseBeyondDay(claims, now)
   if (dryRun) {
     refuseBefore(await lastEnd(deps.database, fid), verified, deps)
@@ -157,7 +157,7 @@ async function judge(
   return answer(attempt, outcome, deps)
 }
 
-/** Throws when a proof is as old as the end of what it would bring back: only a new one does. */
+/** Throws unless the proof was signed after the FID's last claim ended: an older one must not revive it. */
 function refuseBefore(end: Date | undefined, { signedAt, proof }: VerifiedProof, { windowSeconds, now }: ClaimDeps) {
   if (!end || (signedAt !== undefined && signedAt > end.getTime())) return
   const problem = `must be later than ${end.toISOString()}, when a claim of the fid ended`
@@ -169,19 +169,19 @@ function refuseBefore(end: Date | undefined, { signedAt, proof }: VerifiedProof,
   })
 }
 
-/** Throws ERR_NONCE_USED, with what the claim came to when it is sent again by whoever has the very proof. */
+/** Throws ERR_NONCE_USED when the nonce is used; a replay of the very same proof gets the original answer with it. */
 async function refuseUsed(attempt: Attempt, deps: ClaimDeps): Promise<void> {
   const { fid, method, proof, proofSha256 } = attempt
   const key = { fid, method, nonce: proof.nonce }
   const used = await findClaim(deps.database, key)
   if (!used) return
   const isReplay = used.proofSha256.equals(proofSha256)
-  if (isReplay) await deps.transaction(waitForStandby) // telling of a claim acknowledges it
+  if (isReplay) await deps.transaction(waitForStandby) // the answer acknowledges the claim, so a failover must keep it
   const replay = isReplay && { replay: true, original: answer(attempt, used, deps) }
   throw new ApiError('ERR_NONCE_USED', 'a claim needs a nonce that was not used yet', { ...key, ...replay })
 }
 
-/** Throws ERR_NONCE_USED with the first claim of a manifest: nobody signed the nonce that is sent beside it. */
+/** Throws ERR_NONCE_USED, with its first claim, for a manifest used before: the nonce beside it is not signed. */
 async function refuseUsedManifest(
   { fid, method, proof }: Attempt,
   { signer: host, manifestSha256 }: VerifiedProof,

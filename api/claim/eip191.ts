@@ -23,7 +23,7 @@ const chainIds = () => chainNames.map((name) => chainOf(name).id)
 
 const isChainId = (id: number) => chainIds().includes(id)
 
-/** The chain that has the social network's contracts. */
+/** Id of the chain with the social network's contracts. */
 export const defaultChainId = () => socialChain().id
 
 const shape = z.object({
@@ -68,7 +68,7 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
       if (action === 'unlist' || action === 'relist') {
         throw notVerified(`only the custody address of fid ${fid} may say that, with its own signature`)
       }
-      // The network says what the address is: the claimant must not choose whom to ask about it.
+      // Key or contract, and on which chain, is taken from the network: the claimant must not choose whom we ask.
       const verifications = await verificationsOf(world, fid)
       const verification = verifications.find((one) => one.address === address)
       if (!verification) {
@@ -92,7 +92,7 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
   }
 }
 
-/** Whether the text is signed by the address that holds the account, a key or a contract of the registries' chain. */
+/** Whether the text is signed by the custody address of the FID, a key or a contract on the registries' chain. */
 async function isCustody(
   { registries, wallets }: ClaimWorld,
   signed: { fid: number; address: Hex; chainId: number; hash: Hex; byKey: boolean; signature: string },

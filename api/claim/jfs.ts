@@ -9,11 +9,11 @@ import { ApiError } from '../http/errors.ts'
 import { parseTimestamp } from './timestamp.ts'
 import { type Decode, nonceText, parseFields, timestampText, verifiedSet } from './verifier.ts'
 
-/** Keys: of apps Ed25519 (RFC 8032), else addresses. */
+/** Form of the header's `key` by its type: an Ed25519 public key (RFC 8032) for app keys, else an address. */
 const keyForms = { app_key: /^0x[0-9a-fA-F]{64}$/, custody: /^0x[0-9a-fA-F]{40}$/, auth: /^0x[0-9a-fA-F]{40}$/ }
 type KeyType = keyof typeof keyForms
 
-/** Types of keys whose signature each action accepts: an account's own addresses can undo what its app keys may do. */
+/** Types of keys whose signature each action accepts; custody and auth addresses can undo an app key's claim. */
 const signersOf: Readonly<Record<ClaimAction, readonly [KeyType, ...KeyType[]]>> = {
   claim: ['app_key'],
   withdraw: ['app_key', 'custody', 'auth'],
@@ -107,7 +107,7 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
   }
 }
 
-/** Strict: one text for the same bytes. Decoders pass over padding, foreign characters and unused bits. */
+/** Decodes base64url strictly, one text for the same bytes: Buffer ignores padding, foreign characters, unused bits. */
 function decodeSegment(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64url')
   if (text === '' || bytes.toString('base64url') !== text) throw invalid('must be base64url without padding')
@@ -134,11 +134,11 @@ function invalid(problem: string): ApiError {
   return new ApiError('ERR_JFS_PAYLOAD_INVALID', `jfs: ${problem}`)
 }
 
-/** By RFC 8032 to the letter: ZIP 215 would let keys of small order sign everything. */
+/** Verifies Ed25519 strictly by RFC 8032: under ZIP 215 a key of small order would sign everything. */
 function signedByKey(signature: Buffer, signed: Buffer, key: string): boolean {
   try {
     return ed25519.verify(signature, signed, Buffer.from(key.slice(2), 'hex'), { zip215: false })
   } catch {
-    return false // a length or a point that cannot be
+    return false // a wrong length, or no point of the curve
   }
 }

@@ -5,23 +5,23 @@ import { countAttempt } from './attempts.ts'
 import type { ClaimDeps } from './claim.ts'
 import { verifyManifest } from './well-known.ts'
 
-/** How the file of a host would do for a claim, before one is made. */
+/** Whether the manifest on a host would carry a claim, looked at before one is made. */
 export interface ManifestStanding {
-  /** `unknown`: it was looked at too often, or somebody who has to be asked does not answer. */
+  /** `missing`: it cannot be fetched. `unknown`: the rate limit is reached, or a source does not answer. */
   readonly state: 'ready' | 'missing' | 'refused' | 'unknown'
-  /** Why a file that is there does not do; of our own words alone. */
+  /** Why the state is `refused`, in our words alone, no text of the host's; else undefined. */
   readonly why?: string | undefined
 }
 
 export type ManifestLook = (fid: number, host: string, client: string) => Promise<ManifestStanding>
 
-/** What was found is told for so long, of so many. */
+/** How long a result is cached, and how many are. */
 const freshMs = minute
 const mostKept = 1_000
 
 /**
- * Looks at manifests as a claim would, with its bounds on fetches from a host, in windows of their own: looking at a page
- * uses up nobody's attempts to claim.
+ * Looks at manifests as a claim would, under the same limits but counted apart: viewing a page uses up nobody's
+ * attempts to claim.
  */
 export function createManifestLook(deps: ClaimDeps): ManifestLook {
   const kept = new Map<string, { readonly until: number; readonly standing: Promise<ManifestStanding> }>()

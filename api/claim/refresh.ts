@@ -6,7 +6,7 @@ import type { AttemptCounter } from './attempts.ts'
 import type { ClaimDeps } from './claim.ts'
 import { verifiedSet } from './verifier.ts'
 
-/** The body of a 200. */
+/** Body of a 200 answer to a refresh. */
 interface RefreshAnswer {
   readonly ok: true
   readonly fid: number
@@ -17,8 +17,8 @@ interface RefreshAnswer {
 const { fid: perFid, client: perClient } = claimLimits.refreshes
 
 /**
- * Asks the network and the registries now whether what is stored of an account still holds. What changed is stored by
- * the enrichment job, which is told to read the account next. Throws ApiError.
+ * Asks the hub and the KeyRegistry now whether what is stored of an account still holds. If not, the account is queued
+ * at the enrichment job, which stores the change. Outcome `unavailable`: a source did not answer. Throws ApiError.
  */
 export function createRefresh(deps: ClaimDeps): (fid: number, client: string) => Promise<RefreshAnswer> {
   return async (fid, client) => {
@@ -41,7 +41,7 @@ export function createRefresh(deps: ClaimDeps): (fid: number, client: string) =>
   }
 }
 
-/** Whether a key that claimed is another now than its claim says. */
+/** Whether an app key is active while its claim is suspended, or inactive while its claim is live. */
 async function keysDiffer(fid: number, { database, registries }: ClaimDeps, asked: string[]): Promise<boolean> {
   const claims = (await standingClaims(database, fid)).filter(({ method }) => method === 'jfs')
   if (!registries.canAnswer || claims.length === 0) return false

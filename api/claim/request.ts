@@ -6,7 +6,7 @@ import { decodeJfs } from './jfs.ts'
 import type { ClaimBody, Decode } from './verifier.ts'
 import { decodeWellKnown } from './well-known.ts'
 
-/** The methods that are accepted, each by its verifier. */
+/** Decoders of the accepted methods of proof, by method. */
 export const methods = {
   eip191: decodeEip191,
   jfs: decodeJfs,
@@ -22,7 +22,7 @@ interface ClaimRequest {
   readonly body: ClaimBody
 }
 
-/** Shape, method, fid: in this order. Throws ApiError. */
+/** Reads and checks method and FID of a JSON body, in this order; the header may have the FID. Throws ApiError. */
 export function readRequest(
   bytes: Uint8Array,
   fidHeader: string | undefined,

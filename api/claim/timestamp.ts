@@ -2,7 +2,7 @@ const form = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:Z
 
 /**
  * Milliseconds since the epoch of an ISO 8601 time with a zone; undefined for everything else: a number, a date alone,
- * a day that no calendar has. `Date.parse` alone would take many of those.
+ * a day that does not exist. `Date.parse` alone would accept many of those.
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = form.exec(text)

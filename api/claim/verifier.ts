@@ -15,17 +15,20 @@ import { judgeVerification } from '../../trust/verdict.ts'
 import { ApiError } from '../http/errors.ts'
 import { parseTimestamp } from './timestamp.ts'
 
-/** The fields of a claim's body, known to be an object and no more. */
+/** Body of a claim: known to be a JSON object, its fields not checked yet. */
 export type ClaimBody = Readonly<Record<string, unknown>>
 
-/** `signed`: messages and signatures must hold, and the key's place where it can be asked. `stated`: the hub's word is enough. */
+/**
+ * What a verification must show to carry a claim. `signed`: its message, the address's signature and, where the
+ * registry can be asked, the message's key must hold. `stated`: the hub's word is enough.
+ */
 type VerificationProof = 'signed' | 'stated'
 
-/** What a proof is checked against: the terms of this service, and the world as it is now. */
+/** What a proof is checked against: terms of this service, its database, and clients of hubs, chains and hosts. */
 export interface ClaimWorld extends Terms {
   readonly database: Queryable
   readonly social: Pick<SocialIndex, 'verifications' | 'profile'>
-  /** Other hubs, which must not contradict. */
+  /** Other hubs; one that answers and lacks a verification's message contradicts it. */
   readonly witnesses: readonly Witness[]
   readonly registries: Registries
   readonly wallets: Wallets
@@ -42,8 +45,8 @@ export interface ClaimWorld extends Terms {
 }
 
 /**
- * One method of proving who says what `action` names. Decoding looks at the body alone: its shape, that it names the fid, that it was made for
- * this service. Throws ApiError.
+ * Decoder of one method of proof for an action. It looks at the body alone: its shape, that it names the fid, that it
+ * was made for this service. Throws ApiError.
  */
 export type Decode = (body: ClaimBody, fid: number, world: ClaimWorld, action: ClaimAction) => DecodedProof
 
@@ -51,13 +54,13 @@ export interface DecodedProof {
   readonly nonce: string
   /** The time that was signed, as sent; undefined when the proof itself carries none. */
   readonly timestamp: string | undefined
-  /** Two proofs are the same when this text is. */
+  /** Canonical text of the proof: two proofs are the same exactly when these are equal. */
   readonly identity: string
-  /** Whom we would have to ask; counted by the claim limiter. */
+  /** Host that verifying would fetch from, counted by the claim limiter; absent: none. */
   readonly host?: string
   /**
-   * The signature, then the world: the verified set, the key registry, the manifest. Throws ApiError when the proof
-   * does not hold, any other error when somebody we must ask does not answer.
+   * Checks the signature, then asks hubs, registries and hosts. Throws ApiError when the proof does not hold, any other
+   * error when a source does not answer.
    */
   verify(): Promise<VerifiedProof>
 }
@@ -70,14 +73,14 @@ export interface VerifiedProof {
   /** The fid's verified set now, lowercase, sorted. */
   readonly verifiedAddresses: readonly string[]
   readonly hostLink: string | null
-  /** Signed by the address that holds the account, which no claim is. */
+  /** Whether the FID's custody address signed it; false for every claim. */
   readonly byCustody: boolean
   /** SHA-256 of the manifest as it was fetched; null for proofs without one. */
   readonly manifestSha256: Buffer | null
 }
 
 const { least, most } = claimLimits.nonceCharacters
-/** A nonce of the claimant's choice. */
+/** Form of a nonce, which the claimant chooses. */
 export const nonceForm = new RegExp(`^[A-Za-z0-9]{${least},${most}}$`)
 export const nonceText = z.string('must be a string').regex(nonceForm, `must be ${least} to ${most} letters and digits`)
 
@@ -88,7 +91,7 @@ export const timestampText = z
     'must be ISO 8601 with a zone, such as 2026-11-20T04:00:00.000Z',
   )
 
-/** Throws ERR_PAYLOAD_INVALID naming every field that is wrong; `within` is what the paths begin with. */
+/** Throws ERR_PAYLOAD_INVALID naming every field that is wrong; `within`: prefix of the paths, empty for the body. */
 export function parseFields<S extends z.ZodType>(schema: S, value: unknown, within = ''): z.output<S> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -120,8 +123,8 @@ export function checkWindow(
 }
 
 /**
- * The FID's verifications as the network tells them now. Throws NoAnswer, also when one of the messages is forged:
- * whoever shows one is not to be believed about the others either.
+ * The FID's verifications as the hub gives them now. Throws NoAnswer, also when one of the messages is forged: a hub
+ * that serves one is not believed about the others either.
  */
 export async function verificationsOf(
   { social, now }: Pick<ClaimWorld, 'social' | 'now'>,
@@ -136,7 +139,7 @@ export async function verificationsOf(
   return verifications
 }
 
-/** The verified set as the network tells it now, lowercase, sorted. Throws NoAnswer. */
+/** The FID's verified addresses as the hub gives them now, lowercase, sorted. Throws NoAnswer. */
 export async function verifiedSet(world: Pick<ClaimWorld, 'social' | 'now'>, fid: number): Promise<Hex[]> {
   return addressesOf(await verificationsOf(world, fid))
 }

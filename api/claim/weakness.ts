@@ -9,9 +9,9 @@ import { walletChains } from '../../trust/verification-claim.ts'
 import type { ClaimWorld } from './verifier.ts'
 
 /**
- * Why a verification cannot carry a claim; undefined: it can. Its message, the address's own signature and the place of
- * the message's key must hold, the last as far as the registry can be asked; and the FID must not have changed hands
- * since: verifications and app keys of whoever had it before stay on the network.
+ * Why a verification cannot carry a claim; undefined: it can. Its message, the address's own signature and, where the
+ * registry can be asked, the message's key must hold. The FID must not have changed hands since: verifications and app
+ * keys of its previous owner stay on the network.
  *
  * Throws when a chain that has to be asked does not answer.
  */
@@ -49,7 +49,7 @@ export async function weaknessOf(
   return contradictionOf(toHex(message.hash), fid, world)
 }
 
-/** Another hub, as new as the network, that does not know a message. One that does not answer contradicts nobody. */
+/** Problem when another, up-to-date hub lacks the message; undefined: none does. Hubs without an answer are ignored. */
 async function contradictionOf(hash: Hex, fid: number, { witnesses, now }: ClaimWorld): Promise<string | undefined> {
   const testimonies = await Promise.all(witnesses.map(({ testify }) => testify(fid, new Date(now()))))
   const against = testimonies.findIndex((testimony) => testimony.kind === 'says' && !testimony.hashes.has(hash))

@@ -50,14 +50,14 @@ const manifestShape = z.object({
   accountAssociation: z.unknown().optional(),
 })
 
-/** What a host publishes to withdraw. */
+/** Shape of the manifest that a host publishes to withdraw a claim. */
 const withdrawalShape = manifestShape.omit({ addresses: true }).extend({ withdrawn: z.literal(true, 'must be true') })
 
 type Said = Omit<z.output<typeof manifestShape>, 'addresses'> & { readonly addresses?: readonly string[] }
 
 const manifestTimeoutMs = 4_000
 
-/** A document on the claimant's host that names the fid and its addresses. */
+/** Proof by a manifest on the claimant's host that names the fid and its addresses. */
 export const decodeWellKnown: Decode = (body, fid, world, action) => {
   const { host, nonce } = parseFields(request, body)
   return {
@@ -83,13 +83,13 @@ export const decodeWellKnown: Decode = (body, fid, world, action) => {
 interface Subject {
   readonly fid: number
   readonly host: string
-  /** Undefined: whichever the manifest has. */
+  /** Nonce that the manifest must have, if it has one; undefined: any. */
   readonly nonce: string | undefined
 }
 
 /**
- * Fetches the manifest of a host and checks it against what the network says now. Throws the ApiError of a claim that it
- * could not carry, another error when somebody who has to be asked does not answer.
+ * Fetches the manifest of a host and checks it against what the hub says now. Throws the ApiError that a claim with it
+ * would get, any other error when a source does not answer.
  */
 export async function verifyManifest({ fid, host, nonce }: Subject, world: ClaimWorld, action: ClaimAction) {
   const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
@@ -145,7 +145,7 @@ async function unprovenAmong(
   return unproven
 }
 
-/** Plain http is for hosts the operator named, which are his own and have no certificates. */
+/** `http` only for hosts that the operator allowed, which are his own and have no certificates. */
 function schemeOf(host: string, { egressAllow }: ClaimWorld): 'http' | 'https' {
   return egressAllow.has(host) && !host.endsWith(':443') ? 'http' : 'https'
 }
@@ -165,7 +165,7 @@ async function fetchManifest(url: string, host: string, { door }: ClaimWorld) {
   }
 }
 
-/** One detail for every failure: telling a blocked address from a closed port would map our own network. */
+/** Error of a fetch, with the same detail for every cause: else a client could map our network by the differences. */
 function unreadable(url: string, host: string, cause?: Error): ApiError {
   const detail = `there must be a JSON document at ${url}, without redirects`
   return new ApiError('ERR_MANIFEST_FETCH_FAILED', detail, { host }, { cause })

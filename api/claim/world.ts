@@ -16,30 +16,30 @@ interface HubAddress {
 interface WorldSettings {
   readonly chains: Readonly<Record<ChainName, Pick<ChainSettings, 'id' | 'rpc' | 'social'>>>
   readonly hub: HubAddress
-  /** Asked whether they know the same; default: none. */
+  /** Hubs asked as witnesses whether they know the same messages; default: none. */
   readonly otherHubs?: readonly HubAddress[]
   readonly egressAllow: EgressAllow
   readonly serviceName: string
   readonly siteUrl: string
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** For hosts that have to resolve without name servers. */
+  /** Replaces DNS resolution of hosts; default: the system's. */
   readonly lookup?: DoorOptions['lookup']
 }
 
-/** Whom claims are checked with. */
+/** The clients of hubs, chains and hosts that claims are checked with. */
 type Witnesses = Pick<ClaimWorld, 'social' | 'witnesses' | 'registries' | 'wallets' | 'door'> & {
   close(): Promise<void>
 }
 
-/** A claimant waits for the answer, and other questions are asked before and after this one. */
+/** Timeout of one hub request. It is short: a claimant waits, and a claim takes several requests. */
 const hubTimeoutMs = 3_000
-/** A claimant is waiting too; the attempts a host gets are bounded by the claim limiter. */
+/** Pace of requests to one host, short for the waiting claimant; the claim limiter bounds attempts per host. */
 const politeness = { intervalMs: 100, maxWaiting: 6, maxWaitMs: 2_000 }
 
 /**
- * Which claims this installation cannot judge, for want of a node to ask; a line each. Such a claim is a failure of
- * ours (500), logged with the reason.
+ * Warnings for the log, a line for each chain without a node: the claims that cannot be judged without it. Such a claim
+ * gets 500, logged with the reason.
  */
 export function claimsWithoutWitness(chains: WorldSettings['chains']): string[] {
   return Object.entries(chains)
@@ -53,7 +53,7 @@ export function claimsWithoutWitness(chains: WorldSettings['chains']): string[] 
     })
 }
 
-/** Connects when first asked; nothing is asked for being created. */
+/** Creates the clients; each connects at its first request. */
 export function createWitnesses(settings: WorldSettings): Witnesses {
   const { chains, egressAllow, serviceName, siteUrl, lookup } = settings
   const proofs = createProofWorld(chains)

@@ -1,7 +1,7 @@
 import type { AddressFacts, FidFacts, VerificationFact } from '../../db/queries/read/explain.ts'
 import type { AddressExplanation, AgentExplanation, ExplainedRule } from '../schemas/explain.ts'
 
-/** The rules of docs/rules.md 6, each with what was found and what would make it hold. */
+/** Explains why an account is or is not listed: each rule of docs/rules.md 6, what was found, what would fulfil it. */
 export function explainFid(fid: number, facts: FidFacts): AgentExplanation {
   const { agent_status, verifications, is_queued, sources, chains } = facts
   const rules = [

@@ -17,7 +17,7 @@ const files = {
 /** Cache lifetime of files that change only with a new version of the program. */
 const maxAgeSeconds = 300
 
-/** Files the pages load, each read once. */
+/** Routes of the static files that pages load; each file is read once, at the start. */
 export function assets(): Router {
   const router = Router({ caseSensitive: true })
   for (const [name, type] of Object.entries(files)) {
@@ -29,7 +29,7 @@ export function assets(): Router {
   return router
 }
 
-/** The chains' colours, of the chain table. */
+/** CSS rules with the colour of each chain, from the chain table. */
 function hues(): string {
   return chainNames.map((name) => `.chain.${name} { --hue: ${chainOf(name).hue} }\n`).join('')
 }

@@ -29,7 +29,7 @@ const query = z.object({
 })
 type Asked = z.output<typeof query>
 
-/** `/leaderboard`: the agents that were paid most; unlike the API's, without what they paid themselves unless asked for. */
+/** `/leaderboard`: the agents that were paid most. Unlike the API, it leaves out self-payments by default. */
 export function leaderboardPage(world: World): Route {
   return page({
     path: '/leaderboard',
@@ -40,7 +40,7 @@ export function leaderboardPage(world: World): Route {
     async view(asked) {
       const kept = await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(inputOf(asked)))
       if (!kept) return undefined
-      // Before the first round of counting nothing is kept; what is counted at once is there.
+      // Before the job has counted once, stored rankings are empty; by settlements on all chains it is counted live.
       const isCounted = kept.count > 0 || asked.chain?.length === 0 || (await areRankingsCounted(world.database))
       const isPlain = !isCounted && asked.by === 'settlements' && asked.chain === null
       const plain = { period: asked.period, limit: `${ranked}` }
@@ -55,7 +55,7 @@ export function leaderboardPage(world: World): Route {
   })
 }
 
-/** The parameters of the API. */
+/** Query of the API's leaderboard for what the page was asked. */
 function inputOf({ period, by, chain, self }: Asked): Record<string, string> {
   const [name] = chain ?? []
   return {
@@ -70,7 +70,7 @@ function inputOf({ period, by, chain, self }: Asked): Record<string, string> {
 
 interface Moment {
   readonly now: number
-  /** Whether the job has counted anything yet; what is counted at once counts what agents paid themselves. */
+  /** Whether the job has counted once; a ranking counted live instead includes self-payments. */
   readonly isCounted: boolean
 }
 
@@ -114,7 +114,7 @@ ${
 }`
 }
 
-/** Ranks won or lost; nothing where there is nothing to compare with. */
+/** Ranks won or lost since `compared`; false without a time to compare with, or without a change. */
 function moved({ rank_change: change }: Ranking['agents'][number], compared: string | null): Html | false {
   if (compared === null) return false
   if (change === null || change === undefined) return html`<span class="moved" title="Was not ranked then">new</span>`

@@ -33,14 +33,14 @@ interface PagesDeps {
   readonly sources: Sources
   /** Shared with the API: a page and the API show the same answer. */
   readonly cache: Cache<Content>
-  /** What a request has to pass before anything is asked for it. */
+  /** Handlers that admit or refuse a request for a page before any work for it. */
   readonly budget: readonly RequestHandler[]
-  /** What a request for a picture of a page has to pass before anything is asked for it. */
+  /** Handlers that admit or refuse a request for a profile picture before any work for it. */
   readonly pictureBudget: readonly RequestHandler[]
-  /** Where pictures of others are fetched from; absent: letters stand for all. */
+  /** Fetches profile pictures from their hosts; undefined: every agent is shown by its initial. */
   readonly pictures: PictureDoor | undefined
   readonly painter: Painter | undefined
-  /** Absent: the service takes no claims. */
+  /** Looks at the manifests of hosts for the claim page; undefined: the service takes no claims. */
   readonly lookAtManifest: ManifestLook | undefined
   readonly onRead: CacheObserver
   readonly log: Logger
@@ -89,27 +89,27 @@ export function pageRoutes(deps: PagesDeps): Router {
   return router
 }
 
-/** Where programs look that do not read pages. */
+/** Redirect from the default paths where browsers look for an icon. */
 const toIcon: RequestHandler = (_req, res) => {
   res.set('Cache-Control', 'public, max-age=86400').redirect(301, '/assets/icon.svg')
 }
 
-/** The page itself has one address. */
+/** Redirects a path with a trailing slash to the one without: a page has one address. */
 const dropSlash: RequestHandler = (req, res) => {
   const query = req.originalUrl.slice(req.path.length)
   res.set('Cache-Control', 'public, max-age=300').redirect(301, req.path.slice(0, -1) + query)
 }
 
-/** Prefixes under which programs ask. */
+/** Matches paths of the API and of other interfaces for programs. */
 const forPrograms = /^\/(api|data|graphql|mcp|openapi\.json)(\/|$)/
 
-/** Who follows a mistyped link in a browser gets a page; whoever does not ask for one, what the API says. */
+/** Answers an unknown path with a page when the client accepts HTML; else the API's 404 follows. */
 const missPage: RequestHandler = (req, res, next) => {
   if (forPrograms.test(req.path) || !req.get('Accept')?.includes('text/html')) return next()
   givePagePolicy(req, res, () => refusePath(req, res, next))
 }
 
-/** People ask with GET; who asks otherwise is a program and gets what the API says. */
+/** Answers errors of GET and HEAD with a page; any other method is a program's and gets the API's error. */
 function forReaders(answerPage: ErrorRequestHandler): ErrorRequestHandler {
   return (cause, req, res, next) => {
     if (req.method === 'GET' || req.method === 'HEAD') answerPage(cause, req, res, next)

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 
-/** What a page may load: its style sheet, pictures and scripts, all from here. Nothing of anybody else, nothing inline. */
+/** Content-Security-Policy of a page: styles, pictures and scripts of this origin; no other origin, nothing inline. */
 const page = [
   "default-src 'none'",
   "style-src 'self'",
@@ -11,7 +11,7 @@ const page = [
   "frame-ancestors 'none'",
 ]
 
-/** A page whose script asks for more, of this service alone. */
+/** Content-Security-Policy of a page whose script also sends requests, to this origin alone. */
 const asking = [...page, "connect-src 'self'"]
 
 const give =
@@ -25,5 +25,5 @@ const give =
 
 export const givePagePolicy = give(page)
 export const giveAskingPolicy = give(asking)
-/** Smart wallets open a window of theirs and talk to the page through it. */
+/** Policy of the claim page: smart wallets open a popup and talk to the page through its opener. */
 export const giveClaimPolicy = give(asking, 'same-origin-allow-popups')

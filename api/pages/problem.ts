@@ -6,12 +6,12 @@ import { htmlType } from './parts/page.ts'
 import { searchBox } from './parts/search-box.ts'
 import { sentence } from './parts/text.ts'
 
-/** What a person is told when there is no page to show. */
+/** Writes the HTML page for an error. */
 export function answerProblem(site: Site): (res: Response, error: ApiError) => void {
   return (res, error) => {
     const { status } = error
     const title = titleOf(status)
-    // Of no section: none is marked as the one where the reader is.
+    // An empty path marks no section of the navigation as the current one.
     const head = { title, description: title, path: '', unlisted: true }
     const reason =
       status >= 500 ? 'It is not your request. Please try again in a minute.' : sentence(`${error.body.detail}`)
@@ -25,7 +25,7 @@ export function answerProblem(site: Site): (res: Response, error: ApiError) => v
         head,
         html`<section class="hero"><h1>${title}</h1><p class="lead">${reason}</p>
 ${
-  // Any other page would be one too many as well.
+  // After a 429 no links: any other page would be refused as well.
   status !== 429 &&
   html`${searchBox()}
 <p>Or see <a href="/">all agents</a>, and <a href="/explain${asked !== undefined && `?q=${asked}`}">${asked === undefined ? 'why one is not listed' : `why FID ${asked} is not listed`}</a>.</p>`

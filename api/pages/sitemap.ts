@@ -4,7 +4,7 @@ import { listedAgents } from '../../db/queries/read/sitemap.ts'
 import { type Html, html } from '../http/html.ts'
 import { type Route, route, type Sources } from '../http/route.ts'
 
-/** Addresses a part; the protocol allows 50,000 and 50 MB. */
+/** URLs in one part of the sitemap; the protocol allows 50,000 and 50 MB. */
 const partSize = 20_000
 const mostParts = 50_000
 
@@ -12,10 +12,10 @@ const own = ['/', '/leaderboard', '/network', '/status', '/explain', '/claim', '
 const xml = 'application/xml; charset=utf-8'
 const namespace = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 
-/** For search engines: robots.txt names the sitemap, which names its parts (sitemaps.org, 0.9). */
+/** Routes for search engines: robots.txt names the sitemap, which names its parts (sitemaps.org, 0.9). */
 export const sitemaps: readonly Route[] = [
   forEngines('/robots.txt', 'text/plain; charset=utf-8', async (_part, { siteUrl }) =>
-    // One address for each combination of filters: engines would never see the end of it.
+    // No queries: there is a URL for each combination of filters, more than an engine could ever crawl.
     ['User-agent: *', 'Disallow: /api/', 'Disallow: /*?', '', `Sitemap: ${siteUrl}/sitemap.xml`, ''].join('\n'),
   ),
   forEngines('/sitemap.xml', xml, async (_part, { database, siteUrl }) => {
@@ -69,7 +69,7 @@ function forEngines(
   })
 }
 
-/** From 1; undefined: there is no such part. */
+/** Number of a part of the sitemap, from 1; undefined: the text is no such number. */
 function readPart(text: string | undefined): number | undefined {
   const part = /^[1-9][0-9]{0,4}$/.test(text ?? '') ? Number(text) : undefined
   return part !== undefined && part <= mostParts ? part : undefined

@@ -76,7 +76,7 @@ function chainTable({ chains: all, erc8004_supply: supply }: Stats): Html {
   return table('Chains', ['Chain', 'Head', 'Indexed', 'Final', 'Behind by', 'Identities'], all.map(row))
 }
 
-/** Rows of cells, the first of each what it is about: on a narrow page every cell says under which name it stands. */
+/** Table whose first cell of each row is its header; on a narrow page each cell shows the name of its column. */
 function table(title: string, [first, ...names]: readonly string[], rows: readonly (readonly Html[])[]): Html {
   const id = title.toLowerCase()
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>

@@ -6,7 +6,7 @@ import { addressParameter, fidParameter } from '../http/parameters.ts'
 import { installationOf, json, route } from '../http/route.ts'
 import { agentBatch, agentFieldsBatch, profile } from '../schemas/profile.ts'
 
-/** Separated by commas, each once. */
+/** Query parameter with a list separated by commas, duplicates removed. */
 function listParameter(description: string) {
   return z
     .unknown()

@@ -23,7 +23,7 @@ export const bulk = route({
       installation: installationOf({ chains, baseUrl }),
       leftOut: (fid, cause) => leftOut('bulk', fid, cause),
     })
-    // Unchanged content keeps its time, and so its bytes and its entity tag: mirrors need not fetch it again.
+    // Unchanged content keeps its `generated_at`, and so its bytes and ETag: mirrors need not fetch it again.
     const sha256 = createHash('sha256').update(`${total} ${agents}`).digest()
     const generatedAt = await firstProduced(primary, { name: 'agents.json', sha256, now: new Date(now()) })
     const head = {

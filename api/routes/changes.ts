@@ -12,7 +12,7 @@ const claimSha256 = z
   .nullable()
   .meta({ description: 'Of the newest event of its claims, each of which has the hash of the one before.' })
 
-/** A line of the answer. */
+/** One line of /data/changes.ndjson: an agent's new row, or that it is listed no more. */
 export const changeLine = z.union([
   z.strictObject({ seq: count, kind: z.literal('upsert'), fid, agent: leanRow, claim_sha256: claimSha256 }),
   z.strictObject({ seq: count, kind: z.literal('delist'), fid, claim_sha256: claimSha256 }),

@@ -27,7 +27,7 @@ import { discoveryList, discoverySelection } from '../schemas/discovery.ts'
 import { leanFields } from '../schemas/lean-row.ts'
 
 const freshSeconds = 5
-/** A total holds until an agent changes; those of former moments are not asked for again. */
+/** Cache lifetime of a total. Its key has the number of the newest change, so an outdated total is never read. */
 const totalFreshSeconds = 60
 
 export const claimedParameter = wordParameter(['all', 'claimed', 'unclaimed'], 'all', 'Claim status.')
@@ -47,7 +47,7 @@ export const discoveryQuery = z.object({
   limit: integerParameter(rowLimits.discovery, 'Rows a page.'),
 })
 
-/** Filters that agents are counted by as well. */
+/** Filters by which /api/discovery/facets also counts agents. */
 export const facetFilters = {
   chain: discoveryQuery.shape.chain,
   claimed: claimedParameter,
@@ -138,18 +138,18 @@ export const discovery = route({
   },
 })
 
-/** How soon a change of any agent is noticed by `noticedChange`, in milliseconds. */
+/** How long `noticedChange` caches its number, milliseconds. */
 const noticeMs = 5_000
 
-/** Number of the newest change of any agent, as of some seconds ago. */
+/** Number of the newest change of any agent, up to `noticeMs` old. */
 export async function noticedChange({ database, totals }: Sources): Promise<number> {
   const count = async () => ({ total: await newestChange(database), bytes: 0 })
   return (await totals.get('newest change', noticeMs, count)).value?.total ?? 0
 }
 
 /**
- * The total of a filter is the same for all its pages and sorts, and until an agent changes: counting is the more expensive
- * half. Of what most filters are made of, agents are counted once for all of them.
+ * Total of a filter, cached for all its pages and sorts until an agent changes, as counting is the expensive half. For
+ * the common filters one grouped count, cached by `q`, serves all of their combinations.
  */
 async function countOnce(filter: DiscoveryFilter, change: number, sources: Sources): Promise<DiscoveryTotal> {
   const { database } = sources

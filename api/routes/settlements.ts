@@ -30,7 +30,7 @@ export const settlementFilters = {
   until: timeFilter('ISO 8601 with a zone, exclusive.'),
   final: flagFilter('Whether it is at or below the finalized block.'),
 }
-/** How a list of settlements is read. */
+/** Paging parameters of every list of settlements. */
 export const settlementPaging = {
   limit: integerParameter(rowLimits.settlements, 'Rows at most.'),
   order: wordParameter(['desc', 'asc'], 'desc', 'Newest or oldest first.'),
@@ -43,7 +43,7 @@ interface Amounts {
   readonly max_amount: string | null
 }
 
-/** Filters of settlements as the statements take them: amounts in base units. */
+/** A filter with its bounds on amounts converted from dollars to base units, as the statements take them. */
 export function inBaseUnits<T extends Amounts>(filter: T): T {
   const units = (dollars: string | null) => (dollars === null ? null : baseUnits(dollars))
   return { ...filter, min_amount: units(filter.min_amount), max_amount: units(filter.max_amount) }
@@ -87,7 +87,7 @@ export const settlements = route({
     })
     if (!page) return undefined
     const fields = { fid: `${fid}`, count: `${page.count}`, settlements: page.rows }
-    // A search that ended early says where to go on, whoever asks: a short list is no end.
+    // A search cut short gives a cursor even if none was asked for: a short list does not mean the end.
     if (cursor === undefined && !page.isCut) return objectText(withSince(fields, page))
     const url = `${baseUrl}/api/agent/${fid}/settlements`
     return pagedBody(list, page, { fields, url, query: { ...asked, order, limit } })

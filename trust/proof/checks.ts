@@ -9,11 +9,11 @@ import { decodeVerification, encodeMessageData, messageTypes, type VerificationA
 import { checkKeyClaim, claimDigest, walletChains } from '../verification-claim.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, proofSchema, type Statement } from './proof.ts'
 
-/** One check and how it ended; `unknown`: somebody has to be asked for it; `unanswered`: who was asked failed. */
+/** One check and its outcome. `unknown`: it needs a chain or hub that was not asked; `unanswered`: asking it failed. */
 export interface CheckLine {
   readonly name: string
   readonly outcome: Outcome | 'unanswered'
-  /** Why it did not hold, who has to be asked, or what came instead of an answer. */
+  /** Why the check failed, whom to ask for it, or the error instead of an answer. */
   readonly detail?: string
 }
 
@@ -21,7 +21,7 @@ const mainnet = 1
 
 /**
  * Every check of a proof that works offline: digests, signatures, and that all parts name one FID and one service.
- * A part that is malformed has failed; nothing is thrown.
+ * A malformed part counts as `failed`; it never throws.
  */
 export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {
   if (!hasParts(proof)) return [{ name: 'the proof has its parts', outcome: 'failed' }]
@@ -42,7 +42,7 @@ export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {
   return [...(await Promise.all(parts)), ...(await Promise.all(addresses)).flat(), ...(await checkStatement(proof))]
 }
 
-/** A key that is on no chain: the message that added it, and the custody address's signature in it. */
+/** Checks the message that added a key off the chain, and the address's signature in it. */
 async function checkKeyAdd(fid: number, { key, key_add: given }: KeyPlace): Promise<CheckLine> {
   const name = `${key}: an address signed that it is a key of the FID`
   if (!given) return { name, outcome: 'unknown', detail: 'there is the service’s word alone' }
@@ -66,7 +66,7 @@ async function checkKeyAdd(fid: number, { key, key_add: given }: KeyPlace): Prom
   })
 }
 
-/** A key that was removed off the chain: by the custody address's signature, or by its own. */
+/** Checks the message that removed a key off the chain: signed by the custody address, or by the key itself. */
 function checkKeyRemove(fid: number, { key, key_remove: given }: KeyPlace): Promise<CheckLine> {
   return line(`${key}: the message that removed it is signed`, async () => {
     if (!given) return false
@@ -96,7 +96,7 @@ function envelopeOf(message: NonNullable<AddressProof['message']>): Envelope {
   }
 }
 
-/** Whether the lists are there that every check goes through; what stands in them is for the checks. */
+/** Whether a proof has the lists that the checks iterate over; their content is not looked at. */
 export function hasParts(proof: ClaimProof): boolean {
   const lists = [proof?.address_proofs, proof?.keys, proof?.history]
   return lists.every((list) => Array.isArray(list) && list.every((part) => part !== null && typeof part === 'object'))
@@ -110,7 +110,7 @@ async function line(name: string, holds: () => boolean | Promise<boolean>): Prom
   }
 }
 
-/** The message's envelope, its fields against those shown, and the address's own signature. */
+/** Checks an address: the message's envelope, its bytes against the fields shown, the address's own signature. */
 async function checkAddress({ fid, keys }: ClaimProof, proof: AddressProof): Promise<CheckLine[]> {
   const { address, message, verification, verdict } = proof
   if (!message || !verification) {

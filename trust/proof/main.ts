@@ -35,11 +35,11 @@ async function checkItself(): Promise<CheckLine[]> {
 }
 
 async function check(proof: ClaimProof): Promise<CheckLine[]> {
-  const { checkOffline, hasParts } = await import('./checks.ts') // what verifies signatures: --help is to be quick
+  const { checkOffline, hasParts } = await import('./checks.ts') // loaded late: --help needs no signature library
   const { checkOnline } = await import('./online.ts')
   const online = hasParts(proof) ? await checkOnline(proof, { rpc, hubs }) : []
   const asked = new Set(online.map(({ name }) => name))
-  const offline = (await checkOffline(proof)).filter(({ name }) => !asked.has(name)) // what a chain has to say, it says once
+  const offline = (await checkOffline(proof)).filter(({ name }) => !asked.has(name)) // online lines replace them
   return [...offline, ...online]
 }
 

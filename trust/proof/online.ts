@@ -2,7 +2,7 @@ import { createPublicClient, type Hex, hashMessage, http, keccak256, numberToHex
 import type { CheckLine } from './checks.ts'
 import type { ClaimProof, Statement } from './proof.ts'
 
-/** Whom a reader of a proof wants to have asked. */
+/** Nodes and hubs that the reader of a proof chose to ask. */
 interface Askable {
   /** JSON-RPC addresses by chain id. */
   readonly rpc: ReadonlyMap<number, string>
@@ -10,9 +10,9 @@ interface Askable {
   readonly hubs: readonly string[]
 }
 
-/** Nobody is waited for longer, in milliseconds. */
+/** Timeout of a request to a node or hub. */
 const timeoutMs = 20_000
-/** A hub's page of verifications may be so long; a FID has 25 at most. */
+/** Most bytes of a hub's page of verifications; a FID has 25 verifications at most. */
 const mostPageBytes = 1024 * 1024
 
 const registry = parseAbi([
@@ -21,10 +21,10 @@ const registry = parseAbi([
   'function custodyOf(uint256 fid) view returns (address)',
 ])
 const wallet = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
-/** What a contract wallet answers when a signature is its own. Source: ERC-1271. */
+/** Value by which a contract wallet confirms a signature. Source: ERC-1271. */
 const yes = '0x1626ba7e'
 
-/** Checks that need a chain or a hub; `unknown` for those nobody was named for, `unanswered` where those who were failed. */
+/** Checks that need a chain or a hub: `unknown` where the reader named none, `unanswered` where asking it failed. */
 export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<CheckLine[]> {
   const lines = [
     ...proof.keys
@@ -131,7 +131,7 @@ async function custodyOf(client: Client, contract: string, fid: number): Promise
   return (await client.readContract(asked)).toLowerCase()
 }
 
-/** Source: farcasterxyz/contracts, KeyRegistry: Add(uint256 fid, uint32 keyType, bytes key, bytes, uint8, bytes). */
+/** Event Add(uint256 fid, uint32 keyType, bytes key, bytes, uint8, bytes) of farcasterxyz/contracts, KeyRegistry. */
 const addTopic = '0x7d285df41058466977811345cd453c0c52e8d841ffaabc74fc050f277ad4de02'
 /** Event of the KeyRegistry: Remove(uint256 fid, bytes key, bytes). */
 const removeTopic = '0x09e77066e0155f46785be12f6938a6b2e4be4381e59058129ce15f355cb96958'
@@ -139,7 +139,7 @@ const removeTopic = '0x09e77066e0155f46785be12f6938a6b2e4be4381e59058129ce15f355
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const topicOf = (number: number) => numberToHex(number, { size: 32 })
 
-/** Where a proof says that a log is. */
+/** Position of a log according to a proof; `block_hash` absent: not stated. */
 interface LogPlace {
   readonly block_number: number
   readonly block_hash?: string
@@ -147,7 +147,7 @@ interface LogPlace {
   readonly log_index: number
 }
 
-/** Whether a log with these topics is where a proof says; undefined: whatever it has there. */
+/** Whether the contract's log at this position has these topics; a topic of undefined matches any. */
 async function isAt(
   client: Client,
   contract: string,
@@ -162,7 +162,7 @@ async function isAt(
   return log.address.toLowerCase() === contract && topics.every(isTopic)
 }
 
-/** Ends a signature of a contract that is not there yet. Source: ERC-6492. */
+/** Last 32 bytes of a signature by a contract that is not deployed yet, hex. Source: ERC-6492. */
 const undeployedMark = '6492'.repeat(16)
 
 async function saysYes(client: Client, address: string, hash: Hex, signature: Hex): Promise<boolean> {

@@ -2,7 +2,7 @@ import { type Json, jsonSha256 } from '../canonical-json.ts'
 import type { SealedClaimEvent } from '../claim-event.ts'
 
 /**
- * Everything a stranger needs to check a claim without asking us: what was signed, by whom, and what stands behind each
+ * Everything a stranger needs to check a claim without asking us: what was signed, by whom, and the evidence for each
  * signer. Bytes are 0x hex, times ISO 8601 with milliseconds and Z.
  */
 export interface ClaimProof {
@@ -12,7 +12,7 @@ export interface ClaimProof {
   readonly site_url: string
   readonly fid: number
   readonly method: string
-  /** With FID and method it names the claim. */
+  /** Nonce of the claim, which FID, method and nonce identify. */
   readonly nonce: string
   readonly state: 'live' | 'suspended' | 'ended'
   readonly claimed_at: string
@@ -22,7 +22,7 @@ export interface ClaimProof {
   readonly address_proofs: readonly AddressProof[]
   readonly keys: readonly KeyPlace[]
   readonly custody: Custody | null
-  /** Hubs that were asked: the one that is followed, and witnesses. */
+  /** Hubs that were asked: the one the directory follows, and witnesses. */
   readonly sources: readonly HubWord[]
   /** All events of the FID's claims, the oldest first. */
   readonly history: readonly SealedClaimEvent[]
@@ -34,9 +34,9 @@ interface HubWord {
   readonly operator: string
   readonly witness: boolean
   readonly asked_at: string
-  /** `believed`, or why what it says did not count then. */
+  /** `believed`, or why the hub's answers did not count at that time. */
   readonly standing: string
-  /** Of the messages of the addresses, those that it has, and those that it lacks; in neither: it was not asked. */
+  /** Hashes of the addresses' messages that the hub has, or lacks; in neither list: it was not asked about it. */
   readonly has: readonly string[]
   readonly lacks: readonly string[]
 }
@@ -84,20 +84,20 @@ export interface AddressProof {
   readonly first_seen_at: string
   /** Signed before the FID's last transfer, so not by its owner of today. */
   readonly before_custody: boolean
-  /** What a contract wallet answered, on which block of its chain; null: a key signed, or it was not asked. */
+  /** Answer of a contract wallet, at which block of its chain; null: a key signed, or it was not asked. */
   readonly wallet: {
     readonly chain_id: number
     readonly block_number: number
     readonly block_hash: string
-    /** SHA-256 of its code then; null: there was none yet. */
+    /** SHA-256 of the wallet's code at that block; null: it was not deployed yet. */
     readonly code_sha256: string | null
-    /** ERC-1271, or ERC-6492 for one that was not there yet. */
+    /** ERC-1271, or ERC-6492 for a wallet that was not deployed yet. */
     readonly standard: '1271' | '6492'
     readonly answer: string
   } | null
 }
 
-/** A log on a chain. */
+/** Position of a log on a chain. */
 interface LogPlace {
   readonly block_number: number
   readonly block_hash: string
@@ -130,29 +130,29 @@ interface KeyRemoveProof {
   readonly message: KeyAddProof['message']
   readonly timestamp: number
   readonly signature: string
-  /** 1: of the custody address; 2: of the key itself. */
+  /** Who signed the removal. 1: the custody address; 2: the key itself. */
   readonly signature_type: number
   readonly nonce: number
   readonly deadline: number
-  /** Null: the key itself. */
+  /** Address that signed the removal; null: the key itself did. */
   readonly signed_by: string | null
 }
 
 export interface KeyPlace {
   readonly key: string
-  /** Who says that it is the FID's: the KeyRegistry, or a message that its custody address signed. */
+  /** What makes it the FID's key: `chain`, the KeyRegistry; `offchain`, a message that the custody address signed. */
   readonly source: 'chain' | 'offchain'
-  /** What the KeyRegistry answers; null: it was not asked. */
+  /** State in the KeyRegistry, 1 added or 2 removed; null: an off-chain key. */
   readonly state: number | null
   readonly chain_id: number
   readonly contract: string
-  /** Log that added it, and that removed it; null: none, or not found. */
+  /** Logs that added and removed the key; null: none, or not found. */
   readonly add: LogPlace | null
   readonly remove: LogPlace | null
-  /** FID of the app that asked for it; null: not known. */
+  /** FID of the app that requested the key; null: not known. */
   readonly request_fid: number | null
   readonly key_add: KeyAddProof | null
-  /** Null: no message removed it; what it signed before one did still stands. Absent in proofs of before this was shown. */
+  /** Message that removed the key; what it signed before still counts. Null: none did; absent in older proofs. */
   readonly key_remove?: KeyRemoveProof | null
 }
 
@@ -167,7 +167,7 @@ interface Custody {
     readonly log_index: number
     readonly kind: string
   } | null
-  /** The block at which the registry said so; null: it was not asked since the last change. */
+  /** Block at which the registry confirmed the address; null: not asked since the last change of custody. */
   readonly read_at: { readonly block_number: number; readonly block_hash: string } | null
 }
 

@@ -1,12 +1,12 @@
-/** A message about an address, as it was known when a claim was accepted. */
+/** Verification of an address, as the database knew it when a claim was accepted. */
 interface ProvingMessage {
   readonly address: string
-  /** As the hub gave it; null: there was none that could be kept. */
+  /** Message as JSON, as the hub gave it; null: there was none that could be stored. */
   readonly message: unknown
   readonly verdict: string | null
   readonly first_seen_at: string
   readonly before_custody: boolean
-  /** What its contract wallet answered when it was asked last; null: it is none, or was not asked. */
+  /** Last answer of the address's contract wallet; null: the address is a key, or was not asked. */
   readonly wallet: {
     readonly block_number: number
     readonly block_hash: string
@@ -15,19 +15,19 @@ interface ProvingMessage {
   } | null
 }
 
-/** A key that signed, and where it stands. */
+/** A key that signed messages or the claim, and what made it the FID's key. */
 interface ProvingKey {
-  /** Lowercase hex with 0x. */
+  /** Public key, lowercase hex with 0x. */
   readonly key: string
   readonly source: 'chain' | 'offchain'
   readonly added: KeyLog | null
-  /** The message that added it off the chain, as the hub gave it, and who signed for it. */
+  /** Message that added the key off the chain, as the hub gave it, and the address that signed for it. */
   readonly key_add: unknown
   readonly key_add_signer: string | null
-  /** The newest message that removes it off the chain, as the hub gave it, and who signed for that; null: the key itself. */
+  /** Newest message that removes the key off the chain, as the hub gave it; its signer, null: the key itself. */
   readonly key_remove: unknown
   readonly key_remove_signer: string | null
-  /** Whether the registry has said that it is removed, and the log that says so, as far as it was found. */
+  /** Whether the registry says the key is removed, and the log of the removal; null: none, or not found. */
   readonly removed: boolean
   readonly removed_log: Omit<KeyLog, 'request_fid'> | null
 }
@@ -62,18 +62,18 @@ export interface ProvableClaim {
     readonly log_index: number
     readonly kind: string
   } | null
-  /** Whose the FID was when its chain was asked last; null: it was not asked. */
+  /** Custody address that the registry gave when last asked, and the block; null: it was not asked. */
   readonly custody_read: {
     readonly address: string
     readonly block_number: number
     readonly block_hash: string
   } | null
-  /** Hubs that are asked, how they stood then, and messages of the FID that others have, or the followed one lacks. */
+  /** Hubs, whether they were believed, and hashes of the FID's messages that each was found to have or lack. */
   readonly hubs: readonly {
     readonly url: string
     readonly witness: boolean
     readonly checked_at: string
-    /** Why it was not believed; null: it was. */
+    /** Why the hub was not believed; null: it was. */
     readonly doubt: string | null
     readonly has: readonly string[]
     readonly lacks: readonly string[]

@@ -7,14 +7,14 @@ import { claimDigest } from '../verification-claim.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, type Statement, sealProof } from './proof.ts'
 import type { ProvableClaim } from './provable.ts'
 
-/** Where the network's registries are. */
+/** Chain and addresses of the network's registries. */
 interface RegistryPlaces {
   readonly chainId: number
   readonly keyRegistry: string
   readonly idRegistry: string
 }
 
-/** Everything that a stranger needs to check a claim: what was signed, what stands behind it, what became of it. */
+/** The public proof of a claim: what was signed, the evidence for it, and the claim's later events. */
 export function publishedProof(
   claim: ProvableClaim,
   events: readonly SealedClaimEvent[],
@@ -101,10 +101,10 @@ function addressProof(fid: number, given: ProvableClaim['addresses'][number]): A
   }
 }
 
-/** Ends a signature of a contract that is not there yet. Source: ERC-6492. */
+/** Last 32 bytes of a signature by a contract that is not deployed yet, hex. Source: ERC-6492. */
 const undeployedMark = '6492'.repeat(16)
 
-/** Keys that are the FID's; that of a token was active when it was taken, whether or not it was asked about since. */
+/** The FID's keys; a jfs claim's key is added if missing, as it was active when the claim was accepted. */
 function keysOf(
   { fid, method, signer, keys }: ProvableClaim,
   { chainId, keyRegistry }: RegistryPlaces,
@@ -133,7 +133,7 @@ function keysOf(
   return [...places, unasked].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-/** As the KeyRegistry numbers them. */
+/** States of a key as the KeyRegistry numbers them. */
 const states = { added: 1, removed: 2 } as const
 
 function keyAddOf({ key_add, key_add_signer }: ProvableClaim['keys'][number], fid: number): KeyPlace['key_add'] {
@@ -192,7 +192,7 @@ function hubWord(
     witness,
     asked_at: checked_at,
     standing: doubt ?? 'believed',
-    // The followed one gave all that is stored, but what it was found to leave out since.
+    // The followed hub gave every stored message, so it has all but those it was later found to lack.
     has: messages.filter((hash) => (witness ? has.includes(hash) : !isLacking(hash))),
     lacks: messages.filter(isLacking),
   }

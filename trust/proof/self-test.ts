@@ -4,7 +4,7 @@ import { isNameProof } from '../name-proof.ts'
 import { checkKeyClaim, claimDigest } from '../verification-claim.ts'
 import type { CheckLine } from './checks.ts'
 
-// Recorded from public hubs between 2023 and 2026. Bytes are hex.
+// Messages recorded from public hubs between 2023 and 2026. Bytes are hex.
 
 const messages = {
   'a verification of 2024': {
@@ -80,8 +80,8 @@ const mainnet = 1
 const identity = `01${'00'.repeat(31)}`
 
 /**
- * Whether these checks come to what is known of real messages: those that hold, and each of them with one thing changed.
- * Works offline.
+ * Runs the checks on recorded messages that are known to hold, and on each of them with one thing changed, which must
+ * not hold. A line has `held` when the result is as expected. Works offline.
  */
 export async function selfTest(): Promise<CheckLine[]> {
   const lines: CheckLine[] = []

@@ -11,14 +11,14 @@ import type { Sum } from './paid.ts'
 
 type Price = Exact<z.output<typeof agentPrices>>['prices'][number]
 
-/** Named of each kind; the JSON has all of them. */
+/** Most skills, tools or services that the page names; the JSON has all of them. */
 const mostNamed = 30
 const mostPrices = 10
 const nameCharacters = 60
 
 /**
- * What the agent says it does and asks for: skills, tools and prices of its documents, services and payment of its
- * registrations; and what it is usually paid.
+ * What the agent says it does and asks for: skills, tools and prices from the documents on its hosts, services and
+ * payment from its registrations; and what it is usually paid. `month`: its settlements of the last 30 days.
  */
 export function abilities(agent: Profile, month: Sum, prices: readonly Price[]): Html {
   const { documents } = agent.agent_specs
@@ -42,7 +42,7 @@ ${described && html`<p class="bio" dir="auto">${excerpt(described, 600)}</p>`}
   }</dl></section>`
 }
 
-/** Prices as they are declared, each with whom it wants to be paid. */
+/** Prices as the agent declares them, each with the address that is to be paid. */
 function asked({ fid, verified_addresses: verified }: Profile, prices: readonly Price[]): Html {
   const more = prices.length > mostPrices && html` Here are ${mostPrices} of ${figure(prices.length)}.`
   return html`<div><dt>Asks for</dt><dd><ul class="plain">${prices.slice(0, mostPrices).map((price) => {

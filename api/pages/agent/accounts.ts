@@ -4,10 +4,10 @@ import { counted } from '../parts/figures.ts'
 import { outsideLink } from '../parts/links.ts'
 import { day } from '../parts/times.ts'
 
-/** Of each kind, on the page; the JSON has all of them. */
+/** Most identities or labels that the page lists; the JSON has all of them. */
 const mostShown = 20
 
-/** Who the agent is elsewhere: accounts, code, labels; nothing when nobody says. */
+/** Who the agent is elsewhere: accounts, code, labels. Empty when no source knows any. */
 export function accounts(agent: Profile): Html {
   const { agent_identities: identities, codehost_profiles: code, oli_tags: tags } = agent
   if (identities.length + tags.length === 0 && code === null) return html``

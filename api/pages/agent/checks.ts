@@ -2,7 +2,7 @@ import { chainOf } from '../../../chains.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 
-/** How anybody gets the same numbers without trusting these pages: from the API, by SQL, from a chain. */
+/** How a reader gets the numbers of the page without trusting it: from the API, by SQL, from a chain. */
 export function checks(agent: Profile, siteUrl: string): Html {
   const { fid, claimed, verified_addresses: addresses } = agent
   const [record] = agent.erc8004_records

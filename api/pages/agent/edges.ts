@@ -6,7 +6,7 @@ import { shortName } from '../parts/text.ts'
 
 type Edge = Profile['agent_edges'][number]
 
-/** What the agent has to do with the other, as the words before the other's name. */
+/** Words before the other agent's name, by kind and direction of the edge. */
 const phrases: Record<Edge['kind'], Record<Edge['direction'], string>> = {
   follows: { out: 'Follows', in: 'Followed by', both: 'Follows and is followed by' },
   feedback: { out: 'Gave feedback to', in: 'Got feedback from', both: 'Exchanged feedback with' },
@@ -22,13 +22,13 @@ function same(thing: string): Record<Edge['direction'], string> {
   return { out: text, in: text, both: text }
 }
 
-/** Kinds that happen again and again; of the others there is one or none. */
+/** Kinds of edges that are counted; an edge of any other kind exists once or not at all. */
 const repeated: readonly Edge['kind'][] = ['feedback', 'settlement', 'transfer']
 
-/** On the page; the JSON has more. */
+/** Most edges on the page; the JSON has more. */
 const mostEdges = 25
 
-/** Other agents this one has to do with; nothing when it stands alone. */
+/** Section with the edges to other agents; empty when there is none. */
 export function edges({ agent_edges: shown }: Profile): Html {
   if (shown.length === 0) return html``
   return html`<section aria-labelledby="edges"><h2 id="edges">Edges to other agents</h2>

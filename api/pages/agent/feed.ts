@@ -20,7 +20,7 @@ import { oneLine } from '../parts/text.ts'
 
 const newestSettlements = 20
 
-/** What is asked for an agent's feed, and what it is answered with. */
+/** Contract of the feed route: parameters, answer and errors, without the handler. */
 export const agentFeedOperation = {
   path: '/agent/{fid}/feed.atom',
   operationId: 'getAgentFeed',
@@ -69,7 +69,7 @@ function happened(agent: Profile, siteUrl: string): Entry[] {
   })
 }
 
-/** Entries of final settlements: no reorg undoes them, and feed readers keep what they have read. */
+/** Feed entries of final settlements alone: feed readers keep an entry that a reorg would undo. */
 function settled(agent: Profile, newest: readonly Settlement[], siteUrl: string): Entry[] {
   return newest
     .filter(({ final }) => final)

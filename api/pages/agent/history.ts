@@ -4,10 +4,10 @@ import type { Profile } from '../parts/answers.ts'
 import { statusBadge } from '../parts/badges.ts'
 import { minute } from '../parts/times.ts'
 
-/** On the page; the JSON has everything the rest is made from. */
+/** Most events on the page; the others can be derived from the JSON. */
 const mostEvents = 40
 
-/** What happened, and what it made of the agent's status. */
+/** Section with the agent's events and the status each led to; empty when there is none. */
 export function history(agent: Profile): Html {
   const events = historyOf(agent)
   if (events.length === 0) return html``

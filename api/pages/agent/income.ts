@@ -10,20 +10,20 @@ import { type Asked, bucketName, firstShown, ownPayments, type Series, seriesPat
 export type Income = Exact<z.output<typeof agentIncome>>
 export type IncomeSeries = Exact<z.output<typeof incomeSeries>>
 
-/** Whether what an agent paid itself is in the figures: for people it is not, unless they ask. */
+/** Whether the figures include self-payments; pages leave them out by default. */
 export const selfParameter = wordParameter(['without', 'with'], 'without', 'Payments of the agent to itself.')
 export type Self = 'without' | 'with'
 
 interface Shown {
   readonly income: Income
   readonly series: IncomeSeries
-  /** What the chart of settlements shows of the same time. */
+  /** Points of the settlement chart for the same range; an income chart equal to it is not drawn. */
   readonly settled: Pick<Series, 'points'>
   readonly asked: Asked
   readonly self: Self
 }
 
-/** What the agent was paid of every kind and by whom it looks to be, over time; nothing where nothing was paid. */
+/** Section on payments of every kind: sums, a chart, and signs of who is behind them. Empty without any payment. */
 export function incomeOf(fid: number, { income, series, settled, asked, self }: Shown): Html {
   if (income.raw.payments === 0) return html``
   const isFiltered = self === 'without'
@@ -45,7 +45,7 @@ ${overTime(series, settled, isFiltered)}
 ${signs(income)}`
 }
 
-/** How the money came; a kind that is new here is called what the API calls it. */
+/** Names of the kinds of payments; a kind that is missing here is shown by its name in the API. */
 const kindNames: Readonly<Record<string, string>> = {
   eip3009_vrs: 'Signed authorization (v, r, s)',
   eip3009_bytes: 'Signed authorization (bytes)',
@@ -54,7 +54,7 @@ const kindNames: Readonly<Record<string, string>> = {
   permit2_upto: 'Permit2, up to an amount',
 }
 
-/** Its own chart, unless it would be the one of the settlements once more. */
+/** Chart of income over time, or a sentence when the settlement chart already shows the same points. */
 function overTime({ interval, points }: IncomeSeries, settled: Pick<Series, 'points'>, isFiltered: boolean): Html {
   const all = points.map((point) => ({
     start: point.start,
@@ -91,7 +91,7 @@ function overTime({ interval, points }: IncomeSeries, settled: Pick<Series, 'poi
   })
 }
 
-/** What lets a reader judge the sums; the API says how each is found. */
+/** Shares and flags by which a reader judges the sums; the API documents how each is computed. */
 function signs({ x402, flags }: Income): Html {
   const { self, same_owner, ring, dust, reciprocal, single_payer } = flags
   const rows: [string, Html | string | false][] = [

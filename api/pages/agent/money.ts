@@ -12,17 +12,17 @@ interface Money {
   readonly ever: Sum
   readonly series: Pick<Series, 'interval' | 'points'>
   readonly settlements: readonly Settlement[]
-  /** Of the next page; null: this is the last. */
+  /** Cursor of the next page; null: this is the last. */
   readonly next: string | null
   readonly income: Income | undefined
   readonly incomeSeries: IncomeSeries | undefined
   readonly asked: Asked
   readonly self: Self
-  /** The page that is shown; undefined: the first. */
+  /** Cursor of the page that is shown; undefined: the first. */
   readonly after: string | undefined
 }
 
-/** What the agent was paid: sums, a chart, every settlement in pages. */
+/** Section on what the agent was paid: sums, a chart, and the settlements in pages. */
 export function money(agent: Profile, shown: Money): Html {
   const { month, ever, series, asked, settlements, next, after, income, incomeSeries, self } = shown
   const own = ownPayments(self)
@@ -61,7 +61,7 @@ ${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${
 const where = ({ chain }: Asked) =>
   chain === null ? '' : `on ${chain.map((name) => chainOf(name).label).join(', ') || 'such a chain'} `
 
-/** The amount in the middle, where there are not too many to sort for a page. */
+/** Median amount of 30 days, else of all time; empty where there are too many settlements to sort for a page. */
 function medians(month: Sum, ever: Sum): [string, Html][] {
   if (month.median_usdc !== null) return [['median amount in 30 days', amount(month.median_usdc)]]
   return ever.median_usdc === null ? [] : [['median amount of all time', amount(ever.median_usdc)]]

@@ -6,13 +6,13 @@ import { type Asked, rangeOf, type Series } from '../parts/series.ts'
 
 const hourMs = 3_600_000
 export const monthMs = 30 * 86_400_000
-/** Settlements up to which a page tells payers apart: the series of the API goes on, and its reader waits. */
+/** Settlements up to which a page counts distinct payers itself; the API's series go higher and may take longer. */
 const payersUpTo = 2_000
 
-/** Of a time, of all chains. */
+/** Settlements over one range of time, on all chains together. */
 export type Sum = Omit<Series['points'][number], 'start'>
 
-/** What an agent was paid since a time, to the hour. */
+/** What an agent was paid since a time, in milliseconds since the epoch, cut to the full hour. */
 export async function paidSince(
   { database, settlementOverloads, now }: World,
   fid: number,
@@ -25,7 +25,7 @@ export async function paidSince(
   return sum ?? { settlements: 0, amount_usdc: '0', unique_payers: 0, median_usdc: null }
 }
 
-/** What an agent was paid over a range, point by point. */
+/** What an agent was paid over a range, one point for each interval, empty ones included. */
 export async function paidBetween(
   { database, settlementOverloads, now }: World,
   fid: number,

@@ -11,21 +11,21 @@ import { day } from '../parts/times.ts'
 
 type Registration = Profile['erc8004_records'][number]
 type Past = Profile['historical_registrations'][number]
-/** What the list of registrations says of those held now, and the profile does not. */
+/** Current registrations from /registrations, which has the evidence of agent wallets that the profile lacks. */
 export interface Held {
   readonly registrations: readonly Exact<HeldRegistration>[]
 }
 type Wallets = ReadonlyMap<string, Exact<HeldRegistration>['agent_wallet_evidence']>
 
-/** Identities, and of these the ones nobody asked for, and former ones; on the page. */
+/** Most current, unsolicited and former registrations on the page. */
 const mostCards = 8
 const mostUnasked = 12
 const mostFormer = 20
 
-/** The part of the list of registrations that the page has room for. */
+/** Query of the registrations route for the rows that the page shows. */
 export const shownRegistrations = { state: 'current', limit: mostCards } as const
 
-/** What the agent holds now, what strangers sent it, what it held once. `held`: the first of the list. */
+/** What the agent holds now, what strangers sent it, what it held once. `held`: the first page of registrations. */
 export function registrations(agent: Profile, held: Held | undefined): Html {
   const { fid, erc8004_records: now, historical_registrations: once, erc8004_total, historical_total } = agent
   const own = now.filter(({ unsolicited }) => !unsolicited)
@@ -47,12 +47,12 @@ ${historical_total > former.length && rest(fid, 'historical', former.length, his
 </section>`
 }
 
-/** Where those are that are not shown. */
+/** Note of how many registrations are shown, with a link to all of them as JSON. */
 function rest(fid: number, state: 'current' | 'historical', shown: number, total: number): Html {
   return html`<p class="sub">${figure(shown)} of ${figure(total)}. <a href="/api/agent/${fid}/registrations?state=${state}&amp;limit=${rowLimits.registrations.maximum}">All as JSON</a></p>`
 }
 
-/** What a stranger sent says what the stranger likes: it is named, and nothing in it leads anywhere. */
+/** A registration that a stranger sent: its text is the stranger's, so it is named and nothing in it is a link. */
 function unaskedLine({ chain, erc8004_id: id, name, acquired_at }: Registration): Html {
   return html`<li><span class="chain ${chain}">${chainOf(chain).label}</span> #${id} ${name !== null && html`<bdi>${cut(name)}</bdi>`} <span class="sub">received ${day(acquired_at)}</span></li>`
 }
@@ -80,7 +80,7 @@ ${services.length > 0 && html`<ul class="plain services" aria-label="Services">$
 
 const nameOf = ({ chain, erc8004_id: id }: Pick<Registration, 'chain' | 'erc8004_id'>) => `${chain} ${id}`
 
-/** Who is paid, and what that rests on; it says nothing about whose the agent is. */
+/** The agent wallet, which is paid, and the evidence for it; it says nothing about who owns the agent. */
 function wallet(registration: Registration, address: string, wallets: Wallets): Html {
   const { chain } = registration
   const known = wallets.get(nameOf(registration))
@@ -108,7 +108,7 @@ function uri(address: string, status: Registration['uri_status']): Html {
   return html`${shown}${said && html` <span class="sub">${said}</span>`}`
 }
 
-/** The document itself in place of its address. */
+/** Matches an agentURI that holds the document itself instead of its address. */
 const isWritten = /^\s*(data:|\{)/i
 
 const reasons: Record<Past['reason'], string> = {
@@ -128,12 +128,12 @@ function heldOnce(held: Past): Html {
   }</li>`
 }
 
-/** One that is longer is for programs; the JSON has it. */
+/** A link, or plain text when the address is longer than `longestLink`; the JSON has all of them. */
 function shortLink(address: string, text: string): Html {
   return address.length <= longestLink ? outsideLink(address, text) : html`<bdi>${text}</bdi>`
 }
 
-/** What is written in a registration has no bound of its own. */
+/** Bounds of what the page shows of a registration, whose texts have no bound of their own. */
 const descriptionCharacters = 400
 const mostServices = 6
 const longestLink = 500

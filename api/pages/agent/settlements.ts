@@ -9,10 +9,10 @@ import type { Exact } from '../parts/exact-json.ts'
 import { askExact, type World } from '../parts/page.ts'
 import { seriesParameters } from '../parts/series.ts'
 
-/** Of one page. */
+/** Settlements on one page. */
 const rows = 20
 
-/** The cursor of the page before; undefined: the first. */
+/** Cursor that the page before gave as its next; undefined: the first page. */
 export const afterParameter = z
   .unknown()
   .optional()
@@ -49,7 +49,7 @@ const columns: readonly (keyof Row)[] = [
   'final',
 ]
 
-/** `/agent/{fid}/settlements.csv`: the rows of a page of the agent (RFC 4180); no value needs quotes. */
+/** `/agent/{fid}/settlements.csv`: one page of an agent's settlements as CSV (RFC 4180); no value needs quotes. */
 export function settlementsCsv(world: World): Route {
   return route({
     path: '/agent/{fid}/settlements.csv',

@@ -54,10 +54,10 @@ ${strip}
 </li>`
 }
 
-/** On the page. */
+/** Most documents on the page; the JSON has all of them. */
 const mostDocuments = 15
 
-/** auth_required as words. */
+/** Status of a check in words: `auth_required` as `auth required`, null as `not checked`. */
 function checkName(status: Document['last_check_status']): string {
   return status === null ? 'not checked' : status.replaceAll('_', ' ')
 }

@@ -10,10 +10,10 @@ import { day } from '../parts/times.ts'
 
 export type Addresses = Exact<z.output<typeof addressList>>
 
-/** Addresses that are listed; the JSON has all of them. */
+/** Most verified addresses on the page; the JSON has all of them. */
 const mostAddresses = 10
 
-/** What somebody did who claimed, as a person would say it. */
+/** What the claimant did, in words, by the method of the claim. */
 const deeds: Readonly<Record<string, string>> = {
   eip191: 'signed with a verified address',
   jfs: 'signed with a key of an app the account uses',

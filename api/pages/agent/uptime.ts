@@ -7,17 +7,17 @@ import { counted } from '../parts/figures.ts'
 export type Uptime = Exact<z.output<typeof agentUptime>>
 type Day = Uptime['documents'][number]['days'][number]
 
-// In units of the drawing: each day is a bar, and how tall it is says how much of the day was well.
+// Units of the drawing. Each day is a bar; its height is the share of the day's checks that found the document alive.
 const barWidth = 8
 const gap = 2
 const height = 24
-/** A day without a sign of life, and one on which nobody looked. */
+/** Heights of a day on which every check failed, and of a day without a check. */
 const low = 5
 const unseen = 1
-/** Days that are named for those who do not see the strip; the JSON has all. */
+/** Most failing days named in the text alternative of the strip; the JSON has all days. */
 const mostNamed = 10
 
-/** A document's last days as bars, with the shares in words; nothing where it was never asked for in them. */
+/** A document's last days as bars, with the shares in words; null when it was never checked in those days. */
 export function uptimeStrip(uptime: Uptime | undefined, document: { kind: string; url: string }, id: string) {
   const watched = uptime?.documents.find(({ kind, url }) => kind === document.kind && url === document.url)
   if (!watched?.days.some(({ checks }) => checks > 0)) return null
@@ -38,7 +38,7 @@ function kindOf({ checks, alive }: Day): Kind {
   return alive === checks ? 'well' : alive === 0 ? 'ill' : 'partly'
 }
 
-/** All bars of a kind as one path. */
+/** All bars of one kind as one SVG path; false when there is none. */
 function drawn(kind: Kind, days: readonly Day[]) {
   const bars = days.map((day, index) => {
     if (kindOf(day) !== kind) return ''
@@ -62,5 +62,5 @@ function inWords(days: readonly Day[]): string {
 const told = ({ start, checks, alive }: Day) =>
   `${start.slice(0, 10)}, ${alive} of ${counted(checks, 'check')} found it alive`
 
-/** Cut, not rounded: 100% is said of what never failed alone. */
+/** A share as a percentage with one decimal, rounded down, so that 100% means it never failed. */
 const percent = (share: number) => `${Math.floor(share * 1_000 + 1e-6) / 10}%`

@@ -1,5 +1,5 @@
-// Claims, and withdraws claims, with a wallet of the browser (EIP-1193, found as EIP-6963 says, at window.ethereum where
-// none announces itself) or with what was signed elsewhere. Everything on the page works without this script as well.
+// Claims and withdraws with a wallet of the browser (EIP-1193; discovered by EIP-6963, else at window.ethereum) or with a
+// proof made elsewhere. Everything on the page works without this script as well.
 
 const page = document.getElementById('claim')
 const card = document.getElementById('wallet')
@@ -99,8 +99,8 @@ async function answerOf(request) {
 }
 
 /**
- * Whether the account is an agent now. What this browser keeps of its page and badge is from before, and renewed: their
- * reader is to find them as they are. The claim holds whatever comes of it.
+ * Whether the account is listed as an agent now; true when that cannot be learned, as the claim holds all the same. The
+ * browser's cached copies of its page and badge, which are older than the claim, are loaded again.
  */
 async function lookAgain(fid) {
   const again = { cache: 'reload' }

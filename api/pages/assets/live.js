@@ -1,5 +1,5 @@
-// Shows settlements as they come to be seen, while the page is looked at. Where there is no stream to be had, it renews the
-// list from time to time. Everything on the page is there without this script as well.
+// Adds new settlements to the list while the page is visible, from a stream of server-sent events. Without a stream it
+// polls the list. Everything on the page is there without this script as well.
 
 const note = document.getElementById('live')
 const rows = document.getElementById('live-rows')
@@ -14,8 +14,8 @@ if (note && rows && template) {
     stream = new EventSource(note.dataset.stream)
     stream.addEventListener('open', () => tell('New ones appear while you look.'))
     stream.addEventListener('settlement', ({ data }) => add(data))
-    // Another process answers, which does not know what this page has seen: the list as it is now, and once more when a
-    // list that was made before is made anew.
+    // Another process answers, which does not know what this page has seen: load the list now, and once more when a
+    // cached answer to that request has expired.
     stream.addEventListener('reset', () => {
       renew()
       setTimeout(renew, everyMs)
@@ -36,7 +36,7 @@ if (note && rows && template) {
 
 function add(data) {
   const body = rows.querySelector('tbody')
-  // The amount as it was written: a number of a script may be too short for it.
+  // The amount digit by digit: a JavaScript number would round large ones.
   const row = JSON.parse(data, (key, value, context) =>
     key === 'amount_usdc' ? (context?.source ?? String(value)) : value,
   )
@@ -70,7 +70,7 @@ function lead(link, target, hex) {
   link.textContent = `${hex.slice(0, 6)}…${hex.slice(-4)}`
 }
 
-/** The list of the page as the service writes it now. */
+/** Replaces the list by the one that the service renders now. */
 async function renew() {
   try {
     const response = await fetch(location.pathname + location.search, { cache: 'no-cache' })

@@ -1,6 +1,5 @@
-// Writes numbers, amounts and times as their reader is used to; the exact value stays on pointing at them. Times stay UTC,
-// as they are called on the page. Shortened addresses and hashes are copied whole. Everything is there without this script
-// as well.
+// Formats numbers, amounts and times for the reader's locale; the exact value stays in the tooltip. Times stay UTC, as
+// the page labels them. Shortened addresses and hashes are copied whole. Everything is there without this script too.
 
 const languages = navigator.languages?.length ? [...navigator.languages] : undefined
 const plain = new Intl.NumberFormat(languages)
@@ -38,7 +37,7 @@ document.addEventListener('copy', (event) => {
   event.preventDefault()
 })
 
-/** What is selected, shortened addresses and hashes written out. Undefined: there are none in it. */
+/** Text of the selection with shortened addresses and hashes written out. Undefined: it has none of them. */
 function wholeIn(selection) {
   const { commonAncestorContainer: around } = selection.getRangeAt(0)
   const inside = (around.nodeType === Node.ELEMENT_NODE ? around : around.parentElement)?.closest('a.hex')
@@ -58,7 +57,7 @@ function wholeIn(selection) {
   return isAny ? text : undefined
 }
 
-/** Its title has it, or what it leads to. */
+/** The whole address or hash of a shortened link, from its title or target. Undefined: neither has it. */
 function wholeOf(link) {
   const [start, end] = link.textContent.split('…')
   const found = `${link.title} ${link.href}`.match(/0x[0-9a-f]{40,64}/g) ?? []

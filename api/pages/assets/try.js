@@ -1,4 +1,4 @@
-// Sends the request of a page of the reference, as its form has it, and shows the answer.
+// Sends the request that the form on a page of the API reference describes, and shows the answer.
 
 const form = document.querySelector('form.try')
 const mostShown = 100_000
@@ -39,7 +39,7 @@ function addressOf() {
   return text === '' ? path : `${path}?${text}`
 }
 
-/** JSON with its lines; amounts and ids are left as they were written, digit by digit. */
+/** JSON with indentation; amounts and ids keep every digit. Other types are returned unchanged. */
 function readable(text, type) {
   if (!type.includes('json') || type.includes('ndjson')) return text
   try {

@@ -7,19 +7,20 @@ import { previewSize } from '../parts/layout.ts'
 import { firstCodePoints, oneLine } from '../parts/text.ts'
 
 const { width, height } = previewSize
-/** Where texts begin and end. */
+/** Left and right edge of the texts, in pixels. */
 const left = 300
 const right = width - 70
 
 interface Told {
   readonly agent: Profile
-  /** Dollars of 30 days. */
+  /** Exact dollars received in 30 days, as the API writes them. */
   readonly volume: string
   readonly serviceName: string
 }
 
 /**
- * An agent as a picture for previews elsewhere, as SVG in letters that its fonts have. Pictures of others are not on it.
+ * An agent's preview card as SVG, 1200 x 630. Characters that the bundled fonts lack are left out, and the profile
+ * picture, which is a stranger's file, is not drawn.
  */
 export function cardDrawing({ agent, volume, serviceName }: Told): string {
   const { fid, handle, claimed, chains, settlements_30d: settled } = agent
@@ -62,10 +63,10 @@ function chain(label: string, index: number): Html {
   return html`<circle cx="${x + 9}" cy="458" r="9" fill="${name === undefined ? '#65625a' : chainOf(name).hue}"/><text x="${x + 28}" y="468" font-size="28" fill="#1d1c19">${label}</text>`
 }
 
-/** Never smaller than this share of the size it was meant to have; what is longer then is cut. */
+/** Smallest share of its intended size to which a text is shrunk; a text that still does not fit is cut. */
 const smallest = 0.55
 
-/** A text that fits between `left` and `right`, smaller or shorter than it was. */
+/** A text and its font size such that it fits between `left` and `right`: shrunk first, then cut. */
 function fitted(text: string, size: number): { text: string; size: number } {
   const room = right - left
   const whole = widthOf(text) * size
@@ -76,10 +77,10 @@ function fitted(text: string, size: number): { text: string; size: number } {
   return { text: shown, size: Math.floor(small) }
 }
 
-/** In units of the size of the letters, rather too much than too little. */
+/** Estimated width of a text in ems, too wide rather than too narrow. */
 const widthOf = (text: string) => [...text].reduce((sum, one) => sum + (/[MWmw@%…\p{Lu}]/u.test(one) ? 1 : 0.66), 0)
 
-/** What the bundled fonts have letters for; the rest would be boxes. */
+/** A text without the characters that the bundled fonts lack and would draw as boxes. */
 function drawable(text: string): string {
   return oneLine(
     text

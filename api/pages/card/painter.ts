@@ -3,16 +3,16 @@ import { Worker } from 'node:worker_threads'
 import { Cache } from '../../http/cache.ts'
 import { Content } from '../../http/content.ts'
 
-/** Paints SVGs as PNGs and keeps the pictures by their drawing. Whoever asks bounds how many wait. */
+/** Renders SVG as PNG and caches the result by the hash of the SVG. The queue has no bound: callers set one. */
 export interface Painter {
   paint(svg: string): Promise<Content>
-  /** Fails what waits, and paints no more. */
+  /** Rejects all waiting pictures, ends the thread and refuses further ones. */
   close(): Promise<void>
 }
 
 const keptBytes = 16 * 1024 * 1024
 const keptMs = 86_400_000
-/** A picture takes some hundredths of a second, the first one a start as well; a thread that takes longer is given up. */
+/** Timeout of one picture, after which the thread is ended; a picture takes some 10 ms, the first also a start. */
 const paintMs = 30_000
 
 interface Waiting {
@@ -22,7 +22,7 @@ interface Waiting {
 
 type Told = { readonly id: number } & ({ readonly png: Uint8Array } | { readonly error: string })
 
-/** One thread, started for the first picture, so that nobody waits for a picture but who asked for it. */
+/** A painter in a thread of its own, started by the first picture, so that rendering blocks no other request. */
 export function createPainter(now: () => number): Painter {
   const kept = new Cache<Content>({ maxBytes: keptBytes, now })
   const waiting = new Map<number, Waiting>()
@@ -32,10 +32,10 @@ export function createPainter(now: () => number): Painter {
   let isClosed = false
 
   function start(): Worker {
-    // Without the loader of this process, which the thread does not need.
+    // Empty execArgv: the thread needs none of this process's loaders.
     const started = new Worker(new URL('worker.mjs', import.meta.url), { execArgv: [], stdin: false })
     started.on('message', settle)
-    // A thread that has ended answers nobody any more: the next picture starts another.
+    // A thread that has ended answers no more: reject what waits; the next picture starts another thread.
     started.once('error', (error) => giveUp(started, error))
     started.once('exit', (code) => giveUp(started, new Error(`the painting thread ended with ${code}`)))
     return started
@@ -49,7 +49,7 @@ export function createPainter(now: () => number): Painter {
     else one?.failed(new Error(told.error))
   }
 
-  /** Each picture has the whole time, from the end of the one before; a thread without one holds no process. */
+  /** Restarts the timeout for the next picture in the queue; an idle thread does not keep the process alive. */
   function watch(): void {
     clearTimeout(timer)
     const watched = worker

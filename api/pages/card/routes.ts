@@ -15,10 +15,10 @@ import { cardDrawing } from './drawing.ts'
 import type { Painter } from './painter.ts'
 
 const maxAgeSeconds = 3_600
-/** What a refused client is told that its requests are counted over. */
+/** Window that a refusal names in its body, seconds. */
 const windowSeconds = 60
 
-/** `/agent/{fid}/card.png`: an agent as a picture, for those who preview links to its page. */
+/** `/agent/{fid}/card.png`: preview picture of an agent, for sites that show links to its page. */
 export function cardRoutes(world: World, painter: Painter, budget: readonly RequestHandler[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
   const seats = new Seats({ ...cardLimits, windowSeconds, what: 'cards' })

@@ -1,15 +1,15 @@
 // @ts-check
-// The thread that paints, plain JavaScript so that it starts the same from the sources and from the build. It is told
-// {id, svg} and answers {id, png} or {id, error}, in turn.
+// The rendering thread, in plain JavaScript so that it starts the same from the sources and from the build. It receives
+// {id, svg} and answers {id, png} or {id, error}, one after another.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { parentPort } from 'node:worker_threads'
 import { initWasm, Resvg } from '@resvg/resvg-wasm'
 
 const require = createRequire(import.meta.url)
-/** As TTF, the one format that the library draws; of others it draws nothing and says nothing. */
+/** Font files as TTF, the only format the library draws; text in any other is silently left out. */
 const fonts = ['400Regular/Inter_400Regular.ttf', '700Bold/Inter_700Bold.ttf']
-// Text is drawn with fonts that are handed over and no others.
+// The library uses only the fonts it is given, none of the system.
 const fontBuffers = fonts.map((name) => readFileSync(require.resolve(`@expo-google-fonts/inter/${name}`)))
 await initWasm(readFileSync(require.resolve('@resvg/resvg-wasm/index_bg.wasm')))
 

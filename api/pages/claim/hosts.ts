@@ -5,24 +5,24 @@ import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { hostOf } from '../parts/links.ts'
 
-/** A host that may carry a claim, and how the file on it would do for one; undefined: it was not looked at. */
+/** A host that may carry a well-known claim. `manifest`: would its file be accepted; undefined: not looked at. */
 export interface NamedHost {
   readonly host: string
   readonly namedBy: 'profile' | 'registration'
   readonly manifest: ManifestStanding | undefined
 }
 
-/** Hosts shown of one agent, and those whose files are looked at. */
+/** Most hosts shown for one agent, and most hosts whose files are fetched. */
 const mostShown = 10
 const mostLooked = 3
-/** A page waits no longer; what a look finds later is on the next one. */
+/** How long a page waits for a manifest, milliseconds; a later result shows on the next view. */
 const longestLookMs = 2 * second
 
 interface Claimed {
   readonly fid: number
-  /** Undefined: it is not listed. */
+  /** Profile of the account; undefined: it is not listed. */
   readonly agent: Profile | undefined
-  /** The address in the account's profile, if any. */
+  /** URL in the account's profile; null: it has none. */
   readonly accountUrl: string | null
 }
 
@@ -51,7 +51,7 @@ export function hostsOf(
 const webHosts = (addresses: readonly (string | null)[]) =>
   addresses.flatMap((address) => (address && /^https?:\/\//i.test(address) ? [hostOf(address)] : []))
 
-/** What the file of a host is good for, in a line. */
+/** One line on a host: who named it, and whether its file would be accepted. */
 export function hostLine({ host, namedBy, manifest }: NamedHost): Html {
   const link = namedBy === 'profile' ? 'linked by the account’s profile' : 'linked by a registration'
   return html`<li><bdi>${host}</bdi> <span class="sub">${link}${manifest && ['; ', words[manifest.state], manifest.why && `: ${manifest.why}`]}</span></li>`

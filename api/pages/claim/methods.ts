@@ -6,19 +6,19 @@ import { shortened } from '../parts/figures.ts'
 import type { World } from '../parts/page.ts'
 import type { Signer } from './standing.ts'
 
-/** Who claims or withdraws, and what makes this proof a single one. */
+/** Who claims or withdraws, with the nonce and time of this one proof. */
 export interface Claimant {
   readonly fid: number
   readonly action: Extract<ClaimAction, 'claim' | 'withdraw'>
-  /** Verified for the fid as far as the directory knows; the claim itself asks the network. */
+  /** Addresses verified for the fid as far as the directory knows; the claim itself asks the network. */
   readonly signers: readonly Signer[]
-  /** The one to sign with, once it is chosen. */
+  /** Address that will sign; undefined: none is chosen yet. */
   readonly address: string | undefined
   readonly nonce: string
   readonly timestamp: string
 }
 
-/** The ways to prove it, the easiest first. Forms are for the script, which shows them; without it, there is curl. */
+/** The methods of proof, the easiest first. The page's script shows the forms; without it there are curl commands. */
 export function claimMethods(world: World, claimant: Claimant): Html {
   const { fid, action } = claimant
   const data = html`data-fid="${fid}" data-action="${action}" data-nonce="${claimant.nonce}" data-timestamp="${claimant.timestamp}"`
@@ -33,7 +33,7 @@ ${manifest(world, claimant)}
 
 const verb = ({ action }: Claimant) => (action === 'claim' ? 'claim' : 'withdraw')
 
-/** For the script, which shows it when the browser has a wallet. */
+/** Card for signing in the browser, hidden until the page's script finds a wallet. */
 function wallet({ address }: Claimant): Html {
   return html`<article class="card" id="wallet" data-address="${address}" hidden>
 <h3>With a wallet in this browser</h3>
@@ -110,7 +110,7 @@ interface Pasted {
   readonly chainId?: number | null
 }
 
-/** What was signed or served elsewhere, for the script to send; a claim can be checked first without being made. */
+/** Form in which a proof made elsewhere is pasted, sent by the page's script; a claim can be a dry run first. */
 function paste({ method, field, label, claimant, address, chainId = null }: Pasted): Html {
   return html`<form class="search paste" data-method="${method}"${address !== undefined && html` data-address="${address}"`}${chainId !== null && html` data-chain="${chainId}"`} hidden>
 <label class="unseen" for="paste-${method}">${label}</label><input id="paste-${method}" name="${field}" placeholder="${label}" required autocomplete="off" spellcheck="false">

@@ -24,7 +24,7 @@ import { signersOf, whatWorks } from './standing.ts'
 
 const nonceBytes = 16
 
-/** `/claim`: builds what a claimant has to sign or to publish. With a wallet in the browser its script does the rest. */
+/** `/claim`: builds the text to sign or the file to publish. With a wallet in the browser its script does the rest. */
 export function claimPage(world: World, lookAtManifest: ManifestLook | undefined): RequestHandler {
   return async (req, res) => {
     const given = (name: string) => [req.query[name]].flat()[0]
@@ -106,7 +106,7 @@ function subject(agent: Profile | undefined, { fid, action }: Claimant): Html {
   return html`<p class="subject">${avatar(agent)} <a href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(agent.claimed)}${other}</p>`
 }
 
-/** What a claim leads to; the script shows it when one is made, and the badge is not asked for before. */
+/** Links to the proof and the badge; hidden, and the badge not loaded, until a claim is made. */
 function proof({ siteUrl, baseUrl }: World, fid: number, claimed: boolean): Html {
   const badge = `[![Claimed](${baseUrl}/badge/${fid}.svg)](${siteUrl}/agent/${fid})`
   return html`<section id="done" aria-labelledby="done-head"${!claimed && html` hidden`}><h2 id="done-head">Its proof, and a badge</h2>

@@ -6,19 +6,19 @@ import { ownAddress } from '../parts/links.ts'
 import { day } from '../parts/times.ts'
 import { hostLine, type NamedHost } from './hosts.ts'
 
-/** A verified address as a claim may use it. */
+/** A verified address, and whether it can sign a claim. */
 export interface Signer {
   readonly address: string
   /** Why it cannot carry a claim now; undefined: it can, as far as the directory knows. */
   readonly problem: string | undefined
-  /** Of the contract wallet, as its verification names it; null: it is a plain key, or not known. */
+  /** Chain of the contract wallet, as its verification names it; null: a plain key, or not known. */
   readonly chainId: number | null
 }
 
-/** Addresses shown of one account. */
+/** Most addresses, and most app keys, shown for one account. */
 const mostShown = 10
 
-/** Every address the directory knows of the account. `live` are those it verifies now, `wallets` the chains of contracts. */
+/** The `live` addresses, which the account verifies now, as signers. `wallets`: chain id of each contract wallet. */
 export function signersOf(
   live: readonly string[],
   known: Addresses | undefined,
@@ -37,7 +37,7 @@ export function signersOf(
   })
 }
 
-/** What works for the account now and why the rest does not: before anything is signed. */
+/** Section on which methods would be accepted for the account now, and why the others would not. */
 export function whatWorks(signers: readonly Signer[], known: Addresses | undefined, hosts: readonly NamedHost[]): Html {
   const usable = signers.filter(({ problem }) => problem === undefined)
   const keys = appKeysOf(known)
@@ -66,7 +66,7 @@ ${hosts.length > 0 ? html`<ul class="plain">${hosts.map(hostLine)}</ul>` : html`
 </ol></section>`
 }
 
-/** Keys that signed about an address and stand in the KeyRegistry, since the account last changed hands. */
+/** App keys in the KeyRegistry that signed a verification after the account last changed hands, without duplicates. */
 function appKeysOf(known: Addresses | undefined): { key: string; checked_at: string | null }[] {
   const found = (known?.addresses ?? []).flatMap(({ key, key_source, before_custody, checked_at }) =>
     key !== null && key_source === 'chain' && !before_custody ? [[key, { key, checked_at }] as const] : [],

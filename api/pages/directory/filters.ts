@@ -12,7 +12,7 @@ import { figure } from '../parts/figures.ts'
 import { searchBox } from '../parts/search-box.ts'
 import { firstCodePoints } from '../parts/text.ts'
 
-/** What the page takes: the filters of the API, and `best` as an order, which without words is the newest first. */
+/** Query of the page: the API's filters, and the order `best`, by relevance; without search words newest first. */
 export const directoryQuery = discoveryQuery.extend({
   protocol: facetFilters.protocol,
   skill: facetFilters.skill,
@@ -24,7 +24,7 @@ export const directoryQuery = discoveryQuery.extend({
 export type Filters = z.output<typeof directoryQuery>
 type Facets = Exact<z.output<typeof facetsAnswer>>
 
-/** The default of everything that a path leaves out. */
+/** Filters of a path without a query: the default of each parameter. */
 export const noFilters: Filters = {
   q: null,
   chain: null,
@@ -47,16 +47,16 @@ const sortNames: Record<Exclude<Filters['sort'], 'best'>, string> = {
   'most-active': 'Most active',
 }
 
-/** Of a skill, on its chip. */
+/** Most characters of a skill on its chip. */
 const skillCharacters = 28
 
-/** Address of the list with other filters; a filter other than the page starts at the first page. */
+/** Path of the list with some filters changed; a change of anything but the page leads to the first page. */
 export function directoryPath(filters: Filters, change: Partial<Filters> = {}): string {
   const query = filterQuery({ ...filters, page: 1, ...change })
   return query === '' ? '/' : `/?${query}`
 }
 
-/** What differs from the default, as a query. */
+/** Query string of the filters that differ from their defaults, without `?`. */
 export const filterQuery = (filters: Filters) => new URLSearchParams(entriesOf(filters)).toString()
 
 function entriesOf(filters: Filters): [string, string][] {
@@ -143,7 +143,7 @@ ${group('Sort', [
 ${facets && !facets.complete && html`<p class="sub">Numbers beside the filters are of ${figure(facets.counted)} agents; there are more.</p>`}`
 }
 
-/** A list with a value more, or less where it has it; null: no filter. */
+/** A list with the value added, or removed if it was there; null when nothing is left: no filter. */
 function switched<T>(list: readonly T[] | null, value: T): T[] | null {
   const next = list?.includes(value) ? list.filter((one) => one !== value) : [...(list ?? []), value]
   return next.length > 0 ? next : null

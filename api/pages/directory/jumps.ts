@@ -10,7 +10,7 @@ import { counted } from '../parts/figures.ts'
 import { identityLink, ownAddress, ownTransaction } from '../parts/links.ts'
 import { askExact, type World } from '../parts/page.ts'
 
-/** Pages that a question names exactly, besides agents: an address, a transaction, who holds a registration. */
+/** Link to the page that a search names exactly: an address, a transaction, a registration, a FID. Empty: none. */
 export async function jumps(world: World, q: string): Promise<Html> {
   const { address, transaction, registration, fid } = understood(q)
   const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`

@@ -25,7 +25,7 @@ import { jumps } from './jumps.ts'
 type Listed = Exact<z.output<typeof discoveryList>>
 type Found = Exact<z.output<typeof searchAnswer>>
 type Agent = Listed['agents'][number] & { readonly matched?: Found['agents'][number]['matched'] }
-/** A page of either list. */
+/** One page of the search results or of the filtered list. */
 interface Shown {
   readonly agents: readonly Agent[]
   readonly total: number
@@ -34,10 +34,10 @@ interface Shown {
 }
 type Stats = Exact<z.output<typeof statsAnswer>>
 
-/** The parameters of a request without any, as the API parses them, so that page and API share a cache entry. */
+/** Parameters of an API request without a query, parsed as the API does, so that page and API share a cache entry. */
 const everyFilter = discovery.query.parse({})
 
-/** `/`: all agents, to be searched and filtered. Words without an order of their own give the best first. */
+/** `/`: all agents, with search and filters. Search words without an explicit order give the best match first. */
 export function directoryPage(world: World): Route {
   return page({
     path: '/',
@@ -101,7 +101,7 @@ function listOf(world: World, { sort, ...filters }: Filters): Promise<Shown | un
   return askExact<z.output<typeof discoveryList>>(world, discovery, asked) as Promise<Shown | undefined>
 }
 
-/** The feed of the same agents, as far as the feed can tell them apart. */
+/** Path of the Atom feed with the same filters, of which it knows chain and claim status. */
 function feedOf({ chain, claimed }: Filters): string {
   return feedPath({ chain, claimed: claimedFlags[claimed] })
 }
@@ -158,7 +158,7 @@ ${avatar(agent)}
 </li>`
 }
 
-/** Places that say no more than what stands in the row anyway. */
+/** Fields whose matches are not shown, because the row shows the field itself. */
 const plainFields: readonly string[] = ['handle', 'display_name', 'fid']
 const mostMatches = 2
 
@@ -171,7 +171,7 @@ function matches({ matched = [] }: Agent): Html | false {
 }
 
 const snippetCharacters = 120
-/** An address or a hash that is the whole of it. */
+/** Matches a text that is nothing but an address or a hash. */
 const isHex = /^0x[0-9a-f]{40,64}$/
 
 function pager(filters: Filters, page: number, pages: number): Html {

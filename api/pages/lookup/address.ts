@@ -21,7 +21,7 @@ type Portfolio = Exact<z.output<typeof portfolioAnswer>>
 type Explanation = Exact<z.output<typeof addressExplanation>>
 type List = Exact<z.output<typeof allSettlementsList>>
 
-/** Rows of each list; the JSON goes on. */
+/** Most settlements of each list, and most registrations; the JSON has more. */
 const newest = 20
 const mostTokens = 50
 
@@ -127,7 +127,7 @@ ${
 }</section>`
 }
 
-/** `isKnown`: to an agent or to a registry; of another address the API has nothing to say. */
+/** Links to explorers and JSON. `isKnown`: the address has an agent or a registration; else the API answers 404. */
 function asData(address: string, isKnown: boolean): Html {
   return html`<section aria-labelledby="data"><h2 id="data">Check it yourself</h2>
 <p>At the explorers of the chains: ${settlementChains().map((chain, index) => html`${index > 0 && ' · '}${explorerLink(chain, address)}`)}</p>

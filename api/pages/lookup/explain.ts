@@ -20,7 +20,7 @@ import { steps } from './steps.ts'
 
 type Explanation = Exact<z.output<typeof agentExplanation> | z.output<typeof addressExplanation>>
 
-/** Verifications that are listed; the JSON has more. */
+/** Most verifications on the page; the JSON has more. */
 const mostVerifications = 25
 
 /** `/explain`: why an account or an address is, or is not, in the directory. */
@@ -51,7 +51,7 @@ export function explainPage(world: World): Route {
 
 type Subject = { readonly fid: number } | { readonly address: string }
 
-/** A FID, an address, or whose handle it is; undefined: none of these. */
+/** What a query names: an address, a FID, or the FID of a handle; undefined: none of these. */
 async function subjectOf(world: World, q: string): Promise<Subject | undefined> {
   const address = addressParameter.safeParse(q)
   if (address.success) return { address: address.data }
@@ -59,7 +59,7 @@ async function subjectOf(world: World, q: string): Promise<Subject | undefined> 
   if (fid.success) return { fid: fid.data }
   const handle = q.replace(/^@/, '')
   const named = search.query.parse({ q: `@${handle}`, in: 'name', limit: '1' })
-  // Whose handle it is exactly comes first.
+  // The search puts an exact match of a handle first.
   const [first] = (await askExact<z.output<typeof searchAnswer>>(world, search, named))?.agents ?? []
   return first?.handle?.toLowerCase() === handle.toLowerCase() ? { fid: first.fid } : undefined
 }

@@ -22,7 +22,7 @@ import { day } from '../parts/times.ts'
 type Portfolio = Exact<z.output<typeof portfolioAnswer>>
 type Explanation = Exact<z.output<typeof agentExplanation>>
 
-/** Addresses whose portfolios are shown, and identities of each. */
+/** Most addresses whose portfolios are shown, and most registrations of each. */
 const mostAddresses = 10
 const mostTokens = 12
 

@@ -10,7 +10,7 @@ const names: Record<ExplainedRule['rule'], string> = {
   claim: 'The account was claimed',
 }
 
-/** The rules as steps: a tick where one holds, and what to do where not. `fid`: the account, if they are of one. */
+/** The rules as steps: a tick where one holds, else what to do. `fid`: the account; null: they are of an address. */
 export function steps(rules: readonly ExplainedRule[], fid: number | null): Html {
   return html`<ol class="steps">${rules.map(
     ({ rule, holds, found, next }) =>
@@ -19,6 +19,6 @@ export function steps(rules: readonly ExplainedRule[], fid: number | null): Html
   )}</ol>`
 }
 
-/** A text of the API whose times are shown like those of the page. */
+/** A text of the API with its ISO times formatted like the page's own. */
 const dated = (text: string) => text.split(time).map((part, index) => (index % 2 === 0 ? part : day(part)))
 const time = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/

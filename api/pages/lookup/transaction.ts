@@ -17,12 +17,12 @@ import { minute } from '../parts/times.ts'
 
 type Subject = Exact<z.output<typeof addressSubjectAnswer>>
 
-/** A batch of a facilitator has some dozens; the JSON has more. */
+/** Most settlements on the page; a facilitator's batch has some dozens. The JSON has more. */
 const mostRows = 50
-/** Recipients whose agents are named. */
+/** Most recipients that are looked up as agents. */
 const mostNamed = 10
 
-/** Of a transaction without a row, as the beginning of a sentence or the whole of one. */
+/** Said of a transaction without a known settlement; has no full stop, so that a sentence can go on. */
 export const noneKnown =
   'No gasless USDC settlement is known in this transaction; where years ago are archived, theirs are in the files of ' +
   '/exports alone'
@@ -70,7 +70,7 @@ function about(chain: ChainName, hash: string, settlement: Settlement, count: nu
 <div><dt>Holds</dt><dd>${count === mostRows && 'at least '}${counted(count, 'settlement')}</dd></div></dl></section>`
 }
 
-/** The agents among those who were paid. */
+/** Links to the agents among the recipients; empty when none is one. */
 async function recipients(world: World, settlements: readonly Settlement[]) {
   const addresses = [...new Set(settlements.map(({ recipient_address }) => recipient_address))].slice(0, mostNamed)
   const subjects = await Promise.all(addresses.map((address) => askExact<Subject>(world, byAddress, { address })))

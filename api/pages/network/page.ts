@@ -34,10 +34,10 @@ type List = Exact<z.output<typeof allSettlementsList>>
 type Stats = Exact<z.output<typeof statsAnswer>>
 
 const newest = 15
-/** How far back the newest settlements are looked for. */
+/** How far back the newest settlements are searched, milliseconds. */
 const newestMs = 7 * 86_400_000
 
-/** `/network`: how the directory and what is paid grow. Its script adds settlements as they come; the rest stands still. */
+/** `/network`: growth of the directory and of settlements. Its script adds new settlements; the rest is static. */
 export function networkPage(world: World): Route {
   return page({
     path: '/network',
@@ -47,7 +47,7 @@ export function networkPage(world: World): Route {
     freshSeconds: 10,
     async view(asked) {
       const now = world.now()
-      // Of one minute, so that the list is asked for once in it.
+      // Cut to the minute, so that all views of a minute share one cache entry.
       const since = new Date(Math.floor((now - newestMs) / 60_000) * 60_000).toISOString()
       const latest = { ...allSettlements.query.parse({ since, limit: `${newest}` }), chain: asked.chain }
       const [stats, series, growth, list] = await Promise.all([

@@ -3,7 +3,7 @@ import type { Face } from '../../../db/queries/read/profile.ts'
 import { type Html, html } from '../../http/html.ts'
 import { shortName } from './text.ts'
 
-/** Classes `hue-0` and so on of the style sheet; neighbours in number are far apart in hue. */
+/** Number of CSS classes `hue-0`, `hue-1` …; `hueStep` keeps neighbouring FIDs far apart in hue. */
 const hues = 24
 const hueStep = 9
 
@@ -19,18 +19,18 @@ export function avatar(agent: Face, size: 'small' | 'large' = 'small'): Html {
   }</span>`
 }
 
-/** What a browser could show that asks us for it: what stands in a profile may be anything. */
+/** Whether a profile's picture is an http(s) address, and so can be served by us; a profile may hold any text. */
 const isPicture = (address: string | null): address is string => /^https?:\/\//.test(address ?? '')
 const tagOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 8)
 const hueOf = ({ fid }: Face) => (fid * hueStep + Math.floor(fid / hues)) % hues
 
-/** The initial alone, as an image. */
+/** The agent's initial as an SVG document. */
 export function letterImage(agent: Face): string {
   return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><rect width="40" height="40" fill="${colorOf(agent)}"/><text x="20" y="27" text-anchor="middle" fill="#fff" font-family="Georgia, serif" font-size="19">${initial(agent)}</text></svg>`
     .text
 }
 
-/** As the class of its hue has it in the style sheet. */
+/** CSS colour of an agent, equal to that of its `hue-` class in the style sheet. */
 export const colorOf = (agent: Face) => `hsl(${(hueOf(agent) * 360) / hues}, 38%, 46%)`
 
 export function initial({ display_name, handle, fid }: Face): string {
@@ -38,7 +38,7 @@ export function initial({ display_name, handle, fid }: Face): string {
   return letter ? letter[0].toUpperCase() : String(fid).slice(0, 1)
 }
 
-/** What an agent is called: display name, else handle, else its number. */
+/** Name to show for an agent: its display name, else its handle, else its FID. */
 export function nameOf({ display_name, handle, fid }: Omit<Face, 'pfp_url'>): string {
   return shortName(display_name ?? '') || shortName(handle ?? '') || `FID ${fid}`
 }

@@ -12,7 +12,7 @@ function chainBadge(label: string): Html {
   return html`<li class="chain ${name}">${label}</li>`
 }
 
-/** Said of claimed agents alone: that somebody has not claimed is the rule, not a fault. */
+/** Mark of a claimed agent; false for others, as an unclaimed agent is the rule and no fault. */
 export function claimedMark(claimed: boolean): Html | false {
   return (
     claimed &&

@@ -1,27 +1,27 @@
 import { type Html, html } from '../../http/html.ts'
 
-/** One bar; what stands in its row of the table is said on pointing at it, too. */
+/** One bar of a chart; its tooltip has the same values as its row of the table. */
 export interface Bar {
   readonly name: string
   readonly value: number
-  /** One for each column after the first. */
+  /** Table cells of the bar, one for each column after the first. */
   readonly cells: readonly string[]
 }
 
 interface Chart {
-  /** Of the page's charts this one's. */
+  /** Element id, unique among the charts of the page. */
   readonly id: string
   readonly title: string
-  /** The whole in a sentence, for those who do not see it. */
+  /** Text alternative: the chart in a sentence. */
   readonly summary: string
   readonly columns: readonly string[]
   readonly bars: readonly Bar[]
   readonly scale: (value: number) => string
-  /** The last bar is of a time that is not over. */
+  /** Whether the last bar covers a time that is not over; default: false. */
   readonly isLastPartial?: boolean
 }
 
-// In units of the drawing; it is stretched to the width of the page, so no text stands in it.
+// Units of the drawing. It is stretched to the width of the page, so it holds no text.
 const barWidth = 20
 const gap = 4
 const height = 100
@@ -52,13 +52,13 @@ ${
 </figure>`
 }
 
-/** The first, the middle and the last. */
+/** Labels of the time axis: the first, the middle and the last bar. */
 function ticks(bars: readonly Bar[]): string[] {
   const places = bars.length < 3 ? bars.map((_, index) => index) : [0, Math.floor(bars.length / 2), bars.length - 1]
   return places.map((place) => bars[place]?.name ?? '')
 }
 
-/** 1, 2 or 5 with zeros, above or below the point: what people can halve. */
+/** Top of the scale: the smallest 1, 2 or 5 times a power of ten that is at least `value`. */
 function roundedUp(value: number): number {
   if (value <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(value))

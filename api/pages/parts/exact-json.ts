@@ -11,17 +11,17 @@ const exactNames = [
 type ExactField = (typeof exactNames)[number]
 const exactFields: ReadonlySet<string> = new Set(exactNames)
 
-/** An answer of the API as the pages read it. */
+/** An answer of the API with the exact fields as text instead of numbers. */
 export type Exact<T> = T extends object
   ? { readonly [K in keyof T]: K extends ExactField ? string | Extract<T[K], null> : Exact<T[K]> }
   : T
 
-/** Parses an answer of the API. The type is the caller's word: answers are tested against their schemas. */
+/** Parses an answer of the API without checking `T`: answers are tested against their schemas elsewhere. */
 export function parseExact<T>(text: string): Exact<T> {
   return JSON.parse(text, keepExact as (key: string, value: unknown) => unknown) as Exact<T>
 }
 
-// The third argument, the number as it was written, is newer than the library's types.
+// The third argument, with the source text of the number, is newer than TypeScript's types.
 function keepExact(key: string, value: unknown, { source }: { source?: string }): unknown {
   return exactFields.has(key) && typeof value === 'number' ? (source ?? String(value)) : value
 }

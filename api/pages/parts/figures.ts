@@ -18,17 +18,17 @@ export function dollars(amount: string): string {
   return `$${grouped.format(BigInt(whole))}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`
 }
 
-/** As `figure`, marked up with the plain number, for pages: a script writes it as its reader is used to. */
+/** 12345 as 12,345 in a `data` element with the plain number, which a script formats for the reader's locale. */
 export function number(value: number): Html {
   return html`<data value="${value}" title="${value}">${figure(value)}</data>`
 }
 
-/** As `dollars`, marked up likewise. */
+/** Exact dollars in a `data` element, which a script formats for the reader's locale. */
 export function amount(text: string): Html {
   return html`<data class="usd" value="${text}" title="${text} USD">${dollars(text)}</data>`
 }
 
-/** For scales of charts: three digits. */
+/** Dollars with three significant digits, for the scales of charts. */
 export function shortDollars(value: number): string {
   return short.format(value)
 }

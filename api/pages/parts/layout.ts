@@ -7,7 +7,7 @@ interface Head {
   readonly description: string
   /** Path of the page from the site's root, with its query. */
   readonly path: string
-  /** The page this one is a part or a view of; default: itself. */
+  /** Path of the page that this one is a part or a view of; default: `path`. */
   readonly canonical?: string
   /** Path of a picture for previews, 1200 x 630, and what it shows. */
   readonly image?: { readonly path: string; readonly alt: string }
@@ -17,7 +17,7 @@ interface Head {
   readonly feeds?: readonly { readonly title: string; readonly path: string }[]
   /** Browser script of the page. */
   readonly script?: string | undefined
-  /** Not for search engines. */
+  /** Whether search engines are asked not to index the page; default: false. */
   readonly unlisted?: boolean
 }
 
@@ -38,7 +38,7 @@ const sections = [
 /** A whole page around its main part. */
 export function layout({ serviceName, siteUrl }: Site, head: Head, main: Html | readonly Html[]): Html {
   const { path, canonical = path, image, about, feeds = [], script, unlisted } = head
-  // Names are others' words: what turns the direction of text would turn all that stands around a title.
+  // Names are strangers' text: a direction control in one would turn the text around the title as well.
   const title = oneLine(head.title)
   const description = oneLine(head.description)
   const [own] = path.split('?')
@@ -85,7 +85,7 @@ ${main}
 `
 }
 
-/** A page below a section is of it. */
+/** Marks the section of the page `own` in the navigation; a path below a section belongs to it. */
 function currentOf(target: string, own = ''): Html | false {
   if (target === own) return html` aria-current="page"`
   return target !== '/' && own.startsWith(`${target}/`) && html` aria-current="true"`
@@ -99,7 +99,7 @@ function preview(address: string, alt: string): Html {
 <meta property="og:image:alt" content="${oneLine(alt)}">`
 }
 
-/** In pixels, as readers of previews like it. */
+/** Pixels of preview pictures, the size that sites expect of `og:image`. */
 export const previewSize = { width: 1_200, height: 630 }
 
 /** Data, not a script: nothing runs it, and nothing in it can end its element. */

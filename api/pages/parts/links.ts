@@ -4,13 +4,13 @@ import type { Sources } from '../../http/route.ts'
 import { shortened } from './figures.ts'
 import { shortName } from './text.ts'
 
-/** An address at the explorer of a chain, shortened. */
+/** Link from a shortened address to the explorer of a chain. */
 export function addressLink(chain: ChainName, address: string): Html {
   const { explorer, label } = chainOf(chain)
   return hexLink(filled(explorer.address, { address }), address, `${address} on ${label}`)
 }
 
-/** An address at the explorer of a chain, called by the chain: for a list of chains with one address. */
+/** Link to an address at the explorer of a chain, with the chain's label as text: for a list of chains. */
 export function explorerLink(chain: ChainName, address: string): Html {
   const { explorer, label } = chainOf(chain)
   return html`<a href="${filled(explorer.address, { address })}" title="${address} on ${label}" rel="noopener noreferrer">${label}</a>`
@@ -25,7 +25,7 @@ export function tokenLink(chain: ChainName, registry: string, id: string): Html 
   return outsideLink(filled(chainOf(chain).explorer.token, { address: registry, id }), `#${id}`)
 }
 
-/** An address that leads to its own page here; whole in the title, which is what a reader copies. */
+/** Link from a shortened address to its page here; the title has it whole, and it is copied whole. */
 export function ownAddress(address: string): Html {
   return html`<a class="hex" href="/address/${address}" title="${address}">${shortened(address)}</a>`
 }
@@ -34,12 +34,12 @@ export function ownTransaction(chain: ChainName, hash: string): Html {
   return html`<a class="hex" href="/tx/${chain}/${hash}" title="${hash}">${shortened(hash)}</a>`
 }
 
-/** An agent by its handle or FID. */
+/** Link to an agent's page, with its handle or else its FID as text. */
 export function agentLink({ fid, handle }: { readonly fid: number; readonly handle: string | null }): Html {
   return html`<a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${shortName(handle)}`}</bdi></a>`
 }
 
-/** An identity at its registry. */
+/** Link to a registration at the explorer; plain text when the chain has no known registry. */
 export function identityLink({ chains }: Pick<Sources, 'chains'>, chain: ChainName, id: string): Html {
   const registry = chains[chain]?.registry.address
   return registry === undefined ? html`#${id}` : tokenLink(chain, registry, id)
@@ -49,14 +49,14 @@ function filled(template: string, values: Record<string, string>): string {
   return Object.entries(values).reduce((text, [name, value]) => text.replaceAll(`{${name}}`, value), template)
 }
 
-/** A link away from here. An address that others wrote and that is not http(s) is shown and leads nowhere. */
+/** Link to another site; text without a link when the address, which a stranger wrote, is not http(s). */
 export function outsideLink(address: string, text: Html | string = address): Html {
   const protocol = URL.parse(address)?.protocol
   if (protocol !== 'https:' && protocol !== 'http:') return html`<bdi>${text}</bdi>`
   return html`<a href="${address}" rel="nofollow noopener noreferrer ugc"><bdi>${text}</bdi></a>`
 }
 
-/** The host of an address for short, the address itself when it has none. */
+/** Host of a URL, with its port if any; the text itself when it has none. */
 export function hostOf(address: string): string {
   return URL.parse(address)?.host || address
 }

@@ -5,25 +5,25 @@ import { type Exact, parseExact } from './exact-json.ts'
 
 /** What pages are made from. */
 export interface World extends Sources {
-  /** The text of a 200 of the API, from the memory it shares with it. Undefined: 404. */
+  /** Body that the API answers with 200, through the cache that pages and API share. Undefined: it answers 404. */
   readonly ask: (route: Route, input: Record<string, unknown>) => Promise<string | undefined>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** A page: what it takes, and what it shows. Undefined: there is no such page. */
+/** A page: its parameters, its cache times and its view, which gives undefined when there is no such page. */
 interface Page<P extends z.ZodObject, Q extends z.ZodObject> {
   readonly path: string
   readonly params: P
   readonly query: Q
   readonly maxAgeSeconds: number
   readonly freshSeconds: number
-  /** For people: what is missing when the page is not there. */
+  /** Words of the 404 page for people. */
   readonly missing?: string
   readonly view: (input: z.output<P> & z.output<Q>) => Promise<Html | undefined>
 }
 
-/** Pages are answered like every other read: remembered for a while, compressed, with an entity tag. */
+/** Makes a page a route, so that it is cached, compressed and tagged like every other read. */
 export function page<P extends z.ZodObject, Q extends z.ZodObject>({ view, ...definition }: Page<P, Q>): Route {
   return route({
     ...definition,
@@ -37,7 +37,7 @@ export function page<P extends z.ZodObject, Q extends z.ZodObject>({ view, ...de
 
 export const htmlType = 'text/html; charset=utf-8'
 
-/** The answer of a route as an object, numbers exact. Undefined: 404. */
+/** Answer of an API route as an object, with exact numbers as text. Undefined: the API answers 404. */
 export async function askExact<T>(
   world: World,
   route: Route,

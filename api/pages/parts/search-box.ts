@@ -1,7 +1,7 @@
 import { queryLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
 
-/** The box of the directory. `kept`: names and values that stay as they are when something else is looked for. */
+/** Search form of the directory. `kept`: names and values of the filters that a new search keeps. */
 export function searchBox(q: string | null = null, kept: readonly (readonly [string, string])[] = []): Html {
   return html`<form class="search" action="/" role="search">
 ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}

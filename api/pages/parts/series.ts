@@ -8,10 +8,10 @@ import { type Bar, chart } from './chart.ts'
 import type { Exact } from './exact-json.ts'
 import { counted, dollars, figure, shortDollars } from './figures.ts'
 
-/** What was paid over time, as the routes of series answer it. */
+/** Settlements over time, as the timeseries routes answer. */
 export type Series = Exact<z.output<typeof allSeries>>
 
-/** Times that can be looked at, and how finely. */
+/** Ranges of time that a chart offers, with the interval of its points; `days` null: all time. */
 const ranges = {
   '7d': { name: '7 days', interval: 'day', days: 7 },
   '30d': { name: '30 days', interval: 'day', days: 30 },
@@ -20,7 +20,7 @@ const ranges = {
 } as const
 type Range = keyof typeof ranges
 
-/** What a page with such a chart takes. */
+/** Query parameters of a page with a chart over time. */
 export const seriesParameters = {
   range: wordParameter(Object.keys(ranges) as Range[], '30d', 'The time that is shown.'),
   chain: chainsParameter,
@@ -31,18 +31,18 @@ export interface Asked {
   readonly chain: readonly ChainName[] | null
 }
 
-/** Before the first authorization of any chain. */
+/** Start of `all`: before the first EIP-3009 authorization on any chain. */
 const beginning = '2020-08-01T00:00:00.000Z'
 const dayMs = 86_400_000
 
-/** A range up to now, as series are asked for it. */
+/** Interval, start (ISO 8601) and chains of a range that ends now. */
 export function rangeOf({ range, chain }: Asked, now: number) {
   const { interval, days } = ranges[range]
   const today = Math.floor(now / dayMs) * dayMs
   return { interval, since: days === null ? beginning : new Date(today - (days - 1) * dayMs).toISOString(), chain }
 }
 
-/** A range up to now, as the parameters of a route of series. */
+/** Input of a timeseries route for a range that ends now. */
 export function seriesInput(route: Route, asked: Asked, now: number): Record<string, unknown> {
   const { interval, since, chain } = rangeOf(asked, now)
   return { ...route.query.parse({ interval, since }), chain }
@@ -62,10 +62,10 @@ export function seriesChoice(path: string, { range, chain }: Asked, anchor: stri
 
 type Pairs = readonly (readonly [string, string])[]
 
-/** Own payments as they stand in an address: nothing for the usual. */
+/** Query parameters for self-payments; empty for the default, `without`. */
 export const ownPayments = (self: 'without' | 'with'): Pairs => (self === 'without' ? [] : [['self', self]])
 
-/** Address of a page with a range and chains; the usual ones are left out. */
+/** Path of a page with a range and chains in its query; defaults are left out. */
 export function seriesPath(path: string, { range, chain }: Asked, more: Pairs = []) {
   const pairs = [
     ...(range === '30d' ? [] : [['range', range] as const]),
@@ -76,7 +76,7 @@ export function seriesPath(path: string, { range, chain }: Asked, more: Pairs = 
   return query === '' ? path : `${path}?${query}`
 }
 
-/** Dollars over time; the number of settlements and of payers is told with each bar. */
+/** Chart of dollars over time; each bar's tooltip has the number of settlements and of payers. */
 export function seriesChart(id: string, series: Pick<Series, 'interval' | 'points'>): Html {
   const { interval } = series
   const counts = series.points.map(({ settlements }) => settlements)
@@ -106,10 +106,10 @@ export function seriesChart(id: string, series: Pick<Series, 'interval' | 'point
   })
 }
 
-/** `2026-03` of a month, `2026-03-14` of a day. */
+/** Name of a bucket from its start: `2026-03` for a month, `2026-03-14` for a day. */
 export const bucketName = (interval: string, start: string) => start.slice(0, interval === 'month' ? 7 : 10)
 
-/** Points of a series of months before anything happened are not shown; a few stay, so that one bar is no wall. */
+/** Least number of months shown, so that a single bar does not fill the chart; earlier empty ones are left out. */
 const fewest = 7
 export function firstShown(interval: string, counts: readonly number[]): number {
   if (interval !== 'month') return 0
@@ -118,7 +118,7 @@ export function firstShown(interval: string, counts: readonly number[]): number 
   return Math.min(first < 0 ? newest : first, newest)
 }
 
-/** Sums of a series, exact. */
+/** Exact sums of a series: `volume` in dollars as text, `count` of settlements. */
 export function totalOf({ points }: Pick<Series, 'points'>): { volume: string; count: number } {
   let units = 0n
   let count = 0

@@ -5,14 +5,14 @@ import { amount } from './figures.ts'
 import { ownAddress, ownTransaction } from './links.ts'
 import { minute } from './times.ts'
 
-/** The anchor of one settlement, for the page and for links into it. */
+/** Element id of a settlement's row, which is also the fragment of links to it. */
 export function settlementId({ chain, block_number: block, log_index: index }: Settlement): string {
   return `settlement-${chain}-${block}-${index}`
 }
 
 /**
- * Settlements as rows; who paid, who was paid and the transaction lead to their pages. `own` are the addresses of the one
- * the page is about: what it paid itself is told apart.
+ * Table of settlements; payer, recipient and transaction link to their pages. `own`: addresses of the subject of the
+ * page; a settlement that one of them paid is marked as a self-payment.
  */
 export function settlementTable(name: string, settlements: readonly Settlement[], own: readonly string[] = []): Html {
   return html`<div class="table" role="group" aria-label="${name}" tabindex="0"><table class="settled">

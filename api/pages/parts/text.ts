@@ -21,24 +21,24 @@ export function html(text: string): string {
   return escapeHtml(plain(text))
 }
 
-/** With a capital and a full stop. */
+/** A text with a capital first letter and a full stop. */
 export const sentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
 
-/** The first code points of a text; a character of two units is never cut in half. */
+/** The first code points of a text; never cuts a surrogate pair in half. */
 export function firstCodePoints(text: string, count: number): string {
   return text.length <= count ? text : [...text].slice(0, count).join('')
 }
 
-/** A stranger's text of several lines, cut where it is longer, without what turns the direction of the text around it. */
+/** A stranger's text without direction controls, cut after `count` code points with `…`; line breaks stay. */
 export function excerpt(text: string, count: number): string {
   const shown = plain(text)
   return shown.length <= count ? shown : `${firstCodePoints(shown, count)}…`
 }
 
-/** Of a name; nobody is called by more. */
+/** Most code points of a name. */
 const nameCharacters = 80
 
-/** What a stranger is called, for one line of a page: whatever is too long for a name is cut. */
+/** A stranger's name on one line, cut after `nameCharacters`. */
 export function shortName(text: string): string {
   return excerpt(oneLine(text), nameCharacters)
 }

@@ -4,7 +4,7 @@ const options = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeri
 const dayFormat = new Intl.DateTimeFormat('en-GB', options)
 const minuteFormat = new Intl.DateTimeFormat('en-GB', { ...options, hour: '2-digit', minute: '2-digit' })
 
-/** 3 Mar 2026; the exact time on pointing at it. A dash when it is unknown. */
+/** 3 Mar 2026, with the exact time as a tooltip; a dash for null. */
 export function day(time: string | null): Html {
   return moment(time, (date) => dayFormat.format(date), 'day')
 }
@@ -35,7 +35,7 @@ const units = [
   [60, 'min'],
 ] as const
 
-/** `form`: what a script writes anew as its reader is used to. */
+/** A `time` element. `form`: how a script formats it for the reader's locale; undefined: it stays as written. */
 function moment(time: string | null, write: (date: Date) => string, form?: 'day' | 'minute'): Html {
   if (time === null) return html`<span class="none">–</span>`
   const date = new Date(time)

@@ -5,13 +5,13 @@ import { Cache } from '../../http/cache.ts'
 import { Content } from '../../http/content.ts'
 import { pictureType } from './kind.ts'
 
-/** Where pictures are fetched from, whoever named the place. */
+/** HTTP client for profile pictures, whose addresses strangers choose. */
 export type PictureDoor = Pick<Door, 'fetch'>
 
-/** Pictures by their address. Undefined: there is none to show now. */
+/** Gives the picture at a URL. Undefined: it cannot be fetched now, or is no picture that pages show. */
 export type Gallery = (url: string) => Promise<Content | undefined>
 
-/** A page asks for many pictures of one host at once, and somebody waits for each. */
+/** No pause between requests to a host: a page needs many pictures of one host at once, and a reader waits. */
 const politeness = { intervalMs: 0, maxWaiting: 60, maxWaitMs: 10_000 }
 const timeoutMs = 8_000
 const redirects = 3
@@ -26,8 +26,8 @@ export function createPictureDoor(
 }
 
 /**
- * Pictures fetched once for all who look at them, so that their host learns nothing of any reader. They are passed on as
- * they are: judged by their first bytes, never decoded. What is broken is not asked for again for a while.
+ * A caching proxy for pictures, so that their host learns nothing of any reader. Pictures are passed on unchanged:
+ * judged by their first bytes, never decoded. One that fails to load is not fetched again for `brokenSeconds`.
  */
 export function createGallery(door: PictureDoor, now: () => number): Gallery {
   const { bytes: maxBytes, keptBytes, keptSeconds, brokenSeconds, atOnce } = pictureLimits

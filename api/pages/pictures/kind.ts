@@ -1,6 +1,6 @@
 /**
- * The media type of a picture by its first bytes; undefined: it is none that pages show. SVG is a document that can do
- * more than be looked at, and is none. Sources: PNG (RFC 2083 3.1), JPEG (ITU-T T.81 B.1.1.3), GIF89a 17, WebP (RFC 9649 2.4).
+ * Media type of a picture by its first bytes; undefined: none that pages show. SVG is left out, as a document that can
+ * run scripts. Sources: PNG (RFC 2083 3.1), JPEG (ITU-T T.81 B.1.1.3), GIF89a 17, WebP (RFC 9649 2.4).
  */
 export function pictureType(bytes: Buffer): string | undefined {
   const head = bytes.subarray(0, 12).toString('latin1')

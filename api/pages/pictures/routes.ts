@@ -9,12 +9,12 @@ import type { Sources } from '../../http/route.ts'
 import { letterImage } from '../parts/avatar.ts'
 import type { Gallery } from './gallery.ts'
 
-/** A picture's address changes with the profile; that of a letter stands where a picture may be tomorrow. */
+/** Cache lifetimes, seconds: a picture's URL changes with the profile; a letter may give way to a picture any time. */
 const maxAgeSeconds = { picture: 86_400, letter: 300 }
 
 /**
- * `/picture/{fid}`: the picture of an agent's profile, or its letter where there is none to show. By FID alone: no other
- * address is fetched for anybody. `gallery` absent: letters alone.
+ * `/picture/{fid}`: the picture of an agent's profile, or its initial where there is none to show. Requests name a FID,
+ * never a URL, so that this is no open proxy. `gallery` undefined: initials alone.
  */
 export function pictureRoutes(
   sources: Sources,
@@ -28,7 +28,7 @@ export function pictureRoutes(
     const face = await agentFace(sources.database, fid.data)
     if (!face) throw new ApiError('ERR_NOT_FOUND', 'no agent with this fid')
     const picture = face.pfp_url === null ? undefined : await gallery?.(face.pfp_url)
-    // Whatever it is, opened by itself it is a document that may do nothing, and no other site's to show.
+    // Opened by itself it is a document: it may load and run nothing, and other sites may not embed it.
     res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox")
     res.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
     const shown = picture ?? new Content('image/svg+xml', Buffer.from(letterImage(face)))

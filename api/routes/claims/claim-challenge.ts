@@ -32,7 +32,7 @@ const query = z.object({
 
 const nonceBytes = 16
 
-/** What a challenge can be about. Without both it is the text of an eip191 claim. */
+/** Query parameters `method` and `action`; without both the challenge is the text of an eip191 claim. */
 const wanted = z.object({
   method: z
     .unknown()

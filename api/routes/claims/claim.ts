@@ -58,13 +58,13 @@ const requireJson: RequestHandler = (req, _res, next) => {
   next()
 }
 
-/** Bytes as they came: a compressed body could grow far beyond the bound, and parsers are more forgiving than we are. */
+/** Body as raw bytes: a compressed one could inflate far beyond the bound, and our parser is stricter than express. */
 const rawBody = express.raw({ type: () => true, limit: claimLimits.bodyBytes, inflate: false })
 
-/** Reads the body of a claim, or of what else is said about one. */
+/** Middleware that reads the JSON body of a claim, withdrawal, unlisting or relisting, unparsed. */
 export const readClaimBody: readonly RequestHandler[] = [requireJson, rawBody]
 
-/** Who asks for what, once the body is read. */
+/** Body, FID header and client of a request, after `readClaimBody`. */
 export function attemptOf(req: Request) {
   const body: Uint8Array = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)
   return { body, fidHeader: req.get('X-FID'), client: clientOf(req.ip) }

@@ -4,7 +4,7 @@ import { html } from '../../http/html.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, type Route, route } from '../../http/route.ts'
 
-/** What both badges say. */
+/** Content of a badge, whether drawn as SVG or sent as JSON. */
 interface Badge {
   readonly label: string
   readonly message: string
@@ -12,7 +12,7 @@ interface Badge {
   readonly color: string
 }
 
-/** In the form that shields.io reads ("endpoint badge"). */
+/** A badge as the JSON that shields.io reads ("endpoint badge"). */
 const endpointBadge = z
   .strictObject({
     schemaVersion: z.literal(1),
@@ -37,7 +37,7 @@ export const badge: Route = route({
     schema: z.string(),
     description: 'The image; a grey one of an FID that is no agent, as pages show nothing of an error.',
   },
-  // An image that is opened by itself is a document, which may do nothing.
+  // An SVG opened by itself is a document: it may load and run nothing.
   headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'" },
   read: async ({ fid }, { database, serviceName }) => drawn(badgeOf(await agentStanding(database, fid), serviceName)),
 })
@@ -85,7 +85,7 @@ ${text(message, left, right)}
 `.text
 }
 
-/** Of Verdana, in thousandths of its size: letters of a width each; any other character is taken to be the widest. */
+/** Characters of Verdana by width, in 1/1000 em; any other character counts as 1,000, the widest. */
 const widths: readonly (readonly [string, number])[] = [
   ['ijlI', 300],
   [" .,:;'|!-ft()[]/", 394],
@@ -99,7 +99,7 @@ const widthOfCharacter = new Map(
   widths.flatMap(([all, width]) => [...all].map((one): [string, number] => [one, width])),
 )
 
-/** Pixels that a text takes; the image then fits it exactly. */
+/** Width of a text in pixels; `textLength` makes the drawn text fit it exactly. */
 function widthOf(text: string): number {
   return [...text].reduce((sum, one) => sum + ((widthOfCharacter.get(one) ?? 1_000) * fontSize) / 1_000, 0)
 }

@@ -1,13 +1,13 @@
-/** A change of the API that somebody who asks it can notice. */
+/** A change of the API that a client can notice. */
 interface ApiChange {
-  /** Unlike every other, and never altered: the end of its address. */
+  /** Unique and permanent: the last part of the change's URL. */
   readonly id: string
-  /** The day it came, UTC: `2026-11-22`. */
+  /** UTC day of the change: `2026-11-22`. */
   readonly day: string
   readonly kind: 'added' | 'changed' | 'deprecated' | 'removed'
   readonly title: string
   readonly text: string
-  /** `operationId`s that came with it. */
+  /** `operationId`s that the change added. */
   readonly operations: readonly string[]
 }
 

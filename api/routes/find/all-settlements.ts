@@ -8,7 +8,7 @@ import { allSettlementsList } from '../../schemas/settlement.ts'
 import { inBaseUnits, settlementColumns, settlementFilters, settlementPaging } from '../settlements.ts'
 
 const path = '/api/settlements'
-/** How far back everybody's settlements are listed. */
+/** Days that the list reaches back for a request that names no FID, address or transaction. */
 const mostDays = 31
 
 /** GET /api/settlements */

@@ -44,5 +44,5 @@ export const feedback = route({
   },
 })
 
-/** Matches nothing. */
+/** Filter that matches no feedback. */
 const nobodys = { chain: [], by: null, paid: null, revoked: null }

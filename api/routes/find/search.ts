@@ -11,7 +11,7 @@ import { claimedFlags, facetFilters } from '../discovery.ts'
 
 const parts = Object.keys(searchParts) as SearchPart[]
 
-/** Null: all. Of unknown words alone, none. */
+/** Parts of an agent to search. Null, when none is given: all; unknown names are dropped, which may leave none. */
 const partsParameter = z
   .unknown()
   .optional()

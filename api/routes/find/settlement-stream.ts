@@ -32,7 +32,7 @@ export const settlementStream = stream({
   log: seenLog,
 })
 
-/** How far back a settlement counts as news, by its block's time. */
+/** How old a settlement may be, by its block's time, to be sent as new; milliseconds. */
 const newsMs = 600_000
 
 const everything = {
@@ -49,7 +49,7 @@ const everything = {
   final: null,
 }
 
-/** Settlements numbered as this process came to see them, the last of them kept. It looks when it is asked for its head. */
+/** In-memory log of settlements in the order this process first saw them. Asking for its head polls the database. */
 function seenLog({ database, settlementOverloads, now }: Sources): Log {
   const epoch = randomUUID()
   const lines: LogLine[] = []
@@ -70,7 +70,7 @@ function seenLog({ database, settlementOverloads, now }: Sources): Log {
 
   return {
     async head() {
-      // One at a time, or a row would be seen twice.
+      // Single flight: two polls at once would number a row twice.
       looking ??= look().finally(() => {
         looking = undefined
       })
@@ -86,7 +86,7 @@ function seenLog({ database, settlementOverloads, now }: Sources): Log {
 
 interface Seen {
   readonly key: string
-  /** JSON, numbers as they were written. */
+  /** Row as JSON, each number digit by digit as the database wrote it. */
   readonly text: string
 }
 
@@ -99,7 +99,7 @@ function rowsOf(json: string): Seen[] {
   })
 }
 
-// The third argument, the number as it was written, and raw JSON are newer than the library's types.
+// `JSON.rawJSON`, and the third argument with the source text of a number, are newer than TypeScript's types.
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 function keepDigits(_key: string, value: unknown, { source }: { source?: string }): unknown {

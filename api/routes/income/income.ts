@@ -18,7 +18,10 @@ const ofAgent = {
   freshSeconds: 30,
 }
 
-/** What is rolled up and summed up: until `due` at most, from which on hours wait. A JSON text. */
+/**
+ * Time, as a JSON text, up to which income is rolled up and summed up; `null`: nothing is rolled up yet. `due`: first
+ * hour that waits to be summed up; null: none waits.
+ */
 async function incomeUntil(db: Queryable, due: string | null): Promise<string> {
   const rolledUp = await completeUntil(db, null)
   return JSON.stringify(rolledUp !== null && due !== null && due < rolledUp ? due : rolledUp)

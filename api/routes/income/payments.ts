@@ -68,12 +68,12 @@ const columns = [
   'forwarder_address',
 ] as const satisfies readonly (keyof IncomePayment)[]
 
-/** Payments that one statement reads: none is to take as long as a statement may, and others have their turn in between. */
+/** Payments that one statement reads: it stays far below the statement timeout, and other requests get a turn. */
 const paymentsAtOnce = 5_000
 
 /**
- * GET /api/agent/:fid/income.csv. The document is made whole, not sent in parts: it has `incomeLimits.csvLines` lines of some
- * 500 bytes at most, and whether there are more is known before the first of them, so that it is refused instead of cut.
+ * GET /api/agent/:fid/income.csv. Built in memory, not streamed: it has at most `incomeLimits.csvLines` lines of some
+ * 500 bytes, and a document with more is refused as a whole instead of being cut.
  */
 export const incomeCsv = route({
   ...ofAgent,
@@ -96,7 +96,7 @@ export const incomeCsv = route({
     const names = `${[...columns, 'explorer_url'].join(',')}\r\n`
     if (!filter) return names
     const tooMany = () => invalidRequest('until', `must leave at most ${grouped(incomeLimits.csvLines)} payments`)
-    // Where the hours say so already, no payment is read.
+    // Refuse by the hourly counts, before any payment is read.
     if ((await countedIncomePayments(database, { fid, filter })) > incomeLimits.csvLines) throw tooMany()
     const lines: string[] = []
     let after: readonly string[] | undefined
@@ -112,7 +112,7 @@ export const incomeCsv = route({
 
 type Cell = string | number | boolean | null
 
-/** Of the values of `columns`. */
+/** CSV line of a payment; `values` are in the order of `columns`, and the explorer's link is added at the end. */
 function lineOf(values: readonly Cell[]): string {
   const cells = [...values]
   const value = (name: (typeof columns)[number]) => String(values[columns.indexOf(name)])
@@ -123,16 +123,16 @@ function lineOf(values: readonly Cell[]): string {
 
 const dollarsAt = columns.indexOf('amount_usdc')
 
-/** Dollars of base units, with all six decimals: a JavaScript number would round large ones. */
+/** Base units as dollars with all six decimals, as text: a JavaScript number would round large ones. */
 function dollarsOf(amount: string): string {
   const digits = amount.padStart(decimals + 1, '0')
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
-/** Of every token that has a dollar figure. */
+/** Decimals of every token that has a dollar figure. */
 const decimals = 6
 
-/** Source: RFC 4180; OWASP, "CSV Injection", for what a spreadsheet takes for a formula. */
+/** A value as a CSV cell, with `'` before what a spreadsheet takes for a formula (RFC 4180; OWASP, "CSV Injection"). */
 function cellOf(value: Cell): string {
   const text = value === null ? '' : String(value)
   const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text

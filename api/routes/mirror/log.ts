@@ -11,7 +11,7 @@ import { isPlaceOf, readPlace, writePlace } from '../../stream/place.ts'
 
 const path = '/data/log.ndjson'
 
-/** A line of the answer. */
+/** One line of /data/log.ndjson: an agent's full profile, or that it is listed no more. */
 export const logLine = z.union([
   z.strictObject({
     seq: count,
@@ -23,7 +23,7 @@ export const logLine = z.union([
   z.strictObject({ seq: count, changed_at: time, kind: z.literal('delist'), fid }),
 ])
 
-/** A number, with the first digits of the epoch it is of where they are given. Null: it is no place in a log. */
+/** Cursor in the log: a sequence number, with or without the first digits of its epoch. Null: not a cursor. */
 const sinceParameter = z
   .unknown()
   .optional()

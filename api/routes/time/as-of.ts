@@ -9,7 +9,7 @@ import { addressOwnersAnswer, agentStateAnswer, portfolioAnswer } from '../../sc
 const asOf = timeFilter('ISO 8601 with a zone. Without it, all that was, with beginnings and ends.')
 const description =
   'How it was then, not what was known of it then: a verification found late changes what yesterday looks like.'
-/** A time that cannot be read: before anything was. */
+/** Stands for a time that cannot be parsed: the epoch, before any event. */
 const never = 0
 
 const momentOf = (as_of: z.output<typeof asOf>) => {

@@ -18,13 +18,13 @@ import type { Chain, Explorer, PaymentContract } from './chains.row.ts'
  *  S  farcasterxyz/contracts, README: registries on OP Mainnet
  *  U  x402-foundation/x402, contracts/evm: Permit2 proxies, the same CREATE2 addresses on every chain; anybody may deploy
  *     them, and on 2026-02-23 they were in audit still: no registry is younger
- *  X  each network's documentation: its block explorer; all of the Etherscan family, which share their paths
+ *  X  each network's documentation: its block explorer; all are of the Etherscan family and share their paths
  */
 
 const identityRegistry = '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432' // A
 const reputationRegistry = '0x8004baa17c55a88189ae136b182e5fda19de9b63' // A
 
-/** U. */
+/** The x402 Permit2 proxies of a chain, read from a block on. Source U. */
 function permit2Proxies(fromBlock: number): readonly PaymentContract[] {
   return [
     { kind: 'permit2_exact', address: '0x402085c248eea27d92e8b30b2c58ed07f9e20001', fromBlock },
@@ -41,7 +41,7 @@ function etherscan(home: string): Explorer {
   }
 }
 
-/** Rows in the order every list of chains has. */
+/** Rows of the chains that are built in, in the order in which every list shows chains. */
 const defaults = {
   ethereum: {
     id: 1,
@@ -189,13 +189,13 @@ export type DefaultChain = keyof typeof defaults
 /** Value of every `chain` column and of `chain` in API rows: a key of the table, which grows with CHAINS_FILE. */
 export type ChainName = string
 
-/** Every chain that is known, by its name. */
+/** Row of every chain this process knows, by chain name: the built-in rows and those of CHAINS_FILE. */
 export const chains: Readonly<Record<DefaultChain, Chain>> & Readonly<Record<ChainName, Chain>> = { ...defaults }
 
-/** All chains, in the table's order, those of CHAINS_FILE behind them. The list grows with the table. */
+/** Names of all chains in the table's order, those of CHAINS_FILE last. `addChains` extends this same array. */
 export const chainNames: readonly ChainName[] = Object.keys(chains)
 
-/** Chains whose rows stand in this file, in its order. */
+/** Names of the chains whose rows stand in this file, in its order. */
 export const defaultChainNames = Object.keys(defaults) as readonly DefaultChain[]
 
 /** Whether a chain's row stands in this file. */
@@ -211,7 +211,7 @@ export function chainOf(name: ChainName): Chain {
 /** Names of the chains whose settlements are indexed. */
 export const settlementChains = () => chainNames.filter((name) => chainOf(name).tokens.length > 0)
 
-/** The chain that has the social network's contracts. Throws when none has. */
+/** The one chain that has the social network's contracts, with its name. Throws when no row of the table has them. */
 export function socialChain(): Chain & { readonly name: ChainName; readonly social: NonNullable<Chain['social']> } {
   for (const name of chainNames) {
     const row = chainOf(name)
@@ -220,7 +220,10 @@ export function socialChain(): Chain & { readonly name: ChainName; readonly soci
   throw new Error('no chain of the table has the social network’s contracts')
 }
 
-/** Adds rows to the table of this process, once, before anything is made of it. Rows of this file stay as they are. */
+/**
+ * Adds the rows of CHAINS_FILE to this process's table. Call it at start-up, before anything is derived from the table.
+ * Throws when a name is that of a built-in chain; an added row of the same name is replaced.
+ */
 export function addChains(rows: Readonly<Record<ChainName, Chain>>): void {
   for (const [name, row] of Object.entries(rows)) {
     if (isDefaultChain(name)) throw new Error(`${name} is in the table already`)
@@ -229,7 +232,7 @@ export function addChains(rows: Readonly<Record<ChainName, Chain>>): void {
   }
 }
 
-/** The chain that a label, a name or a chain id means, in any case; undefined when none does. */
+/** Name of the chain with this name, label or chain id, in any letter case; undefined: there is no such chain. */
 export function findChain(text: string): ChainName | undefined {
   const wanted = text.trim().toLowerCase()
   return chainNames.find((name) => {

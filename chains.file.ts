@@ -19,11 +19,11 @@ export interface ChainSettings extends Omit<Chain, 'rpcVariable' | 'gatewayVaria
   readonly name: ChainName
   /** A chain that is off is neither indexed nor expected to be. */
   readonly enabled: boolean
-  /** JSON-RPC address of the tip; null: history only. */
+  /** JSON-RPC address that the chain's newest blocks are read from; null: only history from the Portal is indexed. */
   readonly rpc: string | null
-  /** Address of the Portal, without the dataset; null: not used. */
+  /** Address of the SQD Portal, without the dataset; null: the Portal is not used. */
   readonly portal: string | null
-  /** Address of a v2 archive, used instead of the Portal; null: none. */
+  /** Address of a self-hosted v2 archive, used instead of the Portal; null: there is none. */
   readonly gateway: string | null
 }
 
@@ -83,7 +83,7 @@ function toRow(name: ChainName, { finality, ...row }: z.infer<typeof addition>):
 /** A chain is asked for by its name, its label or its id: none of them may mean two chains. */
 const namesOf = (name: ChainName, { id, label }: Chain) => ({ name, label: label.toLowerCase(), id: String(id) })
 
-/** Nor may two be one category of feeds, or be read from one dataset. */
+/** Fields whose values no two chains may share: their category in feeds, and the dataset they are read from. */
 const unique = ['feedTerm', 'dataset'] as const
 
 function collisions(added: ParsedFile['added']): string[] {
@@ -190,12 +190,12 @@ function socialContracts(row: Chain['social'], given: Override): Chain['social']
   const idRegistry = given.idRegistry?.address ?? row?.idRegistry
   const keyRegistry = given.keyRegistry?.address ?? row?.keyRegistry
   if (!idRegistry || !keyRegistry) return row
-  // A registry of one's own begins where nobody knows but who deployed it: with the chain, unless that is said.
+  // Only its operator knows the deployment block of a registry of his own: without `fromBlock` it is read from block 0.
   const fromBlock = given.idRegistry ? (given.idRegistry.fromBlock ?? 0) : (row?.fromBlock ?? 0)
   return { idRegistry, keyRegistry, fromBlock }
 }
 
-/** `base.tokens[0].address: must be 0x and 40 hex digits` */
+/** One line for a bad value, such as `base.tokens[0].address: must be 0x and 40 hex digits`. */
 function describe(issue: z.core.$ZodIssue): string {
   const path = issue.path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part)),

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { contractKinds } from './chains.row.ts'
 import { httpUrl, nodeUrl } from './settings.forms.ts'
 
-// The forms of what CHAINS_FILE says of a chain.
+// Schemas of the entries of CHAINS_FILE.
 
-/** Said of what is no object; of a field too many its own words are better. */
+/** Error for a value that is not an object; for an unknown field zod's own message, which names it, is better. */
 const wanted = (fields: string) => (issue: { code?: string }) =>
   issue.code === 'invalid_type' ? `must be an object of ${fields}` : undefined
 
@@ -16,7 +16,7 @@ const block = z.int({ error: 'must be a block number' }).nonnegative().max(2_147
 const contract = z.strictObject({ address, fromBlock: block }, { error: wanted('address and fromBlock') })
 const deployment = z.strictObject({ address })
 
-/** What may be said of a chain of the table. */
+/** Entry of CHAINS_FILE for a chain that is in the table: a field that is given replaces the row's. */
 export const override = z.strictObject({
   enabled: z.boolean().optional(),
   rpc: nodeUrl.nullable().optional(),
@@ -50,7 +50,7 @@ export const override = z.strictObject({
   idRegistry: deployment.extend({ fromBlock: block.optional() }).optional(),
 })
 
-/** Taken as it is written: read as an address its braces would be escaped. */
+/** Address of an explorer page with its placeholders. Kept as text: normalizing the URL would escape the braces. */
 const page = (...places: string[]) =>
   z
     .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
@@ -59,7 +59,7 @@ const page = (...places: string[]) =>
     })
 const millions = z.int().nonnegative().multipleOf(1_000_000, 'must be a multiple of 1000000')
 
-/** A row of the table that an installation adds: nothing is taken for granted but what has a default here. */
+/** Entry of CHAINS_FILE for a chain that is not in the table: a whole row; fields without default here are required. */
 export const addition = override.extend({
   id: z.int({ error: 'must be the EIP-155 chain id' }).positive().max(2_147_483_647),
   label: z
@@ -85,7 +85,7 @@ export const addition = override.extend({
     .regex(/^#[0-9a-f]{6}$/, 'must be # and six lowercase hex digits'),
 })
 
-/** Names are parts of names of tables and schemas. */
+/** Name of an added chain; table and schema names contain it, which limits its characters. */
 export const newName = z
   .string()
   .regex(/^[a-z][a-z0-9_]{0,30}$/, 'must be at most 31 lowercase letters, digits and underscores, a letter first')

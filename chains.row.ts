@@ -1,4 +1,4 @@
-// What the chain table says of a chain.
+// The shape of a row of the chain table.
 
 /** A contract and the first block worth asking for its logs. */
 interface ContractAddress {
@@ -12,11 +12,11 @@ interface ContractAddress {
 interface Token extends ContractAddress {
   /** Base units are 10^-decimals dollars. Always 6: amounts are kept as integer millionths of a dollar. */
   readonly decimals: 6
-  /** Name in its EIP-712 domain, where it is not USD Coin. */
+  /** `name` of the token's EIP-712 domain; absent: USD Coin. */
   readonly domainName?: 'USDC'
 }
 
-/** Kinds of payments that contracts settle by themselves, otherwise than by EIP-3009. */
+/** Kinds of payments that a contract settles by other means than EIP-3009. */
 export const contractKinds = ['permit2_exact', 'permit2_upto'] as const
 export type ContractKind = (typeof contractKinds)[number]
 
@@ -25,26 +25,26 @@ export interface PaymentContract extends ContractAddress {
   readonly kind: ContractKind
 }
 
-/** Addresses of a block explorer's pages, with a place for what is looked up. */
+/** URL templates of a block explorer's pages. */
 export interface Explorer {
-  /** With `{hash}`. */
+  /** Page of a transaction, with the placeholder `{hash}`. */
   readonly transaction: string
-  /** With `{address}`. */
+  /** Page of an address, with the placeholder `{address}`. */
   readonly address: string
-  /** With `{block}`. */
+  /** Page of a block, with the placeholder `{block}` for its number. */
   readonly block: string
-  /** Of an ERC-721 token, with `{address}` and `{id}`. */
+  /** Page of an ERC-721 token, with the placeholders `{address}` of its contract and `{id}`. */
   readonly token: string
 }
 
 /**
- * How a chain's settlements are divided by blocks, so that a partition can be indexed, vacuumed and taken out in
- * minutes. Numbers of blocks are multiples of a million.
+ * How a chain's settlement table is partitioned by block, so that one partition can be indexed, vacuumed and archived
+ * in minutes. Both numbers are multiples of 1,000,000.
  */
 interface Partitions {
-  /** Blocks of a partition; fewer are taken when settlements are so dense that it would get too many rows. */
+  /** Blocks per partition; a partition covers fewer where settlements are so dense that it would get too many rows. */
   readonly blocks: number
-  /** Blocks below it are in one partition: next to nothing was paid in them. */
+  /** All blocks below this number share one partition: next to nothing was paid in them. */
   readonly oneBelow: number
 }
 
@@ -71,14 +71,14 @@ export interface Chain {
   readonly reputation: ContractAddress
   /** Tokens whose settlements are indexed; empty where only registrations are. */
   readonly tokens: readonly Token[]
-  /** Contracts whose payments are indexed beside them; one without code logs nothing. */
+  /** Contracts whose payments are indexed beside settlements; an address that has no code yet does no harm. */
   readonly paymentContracts: readonly PaymentContract[]
-  /** Null: the chain's settlements are one partition. */
+  /** How settlements are partitioned by block; null: all of the chain's settlements are in one partition. */
   readonly partitions: Partitions | null
-  /** Where people look the chain up. */
+  /** The block explorer that pages link to. */
   readonly explorer: Explorer
   /** Colour of its mark on pages: # and six hex digits. */
   readonly hue: string
-  /** Farcaster's contracts, on the one chain that has them; `fromBlock`: the first that changes of custody are asked from. */
+  /** Farcaster's contracts; custody changes are read from `fromBlock` on. Null: they are on another chain. */
   readonly social: { readonly idRegistry: string; readonly keyRegistry: string; readonly fromBlock: number } | null
 }

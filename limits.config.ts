@@ -1,21 +1,21 @@
-// Every number that somebody who asks the service can meet, each once: code, errors, OpenAPI, pages and the tables of
-// docs/rules.md take it from here. How long an answer may be cached stands with its route.
+// Every limit that a client of the service can meet, each once: code, errors, OpenAPI, pages and the tables of
+// docs/rules.md take it from here. How long a response may be cached is set in its route.
 
-/** What `limit` of a list may be, and what it is when it is not given. */
+/** Bounds of a list's `limit` parameter, in rows; `fallback` is its value when it is absent. */
 interface Rows {
   readonly minimum: number
   readonly maximum: number
   readonly fallback: number
 }
 
-/** Requests of one client. The first two are defaults of LIMIT_PER_MINUTE and LIMIT_PER_DAY. */
+/** Rate limits, in requests per client. The first two are the defaults of LIMIT_PER_MINUTE and LIMIT_PER_DAY. */
 export const requestLimits = {
   perMinute: 60,
-  /** Of a UTC day. */
+  /** Requests per UTC day. */
   perDay: 2_000,
-  /** Pages, agents' feeds and sitemaps, counted apart. */
+  /** Pages, agents' feeds and sitemaps; they do not count towards `perMinute` and `perDay`. */
   pagesPerMinute: 120,
-  /** Pictures of agents on pages, counted apart. */
+  /** Pictures of agents on pages; they do not count towards the other limits. */
   picturesPerMinute: 1_200,
 } as const
 
@@ -29,184 +29,187 @@ export const rowLimits = {
   log: { minimum: 1, maximum: 1_000, fallback: 1_000 },
 } as const satisfies Record<string, Rows>
 
-/** Of pictures of agents, which pages show from here. */
+/** Limits of the proxy for agents' pictures, through which pages show them. */
 export const pictureLimits = {
-  /** Of one picture, and of all that are kept in memory. */
+  /** Bytes of one picture, and of all pictures cached in memory. */
   bytes: 512 * 1024,
   keptBytes: 64 * 1024 * 1024,
-  /** How long one is kept, and how long one that is broken is not asked for again. */
+  /** How long a picture is cached, and how long one that could not be fetched is not tried again. */
   keptSeconds: 21_600,
   brokenSeconds: 600,
-  /** Fetched at once, of all hosts; whoever comes then is shown a letter. */
+  /** Concurrent fetches over all hosts; beyond it a request gets the agent's initial instead. */
   atOnce: 24,
 } as const
 
-/** Of income. */
+/** Limits of the income routes. */
 export const incomeLimits = {
-  /** Payments of one file for bookkeeping; more are refused. */
+  /** Payments in one CSV file; a request for more is refused. */
   csvLines: 10_000,
 } as const
 
-/** What a query may hold. */
+/** Limits of query parameters. */
 export const queryLimits = {
-  /** Characters of `q`. */
+  /** Characters of `q`, the search words. */
   characters: 100,
-  /** Names of one filter, and characters of a name. */
+  /** Values of one filter, such as skills, and characters of each. */
   names: 20,
   nameCharacters: 100,
   /** Characters of a cursor. */
   cursorCharacters: 600,
-  /** Pages beyond are cut to it: the offset stays an exact number, and no list is that long. */
+  /** Largest `page`; a larger one is lowered to it, so that the offset stays a safe integer. No list is that long. */
   lastPage: 1_000_000,
-  /** Agents of one request for several. */
+  /** Agents in one request to /api/agents. */
   batch: 100,
-  /** Characters of a list between commas that are read; a hundred addresses take 4,300. */
+  /** Characters of a comma-separated list that are read; a hundred addresses take 4,300. */
   listCharacters: 12_000,
 } as const
 
-/** Of series, searches and moments in the past. */
+/** Limits of time series, searches and answers about a moment in the past. */
 export const readingLimits = {
-  /** Points of a series; beyond it is coarser. */
+  /** Points of a time series; where there would be more, a coarser interval is used. */
   points: 1_000,
-  /** Settlements of a series' window up to which its payers are told apart. */
+  /** Settlements in a series' window up to which distinct payers are counted while the client waits. */
   payerSettlements: 20_000,
-  /** Hits of a search that there are pages of. */
+  /** Hits of a search that can be paged through. */
   hits: 200,
-  /** Agents that facets are counted of: that fit all filters, and as many that all but one leave. Skills they name. */
+  /**
+   * Agents over which facets are counted: so many that pass all filters, and as many again that fail exactly one.
+   * `facetSkills`: skills listed in the facets.
+   */
   facetAgents: 5_000,
   facetSkills: 12,
-  /** Registrations an address received that are looked at for what it held when. */
+  /** Registrations received by an address that are examined to find what it held at a moment. */
   receivedRegistrations: 5_000,
-  /** Of a portfolio: registrations, and agents of either list. */
+  /** Registrations in a portfolio, and agents in each of its two lists. */
   portfolioRegistrations: 1_000,
   portfolioAgents: 100,
-  /** Agents that are kept of a ranking, and days whose first ranking is remembered. */
+  /** Agents stored per ranking, and days for which the first ranking of the day is kept. */
   ranks: 1_000,
   rankingDays: 100,
 } as const
 
-/** What is shown of one agent or one address; the rest is read in pages where there are some. */
+/** How much of one agent or one address an answer holds; the rest can be paged through where there is a list of it. */
 export const profileLimits = {
-  /** Registrations held now; and, counted apart, holdings that ended. */
+  /** Registrations held now, and as many holdings that have ended. */
   registrations: 200,
   edges: 100,
-  /** Prices that are kept of one document, or of one demand for payment. */
+  /** Prices stored from one document, or from one 402 response. */
   pricesOfDocument: 20,
-  /** Settlements to an agent's addresses, of any kind, above which its payers are counted while nobody waits. */
+  /** Settlements to an agent's addresses, of any kind, above which its payers are counted in the background. */
   payersCountedAtOnce: 300,
-  /** Feedback on an agent's registrations above which it is counted while nobody waits. */
+  /** Feedback on an agent's registrations above which it is counted in the background. */
   feedbackCountedAtOnce: 500,
   /** Tags of feedback in a profile. */
   feedbackTags: 10,
   /** Responses to one feedback. */
   responsesCounted: 100,
-  /** Feedback of one registration that a page with a filter looks at; the page may have fewer rows than asked for. */
+  /** Feedback of one registration that a filtered page examines; the page may have fewer rows than asked for. */
   feedbackLookedAt: 500,
-  /** Of a URI within a profile. */
+  /** Bytes of a registration's URI in a profile; a longer URI is left out. */
   uriBytes: 8_192,
-  /** Of the URIs of one page of registrations together: the page ends with the one that reaches it. */
+  /** Bytes of all URIs on one page of registrations; the page ends with the row that reaches it. */
   pageUriBytes: 4 * 1024 * 1024,
-  /** Registrations of an address without an agent; platforms that hold a whole collection have many more. */
+  /** Registrations shown of an address without an agent; platforms that hold a whole collection have many more. */
   registrationsOfAddress: 10_000,
   /** Verifications that an explanation names. */
   verifications: 100,
 } as const
 
 export const documentLimits = {
-  /** Agents of the bulk file. */
+  /** Agents in /data/agents.json. */
   bulkAgents: 5_000,
-  /** Entries of a feed of agents, and of the feed of one agent. */
+  /** Entries in the feed of the newest agents, and in the feed of one agent. */
   feedEntries: 30,
-  /** Entries of a page of the feed of all agents. */
+  /** Entries on one page of the paged feed of all agents. */
   feedPageEntries: 100,
-  /** That feed names the agents that left the index within so many days, the last of them. */
+  /** Deleted entries in the feed of all agents: agents that left the index in so many days, and how many of them. */
   tombstoneDays: 30,
   tombstones: 100,
-  /** Events of an archive of their feed: once it is published it is what it is, so this never changes. */
+  /** Events per archive document of the events feed. Published archives are immutable, so this never changes. */
   archiveEvents: 100,
   /** Code points of a bio in a feed. */
   bioCharacters: 280,
-  /** Lines of one answer of the log of changes. */
+  /** Lines in one response of the log of changes. */
   changeLines: 1_000,
-  /** Of one answer of the log: it ends with the part of it that reaches them, at most fifty lines further. */
+  /** Bytes of one response of the log: it ends with the batch of at most fifty lines that reaches them. */
   logBytes: 8 * 1024 * 1024,
 } as const
 
-/** Of the checks of documents on agents' hosts. */
+/** Limits of the uptime of documents on agents' hosts. */
 export const uptimeLimits = {
-  /** UTC days that an answer has, today's included; those before the most are forgotten. */
+  /** UTC days in an answer, today included; days older than the maximum are deleted. */
   days: { minimum: 1, maximum: 90, fallback: 30 },
-  /** Days for which each check is kept by itself. */
+  /** Days for which single checks are kept; before them only daily counts are. */
   checkDays: 7,
-  /** With fewer checks an uptime is not known. */
+  /** Fewest checks from which an uptime is computed; with fewer it is null. */
   fewestChecks: 5,
 } as const
 
-/** Of streams of events. */
+/** Limits of streams of server-sent events. */
 export const streamLimits = {
-  /** Open at once: of one client, and of all of a process. */
+  /** Streams open at once: per client, and per process. */
   ofClient: 2,
   ofProcess: 500,
-  /** The server ends a stream after a time between the two, at random; its client goes on where it was. */
+  /** The server ends a stream after a random time between the two; the client reconnects and resumes. */
   lastSeconds: { least: 900, most: 1_800 },
-  /** Silence is broken after so many seconds, at most one later. */
+  /** A heartbeat is sent after so many seconds without an event, at most one second later. */
   heartbeatSeconds: 15,
-  /** What a client has not taken yet, in bytes, and how long it may be more. */
+  /** Bytes that may wait for a slow client, and how long they may be more before the stream is ended. */
   unsentBytes: 256 * 1024,
   drainSeconds: 30,
-  /** A stream begins so many numbers behind the newest at most. */
+  /** Sequence numbers behind the newest from which a stream may begin at most. */
   replay: 10_000,
   /** Lines read at once. */
   pageLines: 50,
-  /** Settlements of one look that a stream of them tells of: the newest. */
+  /** Settlements that a stream sends after one look at the database: the newest. */
   seenAtOnce: 100,
-  /** How often the log is asked for news, in milliseconds. */
+  /** Interval at which the log is polled for new lines, in milliseconds. */
   lookMs: 1_000,
-  /** A client is told to wait so long before it connects again, in milliseconds; one that was refused, in seconds. */
+  /** `retry:` of a stream, the reconnection time in milliseconds; Retry-After of a refused stream, in seconds. */
   retryMs: 5_000,
   retrySeconds: 60,
 } as const
 
-/** Of files under /exports, which are not metered: a query over Parquet makes tens of requests. */
+/** Limits of files under /exports, which no rate limit counts: a query over Parquet makes tens of requests. */
 export const exportLimits = {
-  /** Answers under way at once: of one client, and of all of a process. */
+  /** Concurrent downloads: per client, and per process. */
   ofClient: 32,
   ofProcess: 256,
   /** A client that was refused is told to wait so long, in seconds. */
   retrySeconds: 5,
 } as const
 
-/** Of cards, the pictures that link previews show: one is painted at a time. */
+/** Limits of cards, the pictures that link previews show; they are rendered one at a time. */
 export const cardLimits = {
-  /** Asked for at once: by one client, and by all of a process. */
+  /** Concurrent requests for cards: per client, and per process. */
   ofClient: 8,
   ofProcess: 20,
   /** A client that was refused is told to wait so long, in seconds. */
   retrySeconds: 5,
 } as const
 
-/** Of what is said of one chain. */
+/** Limits of the coverage of one chain. */
 export const coverageLimits = {
-  /** Ranges, gaps, certificates: those of the newest blocks. */
+  /** Ranges, gaps and certificates listed, of each: those of the newest blocks. */
   members: 200,
 } as const
 
 export const claimLimits = {
   bodyBytes: 16 * 1024,
-  /** Attempts that pass the cheap checks: of a client; fetches from a host, for one client and for all. */
+  /** Attempts to claim that pass the cheap checks: per client; and fetches from a host, per client and in all. */
   attempts: { client: 10, 'client and host': 6, host: 60 },
-  /** They are counted in windows that begin with the first of them. */
+  /** Length of the window in which `attempts` are counted; it begins with the first attempt. */
   attemptSeconds: 600,
-  /** From an accepted claim until its proof is public: nobody can use it elsewhere any more. */
+  /** Delay until the proof of an accepted claim is published: by then its signature has expired everywhere. */
   proofWaitSeconds: 900,
-  /** Questions to the network about an account that anybody may ask for. */
+  /** Re-reads of an account from the social network that anybody may request: per FID, and per client. */
   refreshes: { fid: { attempts: 1, seconds: 60 }, client: { attempts: 10, seconds: 600 } },
-  /** Claims of a FID that are accepted on one UTC day. */
+  /** Claims accepted per FID and UTC day. */
   acceptedPerDay: 20,
-  /** Seconds before and after the server's time; the default of CLAIM_WINDOW_SECONDS. */
+  /** How far the signed time may differ from the server's, before or after; the default of CLAIM_WINDOW_SECONDS. */
   signedTimeSeconds: 900,
   nonceCharacters: { least: 8, most: 64 },
-  /** As much as the network takes; those of passkey wallets have about 1 KiB. */
+  /** Bytes of a signature, as many as the social network accepts; those of passkey wallets have about 1 KiB. */
   signatureBytes: 2_048,
   manifestAddresses: 25,
   manifestBytes: 64 * 1024,
@@ -214,32 +217,32 @@ export const claimLimits = {
   associationCharacters: 4_096,
 } as const
 
-/** Of MCP, besides those of the routes that its tools ask. */
+/** Limits of MCP, in addition to those of the routes that its tools call. */
 export const mcpLimits = {
   /** One call, with arguments as long as an address may be. */
   requestBytes: 65_536,
-  /** Of a list: what a model reads costs its user by the word. */
+  /** Rows of a list; few, as a model's user pays for every word it reads. */
   rows: { fallback: 10, maximum: 50 },
-  /** Of a tool: it is sent twice, as text and as values. */
+  /** Bytes of a tool's result, which is sent twice, as text and as structured content. */
   answerBytes: 524_288,
 } as const
 
 export const graphqlLimits = {
   requestBytes: 20_000,
-  /** Words and signs of a document; GraphiQL's own question about the schema has 500. */
+  /** Tokens of a document; GraphiQL's introspection query has 500. */
   tokens: 2_000,
   /** Rows of one connection; each has to say how many it wants. */
   pageSize: 100,
-  /** Rows skipped: those further in are reached by cursor. */
+  /** Largest `offset`, in rows; rows beyond it are reached by cursor. */
   offset: 10_000,
-  /** Fields that an answer may hold, were every page full, and what is scanned for them. */
+  /** Cost of a query: fields its answer would hold if every page were full, plus what has to be scanned for them. */
   cost: 20_000,
-  /** Fields that an answer about the schema may hold, with lists as long as they usually are. */
+  /** Fields that the answer to an introspection query may hold, with lists taken to have their usual length. */
   introspectionCost: 1_000_000,
-  /** Selections within each other; introspection needs more, to see through lists of required types. */
+  /** Depth of nested selections; introspection needs more, for `ofType` of lists of required types. */
   depth: 10,
   introspectionDepth: 16,
 } as const
 
-/** `5,000` */
+/** A number with thousands separators: `5,000`. */
 export const grouped = (count: number) => count.toLocaleString('en-US')

@@ -2,8 +2,8 @@ import { chainNames, chainOf } from './chains.config.ts'
 import { httpUrl, keyText, nodeUrl, text } from './settings.forms.ts'
 import { processors, type Setting } from './settings.row.ts'
 
-// Settings of the chains: where they are read, and the ports that their processors have. chains.file.ts reads all but
-// the key and the ports, with the file that may override them.
+// Settings of the chains: where they are read from, and the ports of their processors. chains.file.ts reads them,
+// together with CHAINS_FILE, which may override them; the Portal's key and the ports are read with the other settings.
 
 const rpc = {
   form: nodeUrl,
@@ -28,7 +28,7 @@ export const portalKey = {
     readers: processors,
   },
 } as const satisfies Record<string, Setting>
-/** A node and an archive for each chain of the table, and the file that may override and add rows. */
+/** RPC_* and GATEWAY_* of each built-in chain, and CHAINS_FILE, which may override and add rows. */
 export const perChain: Readonly<Record<string, Setting>> = {
   ...Object.fromEntries(chainNames.map((name) => [chainOf(name).rpcVariable, rpc])),
   ...Object.fromEntries(chainNames.map((name) => [chainOf(name).gatewayVariable, gateway])),
@@ -51,13 +51,13 @@ export const portal = {
   readers: processors,
 } as const satisfies Setting
 
-/** Ports of health and metrics unless METRICS_PORT is set: of the chain table's first processor, and of the enrichment. */
+/** Port for health and metrics, unless METRICS_PORT is set, of the processor of the table's first chain. */
 const firstProcessorPort = 9101
 export const enrichmentPort = 9110
-/** Of the process that keeps the served files up to date. */
+/** Default port of `npm run export -- --served`, the process that keeps the served files up to date. */
 export const exportPort = 9099
 
-/** Port of the processor of the chain at a place of the table, from 0: they follow each other around the enrichment's. */
+/** Default port of the processor of the chain at `place` (from 0) in the table; the enrichment's port is left out. */
 export function processorPort(place: number): number {
   const port = firstProcessorPort + place
   return port < enrichmentPort ? port : port + 1

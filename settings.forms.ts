@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { parseEgressAllow } from './net/egress.ts'
 
-// The forms that settings have. Messages go behind the variable's name.
+// Schemas of the values of settings. An error message is printed after the variable's name.
 
-/** Without a slash at its end. */
+/** An http(s) address, returned without trailing slashes. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))
-/** Where a person is reached. */
+/** How to reach a person: an https:, mailto: or tel: address. */
 export const contactUrl = z
   .url({ protocol: /^(https|mailto|tel)$/, error: 'must be an https:, mailto: or tel: address' })
   .regex(/^[\x21-\x7e]+$/, 'must be printable and without blanks')
-/** As it is written: it may hold a key. */
+/** Address of a chain's node, http(s) or ws(s). Kept exactly as written: it may contain a key. */
 export const nodeUrl = z.url({ protocol: /^(https?|wss?)$/, error: 'must be an http(s) or ws(s) address' })
 export const postgresUrl = z.url({
   protocol: /^postgres(ql)?$/,
@@ -19,7 +19,7 @@ export const postgresUrl = z.url({
 })
 export const redisUrl = z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// address' })
 export const text = z.string()
-/** What can stand in a header. */
+/** A key or password: the printable ASCII characters that an HTTP header may hold. */
 export const keyText = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable and without blanks')
 export const serviceName = z
   .string()
@@ -30,9 +30,9 @@ export const whole = (minimum: number, maximum: number) =>
     .regex(/^[0-9]+$/, `must be an integer from ${minimum} to ${maximum}`)
     .transform(Number)
     .refine((value) => value >= minimum && value <= maximum, `must be an integer from ${minimum} to ${maximum}`)
-/** Zero: one that is free. */
+/** A TCP port to listen on; 0: any free port. */
 export const port = whole(0, 65_535)
-/** Seconds, with a fraction. */
+/** A number of seconds within the bounds, fractions allowed. */
 export const seconds = (minimum: number, maximum: number) => {
   const problem = `must be a number of seconds from ${minimum} to ${maximum}`
   return z
@@ -51,7 +51,7 @@ export const httpUrls = z
   .string()
   .transform((list) => list.split(/[\s,]+/).filter((url) => url !== ''))
   .pipe(z.array(httpUrl).max(mostUrls, `must be ${mostUrls} addresses at most`))
-/** At least one. */
+/** Addresses of hubs, separated by blanks or commas; at least one. */
 export const hubUrls = httpUrls.refine((urls) => urls.length > 0, { error: 'must name a hub' })
 export const egressAllow = z.string().transform((list, context) => {
   try {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { Reader, Setting } from './settings.row.ts'
 import { ofProcesses, type SettingsOf } from './settings.ts'
 
-/** Values that a process cannot start with; a line each, which begins with the variable's name. */
+/** Settings that are missing or invalid; the message has one line for each, beginning with the variable's name. */
 class SettingsError extends Error {
   override readonly name = 'SettingsError'
   constructor(readonly problems: readonly string[]) {
@@ -12,7 +12,7 @@ class SettingsError extends Error {
 
 /**
  * The settings of one reader. Throws a SettingsError that names every bad variable, so that a bad deploy never listens.
- * What `others` throws is told with it.
+ * Errors that `others` throws are reported together with these.
  */
 export function readSettings<R extends Reader, T>(
   reader: R,
@@ -39,7 +39,7 @@ export function readSettings<R extends Reader, T>(
   throw new SettingsError(problems)
 }
 
-/** A service for others that calls itself a loopback address would bind their claims, and its links, to their machines. */
+/** A line when HOST is public and BASE_URL a loopback address: claims and links would name each user's own machine. */
 function exposureProblems({ HOST: host, BASE_URL: baseUrl }: { HOST?: string; BASE_URL?: string }): string[] {
   if (host === undefined || baseUrl === undefined) return []
   const named = new URL(baseUrl).hostname
@@ -47,7 +47,7 @@ function exposureProblems({ HOST: host, BASE_URL: baseUrl }: { HOST?: string; BA
   return [`BASE_URL must be the address that users know: HOST ${host} is for others, and ${named} is each one's own`]
 }
 
-/** Whether a host name or an address, in brackets or not, is the machine's own. */
+/** Whether a host name or an IP address (IPv6 with or without brackets) is a loopback one. */
 export function isLoopback(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   if (isIP(name) === 4) return name.startsWith('127.')

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** Who reads settings: the commands by their names, and the file of Docker Compose for itself. */
+/** Who reads settings: the commands, by name, and the Docker Compose file, which itself substitutes variables. */
 export const readers = [
   ...(['migrate', 'processor', 'backfill', 'enrichment', 'api', 'graphql', 'export'] as const),
   'docker-compose.yml',
@@ -9,15 +9,15 @@ export type Reader = (typeof readers)[number]
 
 /** One environment variable. An empty value counts as unset. */
 export interface Setting {
-  /** Reads its text. */
+  /** Schema that parses the variable's text. */
   readonly form: z.ZodType<unknown, string>
-  /** Text that is read when it is unset. */
+  /** Text that is parsed when the variable is unset. */
   readonly default?: string
-  /** What its absence means, where there is no default. */
+  /** For the documentation: what happens when the variable is unset and has no default. */
   readonly unset?: string
-  /** Meaning and unit, in a few words. */
+  /** For the documentation: meaning and unit, in a few words. */
   readonly about: string
-  /** Sentences for who sets it. */
+  /** For the documentation: further sentences for the operator. */
   readonly more?: string
   readonly readers: readonly Reader[]
 }

@@ -359,16 +359,16 @@ export function namesRead(reader: Reader): string {
   return wrapped(names.join(', '), 100)
 }
 
-/** Lines of at most so many characters, broken at blanks. */
+/** `words` in lines of at most `width` characters, broken at blanks. */
 export function wrapped(words: string, width: number): string {
   return words.replace(new RegExp(`(?! )(.{1,${width}})(?: |$)`, 'g'), '$1\n').trimEnd()
 }
 
-/** All but those of the chains, which chains.file.ts reads. */
+/** All settings but those of the chains, which chains.file.ts reads. */
 export const ofProcesses = { ...database, ...api, ...portalKey, ...network, ...documents, ...upstreams, ...everywhere }
 type Table = typeof ofProcesses
 type NamesOf<R extends Reader> = { [N in keyof Table]: R extends Table[N]['readers'][number] ? N : never }[keyof Table]
 type ValueOf<S extends Setting> = S extends { default: string } ? z.output<S['form']> : z.output<S['form']> | undefined
 
-/** What one reader is told, by the variables' names. */
+/** The parsed settings that one reader gets, by variable name. */
 export type SettingsOf<R extends Reader> = { readonly [N in NamesOf<R>]: ValueOf<Table[N]> }

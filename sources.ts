@@ -2,17 +2,17 @@ import type { Backoff } from './hosts/backoff.ts'
 import { day, hour, minute, second } from './ops/time.ts'
 
 /**
- * A public host that sources ask, and how much may be asked of it. A host that the operator names in its place is his to
- * use: `namedHost`.
+ * A public host that sources send requests to, with its rate limits. `namedHost` holds instead for a host of the
+ * operator's own that the settings name in its place.
  */
 export interface PublicHost {
   readonly url: string
   readonly requestsPerSecond: number
-  /** Requests in a UTC day, over all processes and restarts; null: any number. */
+  /** Requests per UTC day, over all processes and restarts; null: no limit. */
   readonly perDay: number | null
-  /** Name of the setting with the key for it. */
+  /** Name of the setting that holds its API key or token; absent: it takes none. */
   readonly keySetting?: string
-  /** Whether it answers nothing without the key. */
+  /** Whether the key is required; absent: it is optional. */
   readonly wantsKey?: boolean
 }
 
@@ -27,7 +27,7 @@ export const publicHosts = {
     keySetting: 'NEYNAR_API_KEY',
     wantsKey: true,
   },
-  /** Free keys allow five a second and 100,000 credits a day, of which a request takes 20. */
+  /** Free keys allow five requests a second and 100,000 credits a day; a request costs 20 credits. */
   blockscout: {
     url: 'https://api.blockscout.com',
     requestsPerSecond: 4,
@@ -42,54 +42,60 @@ export const publicHosts = {
     keySetting: 'OLI_API_KEY',
     wantsKey: true,
   },
-  /** The limit is not published; the service is free. */
+  /** The service is free; its rate limit is not published, so these are cautious. */
   web3bio: { url: 'https://api.web3.bio', requestsPerSecond: 1, perDay: 40_000, keySetting: 'WEB3BIO_API_KEY' },
   /** With a token: 5,000 requests an hour. */
   github: { url: 'https://api.github.com', requestsPerSecond: 1, perDay: 100_000, keySetting: 'GITHUB_TOKEN' },
 } as const satisfies Record<string, PublicHost>
 
-/** GitHub allows 60 requests an hour without a token, so that there is a minute between two. */
+/** GitHub without a token, which allows 60 requests an hour: one a minute. */
 export const githubWithoutToken: PublicHost = { ...publicHosts.github, requestsPerSecond: 1 / 61, perDay: 1_400 }
 
-/** Questions to a chain's node, of which an account takes one for each key and one for each contract wallet. */
+/** Limits for a chain's JSON-RPC node; proofs of an account take a request per signing key and per contract wallet. */
 export const proofNode = { requestsPerSecond: 10, perDay: null }
 
-/** 429 and Retry-After are obeyed there as well. */
+/** Limits for a host that the operator names in place of a public one. 429 and Retry-After are obeyed there as well. */
 export const namedHost = { requestsPerSecond: 100, perDay: null }
 
-/** What a subject is: `fid:123`, `address:0x…` (a holder), `token:base:12`, `shard:1`, `facilitator:PayAI`, or the one subject `hub`. */
+/**
+ * Kind of thing a source asks about. Subjects are written `fid:123`, `address:0x…` (a holder), `token:base:12` (a
+ * registration), `shard:1`, `facilitator:PayAI`, and `hub`, which has no id.
+ */
 type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub' | 'facilitator'
 
-/** One kind of question put to the world, and when it is put. Who asks it is a folder of `enrichment/`. */
+/** One external source of data and its schedule. The code that asks it is in a folder of `enrichment/`. */
 export interface SourceRow {
   /** Value of `source_state.source`, of `enrichment --once --source` and of metrics. */
   readonly name: string
   readonly subject: SubjectKind
-  /** What the source is to somebody who does not run the job. */
+  /** Name of the source for readers of pages and answers. */
   readonly label: string
-  /** The profile's `last_<field>_at` tells of its attempts; sources may share a field. */
+  /** Attempts set `last_<field>_at` of the profile, which sources may share; absent: the profile has no such field. */
   readonly profileField?: string
-  /** Asked about every agent, anew when this about it changes. Others are asked for where their subjects come from. */
+  /**
+   * The part of an agent whose change makes the source due at once; every agent is then a subject of it. Absent: its
+   * subjects are scheduled elsewhere.
+   */
   readonly askedAbout?: 'addresses' | 'accounts' | 'messages' | 'nothing'
-  /** `enrichment --once` reads of a FID: it, its verified addresses, or the registrations these hold. Absent: nothing. */
+  /** What `enrichment --once --fid` reads: the FID, its verified addresses, or the registrations these hold. */
   readonly once?: 'fid' | 'addresses' | 'registrations'
-  /** From an answer to the next look, in milliseconds, by what the answer was about. */
+  /** Milliseconds from an answer to the next request, by kind of answer. */
   readonly cadenceMs: Readonly<Record<string, number>>
   readonly retry: Backoff
-  /** Subjects leased in one pass at most. */
+  /** Subjects leased per pass, at most. */
   readonly batch: number
-  /** Subjects that one request round takes. */
+  /** Subjects read together in one round of requests. */
   readonly perRead: number
-  /** After this a subject that was leased and not finished may be leased by anybody. */
+  /** Duration of a lease, in milliseconds; after it any process may lease an unfinished subject again. */
   readonly leaseMs: number
 }
 
-/** Milliseconds to the next attempt, for what is asked about agents and their addresses. */
+/** Retry backoff of sources about agents and their addresses: from a minute up to a day. */
 const daily: Backoff = { baseMs: minute, capMs: day }
 
-/** In the order of the profile's fields. */
+/** All sources, in the order of the profile's `last_<field>_at`. */
 export const sources = {
-  /** Accounts of the index, read anew: verified set, profile, last activity. Events bring what changes in between. */
+  /** Re-reads accounts of the index: verified addresses, profile, last activity. Events bring changes in between. */
   fids: {
     name: 'socialindex',
     subject: 'fid',
@@ -102,7 +108,7 @@ export const sources = {
     perRead: 1,
     leaseMs: minute,
   },
-  /** How the hub stands, and which shards the network has. */
+  /** Status of the hub, and the list of the network's shards. */
   shards: {
     name: 'social_shards',
     subject: 'hub',
@@ -113,7 +119,7 @@ export const sources = {
     perRead: 1,
     leaseMs: 20 * second,
   },
-  /** The event stream of a shard; HUB_POLL_SECONDS is its cadence, and the base of its retries. */
+  /** The event stream of a shard; HUB_POLL_SECONDS is its cadence and the base of its backoff. */
   events: {
     name: 'social_events',
     subject: 'shard',
@@ -135,7 +141,7 @@ export const sources = {
     perRead: 1,
     leaseMs: minute,
   },
-  /** Holders nobody is known to verify; as many in a request as Neynar takes. */
+  /** Finds the accounts of holders that no known account verifies; a batch is as large as one Neynar request may be. */
   lookup: {
     name: 'social_lookup',
     subject: 'address',
@@ -147,7 +153,7 @@ export const sources = {
     perRead: 200,
     leaseMs: minute,
   },
-  /** What a registration's agentURI leads to: of a registration that an agent holds, and of any other. */
+  /** Fetches the document at a registration's agentURI; more often for a registration that an agent holds. */
   agentUri: {
     name: 'agent_uri',
     subject: 'token',
@@ -159,7 +165,7 @@ export const sources = {
     perRead: 1,
     leaseMs: 3 * minute,
   },
-  /** Tags of an agent's addresses, as Blockscout has them. */
+  /** Tags that Blockscout has for an agent's addresses. */
   explorer: {
     name: 'explorer',
     subject: 'fid',
@@ -173,7 +179,7 @@ export const sources = {
     perRead: 20,
     leaseMs: 5 * minute,
   },
-  /** Labels that anybody gave verified addresses with the Open Labels Initiative. */
+  /** Labels for an agent's verified addresses at the Open Labels Initiative, where anybody may publish them. */
   labels: {
     name: 'explorer_oli',
     subject: 'fid',
@@ -187,7 +193,7 @@ export const sources = {
     perRead: 20,
     leaseMs: 5 * minute,
   },
-  /** What an agent is elsewhere. */
+  /** Identities on other platforms that Web3.bio has for an agent's addresses. */
   identity: {
     name: 'identity',
     subject: 'fid',
@@ -201,7 +207,7 @@ export const sources = {
     perRead: 10,
     leaseMs: 5 * minute,
   },
-  /** The account that an agent names on a host of code. */
+  /** The account on GitHub that an agent names as its own. */
   codehost: {
     name: 'codehost',
     subject: 'fid',
@@ -215,7 +221,7 @@ export const sources = {
     perRead: 1,
     leaseMs: 15 * minute, // without a token there is a minute between two requests
   },
-  /** The machine-readable documents on an agent's own hosts: all is well, something known fails, there is nothing. */
+  /** Machine-readable documents on an agent's own hosts: all known ones are well, one fails, or there are none. */
   specs: {
     name: 'spec_discovery',
     subject: 'fid',
@@ -228,7 +234,7 @@ export const sources = {
     perRead: 1,
     leaseMs: 5 * minute,
   },
-  /** Where the keys stand that signed for an agent's addresses, and what its contract wallets say: asked of the chains. */
+  /** Asks the chains for the state of the keys that signed for an agent's addresses, and its contract wallets. */
   proofs: {
     name: 'social_proofs',
     subject: 'fid',
@@ -241,7 +247,7 @@ export const sources = {
     perRead: 1,
     leaseMs: minute,
   },
-  /** Whether the other hubs of HUB_URL know the messages of an agent's addresses. */
+  /** Whether the other hubs of HUB_URL have the messages that verify an agent's addresses. */
   witnesses: {
     name: 'social_witnesses',
     subject: 'fid',
@@ -254,7 +260,7 @@ export const sources = {
     perRead: 1,
     leaseMs: minute,
   },
-  /** What the claims of an account rest on: looked at daily, and when something speaks against one. */
+  /** Re-checks the evidence of an account's claims: daily, and when something speaks against one. */
   claims: {
     name: 'claim_checks',
     subject: 'fid',
@@ -266,7 +272,7 @@ export const sources = {
     perRead: 1,
     leaseMs: 2 * minute,
   },
-  /** Whom an agent follows, all of it. Events bring what changes in between. */
+  /** The complete list of accounts that an agent follows. Events bring changes in between. */
   follows: {
     name: 'social_follows',
     subject: 'fid',
@@ -279,7 +285,7 @@ export const sources = {
     perRead: 1,
     leaseMs: 2 * minute,
   },
-  /** Which accounts facilitators say that they send from. */
+  /** The accounts that facilitators publish as those they send transactions from. */
   facilitators: {
     name: 'facilitator_signers',
     subject: 'facilitator',
@@ -294,17 +300,17 @@ export const sources = {
 
 export const sourceRows: readonly SourceRow[] = Object.values(sources)
 
-/** The row with this name; undefined: there is none. */
+/** The source with this name; undefined: there is none. */
 export function sourceNamed(name: string): SourceRow | undefined {
   return sourceRows.find((row) => row.name === name)
 }
 
-/** Names of the sources for which the question is answered with yes, in the table's order. */
+/** Names of the sources for which `asks` is true, in the table's order. */
 export function namesOf(asks: (row: SourceRow) => boolean): string[] {
   return sourceRows.filter(asks).map(({ name }) => name)
 }
 
-/** Words of the profile's fields `last_<word>_at`, in the profile's order. */
+/** The distinct `profileField` values, in the order in which a profile has its `last_<field>_at`. */
 export const profileFieldsOfSources: readonly string[] = [
   ...new Set(sourceRows.flatMap(({ profileField }) => profileField ?? [])),
 ]

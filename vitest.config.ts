@@ -2,15 +2,15 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** What reads the sources alone: nothing of one file can change another's. */
+/** Tests that only read source files, so that they cannot affect each other. */
 const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
-/** What waits for deadlines, outages and kills, minutes in all; docs/testing.md lists it. */
+/** Tests that wait for deadlines, outages and kills, which takes minutes; docs/testing.md lists them. */
 const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
-/** What adds a chain to its process, or starts all of the local world, has its own worker. */
+/** Tests that need a worker of their own: they add a chain to their process, or start the whole local world. */
 const alone = ['test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
 
-/** What has all its answers within a time: when everything else is done. */
+/** Tests that measure response times; they run after everything else. */
 const quiet = endurance
   ? [
       'test/api/http/bursts.test.ts',
@@ -19,7 +19,7 @@ const quiet = endurance
     ]
   : []
 
-/** What takes longest, the longest first: begun late, each of them would run on by itself with one core idle. */
+/** The slowest tests, the slowest first: begun late, each would run on alone while one core idles. */
 const long = [
   'test/ground/image.endurance.test.ts',
   'test/chain/faults.endurance.test.ts',
@@ -38,7 +38,7 @@ const long = [
   'test/ops/alerts.test.ts',
 ]
 
-/** A fresh clone knows no durations: without this it would begin with the largest files. */
+/** Begins with the tests of `long`: a fresh clone has no recorded durations and would begin with the largest files. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const rank = ({ moduleId }: TestSpecification) => {
@@ -54,7 +54,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** A server for the databases and compiled sources for what is started; five files at a time keep two cores busy. */
+/** Projects that need a database server and compiled sources; five files at a time keep two cores busy. */
 const equipped = {
   globalSetup: [
     'test/support/compile/sources.ts',
@@ -68,11 +68,11 @@ const equipped = {
 
 export default defineConfig({
   test: {
-    // What hangs within a test is named by what waited for it, so the test itself has longer.
+    // Longer than the timeouts within a test, whose messages say what hung.
     testTimeout: 900_000,
     hookTimeout: 900_000,
     expect: { poll: { timeout: 300_000 } },
-    // What each worker imports from packages is compiled once.
+    // Packages that every worker imports are compiled once.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
     passWithNoTests: false,
     sequence: { sequencer: LongestFirst },

@@ -4,13 +4,15 @@ import type { Chain } from '../chains.row.ts'
 import type { Queryable } from './pool.ts'
 import { ensurePartitions } from './queries/chain/partitions-ahead.ts'
 
-/** Blocks above the newest one that the table knows of: about what the chain has made since the row was written. */
+/**
+ * Blocks to allow above the newest one in a chain's row: about what the chain has produced since the row was written.
+ */
 const aheadBlocks = 2_000_000
 
 /**
- * Brings to the database what it has of the chain table: its functions and comments of chains, and for every chain with a token the
- * partitions of its settlements and the mark of its roll-up. May be repeated; what is there stays. To be called in a
- * transaction.
+ * Brings the database up to date with the chain table: functions and comments about chains, and for every chain with a
+ * token the partitions of its settlements and the cursor of its roll-up. Idempotent: what exists is kept. To be called
+ * in a transaction.
  */
 export async function ensureChainRows(db: Queryable): Promise<void> {
   await ensureFunctions(db)
@@ -35,7 +37,7 @@ function perChain(type: string, value: (chain: Chain, position: number) => strin
   return `select (case $1 ${cases.join(' ')} end)::${type}`
 }
 
-/** What statements and views ask of chains. Each is replaced only when the table says something else than before. */
+/** Creates the SQL functions that statements and views use for facts of chains; replaces only those that changed. */
 async function ensureFunctions(db: Queryable): Promise<void> {
   const wanted = [
     { name: 'chain_id_of', takes: 'text', gives: 'bigint', body: perChain('bigint', ({ id }) => String(id)) },
@@ -74,7 +76,7 @@ async function ensureFunctions(db: Queryable): Promise<void> {
 
 const listOfChains = 'Lowercase name of the chain: '
 
-/** Columns of the SQL contract that say which chains there are say those of the table. */
+/** Updates the comments of the SQL contract that list the chains. */
 async function ensureComments(db: Queryable): Promise<void> {
   const comment = `${listOfChains}${chainNames.join(', ')}.`
   const { rows } = await db.query<{ column: string }>(

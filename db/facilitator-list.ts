@@ -1,7 +1,7 @@
-/** Who settles payments for others: its name, and the accounts it sends transactions from on every EVM chain. */
+/** A service that settles payments for others, with the accounts it sends transactions from on every EVM chain. */
 interface Facilitator {
   readonly name: string
-  /** Where it says itself what it supports and which accounts it sends from, without a key. */
+  /** Base URL of its API, which lists its accounts without a key; absent: it has none. */
   readonly api?: string
   /** Lowercase, in the order they were published in. */
   readonly senders: readonly string[]
@@ -15,7 +15,7 @@ interface Facilitator {
  */
 export const facilitatorListSource = 'x402scan'
 
-/** By name. */
+/** The published list of facilitators, sorted by name. */
 export const facilitators: readonly Facilitator[] = [
   {
     name: '402104',
@@ -261,10 +261,10 @@ export const facilitators: readonly Facilitator[] = [
   },
 ]
 
-/** A facilitator that can be asked. */
+/** A facilitator whose API lists its accounts. */
 export type AskedFacilitator = Required<Pick<Facilitator, 'name' | 'api'>>
 
-/** Those of the list, and Circle, whose accounts no list has; its API is from its own reference. */
+/** Facilitators of the list that have an API, and Circle, which is on no list; its API is from Circle's reference. */
 export const askedFacilitators: readonly AskedFacilitator[] = [
   ...facilitators.flatMap(({ name, api }) => (api === undefined ? [] : { name, api })),
   { name: 'Circle', api: 'https://api.circle.com/v1/facilitator/x402' },

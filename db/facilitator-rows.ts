@@ -2,7 +2,7 @@ import { facilitatorListSource, facilitators } from './facilitator-list.ts'
 import type { Queryable } from './pool.ts'
 import { releaseSenders, storeSenders } from './queries/sources/facilitators.ts'
 
-/** Brings the senders of the published list to the database, and takes those away that it names no more. May be repeated. */
+/** Stores the accounts of the published list, and deletes those it no longer names. Idempotent. */
 export async function ensureFacilitatorRows(db: Queryable): Promise<void> {
   const named = facilitators.flatMap(({ name, senders }) => senders.map((address) => ({ address, name })))
   await releaseSenders(

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** Texts of a process that have a name: the plan of each is two megabytes of the server's memory on every connection. */
+/** Statements per process that get a name: each plan takes two megabytes of server memory on every connection. */
 const mostKept = 8
 const names = new Map<string, string>()
 
 /**
- * The statement under a name made of its text, so that each connection keeps its plan: where a statement names all
- * partitions of settlements, planning takes longer than reading. For texts that want one plan whatever their values are, as
- * those that look rows up by an address they find themselves. Texts beyond the first few are planned each time: whoever
- * asks for odd ones first costs the others speed and no memory.
+ * Names a statement after its text, so that each connection keeps its plan: for a statement over all partitions of
+ * settlements, planning takes longer than reading. Use it where one plan suits all values, as when rows are looked up
+ * by addresses that the statement itself finds. Texts beyond the first few get no name and are planned each time, so
+ * that a client that sends many odd filters costs the others speed but no memory.
  */
 export function withKeptPlan<T extends { readonly text: string }>(statement: T): T & { name?: string | undefined } {
   const { text } = statement

@@ -9,20 +9,22 @@ export const lockKeys = {
   directorySums: 80_043_012,
 } as const
 
-/** The first number of each key that is made of two. */
+/** First number of each two-number key. */
 export const lockClasses = {
   /** The second number is a chain id: held by the chain's processor. */
   processor: 8_004,
-  /** The second number is a chain id: held by who reserves blocks for a backfill. */
+  /** The second number is a chain id: held while blocks are reserved for a backfill. */
   reservation: 8_005,
   /** The second number is a backfill's id: held by the command that works on it. */
   backfillCommand: 8_006,
-  /** The second number is a chain id: held by who changes which recipients are known. */
+  /** The second number is a chain id: held while the set of known recipients changes. */
   scope: 8_007,
-  /** The second number is the hash of a FID: held by who writes its verifications. */
+  /** The second number is the hash of a FID: held while its verified addresses are written. */
   verifications: 8_008,
-  /** The second number is a chain id: held by who makes partitions of its settlements. */
+  /** The second number is a chain id: held while partitions of its settlements are created. */
   partitions: 8_009,
-  /** With the hash of a FID: who appends to the events of its claims. Migration 1020 has it as a number. */
+  /**
+   * The second number is the hash of a FID: held while claim events are appended. Migration 1020 contains this number.
+   */
   claims: 8_010,
 } as const

@@ -8,9 +8,9 @@ import { blockersOf, type Patience, patiently } from './patience.ts'
 import { connectionTimeouts, endingWithClient } from './pool.ts'
 import { refusePooler } from './pooler.ts'
 
-/** The server's routine behind `raise notice`; what it notices by itself ("does not exist, skipping") comes from others. */
+/** Server routine that reports `raise notice`; the server's own notices ("does not exist, skipping") have others. */
 const raisedByMigration = 'exec_stmt_raise'
-/** How long another process may migrate before this one gives up: it may build indexes of large tables. */
+/** How long to wait for another process that migrates, which may build indexes of large tables. */
 const othersPatienceMs = 2 * 60 * 60_000
 const pollMs = 200
 
@@ -22,16 +22,17 @@ const defaults = {
 }
 
 /**
- * Brings a database to the newest schema and returns the names of the migrations that ran (empty: nothing to do). Then,
- * each time, it brings what the database has of the chain table up to date: rows of chains that are new in it.
+ * Migrates a database to the newest schema and returns the names of the migrations that ran (empty: none was due). It
+ * then always brings the database up to date with the chain table.
  *
  * Each file runs once, in name order, in its own transaction; one whose first line is `-- outside a transaction` runs
- * statement by statement, and from its first one again when it fails, so each of them has to bear a repetition. Several
- * callers may run at once: the others wait. A file that does not get its locks within `patience.lockTimeoutMs` leaves
- * nothing behind and is tried again, for `patience.totalMs`.
+ * statement by statement, and from its first one again when it fails, so each statement has to be idempotent.
+ * Concurrent callers wait for each other. A file that does not get its locks within `patience.lockTimeoutMs` is rolled
+ * back and retried, for `patience.totalMs`.
  *
- * Throws when a pooler stands before the server, when an applied file has changed since, when the database holds one this version does not know, or when a
- * file fails. `onNotice` hears what a migration has to tell its operator, and who is waited for.
+ * Throws when a transaction pooler is in front of the server, when an applied file has changed since, when the database
+ * has a migration that this version does not know, or when a file fails. `onNotice` gets the migrations' notices for
+ * the operator, and lines about what is being waited for.
  */
 export async function migrate(databaseUrl: string, options: Partial<typeof defaults> = {}): Promise<string[]> {
   const { folder, patience, onNotice } = { ...defaults, ...options }
@@ -69,8 +70,8 @@ export async function migrate(databaseUrl: string, options: Partial<typeof defau
 }
 
 /**
- * One migrates at a time. The lock is asked for again and again instead of waited for: a statement that waits has a
- * snapshot, for the end of which `create index concurrently` waits in its turn.
+ * Takes the lock that lets one process migrate at a time. It polls instead of waiting in the server: a waiting
+ * statement holds a snapshot, and `create index concurrently` would wait for that to end.
  */
 async function beTheOne(client: pg.Client, onNotice: (text: string) => void): Promise<void> {
   const deadline = Date.now() + othersPatienceMs
@@ -142,7 +143,7 @@ async function applyPatiently(
   }
 }
 
-/** What runs concurrently waits for transactions to end and keeps nobody waiting meanwhile, so it has all the time. */
+/** Runs one file. Statements outside a transaction get `totalMs` for their locks, as they block nobody meanwhile. */
 async function apply(client: pg.Client, file: MigrationFile, patience: Patience): Promise<void> {
   if (!file.outside) {
     return inTransaction(client, patience, async () => {

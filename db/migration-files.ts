@@ -7,9 +7,9 @@ const outsideMark = '-- outside a transaction'
 export interface MigrationFile {
   readonly name: string
   readonly sql: string
-  /** SHA-256 of the file's bytes in hex: tells a file that was changed after it ran. */
+  /** SHA-256 of the file in hex, which reveals that a file was changed after it ran. */
   readonly sha256: string
-  /** The statements, to be run one by one; null: the file runs as a whole in one transaction. */
+  /** Statements to run one by one, each outside a transaction; null: the whole file runs in one transaction. */
   readonly outside: readonly string[] | null
 }
 
@@ -26,8 +26,8 @@ export async function readMigrations(folder: URL): Promise<MigrationFile[]> {
 }
 
 /**
- * A statement ends where a line ends with a semicolon. Each must be one that lets readers and writers go on while it
- * waits and works, because it waits without the limit that statements in transactions have.
+ * Splits a file into statements: each ends at a semicolon at the end of a line. Throws for a statement that would block
+ * readers or writers, because these run without the lock timeout that statements in transactions have.
  */
 function statements(name: string, sql: string): string[] {
   const found = sql

@@ -5,15 +5,15 @@ export interface OpenDatabase {
   readonly databaseUrl: string
   /** Where the database is, without its password, for the start-up line. */
   readonly description: string
-  /** Where the embedded server has its data; undefined: the server is named. */
+  /** Data folder of the embedded server; undefined: DATABASE_URL names the server. */
   readonly dataFolder?: string
-  /** Migrations that opening ran; a named database is migrated by its operator. */
+  /** Names of the migrations that opening ran; always empty with DATABASE_URL, where the operator migrates. */
   readonly migrated: readonly string[]
-  /** Leaves the embedded server, which ends with the last process that does; a named server is left alone. */
+  /** Stops using the embedded server, which shuts down with its last user; a server of DATABASE_URL is left alone. */
   close(): Promise<void>
 }
 
-/** Below the working directory, which is the project's for every npm script. */
+/** Data folder of the embedded server, relative to the working directory: the project's, for every npm script. */
 export const embeddedFolder = '.data/postgres'
 
 /**
@@ -42,7 +42,7 @@ export async function openDatabase(
 }
 
 function describe(databaseUrl: string): string {
-  // The address may hold a password, so the message does not repeat it.
+  // The address may contain a password, so the message does not repeat it.
   const url = URL.parse(databaseUrl)
   if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
     throw new Error('DATABASE_URL must be postgres://user:password@host:port/database')

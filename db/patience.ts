@@ -2,29 +2,29 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { connectionTimeouts } from './pool.ts'
 
-/** How long to wait for locks that others hold. */
+/** Retry policy for taking locks that others may hold. */
 export interface Patience {
-  /** Lock timeout of one try: every statement that queues behind a waiting one waits as long. */
+  /** Lock timeout of one attempt; statements that queue behind the waiting one are held up as long. */
   readonly lockTimeoutMs: number
-  /** Mean pause before a new try. */
+  /** Mean pause between attempts. */
   readonly pauseMs: number
-  /** Tries for this long in all. */
+  /** Time after which a failed attempt is not retried. */
   readonly totalMs: number
 }
 
-/** Timeout of the look at who holds a lock. */
+/** Timeout of the query for who holds a lock. */
 const lookMs = 5_000
-/** SQLSTATEs of a lock that was not to be had in time, and of a deadlock that was ended. */
+/** SQLSTATEs of a lock timeout and of a deadlock. */
 const lockFailures = ['55P03', '40P01']
 
-/** Whether something failed for want of a lock, so that it may get it when it is tried again. */
+/** Whether an error is a lock timeout or a deadlock, so that a retry may succeed. */
 export function isLockFailure(error: unknown): boolean {
   return lockFailures.includes((error as { code?: string }).code ?? '')
 }
 
 /**
- * Runs what needs locks until it gets them: again while a try fails for want of one and the patience lasts, `onWait`
- * hearing each time who holds it. Throws the last failure once the patience is over, and any other at once.
+ * Retries `tryOnce` while it fails for lack of a lock, until `totalMs` have passed. `onWait` gets the error of each
+ * failed attempt. Throws the last lock failure when the time is over, and any other error at once.
  */
 export async function patiently<T>(
   { totalMs, pauseMs }: Patience,
@@ -42,7 +42,7 @@ export async function patiently<T>(
   }
 }
 
-/** Who a connection waits for at this moment, for a line to an operator; empty: nobody. */
+/** The sessions that block the backend `pid` at this moment, as text for the operator; empty: none. */
 export async function blockersOf(databaseUrl: string, pid: number): Promise<string> {
   const client = new pg.Client({
     connectionString: databaseUrl,

@@ -6,9 +6,9 @@ export type Queryable = Pick<pg.Pool, 'query'>
 interface PoolOptions {
   /** Connection string of a Postgres 15 or newer. */
   readonly databaseUrl: string
-  /** Shown in pg_stat_activity. */
+  /** `application_name` of the connections, shown in pg_stat_activity. */
   readonly name: string
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max?: number
   /** A statement is cancelled after this many milliseconds; 0: never, it may rightly take hours. */
   readonly statementTimeoutMs?: number
@@ -17,17 +17,17 @@ interface PoolOptions {
 }
 
 /**
- * Statement timeout of a background process: longer than any statement in order takes, short enough to notice a lost
- * host.
+ * Statement timeout of background processes, in milliseconds: longer than any healthy statement takes, short enough to
+ * notice a lost host.
  */
 export const patientStatementMs = 300_000
-/** How much later than the server this side gives a statement up: only when the server is not there to do it. */
+/** How much later than the server the client gives a statement up, in case the server is gone. */
 const graceMs = 1_000
 
 /**
- * Settings of a connection that notices a database host that vanished without a word. An idle connection, and one that
- * waits for an answer, is found dead by the kernel's keepalive after twenty seconds; a statement whose own bytes were
- * lost is given up `graceMs` after the server would have cancelled it.
+ * Connection settings that detect a database host that vanished silently. Idle connections, and those that wait for an
+ * answer, are found dead by TCP keepalive after twenty seconds; a statement whose own bytes were lost is given up
+ * `graceMs` after the server would have cancelled it.
  */
 export function connectionTimeouts(statementTimeoutMs: number) {
   return {
@@ -40,7 +40,7 @@ export function connectionTimeouts(statementTimeoutMs: number) {
   }
 }
 
-/** An address with settings before or after the operator's own `options` in it; of two for one thing the later counts. */
+/** Adds server settings before or after the operator's own `options` in a connection string; the last of two wins. */
 export function withSettings(databaseUrl: string, { before = '', after = '' }): string {
   const url = new URL(databaseUrl)
   const all = [before, url.searchParams.get('options') ?? '', after].filter((options) => options !== '')
@@ -49,8 +49,8 @@ export function withSettings(databaseUrl: string, { before = '', after = '' }): 
 }
 
 /**
- * An address whose sessions end within 25 seconds of their client's host vanishing, and free their locks; servers wait
- * for hours otherwise. A client that takes what it asked for slowly (`isPatient`) is given all the time it wants.
+ * Connection string whose sessions end, and free their locks, within 25 seconds after their client's host vanishes; by
+ * default servers wait for hours. With `isPatient` a client may read its results as slowly as it likes.
  */
 export function endingWithClient(databaseUrl: string, { isPatient = false } = {}): string {
   const settings = [
@@ -64,8 +64,8 @@ export function endingWithClient(databaseUrl: string, { isPatient = false } = {}
 }
 
 /**
- * An address whose transactions wait for this server's disk and for no standby: what they write is read from the chain
- * again when a failover loses it, with the cursor that goes back together with it.
+ * Connection string whose transactions wait for the primary's disk only, not for a standby: what a failover loses is
+ * re-derived from the chain, as the cursor is lost together with the rows.
  */
 export const rebuildable = (databaseUrl: string) => withSettings(databaseUrl, { before: '-c synchronous_commit=local' })
 
@@ -87,20 +87,20 @@ export function createPool({
     max,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
-    maxLifetimeSeconds: 1_800, // after a failover connections move on, and plans do not grow old
+    maxLifetimeSeconds: 1_800, // after a failover connections move to the new primary, and cached plans are renewed
     types: {
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? toSafeInteger : pg.types.getTypeParser(oid, format as 'text'),
     },
   })
-  // A server that goes away breaks connections. The pool replaces idle ones, and of one in use the statement in flight
-  // or the next one says so: no reason to end the process.
+  // A server that goes away breaks connections. The pool replaces idle ones, and on one in use the statement in flight
+  // or the next one fails: no reason to end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-/** A server that is there undoes at once. */
+/** Timeout of a rollback, which a reachable server does at once. */
 const rollbackMs = 5_000
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
@@ -118,7 +118,7 @@ export async function inTransaction<T>(
     await client.query('commit')
     return result
   } catch (error) {
-    // There is nothing to roll back when the commit failed, and nothing to wait for when it was not answered.
+    // After a failed commit there is nothing to roll back; the connection is discarded.
     if (isCommitting) broken = error as Error
     else
       await client.query({ text: 'rollback', query_timeout: rollbackMs } as pg.QueryConfig).catch((cause: Error) => {
@@ -136,9 +136,9 @@ const standbyPatienceMs = 4_000
 const givesUpOnStandby = 'SyncRepWaitForLSN'
 
 /**
- * `inTransaction` for what nothing can bring back: where the server has synchronous standbys, it returns once one has
- * the transaction on its disk. Throws when none has it after `patienceMs`: the transaction is committed here, and may be
- * gone after a failover. No timeout of the server ends that wait, so it is cancelled from here.
+ * `inTransaction` for data that cannot be re-derived: where the server has synchronous standbys, it returns once one of
+ * them has the transaction on disk. Throws when none has after `patienceMs`: the transaction is then committed on the
+ * primary, but a failover may lose it. No server timeout ends that wait, so it is cancelled by the client.
  */
 export async function inSafeTransaction<T>(
   pool: pg.Pool,
@@ -164,7 +164,7 @@ export async function inSafeTransaction<T>(
   client.release = (broken) => {
     clearTimeout(timer)
     client.off('notice', hear)
-    release(broken || cancelling !== undefined) // a late cancellation would hit the next one's statement
+    release(broken || cancelling !== undefined) // a late cancellation would hit the next user's statement
   }
   const result = await inTransaction({ connect: (async () => client) as pg.Pool['connect'] }, async (transaction) => {
     await transaction.query(`select set_config('synchronous_commit', 'on', true)`)

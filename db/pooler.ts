@@ -1,12 +1,12 @@
 import pg from 'pg'
 import { connectionTimeouts } from './pool.ts'
 
-/** Of a look at a server that may be busy, in milliseconds: what migrations give a connection as well. */
+/** Timeout of the check, in milliseconds: as long as migrations wait for a connection to a busy server. */
 const patienceMs = 10_000
-/** SQLSTATE of a start-up message that a pooler does not understand; servers know every setting that is sent. */
+/** SQLSTATE for a start-up message that was not understood: only a pooler rejects the settings that are sent. */
 const protocolViolation = '08P01'
 
-/** What a server does not do, but a pooler that hands out its connections by the transaction. */
+/** A pooler in transaction mode is between this process and the server. */
 class PoolerInBetween extends Error {
   override readonly name = 'PoolerInBetween'
   constructor(cause?: unknown) {
@@ -19,8 +19,9 @@ class PoolerInBetween extends Error {
 }
 
 /**
- * Throws one line when sessions are not sessions: a client's second statement runs in another one than its first, or in
- * that of another client. Locks that such a session takes belong to nobody, and stay when their owner is gone.
+ * Throws a one-line error when a pooler in transaction mode is in between, that is, when two statements of a client run
+ * in different server sessions, or in another client's. Session locks would not belong to their client there, and would
+ * outlive it.
  */
 export async function refusePooler(databaseUrl: string): Promise<void> {
   const clients = [clientOf(databaseUrl), clientOf(databaseUrl)] as const
@@ -28,7 +29,7 @@ export async function refusePooler(databaseUrl: string): Promise<void> {
   try {
     for (const client of clients) await connect(client)
     const first = await processOf(one)
-    await other.query('begin') // takes the connection that is free now, and keeps it
+    await other.query('begin') // occupies the server connection that is free now
     const between = await processOf(other)
     if (between === first || (await processOf(one)) !== first) throw new PoolerInBetween()
   } finally {

@@ -3,18 +3,18 @@ import pg from 'pg'
 import type { Queryable } from './pool.ts'
 import { walPlace } from './queries/server/wal.ts'
 
-/** What is read at a standby is at most this old, in milliseconds. */
+/** Greatest age of data read at a standby, in milliseconds. */
 export const longestAgeMs = 30_000
-/** A look at a connection's server holds for this long: the place of a standby only grows. */
+/** How long a connection's last known position stays valid: a standby only moves forward. */
 const lookHoldsMs = 1_000
-/** Transactions that do not wait for the disk are in the log this much later. */
+/** Delay until transactions that do not wait for the disk are in the log. */
 const unwrittenMs = 1_000
 /**
- * What a statement that reads is refused with for where it is: cancelled for the replay (two codes), not allowed there,
- * of a table or a column that a migration has made and the standby has not replayed yet.
+ * SQLSTATEs of a read that fails only because it runs at a standby: cancelled in favour of replay (two codes), not
+ * allowed there, or for a table or column whose migration the standby has not replayed yet.
  */
 const standbysCodes = ['40001', '40P01', '25006', '42P01', '42703']
-/** Between looks at both servers, while the standby serves and while it does not. */
+/** Interval at which both servers are polled, in milliseconds, while a standby serves and while none does. */
 const beatMs = { serving: 1_000, waiting: 250 }
 
 /**
@@ -22,15 +22,15 @@ const beatMs = { serving: 1_000, waiting: 250 }
  * foreign: it is a standby of another database.
  */
 type Standing = 'answered' | 'behind' | 'away' | 'foreign'
-/** What became of a read that a standby could have taken; all but the first went to the primary. */
+/** Outcome of a read that a standby could have served; with all but `answered` it went to the primary. */
 type Outcome = Standing | 'cancelled'
 
 interface StandbyOptions {
-  /** Asked once a second where its log stands. */
+  /** The primary; polled every second for its WAL position. */
   readonly primary: Queryable
-  /** Connections to a standby, or to several behind one address; ended with this. */
+  /** Connections to a standby, or to several behind one address. `end` ends it. */
   readonly pool: pg.Pool
-  /** Milliseconds, of a clock that is never set. */
+  /** Monotonic clock, in milliseconds. */
   readonly now?: () => number
   readonly longestMs?: number
   readonly onChange?: (standing: Standing) => void
@@ -43,13 +43,13 @@ interface Look {
 }
 
 /**
- * Reads at standbys of the database, never older than `longestMs`. Their age is not asked of their clocks, nor of the
- * time of the last transaction, which is old on a quiet database too: the primary is asked each second where its log
- * stands, and a standby is as old as the newest such place that it has replayed. So one that does not hear from the
- * primary any more grows old as well, and so do all when nobody can ask the primary.
+ * Reads at standbys of the database, never older than `longestMs`. Their age is taken neither from their clocks nor
+ * from the time of the last transaction, which is old on a quiet database too: the primary's WAL position is recorded
+ * each second, and a standby is as old as the newest recorded position that it has replayed. So a standby that is cut
+ * off from the primary ages, and so do all when the primary cannot be reached.
  *
- * One request reads at one standby; when another takes over, or none is left, requests under way go to the primary, so
- * that no statement sees less than the one before it.
+ * A request reads at one standby only; when another takes over, or none is left, requests under way go to the primary,
+ * so that no statement of a request sees an older state than the one before it.
  */
 export class Standby {
   readonly pool: pg.Pool
@@ -58,16 +58,16 @@ export class Standby {
   readonly #now: () => number
   readonly #longestMs: number
   readonly #onChange: (standing: Standing) => void
-  /** Places of the primary's log and when it was asked, oldest first. */
+  /** WAL positions of the primary and when each was read, oldest first. */
   #marks: { readonly at: number; readonly place: number }[] = []
   #looks = new WeakMap<pg.PoolClient, Look>()
   #standing: Standing = 'behind'
-  /** Of the server that serves now; another number after each change. */
+  /** Number of the present term; it grows whenever the standing changes. */
   #term = 0
   #serving: Look | undefined
-  /** The term that a request began in; 0: it was sent to the primary. */
+  /** Term in which each request began; 0: the request was sent to the primary and stays there. */
   readonly #terms = new WeakMap<object, number>()
-  /** What this process has written lies below. */
+  /** WAL position that a standby must have replayed to show this process's writes; infinite: not known yet. */
   #written = 0
   #marking: Promise<void> = Promise.resolve()
   #system: string | undefined
@@ -82,7 +82,7 @@ export class Standby {
     void this.#watch()
   }
 
-  /** Milliseconds, of the newest look; undefined: none serves. */
+  /** Age of the data at the serving standby, in milliseconds; undefined: none serves. */
   get ageMs(): number | undefined {
     return this.#serving && this.#ageOf(this.#serving)
   }
@@ -91,7 +91,7 @@ export class Standby {
     return this.#standing
   }
 
-  /** Resolves when a standby serves, at the latest after `withinMs`. */
+  /** Resolves once a standby serves, or after `withinMs`. */
   async untilServing(withinMs: number): Promise<void> {
     for (const deadline = this.#now() + withinMs; this.#standing !== 'answered' && this.#now() < deadline; ) {
       await delay(beatMs.waiting / 5)
@@ -99,8 +99,8 @@ export class Standby {
   }
 
   /**
-   * A connection to a standby that is fit to be read at, to be released by the caller. Undefined: ask the primary.
-   * `request`: what belongs together.
+   * A connection to a standby that is fresh enough; the caller releases it. Undefined: read at the primary. `request`
+   * identifies the statements of one request.
    */
   async connect(request: object = {}): Promise<pg.PoolClient | undefined> {
     const mayStay = () => this.#standing === 'answered' && (this.#terms.get(request) ?? this.#term) === this.#term
@@ -116,7 +116,7 @@ export class Standby {
     return undefined
   }
 
-  /** Whether a read failed for its being done at a standby: then the primary is to be asked. Reads there can be repeated. */
+  /** Whether a read failed because it ran at a standby, so that it should be repeated at the primary. */
   isStandbys(error: unknown, request: object = {}): boolean {
     const { code = '', message = '' } = error as { code?: string; message?: string }
     const isLost = !(error instanceof pg.DatabaseError) || /^(08|57P)/.test(code)
@@ -128,7 +128,7 @@ export class Standby {
     return true
   }
 
-  /** From here on reads see what the primary has now; those that no standby can serve yet go there. */
+  /** Makes later reads see what the primary has now: they go there until a standby has replayed it. */
   async noteWritten(): Promise<void> {
     this.#written = Number.POSITIVE_INFINITY
     this.#stand('behind')
@@ -144,13 +144,13 @@ export class Standby {
     while (!this.#ended) {
       await this.#mark().catch(() => {})
       const { totalCount, idleCount, options } = this.pool
-      // Where all connections are in use each of them is looked at; one more would only wait.
+      // When all connections are in use, their users check the standby; another check would only wait.
       if (!this.#ended && (idleCount > 0 || totalCount < options.max)) (await this.#fit())?.release()
       await delay(beatMs[this.#standing === 'answered' ? 'serving' : 'waiting'], undefined, { ref: false })
     }
   }
 
-  /** One at a time: answers that overtake each other would look like a log that goes back. */
+  /** Records the primary's position, one query at a time: answers out of order would look like a log that went back. */
   #mark(): Promise<void> {
     this.#marking = this.#marking.catch(() => {}).then(() => this.#askPrimary())
     return this.#marking
@@ -162,7 +162,7 @@ export class Standby {
     const { place, system } = await walPlace(this.#primary)
     this.#system = system
     if (place < (this.#marks.at(-1)?.place ?? 0)) {
-      // After a failover the log goes on from an earlier place: what was noted is of one that nobody continues.
+      // After a failover the log continues from an earlier position: recorded positions are of an abandoned timeline.
       this.#marks = []
       this.#written = 0
     }
@@ -170,7 +170,9 @@ export class Standby {
     this.#marks = [...this.#marks.filter((mark) => at - mark.at <= this.#longestMs), { at, place }]
   }
 
-  /** A connection that may be read at now. One that may not is given up, so that the next one can lead elsewhere. */
+  /**
+   * A connection to a fit standby; undefined: none. An unfit one is closed, so that the next can reach another server.
+   */
   async #fit(): Promise<pg.PoolClient | undefined> {
     let client: pg.PoolClient | undefined
     try {
@@ -189,14 +191,14 @@ export class Standby {
     return undefined
   }
 
-  /** Undefined: it is not fit, and `#standing` says why. */
+  /** Reads the position of a connection's server. Undefined: the server is not fit, and `#standing` says why. */
   async #look(client: pg.PoolClient): Promise<Look | undefined> {
     const at = this.#now()
     const { place, server, system } = await walPlace(client)
     const look = { at, place, server }
     this.#looks.set(client, look)
     if (this.#system !== undefined && system === this.#system && this.#isFit(look)) return look
-    // Another standby than the one that serves says nothing about that one.
+    // A different standby says nothing about the one that serves.
     if (!this.#serving || this.#serving.server === server) {
       this.#stand(this.#system === undefined || system === this.#system ? 'behind' : 'foreign')
     }
@@ -222,10 +224,10 @@ export class Standby {
   }
 }
 
-/** How long a command waits for a standby that is fit. */
+/** How long a command waits for a fit standby. */
 const commandWaitMs = 3_000
 
-/** Work that can be repeated, at a standby if one is fit, and once more at the primary if it gives up. */
+/** Runs repeatable work at a standby if one is fit; if that fails because of the standby, again at the primary. */
 export async function readAt<T>(
   standby: Standby,
   primary: pg.Pool,

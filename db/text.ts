@@ -1,8 +1,8 @@
 /**
- * Text from outside, made storable: Postgres refuses NUL, XML further control characters, encoders lone surrogates.
+ * Makes outside text storable: Postgres refuses NUL, XML other control characters too, and encoders lone surrogates.
  *
  * Control characters (tab, newline and carriage return excepted) and lone surrogates become U+FFFD; U+FFFE and U+FFFF,
- * which XML has no place for, are removed. `maxCodePoints` cuts what is longer, never inside a code point.
+ * which XML does not allow, are removed. Longer text is cut to `maxCodePoints`, never inside a code point.
  */
 export function storableText(text: string, maxCodePoints?: number): string {
   const clean = text

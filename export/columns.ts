@@ -2,12 +2,12 @@ import { type ContractColumn, directoryViews } from '../db/contract/views.ts'
 import type { Queryable } from '../db/pool.ts'
 import { type ExportColumn, exportTypes } from '../db/queries/read/exports.ts'
 
-/** A column, with its meaning. */
+/** A column of an export, with its description. */
 export interface DescribedColumn extends ExportColumn {
   readonly about: string
 }
 
-/** Those of a view of the schema `directory`, but bytes: what they hold is there as text. */
+/** Columns of a view of the schema `directory`, without the bytea ones, whose content the view also has as text. */
 export async function exportColumns(db: Queryable, what: string): Promise<DescribedColumn[]> {
   const view = (await directoryViews(db)).find(({ name }) => name === what)
   if (!view) throw new Error(`there is no view directory.${what}: run npm run migrate first`)

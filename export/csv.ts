@@ -3,7 +3,7 @@ import type { PartFile } from './part-file.ts'
 import { openTextFile } from './text-file.ts'
 
 /**
- * Comma-separated values under a line of names. Null is an empty field, an empty text a quoted one; arrays are JSON.
+ * Opens a CSV file, whose first line names the columns. Null is an empty field, an empty text `""`; arrays are JSON.
  *
  * Text that a spreadsheet would take for a formula stays as it is, since a file of data must not change it, and is
  * quoted: quotes do not stop every spreadsheet, so such files are imported with these columns as text.
@@ -15,7 +15,7 @@ export function openCsv(path: string, columns: readonly ExportColumn[]): Promise
   return openTextFile(path, `${columns.map(({ name }) => name).join(',')}\r\n`, lineOf)
 }
 
-/** Empty, or with a character that ends or begins a field, or like the beginning of a formula, or with outer spaces. */
+/** Texts to quote: empty, with a separator or quote, with outer blanks, or beginning as a formula does. */
 const toBeQuoted = /^$|[",\r\n]|^[=+\-@\t ]|[\t ]$/
 
 function fieldOf(type: ExportColumn['type'], value: string | null): string {

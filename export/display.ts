@@ -1,8 +1,8 @@
 import { Presets, SingleBar } from 'cli-progress'
 
-/** How far an export is. */
+/** Progress of an export, shown to the operator. */
 export interface Display {
-  /** `rows` are those of all runs. */
+  /** `rows`: rows exported so far, those of earlier runs included. */
   update(rows: number): void
   stop(): void
 }
@@ -11,8 +11,8 @@ const plainEveryMs = 5_000
 const barsPerSecond = 4
 
 /**
- * A bar on a terminal, a line every few seconds elsewhere. `expected` is a guess: the bar grows with the rows beyond
- * it.
+ * A progress bar on a terminal, a line every few seconds elsewhere. `expected` is an estimate of all rows; the total
+ * grows when there are more.
  */
 export function openDisplay(
   what: string,

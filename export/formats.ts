@@ -5,7 +5,7 @@ import { openParquet } from './parquet.ts'
 import type { PartFile } from './part-file.ts'
 import type { FormatName } from './request.ts'
 
-/** Begins a file, in place of one that is there. */
+/** Opens a file of each format at a path, replacing any file there. */
 export const openPart: Record<FormatName, (path: string, columns: readonly ExportColumn[]) => Promise<PartFile>> = {
   ndjson: openNdjson,
   csv: openCsv,

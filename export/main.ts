@@ -66,7 +66,7 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
     const registries = Object.fromEntries(
       Object.entries(chains).map(([name, { registry }]) => [name, registry.address]),
     )
-    const { createHealth } = await import('./served/health.ts') // what writes and counts: --help is to be quick
+    const { createHealth } = await import('./served/health.ts') // imported late, so that --help is quick
     const { serveRound } = await import('./served/round.ts')
     const health = createHealth({ rowsPerSecond, everyMinutes, now: Date.now })
     if (everyMinutes !== undefined) {
@@ -131,7 +131,9 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   }
 })
 
-/** A stop signal ends the process at once: what is not whole has no name. */
+/**
+ * Exits at once on a stop signal, which is safe: incomplete files have only temporary names. `goesOn`: how to resume.
+ */
 function endOn(stopping: Promise<NodeJS.Signals>, goesOn: string): void {
   stopping.then((signal) => {
     process.stderr.write(`${signal}: stopped; ${goesOn}\n`)

@@ -4,24 +4,24 @@ import type { ExportColumn } from '../db/queries/read/exports.ts'
 import { UsageError } from '../ops/cli.ts'
 import type { ExportRequest } from './request.ts'
 
-/** A whole file of an export. */
+/** A finished file of an export. */
 export interface Part {
   readonly file: string
   readonly rows: number
   readonly bytes: number
   readonly sha256: string
-  /** When the state of the database that its rows are of was taken: that of the run which wrote it. */
+  /** Time of the database snapshot that its rows come from, that of the run which wrote it. */
   readonly snapshot_at: string
-  /** Key of its last row: the next part begins behind it. */
+  /** Key of its last row, where the next part resumes (keyset pagination). */
   readonly last_key: readonly string[]
 }
 
-/** manifest.json: what an export holds, and where it goes on. */
+/** manifest.json: what an export holds, and where an interrupted one resumes. */
 export interface Manifest {
   readonly version: 1
   readonly request: ExportRequest
   readonly columns: readonly ExportColumn[]
-  /** When the state of the database that the first part is of was taken; a later run's parts have their own. */
+  /** Time of the database snapshot of the first run; parts of later runs have their own. */
   readonly snapshot_at: string
   /** Whether all rows are in the parts. */
   readonly complete: boolean
@@ -30,7 +30,7 @@ export interface Manifest {
 }
 
 const manifestFile = 'manifest.json'
-/** Name of a file until it is whole. */
+/** Name of a file until it is finished. */
 export const partial = (path: string) => `${path}.partial`
 
 /**
@@ -67,7 +67,7 @@ export async function readManifest(
   return manifest
 }
 
-/** In place of the one before, at once. */
+/** Replaces manifest.json atomically. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const path = join(folder, manifestFile)
   const file = await open(partial(path), 'w')
@@ -88,12 +88,12 @@ function parse(text: string, folder: string): Manifest {
   }
 }
 
-/** Whether they are the same once written. */
+/** Whether two values have the same JSON. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** The arguments of a request, as they are typed. */
+/** The command-line arguments that make this request. */
 function describe({ what, format, chain, since, partRows }: ExportRequest): string {
   return Object.entries({ what, format, chain, since, 'part-rows': partRows })
     .filter(([, value]) => value !== undefined)

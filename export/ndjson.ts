@@ -3,8 +3,8 @@ import type { PartFile } from './part-file.ts'
 import { openTextFile } from './text-file.ts'
 
 /**
- * One JSON object a line. Numbers are JSON numbers with all their digits, beyond 64 bits too: who needs them all reads
- * them with a parser that keeps them.
+ * Opens a file with one JSON object per line. Numbers have all their digits, even beyond 64 bits; reading them exactly
+ * needs a parser that keeps them.
  *
  * Source: RFC 8259, which bounds no number.
  */

@@ -4,8 +4,8 @@ import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
 import type { PartFile } from './part-file.ts'
 
 /**
- * A row group for each call of `write`. Whole numbers are int32 and int64, so amounts in base units too; numbers the
- * database keeps as decimals are their text; times are microseconds since 1970 in UTC; arrays are lists of text.
+ * Opens a Parquet file, with a row group per call of `write`. Integers, amounts in base units included, are int32 and
+ * int64; the database's decimals are text; times are microseconds since 1970 in UTC; arrays are lists of text.
  *
  * Source: Parquet's logical types, whose lists have three levels.
  */
@@ -27,7 +27,7 @@ export async function openParquet(path: string, columns: readonly ExportColumn[]
   }
 }
 
-/** Every column may be null: the views do not say which never are. */
+/** Schema of a column. Every column is optional, as views do not declare which are never null. */
 function elementsOf({ name, type }: ExportColumn): SchemaElement[] {
   const column = { name, repetition_type: 'OPTIONAL' } as const
   switch (type) {
@@ -68,7 +68,7 @@ function toValue(type: ExportColumn['type'], value: string | null) {
   }
 }
 
-/** Of an ISO time with six decimals; a Date has but three of them. */
+/** Microseconds since 1970 of an ISO time with six decimals, of which a Date would keep three. */
 function microseconds(time: string): bigint {
   const [seconds, fraction] = time.split('.') as [string, string]
   return BigInt(Date.parse(`${seconds}Z`)) * 1000n + BigInt(fraction.slice(0, 6))

@@ -4,13 +4,13 @@ import { open, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { ExportRow } from '../db/queries/read/exports.ts'
 
-/** A file being written; what it holds before `finish` is of no use. */
+/** A file being written; it is invalid until `finish`. */
 export interface PartFile {
   write(rows: readonly ExportRow[]): Promise<void>
   finish(): Promise<void>
 }
 
-/** Brings a file to the disk, and reads there what it came to. */
+/** Flushes a file to the disk (fsync), and returns its size and SHA-256 as read back. */
 export async function seal(path: string): Promise<{ bytes: number; sha256: string }> {
   const file = await open(path, 'r+')
   try {

@@ -7,7 +7,7 @@ import { UsageError } from '../ops/cli.ts'
 const formatNames = ['ndjson', 'csv', 'parquet'] as const
 export type FormatName = (typeof formatNames)[number]
 
-/** What is exported, and how; the same request goes on with an interrupted export. */
+/** What is exported, and how. An interrupted export is resumed by the same request. */
 export interface ExportRequest extends ExportFilter {
   readonly format: FormatName
   /** Rows of a file at most. */
@@ -35,7 +35,9 @@ const mostRowsPerSecond = 10_000_000
 const whats = Object.keys(exportedViews) as ExportedName[]
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 
-/** Throws a UsageError that names the first argument that is missing or wrong. */
+/**
+ * The request that the command line's arguments make. Throws a UsageError for the first one that is missing or wrong.
+ */
 export function readRequest(values: Values): { request: ExportRequest; folder: string } {
   const what = oneOf('--what', whats, values.what)
   const format = oneOf('--format', formatNames, values.format)
@@ -60,7 +62,9 @@ function oneOf<T extends string>(option: string, names: readonly T[], value: str
   return name
 }
 
-/** A date alone is its first moment, in UTC. */
+/**
+ * An ISO time in UTC, of a date or a time; a date means its first moment in UTC. Throws a UsageError for anything else.
+ */
 function readTime(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   if (!time.safeParse(text).success) {
@@ -78,12 +82,14 @@ function readCount(option: string, text: string | undefined, fallback: number, m
 
 /** How served files are written. */
 interface ServedRequest {
-  /** From the end of a round to the next one; undefined: one round. */
+  /** Minutes from the end of a round to the next one; undefined: only one round. */
   readonly everyMinutes: number | undefined
   readonly rowsPerSecond: number
 }
 
-/** Throws a UsageError that names the first argument that is wrong, or belongs to the other kind of export. */
+/**
+ * Reads the arguments that go with --served. Throws a UsageError for one that is wrong or belongs to a plain export.
+ */
 export function readServedRequest(values: Values): ServedRequest {
   const { every, 'rows-per-second': rows, ...others } = values
   const other = Object.entries(others).find(([, value]) => typeof value === 'string')?.[0]
@@ -94,6 +100,6 @@ export function readServedRequest(values: Values): ServedRequest {
   }
 }
 
-/** How fast served files are written; throws a UsageError. */
+/** Value of --rows-per-second, the limit at which served files are written, or its default. Throws a UsageError. */
 export const readRowsPerSecond = (rows: string | undefined): number =>
   readCount('--rows-per-second', rows, defaultRowsPerSecond, mostRowsPerSecond)

@@ -24,23 +24,23 @@ import { seal } from './part-file.ts'
 import type { ExportRequest } from './request.ts'
 import { furtherColumns, type ProofsOf, withProofs } from './whole-proofs.ts'
 
-/** Rows in memory at a time, and of a row group in Parquet. Whole proofs are some kilobytes each. */
+/** Rows in memory at a time, and rows per Parquet row group; fewer with whole proofs, of some kilobytes each. */
 const pageRows = 10_000
 const proofPageRows = 500
 
 interface ExportPlaces {
-  /** Of the export. */
+  /** Folder of the export. */
   readonly folder: string
   /** What claims are bound to. */
   readonly terms: Terms
-  /** Folder of the served files, where archived settlements are; undefined: it is not known. */
+  /** Folder of the served files, which archived settlements are read from; undefined: EXPORT_DIR is not set. */
   readonly served: string | undefined
 }
 
 /**
- * Writes what is missing of the export, and gives back what the folder then holds. `db` is in a transaction of which
- * this is the first use: all parts of a run are of one state of the database. Throws a UsageError when the folder is
- * another export's, or another process writes to it, or archived settlements are not in the served files.
+ * Writes the missing parts of an export, and returns the manifest of the complete export. `db` is in a transaction of
+ * which this is the first use, so that all parts of a run come from one snapshot. Throws a UsageError when the folder
+ * is another export's, when another process writes to it, or when archived settlements are not in the served files.
  */
 export async function runExport(
   db: Queryable,
@@ -85,8 +85,8 @@ export async function runExport(
 }
 
 /**
- * Settlements since a time are years of rows in: where they begin is searched instead of read up to. Archived ones come
- * before those of the database, chain after chain.
+ * The request's filter, with the block that each chain's settlements start from: searched for, since reading up to it
+ * may be years of rows. A chain's archived settlements come before those in the database. `archived`: their number.
  */
 async function filterOf(
   db: Queryable,
@@ -108,7 +108,7 @@ async function filterOf(
   return { filter: { ...request, starts }, archived: pages.reduce((sum, { settlements }) => sum + settlements, 0) }
 }
 
-/** Undefined: there are no more rows. */
+/** Writes the next part. Undefined: there are no more rows. */
 async function writePart(
   db: Queryable,
   { request, columns, parts, rows: before }: Manifest,

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import type { ExportRow } from '../db/queries/read/exports.ts'
 import type { PartFile } from './part-file.ts'
 
-/** A file of lines: a head, then one for each row. */
+/** Opens a text file that begins with `head` and has what `lineOf` makes of each row. */
 export async function openTextFile(path: string, head: string, lineOf: (row: ExportRow) => string): Promise<PartFile> {
   const file = await open(path, 'w')
   await file.writeFile(head)

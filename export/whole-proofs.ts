@@ -4,15 +4,15 @@ import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
 import type { Terms } from '../trust/claim-text.ts'
 import type { DescribedColumn } from './columns.ts'
 
-/** Whose proofs they are, and of which moment. */
+/** For which installation proofs are made, and the moment at which they have to be public. */
 export interface ProofsOf {
   readonly terms: Terms
   readonly at: Date
 }
 
 /**
- * What exported rows have that no view has. Of claims the whole proof, as GET /api/agent/:fid/proof answers it, with the row
- * of the claim that it is of; null: the account's proof is of another claim, or there is none yet.
+ * Columns of an export that its view does not have: for claims `whole_proof`, the answer of GET /api/agent/:fid/proof,
+ * in the row of the claim that it proves. Null: the account's proof is of another claim, or there is none yet.
  */
 export function furtherColumns(what: string): readonly DescribedColumn[] {
   return what === 'claims' ? [{ name: 'whole_proof', type: 'text', about }] : []
@@ -22,7 +22,7 @@ const about =
   'The proof as /api/agent/:fid/proof answers it, which verify-proof checks; null: the proof of the account is of ' +
   'another claim, or not public yet.'
 
-/** Adds the further columns to rows of a view. */
+/** Appends `whole_proof` to rows of the view of claims. */
 export async function withProofs(
   db: Queryable,
   columns: readonly ExportColumn[],

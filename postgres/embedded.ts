@@ -4,32 +4,32 @@ import { withLock } from '../ops/lock.mjs'
 import { findHome, type PostgresHome } from './home.ts'
 import { type EmbeddedOptions, findServer, type Server, shutDown, startServer } from './server.ts'
 
-/** A Postgres server of our own, for those who bring none. */
+/** The embedded Postgres server, for installations without DATABASE_URL. */
 export interface EmbeddedPostgres {
   /** Connection string of the superuser, to the database `postgres`. */
   readonly databaseUrl: string
   /** True when the server was already running on this folder. */
   readonly adopted: boolean
-  /** Where the data really is. */
+  /** Absolute path of the data, which may differ from the folder that was asked for: see `findHome`. */
   readonly dataFolder: string
   /** Process id of the server. */
   readonly pid: number
-  /** Connection string to another database of this server. */
+  /** Connection string of the superuser to another database of this server. */
   urlOf(database: string): string
   /**
-   * Leaves the server, which ends with the last process that leaves: a fast shutdown, open transactions are rolled
+   * Stops using the server. The last process to leave shuts it down (fast shutdown): open transactions are rolled
    * back, committed rows are safe.
    */
   stop(): Promise<void>
 }
 
-/** A client has these two; its types do not say so. */
+/** A client with `ref` and `unref`, which it has although its types do not declare them. */
 type Presence = pg.Client & { ref(): void; unref(): void }
 
-/** Longer than creating, starting and recovering a server takes; a process that waits for another's start gives up then. */
+/** How long to wait for another process that starts or stops the server: longer than creating and recovering take. */
 const lockWaitMs = 180_000
 const connectTimeoutMs = 5_000
-/** Names of the connection each process holds while it uses the server, and while it leaves. */
+/** `application_name` of the connection by which a process shows that it uses the server, and while it leaves. */
 const user = 'agent-directory user'
 const leaver = 'agent-directory leaver'
 
@@ -70,8 +70,8 @@ function urlTo({ port, password }: Server, database: string): string {
 }
 
 /**
- * The connection that says "this process uses the server". It ends with the process, however that ends, so the server
- * itself knows who is left.
+ * Opens the connection by which this process is counted as a user of the server. It ends with the process, even when
+ * that is killed, so that the server itself knows who is left.
  */
 async function enter(server: Server): Promise<Presence> {
   const presence = (await connect(server, user)) as Presence
@@ -88,7 +88,7 @@ async function leave(home: PostgresHome, server: Server, presence: Presence) {
   if (!isUsed) await shutDown(home, server.pid)
 }
 
-/** Whether other processes use the server, too. Ends the connection. */
+/** Whether other processes still use the server. Ends the connection. */
 async function isUsedBeside(connection: pg.Client): Promise<boolean> {
   try {
     // Renamed first: the server lists a connection for a moment after its end.

@@ -6,13 +6,13 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Where the binaries and the data are, and who the server runs as. */
+/** Where the binaries and the data are, and the user that the server runs as. */
 export interface PostgresHome {
   /** Folder of `postgres` and `initdb`. */
   readonly binaries: string
   /** Data folder, absolute. */
   readonly data: string
-  /** Postgres refuses to run as root: then it runs as this user. */
+  /** User that the server runs as when this process is root, which Postgres refuses; absent: this process's user. */
   readonly uid?: number
   readonly gid?: number
 }
@@ -22,9 +22,9 @@ const sharedBinaries = '/var/cache/agent-directory'
 const run = promisify(execFile)
 
 /**
- * Decides where Postgres runs. A plain user: in place. Root in a plain user's folder: in place, as that user, who can go
- * on with it. Root in its own: as `postgres`, else as `nobody`, with the data and a copy of the binaries moved to where
- * that user can reach them when the folder is closed to others.
+ * Decides where Postgres runs and as whom. Started by a plain user: in place. By root in a plain user's folder: in
+ * place, as that user, who can use it later. By root in root's own folder: as `postgres`, else as `nobody`, with the
+ * data below /var/lib and a copy of the binaries below /var/cache where that user cannot enter the original folders.
  */
 export async function findHome(dataFolder: string): Promise<PostgresHome> {
   const packaged = await findBinaries()
@@ -46,7 +46,7 @@ export async function findHome(dataFolder: string): Promise<PostgresHome> {
   return { binaries, data, ...(await findUser()) }
 }
 
-/** Creates the folder that holds the data's, for whoever owns the place. */
+/** Creates the parent of the data folder, owned by the owner of the folder above it. Throws when it is not writable. */
 async function makeParent(folder: string) {
   try {
     const created = await mkdir(folder, { recursive: true })
@@ -85,7 +85,7 @@ async function findBinaries() {
   return { folder, version: JSON.parse(await readFile(manifest, 'utf8')).version as string }
 }
 
-/** Packages cannot hold symbolic links; where install scripts are refused nobody has made them yet. */
+/** Makes the symbolic links that npm packages cannot contain, in case the package's install script was not run. */
 async function linkLibraries(folder: string) {
   const links: { source: string; target: string }[] = JSON.parse(
     await readFile(join(folder, 'pg-symlinks.json'), 'utf8'),
@@ -106,7 +106,7 @@ async function findUser() {
   return { uid: Number(user[2]), gid: Number(user[3]) }
 }
 
-/** Whether everybody may enter the folder and all above it. */
+/** Whether every user may enter the folder and all folders above it. */
 async function isOpen(folder: string): Promise<boolean> {
   for (let path = folder; ; path = dirname(path)) {
     if (((await stat(path)).mode & 0o001) === 0) return false
@@ -114,13 +114,13 @@ async function isOpen(folder: string): Promise<boolean> {
   }
 }
 
-/** A folder that everybody may enter, whatever the umask says. */
+/** Creates a folder that every user may enter, regardless of the umask. */
 async function makeOpen(folder: string) {
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o755)
 }
 
-/** The binaries where every user can run them: as installed, or a copy made once. */
+/** Folder of binaries that every user can run: the installed package, or a copy that is made once. */
 async function openBinaries({ folder, version }: { folder: string; version: string }): Promise<string> {
   const runnable = ((await stat(join(folder, 'bin/postgres'))).mode & 0o001) !== 0
   if (runnable && (await isOpen(join(folder, 'bin')))) return folder

@@ -14,11 +14,11 @@ export interface EmbeddedOptions {
   readonly durable?: boolean
   /** Further server settings. */
   readonly settings?: Record<string, string>
-  /** Told of the server's process as soon as there is one: it does not end with this process. */
+  /** Called with the server's process id as soon as it is known; the server outlives this process. */
   readonly onServer?: (pid: number) => void
 }
 
-/** A running server and the way in. */
+/** A running server, with what is needed to connect to it. */
 export interface Server {
   readonly port: number
   readonly password: string
@@ -29,14 +29,14 @@ const startTimeoutMs = 60_000
 const stopTimeoutMs = 60_000
 const pollMs = 25
 const startAttempts = 5
-/** The server's log starts anew when it has grown beyond this. */
+/** Size of the server's log above which the next start truncates it. */
 const logBytes = 10 * 1024 * 1024
-/** What a second attempt can cure: the port went to somebody else, or children of a killed server are still ending. */
+/** Start errors worth a retry: the port was taken meanwhile, or children of a killed server are still ending. */
 const passing = /address already in use|could not bind|pre-existing shared memory block/i
 
 /**
- * The server that runs on the folder, ready; undefined when none does. One that a killed process has just started is
- * waited for.
+ * The server that runs on the folder, once it is ready; undefined when none runs. Waits for one that is still starting,
+ * and throws when it does not become ready in time.
  */
 export async function findServer(home: PostgresHome): Promise<Server | undefined> {
   const deadline = Date.now() + startTimeoutMs
@@ -51,7 +51,7 @@ export async function findServer(home: PostgresHome): Promise<Server | undefined
 /** Starts a server on a folder where none answers, creating its data when there is none. */
 export async function startServer(home: PostgresHome, options: EmbeddedOptions): Promise<Server> {
   const password = await initialized(home)
-  // What a killed server left; Postgres would refuse the folder when another process has got that server's id since.
+  // The lock file of a killed server: Postgres refuses the folder if another process has got that server's id since.
   await rm(lockPath(home), { force: true })
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
@@ -83,7 +83,7 @@ const passwordPath = (home: PostgresHome) => `${home.data}.password`
 const logPath = (home: PostgresHome) => `${home.data}.log`
 const lockPath = (home: PostgresHome) => join(home.data, 'postmaster.pid')
 
-/** What the lock file says, when its process is a Postgres on this folder and not whoever got the id after it. */
+/** State from the lock file; undefined when there is none, or its process id is no longer a Postgres on this folder. */
 async function readRunning(home: PostgresHome) {
   const lines = (await readFile(lockPath(home), 'utf8').catch(() => '')).split('\n')
   const pid = Number(lines[0])
@@ -94,7 +94,7 @@ async function readRunning(home: PostgresHome) {
   return commandLine.split('\0').includes(home.data) ? { pid, port, ready } : undefined
 }
 
-/** The superuser's password; creates the data when there is none, or only what an interrupted creation left. */
+/** Password of the superuser. Creates the data when there is none, or only the rest of an interrupted creation. */
 async function initialized(home: PostgresHome): Promise<string> {
   const known = await readFile(passwordPath(home), 'utf8').catch(() => undefined)
   if (existsSync(join(home.data, 'PG_VERSION'))) {
@@ -116,7 +116,7 @@ async function initialized(home: PostgresHome): Promise<string> {
   return password
 }
 
-/** What killed processes left. Their initdb may still be writing: what cannot be removed now goes the next time. */
+/** Removes what killed processes left. Their initdb may still be writing: what resists is removed next time. */
 async function removePartials({ data }: PostgresHome) {
   for (const name of await readdir(dirname(data))) {
     if (!name.startsWith(`${basename(data)}.partial-`)) continue
@@ -124,7 +124,7 @@ async function removePartials({ data }: PostgresHome) {
   }
 }
 
-/** What root makes for the server's user belongs to that user. */
+/** Gives a path that root has made to the server's user. */
 async function handOver(home: PostgresHome, path: string) {
   if (home.uid !== undefined) await chown(path, home.uid, home.gid as number)
 }

@@ -9,19 +9,19 @@ const hex = z.string().regex(/^[0-9a-f]{64}$/)
 const form = z.object({
   version: z.literal(1),
   taken_at: z.iso.datetime(),
-  /** Of the log: mirrors that follow it must be told another one by what is restored. */
+  /** Epoch of the log. A restored database needs a new one, so that mirrors notice. */
   epoch: z.uuid(),
   head: z.int(),
-  /** The newest event of the claims of each account. */
+  /** Newest claim event of each account. */
   claims: z.array(z.object({ fid: z.int(), seq: z.int(), sha256: hex })),
 })
 
-/** What a backup has at least, so that a restored one can be asked for it. */
+/** The least that a backup contains, for checking a restored database against. */
 export type BackupContents = z.output<typeof form>
 
 const pathIn = (folder: string) => join(folder, 'contents.json')
 
-/** Of the database at this moment. Whatever is copied from here on has it, and perhaps more. */
+/** The present contents of the database. A copy begun after this has at least these. */
 export async function contentsOf(db: Queryable): Promise<BackupContents> {
   const { epoch, head } = await logHead(db)
   const claims = await lastClaimEvents(db)
@@ -32,7 +32,7 @@ export async function writeContents(folder: string, contents: BackupContents): P
   await writeFile(pathIn(folder), `${JSON.stringify(contents)}\n`)
 }
 
-/** Throws one line when the folder has none, or what it has cannot be read. */
+/** Reads a backup's contents.json. Throws a one-line error when it is missing or unreadable. */
 export async function readContents(folder: string): Promise<BackupContents> {
   try {
     return form.parse(JSON.parse(await readFile(pathIn(folder), 'utf8')))

@@ -9,7 +9,7 @@ import { findHome } from '../../postgres/home.ts'
 const run = promisify(execFile)
 const connectTimeoutMs = 10_000
 
-/** A server of this machine, and where its data is. */
+/** A database server on this machine, and its data folder. */
 interface LocalServer {
   readonly databaseUrl: string
   readonly dataFolder: string
@@ -17,20 +17,20 @@ interface LocalServer {
 
 const dataIn = (folder: string) => join(folder, 'data')
 const passwordIn = (folder: string) => join(folder, 'password')
-/** Of the server that runs, or its own to make again. */
+/** Entries of the data folder that are not copied: state of the running server, or made again by the new one. */
 const left = ['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot', 'pg_stat_tmp']
 const segment = /^[0-9A-F]{24}$/
 
 /**
- * Copies the data of a running server into a folder, and with it what was written meanwhile, so that the copy starts with
- * everything that was committed before the copy ended. Writers go on; the copy is not slowed down.
+ * Copies the data of a running server into a folder, together with the WAL written meanwhile, so that a server started
+ * on the copy has everything that was committed before the copy ended. Writers are not held up.
  */
 export async function copyServer({ databaseUrl, dataFolder }: LocalServer, folder: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: connectTimeoutMs })
   client.on('error', () => {}) // the statement in flight says so, or the next one
   await client.connect()
   try {
-    // Ends with the session; until then the server keeps what is written.
+    // A temporary slot, dropped with the session; until then the server keeps its WAL.
     await client.query(`select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)`)
     const begun = await client.query<{ segment: string }>(
       `select pg_walfile_name(pg_backup_start('agent-directory', true)) as segment`,
@@ -63,7 +63,7 @@ export async function copyServer({ databaseUrl, dataFolder }: LocalServer, folde
   }
 }
 
-/** Files of a running server come and go: one that is gone by the time it is copied is in the log of what was written. */
+/** Copies a file or folder that may change meanwhile. Files that vanish are no error: the WAL contains the change. */
 async function copyMoving(from: string, into: string): Promise<void> {
   try {
     await run('cp', ['-a', from, into], { env: { LC_ALL: 'C' } })
@@ -74,8 +74,8 @@ async function copyMoving(from: string, into: string): Promise<void> {
 }
 
 /**
- * Puts a backup where the embedded server's data belongs. Throws when there is some already: what is restored must not
- * take the place of what may be newer.
+ * Puts a backup where the embedded server's data belongs. Throws when there is data already: a restore must not replace
+ * what may be newer.
  */
 export async function placeBackup(folder: string, dataFolder: string): Promise<void> {
   const { data, uid, gid } = await findHome(resolve(dataFolder))

@@ -1,6 +1,6 @@
 import type { ContractFunction, ContractView } from './views.ts'
 
-/** Views by name and functions by call, each with its columns in order as `name type`: what readers may rely on. */
+/** The SQL contract: views by name and functions by signature, each with its columns in order, as `name type`. */
 type Contract = Record<string, readonly string[]>
 
 export function contractOf(views: readonly ContractView[], functions: readonly ContractFunction[]): Contract {
@@ -10,7 +10,7 @@ export function contractOf(views: readonly ContractView[], functions: readonly C
   ])
 }
 
-/** What a reader of `recorded` would miss in `present`: views, functions and columns gone, moved or of another type. */
+/** Breaking changes from `recorded` to `present`: views, functions and columns that are gone, moved or retyped. */
 export function lostFrom(recorded: Contract, present: Contract): string[] {
   return Object.entries(recorded).flatMap(([view, columns]) => {
     const now = present[view]

@@ -10,14 +10,14 @@ interface Described {
   readonly reads: RecordedReads
 }
 
-/** What the samples cost, by question. */
+/** Recorded costs of the sample queries, by question. */
 interface RecordedReads {
-  /** What the database held: rows by view. */
+  /** Size of the database they were recorded on: rows by view. */
   readonly rows: Readonly<Record<string, number>>
   readonly reads: Readonly<Record<string, Read>>
 }
 
-/** docs/sql.md: Markdown made of the comments in the database, the questions by subject and what they cost. */
+/** Text of docs/sql.md: the comments in the database, and the sample queries by subject with their recorded costs. */
 export function sqlDocument({ comment, views, functions, subjects, reads }: Described): string {
   const held = Object.entries(reads.rows).map(([name, rows]) => `${grouped(rows)} ${name}`)
   return [
@@ -109,7 +109,7 @@ function grouped(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** A comment without the lines that are for GraphQL. */
+/** A database comment without its lines for GraphQL; empty for null. */
 function meaning(comment: string | null): string {
   const lines = (comment ?? '').split('\n').filter((line) => !line.startsWith('@'))
   return lines.join(' ')

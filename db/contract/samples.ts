@@ -7,8 +7,8 @@ import { registrations } from './samples/registrations.ts'
 import type { Sample, Subject } from './samples/subject.ts'
 
 /**
- * Questions that data teams ask: of every view and function of the contract one at least. Each runs as directory_reader,
- * and what it costs is kept in reads.json. `fid = 1` stands for whichever agent is asked about.
+ * Sample queries as data teams ask them, at least one for every view and function of the contract. Each runs as
+ * directory_reader, and its cost is recorded in reads.json. `fid = 1` stands for the agent in question.
  */
 export const subjects: readonly Subject[] = [agents, payments, registrations, feedback, elsewhere, coverage]
 

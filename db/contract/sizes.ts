@@ -1,6 +1,6 @@
 import type { Queryable } from '../pool.ts'
 
-/** Rows of the largest views, by name. Counts them all: for the record of the plans, not for service. */
+/** Rows of the largest views, by name. It counts every row, so it is for recording costs only, not for serving. */
 export async function tableSizes(db: Queryable): Promise<Record<string, number>> {
   const { rows } = await db.query<Record<string, number>>(`
 select (select count(*) from directory.agents) as agents,

@@ -1,6 +1,6 @@
 import type { Queryable } from '../pool.ts'
 
-/** A column as a reader meets it. */
+/** A column of a view, with its comment in the database. */
 export interface ContractColumn {
   readonly name: string
   readonly type: string
@@ -27,12 +27,12 @@ select v.relname as name, obj_description(v.oid, 'pg_class') as comment,
   return rows
 }
 
-/** A function that gives rows. */
+/** A function of the contract that returns rows. */
 export interface ContractFunction {
-  /** As it is called: name and arguments with their types. */
+  /** Its signature: name, and arguments with their types. */
   readonly call: string
   readonly comment: string | null
-  /** `name type`, in their order. */
+  /** Columns of its rows as `name type`, in order. */
   readonly columns: readonly string[]
 }
 
@@ -48,7 +48,7 @@ select p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')' as c
   return rows
 }
 
-/** What holds for the whole schema. */
+/** Comment of the schema `directory`. */
 export async function directoryComment(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ comment: string }>(
     `select obj_description('directory'::regnamespace, 'pg_namespace') as comment`,
@@ -56,14 +56,14 @@ export async function directoryComment(db: Queryable): Promise<string> {
   return rows[0]?.comment ?? ''
 }
 
-/** What a statement cost when it was asked. */
+/** Measured cost of one run of a statement. */
 export interface Read {
-  /** Rows taken from tables and their indexes, those that a filter then left out included. */
+  /** Rows read from tables and indexes, including those that a filter then removed. */
   readonly rowsRead: number
   readonly milliseconds: number
 }
 
-/** Asks a statement for what it costs: the faster of two times, the second of which finds in memory what the first read. */
+/** Runs a statement twice and returns the cost of the faster run; the second finds in memory what the first read. */
 export async function readOf(db: Queryable, statement: string): Promise<Read> {
   const first = await readOnce(db, statement)
   const second = await readOnce(db, statement)
@@ -87,7 +87,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** A bitmap's index hands its rows to the scan of the table, which counts them. */
+/** Plan nodes whose rows are counted. Bitmap index scans are not: the heap scan above them counts the same rows. */
 const readers = ['Seq Scan', 'Index Scan', 'Index Only Scan', 'Bitmap Heap Scan', 'Tid Scan']
 
 function rowsReadBy(node: PlanNode): number {

@@ -2,24 +2,24 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Queryable } from '../pool.ts'
 
-/** What a login of a reader gets. A session can change its times, never the number of connections. */
+/** Limits of a reader's login. A session can change its own statement timeout, never the number of connections. */
 interface ReaderRights {
-  /** Seconds a statement may take. */
+  /** Statement timeout, in seconds. */
   readonly seconds: number
-  /** Connections at once. */
+  /** Greatest number of concurrent connections. */
   readonly connections: number
 }
 
 export const usualRights: ReaderRights = { seconds: 10, connections: 3 }
 
-/** Tells logins that were made here from all other roles. */
+/** Comment on the role that marks logins created by this command. */
 const mark = 'reads the schema directory'
 
 /**
- * Makes a login that reads as `directory_reader` does, or gives the one of that name a new password and these rights.
- * Returns the password, which nobody can ask for again.
+ * Creates a login with the rights of `directory_reader`, or gives the existing one of that name a new password and
+ * these limits. Returns the password, which cannot be read again later.
  *
- * Throws when the name is another role's, and when the user of the connection may not make roles.
+ * Throws when the name belongs to another role, and when the connection's user may not create roles.
  */
 export async function makeReader(db: Queryable, name: string, rights: ReaderRights = usualRights): Promise<string> {
   await refuseOthers(db, name)
@@ -45,7 +45,7 @@ export async function makeReader(db: Queryable, name: string, rights: ReaderRigh
   return password
 }
 
-/** Takes a login away and ends its sessions. Nothing happens when there is none. Throws for another role. */
+/** Drops a login and ends its sessions. Does nothing when it does not exist. Throws for a role not created here. */
 export async function dropReader(db: Queryable, name: string): Promise<void> {
   await refuseOthers(db, name)
   const role = pg.escapeIdentifier(name)
@@ -68,7 +68,7 @@ async function refuseOthers(db: Queryable, name: string): Promise<void> {
   if (rows[0].other) throw new Error(`the role ${name} is no reader that was made here: choose another name`)
 }
 
-/** The lines that programs connect by, with the password. `databaseUrl` is that of the login. */
+/** Connection lines for common programs, with the password. `databaseUrl` is that of the login. */
 export function connectionLines(databaseUrl: string): [program: string, line: string][] {
   const { host, pathname, username, password, search } = new URL(databaseUrl)
   const jdbc = new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(search)), user: username, password })
@@ -80,7 +80,9 @@ export function connectionLines(databaseUrl: string): [program: string, line: st
   ]
 }
 
-/** The address of a database for a login; `at`: host and port that its user reaches it by, where they are others. */
+/**
+ * Connection string of a database for a login; `at`: `host:port` for its user, when it differs from `databaseUrl`'s.
+ */
 export function loginUrl(databaseUrl: string, { name, password, at }: { name: string; password: string; at?: string }) {
   const given = new URL(databaseUrl)
   const mode = given.searchParams.get('sslmode')

@@ -28,18 +28,19 @@ export interface Archive {
   readonly pool: pg.Pool
   readonly databaseUrl: string
   readonly chain: ChainSettings
-  /** Of the files that are served. */
+  /** Folder of the served files, EXPORT_DIR. */
   readonly folder: string
-  /** Brings the files of the chain up to date, up to a day. */
+  /** Writes the chain's served files of days up to `untilDay` (`2026-11-21`) that are missing or out of date. */
   readonly serve: (untilDay: string) => Promise<unknown>
-  /** What a person wants to know. */
+  /** Prints a line of progress for the operator. */
   readonly print: (line: string) => void
 }
 
 /**
- * Takes a partition out of the database, once the served files of its days, read back, have exactly its rows and these are
- * what was certified. Nothing is changed before that; from the record on the rest may be broken off and goes on with
- * `finishArchives`. Throws a Refusal when the partition is not sealed, or when something differs.
+ * Archives a partition: drops it from the database after reading the served files of its days back and checking that
+ * they have exactly its rows, and that these match the certificates. Nothing is changed before that. Once the archive
+ * is recorded, an interrupted run is completed by `finishArchives`. Throws a Refusal when the partition is not sealed,
+ * or when something differs.
  */
 export async function archivePartition(archive: Archive, partition: BlockPartition): Promise<void> {
   const { pool, chain, folder, print } = archive
@@ -68,7 +69,7 @@ export async function archivePartition(archive: Archive, partition: BlockPartiti
 
 const patience: Patience = { lockTimeoutMs: 500, pauseMs: 1_000, totalMs: 600_000 }
 
-/** In one transaction, while nobody takes a backfill or the chain back, and nobody counts anew. */
+/** Runs `work` in one transaction that locks out backfills, resets of the chain and the roll-up. */
 export function underLocks({ pool, chain }: Archive, work: (db: pg.PoolClient) => Promise<void>): Promise<void> {
   return patiently(patience, () =>
     inTransaction(pool, async (db) => {
@@ -85,7 +86,10 @@ function refuseUnsealed({ name, fromBlock, toBlock, obstacles }: Candidate): voi
   throw new Refusal(`${name} (blocks ${fromBlock} to ${toBlock}) is not sealed: ${obstacles.join('; ')}`)
 }
 
-/** Throws a Refusal unless table, files and certificates are one. Pieces end where certificates do. */
+/**
+ * The partition in pieces with their sums, split where certificates end. Throws a Refusal unless table, files and
+ * certificates agree.
+ */
 async function provenPieces({ pool, chain, folder }: Archive, candidate: Candidate): Promise<ArchivePiece[]> {
   const { name, fromBlock, toBlock, certified } = candidate
   const begins = new Set([fromBlock, ...certified.flatMap(({ firstBlock, lastBlock }) => [firstBlock, lastBlock + 1])])
@@ -121,11 +125,11 @@ async function provenPieces({ pool, chain, folder }: Archive, candidate: Candida
   return pieces
 }
 
-/** A detachment waits for the transactions that use the table, and keeps nobody waiting meanwhile. */
+/** Lock timeout of a detachment. It waits for transactions that use the table, and blocks nobody meanwhile. */
 const detachWaitMs = 600_000
 const pauseMs = 1_000
 
-/** Detaches and drops the tables of what is recorded as archived; goes on where it was broken off. */
+/** Detaches and drops the tables of recorded archives, resuming wherever an earlier run was interrupted. */
 export async function finishArchives({ pool, databaseUrl, chain, print }: Archive): Promise<void> {
   for (const { name, fromBlock, isDropped } of await readArchives(pool, chain.name)) {
     if (isDropped) continue
@@ -148,7 +152,7 @@ export async function finishArchives({ pool, databaseUrl, chain, print }: Archiv
   }
 }
 
-/** True: the table is no partition any more. */
+/** One attempt to detach the table. True: it is no longer a partition; false: try again. */
 async function step(client: pg.Client, chain: string, name: string): Promise<boolean> {
   const { table } = (await readArchives(client, chain)).find((one) => one.name === name) ?? { table: 'gone' }
   if (table === 'apart' || table === 'gone') return true

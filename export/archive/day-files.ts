@@ -17,7 +17,7 @@ import { readServed, type ServedFile } from '../served/manifest.ts'
 
 type SettlementRow = Parameters<typeof encodeRows>[0][number]
 
-/** Values of a row in a file, by the column's name. */
+/** A settlement as a served file has it, by column name. */
 interface FileRow {
   readonly chain: ChainName
   readonly block_number: number
@@ -53,7 +53,7 @@ const restored: (keyof FileRow)[] = [
 const compressors = { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) }
 const parsers = { timestampFromMicroseconds: (micros: bigint) => micros } as never
 
-/** The settlements of a range as the served files of their days have them, in the form of COPY. */
+/** The settlements of a block range, read from the served files, as the bytes of a COPY into the table. */
 export async function* copyOfFiles(folder: string, chain: ChainName, range: BlockRange): AsyncGenerator<Buffer> {
   yield copyHeader
   for await (const rows of rowsOfFiles<FileRow>(await dayFiles(folder, chain, range), range, restored)) {
@@ -62,17 +62,17 @@ export async function* copyOfFiles(folder: string, chain: ChainName, range: Bloc
   yield copyTrailer
 }
 
-/** Count, sums and checksum of the rows, as in a certificate. */
+/** Count, sums and checksum of a block range's settlements in the served files, computed as for a certificate. */
 export function tallyFiles(folder: string, chain: ChainName, range: BlockRange): Promise<Tally> {
   return tallyOf(Readable.from(copyOfFiles(folder, chain, range)), chain)
 }
 
 const meets = ({ fromBlock, toBlock }: BlockRange, first: number, last: number) => first <= toBlock && last >= fromBlock
 
-/** A served file, and where it is. */
+/** A served file; `at` is its path on this machine. */
 export type DayFile = ServedFile & { readonly at: string }
 
-/** The served files that have settlements of a range, in their order. */
+/** The served files that may have settlements of a block range, by day and part. */
 export async function dayFiles(folder: string, chain: string, range: BlockRange): Promise<DayFile[]> {
   const { files } = await readServed(folder)
   return files
@@ -84,8 +84,9 @@ export async function dayFiles(folder: string, chain: string, range: BlockRange)
 }
 
 /**
- * The rows of a range, some of their columns: those of a row group at a time, and only of those that may have such rows.
- * Times are microseconds and dollars whole millionths; a column that a file does not have yet is undefined.
+ * The given columns of a block range's rows, one row group at a time; row groups without blocks of the range are
+ * skipped. Times are microseconds since 1970 and dollars whole millionths; a column that an older file lacks is
+ * undefined.
  */
 export async function* rowsOfFiles<Row extends { readonly block_number: number }>(
   files: readonly DayFile[],
@@ -111,7 +112,9 @@ export async function* rowsOfFiles<Row extends { readonly block_number: number }
   }
 }
 
-/** Decimals would be read as floating-point numbers: without their meaning they are the whole numbers that they are. */
+/**
+ * Metadata without the DECIMAL types, so that decimals are read as exact integers and not as floating-point numbers.
+ */
 function exact(metadata: FileMetaData): FileMetaData {
   const schema = metadata.schema.map((element) => {
     if (element.converted_type !== 'DECIMAL') return element

@@ -47,7 +47,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     process.stderr.write(`${signal}: stopped; run the same command again to continue\n`)
     process.exit(signal === 'SIGINT' ? 130 : 143)
   })
-  const { serveRound } = await import('../served/round.ts') // files and what proves their rows: --help is to be quick
+  const { serveRound } = await import('../served/round.ts') // imported late, so that --help is quick
   const { runArchive } = await import('./run.ts')
   const database = await openDatabase(vars.DATABASE_URL)
   await refusePooler(database.databaseUrl)
@@ -55,7 +55,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     databaseUrl: database.databaseUrl,
     name: `archive ${chain.name}`,
     max: 4,
-    statementTimeoutMs: 0, // rows are read as long as there are some
+    statementTimeoutMs: 0, // reading a partition takes long
   })
   const writers = startThread(database.databaseUrl)
   const registries = Object.fromEntries(Object.entries(chains).map(([name, { registry }]) => [name, registry.address]))

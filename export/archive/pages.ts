@@ -5,27 +5,27 @@ import { archivedUntil } from '../../db/queries/rollup/archived-until.ts'
 import { UsageError } from '../../ops/cli.ts'
 import { type DayFile, dayFiles, rowsOfFiles } from './day-files.ts'
 
-/** The archived settlements of a chain that an export has. */
+/** A chain's archived settlements, as the part of an export that is read from the served files. */
 interface ArchivedPages extends Required<Omit<ExportStart, 'block'>> {
-  /** Behind the last archived block. */
+  /** First block that is not archived. */
   readonly next: number
-  /** All of the chain. */
+  /** Number of the chain's archived settlements, those before `since` included. */
   readonly settlements: number
 }
 
 interface PageOptions {
   readonly chains: readonly string[]
-  /** ISO time; undefined: all of them. */
+  /** ISO time of the oldest settlements wanted; undefined: all. */
   readonly since: string | undefined
-  /** Of a row. */
+  /** Columns of a row, in their order. */
   readonly columns: readonly ExportColumn[]
-  /** Of the files that are served; undefined: it is not known. */
+  /** Folder of the served files; undefined: EXPORT_DIR is not set. */
   readonly folder: string | undefined
 }
 
 /**
- * The archived settlements of those of the chains that have any of that time or later. Throws a UsageError when the folder
- * is not known or has fewer of them than were archived.
+ * Readers of the archived settlements, for each of the chains that has any at `since` or later. Throws a UsageError
+ * when the folder is not known or has fewer settlements than were archived.
  */
 export async function archivedPages(db: Queryable, options: PageOptions): Promise<ArchivedPages[]> {
   const { chains, since, columns, folder } = options
@@ -101,7 +101,7 @@ async function* rowsBehind(
   }
 }
 
-/** As the database writes it in an export. */
+/** A value as text, in the form in which the database writes it for an export; null: null. */
 function textOf(name: string, type: ExportColumn['type'], value: FileValue): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'boolean') return value ? 't' : 'f'

@@ -21,11 +21,13 @@ export interface ArchiveRequest {
   readonly rowsPerSecond: number
 }
 
-/** Younger settlements are read to count what was paid in the last days and weeks. */
+/** Least age of settlements that may be archived, in days; younger ones are read for the counts of recent weeks. */
 export const leastAgeDays = 90
 const dayMs = 86_400_000
 
-/** Throws a UsageError that names the first argument that is missing or wrong. */
+/**
+ * The request that the command line's arguments make. Throws a UsageError for the first one that is missing or wrong.
+ */
 export function readArchiveRequest(values: Values, now: Date): ArchiveRequest {
   const { before, plan, check, restore } = values
   const chain = typeof values.chain === 'string' ? findChain(values.chain) : undefined

@@ -46,8 +46,8 @@ async function checkFiles({ pool, chain, folder }: Archive, stored: StoredArchiv
 }
 
 /**
- * Brings the newest archived partition back from the files, beside readers and writers; broken off, it begins anew. False:
- * nothing is archived. Throws a Refusal when the files are not what was archived.
+ * Restores the newest archived partition from the served files while readers and writers go on. An interrupted run can
+ * be started again. False: nothing is archived. Throws a Refusal when the files differ from what was archived.
  */
 export async function restoreNewest(archive: Archive): Promise<boolean> {
   const { pool, chain, folder, print } = archive

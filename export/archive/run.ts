@@ -4,7 +4,10 @@ import type { ArchiveRequest } from './request.ts'
 import { checkArchives, restoreNewest } from './restore.ts'
 import { candidatesOf, examine } from './sealed.ts'
 
-/** Does what was asked; throws a Refusal at the first partition that cannot be archived: those before it are. */
+/**
+ * Runs the requested command. Throws a Refusal at the first partition that cannot be archived; earlier ones stay
+ * archived.
+ */
 export async function runArchive(
   archive: Archive,
   { task, before }: Pick<ArchiveRequest, 'task' | 'before'>,

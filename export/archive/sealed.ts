@@ -14,25 +14,25 @@ import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
 import { certifiedRanges } from '../../db/queries/server/backup.ts'
 import { Refusal } from '../../processors/refusal.ts'
 
-/** Certified ranges that meet a partition. */
+/** A certified block range. */
 type Certified = Awaited<ReturnType<typeof certifiedRanges>>[number]
 
-/** A partition that is old enough to be archived, and what is in its way. */
+/** A partition that is old enough to be archived, with the reasons why it cannot be yet. */
 export interface Candidate extends BlockPartition {
-  /** Nothing up to this block may change any more: the end of the newest row's day, which is one file. */
+  /** Last block that has to be final: the last one of the newest row's UTC day, since a day is one file. */
   readonly sealedTo: number
   readonly firstAt: Date | null
   readonly lastAt: Date | null
   readonly certified: readonly Certified[]
-  /** A line each, with what mends it; empty: it is sealed. */
+  /** Reasons against archiving, one line each, with the command that helps; empty: the partition is sealed. */
   readonly obstacles: readonly string[]
 }
 
 const dayMs = 86_400_000
 
 /**
- * The partitions of a chain whose settlements are all older than a time, ascending. Throws a Refusal when the chain's
- * settlements are not divided by blocks.
+ * The partitions of a chain whose settlements are all older than `before` (ISO time) and which no archive is recorded
+ * for, ascending. Throws a Refusal when the chain's settlements are not partitioned by block.
  */
 export async function candidatesOf(pool: pg.Pool, chain: ChainSettings, before: string): Promise<BlockPartition[]> {
   const { name, partitions } = chain

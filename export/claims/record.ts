@@ -16,14 +16,14 @@ import {
 import { beginSnapshot } from '../../db/queries/read/exports.ts'
 import { UsageError } from '../../ops/cli.ts'
 
-/** The last line: without it the file was not written to its end. */
+/** The last line of the file; a file without it is incomplete. `sha256` is over all lines before it. */
 const trailer = z.strictObject({ format: z.literal('claim-record/1'), rows: z.int(), sha256: z.string() })
 
-/** A line of the file. Rows stand in it as the database wrote them. */
+/** A line of the file, with the row as JSON exactly as the database wrote it. */
 const lineOf = (table: RecordTable, row: string) => `{"table":"${table}","row":${row}}\n`
 const lineForm = new RegExp(`^\\{"table":"(${recordTables.join('|')})","row":(.*)\\}$`)
 
-/** What is in the database, line by line, table after table. */
+/** All lines for the claim tables of the database, table by table. */
 async function* linesOf(db: Queryable): AsyncGenerator<string> {
   for (const table of recordTables) {
     for await (const rows of readRecord(db, table)) for (const row of rows) yield lineOf(table, row)
@@ -31,8 +31,8 @@ async function* linesOf(db: Queryable): AsyncGenerator<string> {
 }
 
 /**
- * Writes what is known of claims to a file, of one state of the database; returns how many rows. `db` is in a
- * transaction of which this is the first use. A file that is there is left alone.
+ * Writes the whole record of claims to a new file, from one snapshot of the database; returns the number of rows. `db`
+ * is in a transaction of which this is the first use. Throws a UsageError when the file exists already.
  */
 export async function exportRecord(db: Queryable, path: string): Promise<number> {
   await beginSnapshot(db)
@@ -60,9 +60,9 @@ export async function exportRecord(db: Queryable, path: string): Promise<number>
 }
 
 /**
- * Writes a file's rows into a database without any; returns how many. Throws a UsageError when the file is not whole or
- * the database has claims, and an error when what is stored then is not what the file has: the caller's transaction is
- * to be rolled back.
+ * Imports a file's rows into a database without claims; returns the number of rows. Throws a UsageError when the file
+ * is incomplete or the database has claims, and an error when the stored rows differ from those of the file: the caller
+ * has to roll its transaction back.
  */
 export async function importRecord(db: Queryable, path: string): Promise<number> {
   const { rows, sha256 } = await checkFile(path)
@@ -90,7 +90,7 @@ export async function importRecord(db: Queryable, path: string): Promise<number>
 
 const fileLines = (path: string) => createInterface({ input: createReadStream(path), crlfDelay: Infinity })
 
-/** The end of a file that is whole, table after table. */
+/** Reads the file once and returns its trailer. Throws a UsageError when the file is incomplete or was changed. */
 async function checkFile(path: string): Promise<z.output<typeof trailer>> {
   const hash = createHash('sha256')
   let rows = 0

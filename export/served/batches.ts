@@ -1,18 +1,18 @@
-/** Where the values of a column go, row by row: from the text of the COPY, as long as it stands there. */
+/** Takes the values of one column, row by row. `text` is the COPY's buffer, valid only during the call. */
 export interface RowSink {
   take(text: Buffer, from: number, to: number): void
-  /** Null. */
+  /** Takes a null. */
   skip(): void
 }
 
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
-/** Behind the signature: flags, and the length of an extension that no server sends yet. */
+/** Length of the header: the signature, flags, and the length of an extension that no server sends yet. */
 const headerBytes = signature.length + 8
 
 /**
- * Reads a binary COPY into columns, and tells whenever `most.rows` rows or `most.bytes` bytes are there, and at the end
- * how many rows are left. What was told is used up before more is read, so a slow reader holds back the server. Throws
- * when the text is none of a COPY with so many columns, or ends in its middle.
+ * Reads a binary COPY into columns. Yields the number of rows read since the last yield, whenever there are `most.rows`
+ * rows or `most.bytes` bytes, and at the end. Nothing more is read until the consumer asks, so that a slow consumer
+ * slows the server down (backpressure). Throws when the bytes are no COPY with so many columns, or end early.
  *
  * Source: Postgres, "COPY, Binary Format".
  */
@@ -62,10 +62,12 @@ export async function* readRows(
   if (rows > 0) yield rows
 }
 
-/** Bytes of a piece that most rows end within. */
+/** Bytes copied first to complete a row that two pieces share: most rows are shorter. */
 const rowBytes = 2_048
 
-/** What is left of a row and the next piece: the row whole, then the others where they are; or both in one. */
+/**
+ * Joins the rest of a row to the next piece: the row alone and the piece's other rows uncopied; else all in one buffer.
+ */
 function joined(rest: Buffer, piece: Buffer, columns: number | undefined): Buffer[] {
   if (rest.length === 0) return [piece]
   if (columns !== undefined && piece.length > rowBytes) {
@@ -76,7 +78,7 @@ function joined(rest: Buffer, piece: Buffer, columns: number | undefined): Buffe
   return [Buffer.concat([rest, piece])]
 }
 
-/** Where the next row begins; undefined: not all of this one is there. */
+/** Offset behind the row that begins at `begin`; undefined: the row is not complete yet. */
 function endOfRow(text: Buffer, begin: number, columns: number): number | undefined {
   const fields = text.readInt16BE(begin)
   if (fields !== columns) throw new Error(`a row has ${fields} fields instead of ${columns}`)

@@ -8,7 +8,7 @@ import { readRows } from './batches.ts'
 import { openColumns } from './parquet.ts'
 import { openParts, type Part, type Place } from './parts.ts'
 
-/** Agents whose claims are of a row group: whole proofs are some kilobytes each. */
+/** Agents whose claims make one row group; few, as whole proofs are some kilobytes each. */
 const pageFids = 500
 const wholePage = { rows: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
 

@@ -1,18 +1,18 @@
 import { factSets } from '../../db/queries/mirror/served-days.ts'
 
-/** What is served as files: a view of the schema `directory`, or the profiles of the log. */
+/** A dataset that is served as files: the rows of a view of the schema `directory`, or the profiles of the log. */
 export interface Dataset {
   readonly name: string
   /** The view its rows are of; `log`: whole profiles as lines of /data/log.ndjson. */
   readonly from: string
-  /** Columns of the view that its rows are in the order of. */
+  /** Columns of the view by which rows are sorted, as in `order by`; empty for `log`. */
   readonly order: string
-  /** days: facts, by chain and UTC day; snapshot: state, the whole of it once a UTC day. */
+  /** days: append-only facts, in files by chain and UTC day; snapshot: current state, written whole once a UTC day. */
   readonly by: 'days' | 'snapshot'
   readonly about: string
 }
 
-/** Snapshots of one day are of one moment. */
+/** All served datasets. The snapshots of one day come from one snapshot of the database. */
 export const datasets: readonly Dataset[] = [
   {
     name: 'profiles',

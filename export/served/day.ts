@@ -7,28 +7,28 @@ import type { Pace } from './pace.ts'
 import { openColumns, type ServedColumns } from './parquet.ts'
 import { type Part, writeRows } from './parts.ts'
 
-/** A day of facts of a chain that is to be written. */
+/** One day of a chain's facts that is to be written to files. */
 export interface DayTask {
   readonly view: string
   readonly order: string
   readonly columns: readonly ExportColumn[]
   readonly of: BlockRange & { readonly chain: string }
-  /** Of everything that is served. */
+  /** Root folder of all served files. */
   readonly folder: string
   readonly partition: string
 }
 
-/** What became of it. */
+/** The files written for a day; `parts` is empty for a day without rows. */
 export interface WrittenDay {
-  /** Of the state of the database that its rows are of. */
+  /** Time of the database snapshot that the rows come from, ISO. */
   readonly snapshotAt: string
   readonly parts: readonly Part[]
 }
 
-/** Columns of days that were written: the next day finds their room made. At most as many as are written at once. */
+/** Pool of column buffers for reuse, by column list: at most as many as days are written at once. */
 const ready = new Map<string, ServedColumns[]>()
 
-/** Writes a day as it is at one moment. */
+/** Writes a day's files from one snapshot of the database. */
 export async function writeDay(
   pool: pg.Pool,
   { view, order, columns, of, folder, partition }: DayTask,

@@ -2,16 +2,16 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Health } from '../../ops/health.ts'
 import type { Pace } from './pace.ts'
 
-/** The first rows of a snapshot are sorted before they are sent, and one of the whole log is long. */
+/** Time without a row after which a round counts as stuck: the database first sorts a whole snapshot. */
 const stuckMs = 60 * 60_000
-/** Rows between two signs of life, at most. */
+/** Rows between two heartbeats, at most; at a low rate limit these take long. */
 const batchRows = 50_000
 
 interface RoundHealth extends Health {
   readonly stuck: () => string | undefined
   readonly notReady: () => string | undefined
   readonly metrics: () => Promise<string>
-  /** A pace that tells of the rows. */
+  /** Wraps a pace so that the rows it is called with are counted and show that the round goes on. */
   readonly watched: (pace: Pace) => Pace
   readonly began: () => void
   readonly ended: (newFiles: number) => void
@@ -19,13 +19,13 @@ interface RoundHealth extends Health {
 
 interface HealthOptions {
   readonly rowsPerSecond: number
-  /** From the end of a round to the next one; undefined: there is but one. */
+  /** Minutes from the end of a round to the next one; undefined: there is only one round. */
   readonly everyMinutes: number | undefined
-  /** Milliseconds of a clock. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** What the process that keeps the served files up to date tells of itself. */
+/** Health checks and metrics of the process that keeps the served files up to date. */
 export function createHealth({ rowsPerSecond, everyMinutes = 0, now }: HealthOptions): RoundHealth {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

@@ -4,36 +4,40 @@ import type { ExportColumn } from '../../db/queries/read/exports.ts'
 import type { DescribedColumn } from '../columns.ts'
 import { datasets } from './datasets.ts'
 
-/** A file that is served; it never changes. */
+/** Entry for a served file. Files are immutable. */
 export interface ServedFile {
   readonly dataset: string
-  /** Below the folder; holds eight digits of the SHA-256. */
+  /** Path relative to the folder; its name contains the first eight digits of the SHA-256. */
   readonly path: string
   readonly format: 'parquet' | 'ndjson.gz'
   readonly rows: number
   readonly bytes: number
   readonly sha256: string
-  /** Of facts: the chain and UTC day; of state: the UTC day of the snapshot. */
+  /** Of a file of facts: `chain` and UTC `day`; of a file of state: `snapshot`, the UTC day it was taken. */
   readonly partition: { readonly chain?: string; readonly day?: string; readonly snapshot?: string }
   readonly min_block?: number
   readonly max_block?: number
-  /** Of the state of the database that its rows are of. */
+  /** Time of the database snapshot that its rows come from. */
   readonly snapshot_at: string
   readonly written_at: string
-  /** What was counted of its day when it was written: another one, and it is written anew. */
+  /**
+   * Fingerprint of its day when it was written; when the day's differs, the file is written again. Absent: a snapshot.
+   */
   readonly state?: string
 }
 
-/** One that another took the place of; it is there until `until`. */
+/** A file that a newer one has replaced; it is kept until `until`. */
 interface ReplacedFile extends Pick<ServedFile, 'path' | 'bytes' | 'sha256'> {
   readonly until: string
 }
 
-/** manifest.json: the files that are to be read, and what they are. */
+/** manifest.json: the current files, and the description of their datasets. */
 export interface ServedManifest {
   readonly version: 1
   readonly written_at: string
-  /** Where a mirror that begins with `profiles` goes on: `since` of /data/log.ndjson. Null: there are none yet. */
+  /**
+   * Cursor for mirrors that load `profiles` first and then follow /data/log.ndjson from `since`. Null: no snapshot yet.
+   */
   readonly log: { readonly epoch: string; readonly seq: number; readonly since: string } | null
   readonly datasets: readonly {
     readonly name: string
@@ -57,7 +61,9 @@ export const emptyManifest: ServedManifest = {
 const manifestFile = 'manifest.json'
 const packageFile = 'datapackage.json'
 
-/** That of the folder, which is made when it is missing. Throws when it is of another version. */
+/**
+ * The folder's manifest, an empty one if there is none; creates the folder. Throws on a manifest of another version.
+ */
 export async function readServed(folder: string): Promise<ServedManifest> {
   await mkdir(folder, { recursive: true })
   const path = join(folder, manifestFile)
@@ -75,7 +81,7 @@ export async function readServed(folder: string): Promise<ServedManifest> {
   return manifest
 }
 
-/** Both lists, each at once in place of the one before. */
+/** Writes manifest.json and the data package, each of them atomically. */
 export async function writeServed(folder: string, manifest: ServedManifest): Promise<void> {
   await put(join(folder, manifestFile), manifest)
   await put(join(folder, packageFile), dataPackage(manifest))
@@ -101,8 +107,8 @@ const fieldTypes: Partial<Record<ExportColumn['type'], object>> = {
 }
 
 /**
- * The list of files for readers of Data Packages. A resource has one hash and size, so each file is one, with the schema of
- * its dataset.
+ * The manifest as a Data Package. A resource has one hash and one size, so each file is a resource of its own, with the
+ * schema of its dataset.
  *
  * Source: Data Package 2.0, Frictionless.
  */

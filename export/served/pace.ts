@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Keeps to so many rows a second, on the average of its life; call it with what was just written. */
+/** Waits as long as it takes to stay below a rate of rows; call it with the number of rows just written. */
 export type Pace = (rows: number) => Promise<void>
 
 /** A pause that was missed is not made up for later by writing faster than the limit. */

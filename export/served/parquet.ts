@@ -7,30 +7,30 @@ import { TextValues } from './encoding/texts.ts'
 import { valuesOf } from './encoding/values.ts'
 import { Zstd } from './encoding/zstd.ts'
 
-/** Dollars have six decimals; eighteen digits are what 64 bits hold. */
+/** DECIMAL type of dollars: six decimals, and the eighteen digits that always fit 64 bits. */
 const dollars = { precision: 18, scale: 6 }
-/** Values that hardly ever come twice: a dictionary of them would be looked for in vain. */
+/** Columns whose values are practically unique: no dictionary is tried for them. */
 const once = /(_hash|_nonce|_sha256|_proof)$/
-/** Their order says nothing of a file: the least and the greatest of them would let no reader skip it. */
+/** Columns of random values: their minimum and maximum would let no reader skip a row group. */
 const unordered = /(_hash|_nonce|_sha256|_proof|_address)$/
-/** Columns of files, one file after the other: what they hold of a row group is room that they keep. */
+/** Column buffers for writing files one after the other; their memory is reused from row group to row group. */
 export interface ServedColumns {
   readonly columns: readonly ServedColumn[]
-  /** Where the rows of the next row group go. */
+  /** Buffers that collect the next row group, one per column. */
   readonly rows: readonly Column[]
   readonly kinds: readonly ColumnKind[]
   readonly zstd: Zstd
 }
 
-/** Columns that have taken no row yet. */
+/** Allocates empty buffers for these columns. */
 export function openColumns(columns: readonly ServedColumn[]): ServedColumns {
   return { columns, rows: columns.map(openColumn), kinds: columns.map(kindOf), zstd: new Zstd() }
 }
 
 /**
- * Begins a Parquet file with zstd: dollars are exact decimals, times are UTC with microseconds, arrays are lists.
- * `write` makes a row group of what the columns have taken, with the least and the greatest value of those that have an
- * order; they take no row until it is done.
+ * Opens a Parquet file, compressed with zstd: dollars are exact decimals, times are UTC microseconds, arrays are lists.
+ * `write` makes a row group of what the column buffers hold, with minimum and maximum of the ordered columns; the
+ * buffers must take no row until it resolves.
  *
  * Source: Parquet's logical types; readers from before them find the older names of the same beside them.
  */
@@ -95,7 +95,7 @@ const leaves = {
   time: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' } },
 } as const satisfies Record<Exclude<ServedForm, 'texts'>, Partial<SchemaElement>>
 
-/** Every column may be null: the views do not say which never are. */
+/** Schema of a column. Every column is optional, as views do not declare which are never null. */
 function elementsOf(column: ServedColumn): SchemaElement[] {
   const { name } = column
   const form = servedForm(column)

@@ -10,11 +10,11 @@ import type { ServedFile } from './manifest.ts'
 import type { Pace } from './pace.ts'
 import { openServedParquet, type ServedColumns } from './parquet.ts'
 
-/** Where parts are written, and how fast. */
+/** Where the parts of one partition are written, and how fast. */
 export interface Place {
-  /** Of everything that is served. */
+  /** Root folder of all served files. */
   readonly folder: string
-  /** Of these parts, below it: `agents/snapshot=2026-11-22`. */
+  /** Folder of these parts, relative to the root: `agents/snapshot=2026-11-22`. */
   readonly partition: string
   readonly pace: Pace
 }
@@ -22,17 +22,17 @@ export interface Place {
 export type Part = Pick<ServedFile, 'path' | 'format' | 'rows' | 'bytes' | 'sha256'>
 
 /**
- * Of a row group, and so what a writer holds: enough rows for readers to skip by, few enough to hold, and no more bytes
- * than these whatever the rows are.
+ * Upper bounds of a row group, which a writer holds in memory: rows (enough that skipping row groups is worth while for
+ * readers), and bytes, for wide rows.
  */
 const group = { rows: 50_000, bytes: 16 * 1024 * 1024 }
-/** Rows of a file, after which another one begins. */
+/** Rows after which a file is finished and another one begun. */
 const partRows = 1_000_000
 
-/** Parts get their names once they are whole. */
+/** Folder of unfinished parts; they move to their final path once they are complete. */
 export const writingFolder = '.writing'
 
-/** Writes rows, which go into the columns of their view, to Parquet files of a million rows at most; none for no rows. */
+/** Copies rows of a view to Parquet files of about a million rows, through the column buffers; no rows: no file. */
 export async function writeRows(
   client: pg.ClientBase,
   rows: ServedRows,
@@ -45,7 +45,7 @@ export async function writeRows(
   return parts.end()
 }
 
-/** Parts of one partition, one after the other, of what the columns are given. */
+/** Writer for the parts of one partition, fed through the column buffers. */
 export async function openParts(columns: ServedColumns, place: Place) {
   const parts: Part[] = []
   const temporary = await temporaryPath(place)
@@ -59,7 +59,7 @@ export async function openParts(columns: ServedColumns, place: Place) {
     count = 0
   }
   return {
-    /** Makes a row group of what the columns were given: so many rows. */
+    /** Writes what the column buffers hold, `rows` rows, as a row group. */
     async write(rows: number) {
       file ??= openServedParquet(temporary, columns)
       await file.write(rows)
@@ -74,13 +74,13 @@ export async function openParts(columns: ServedColumns, place: Place) {
   }
 }
 
-/** Of the part of a partition that is being written. */
+/** Path of the partition's part while it is being written; creates its folder. */
 export async function temporaryPath({ folder, partition }: Place): Promise<string> {
   await mkdir(join(folder, writingFolder), { recursive: true })
   return join(folder, writingFolder, partition.replaceAll('/', ' '))
 }
 
-/** The same rows have the same name: a file that is written again is not another one. */
+/** Moves a finished part to its final path, which contains its hash: the same content always gets the same name. */
 export async function namePart(
   temporary: string,
   { folder, partition }: Place,

@@ -5,10 +5,10 @@ import { readLog } from '../../db/queries/mirror/log.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
 import { namePart, type Part, type Place, temporaryPath } from './parts.ts'
 
-/** Lines asked for at once; bytes after which a page ends. */
+/** Page size when reading the log: lines at most, and bytes after which a page ends. */
 const logPage = { limit: 500, maxBytes: 4 * 1024 * 1024 }
 
-/** Writes the whole log, a line of /data/log.ndjson a line, compressed with gzip; none for an empty log. */
+/** Writes the whole log to one gzipped file with the lines of /data/log.ndjson; no file for an empty log. */
 export async function writeProfiles(
   client: pg.ClientBase,
   place: Place,
@@ -21,7 +21,7 @@ export async function writeProfiles(
     file.once('close', resolve)
     for (const stream of [gzip, file]) stream.once('error', reject)
   })
-  ended.catch(() => {}) // it is told of below, once
+  ended.catch(() => {}) // it is thrown below, once
   let count = 0
   try {
     for (let since = 0; ; ) {

@@ -16,31 +16,31 @@ import type { Writers } from './writers.ts'
 interface RoundOptions {
   readonly pool: pg.Pool
   readonly writers: Writers
-  /** Of everything that is served. */
+  /** Root folder of all served files. */
   readonly folder: string
   readonly pace: Pace
   readonly installation: Installation
   /** What claims are bound to. */
   readonly terms: Terms
   readonly now: () => Date
-  /** What a person wants to know. */
+  /** Prints a line of progress for the operator. */
   readonly tell: (line: string) => void
-  /** Settlements of a chain alone, of days up to this one. Absent: everything. */
+  /** Restricts the round to one chain's settlements of days up to `untilDay`. Absent: everything. */
   readonly only?: { readonly chain: string; readonly untilDay: string }
 }
 
-/** A file that another took the place of stays for those who have the list from before. */
+/** Days that a replaced file is kept for readers that have an older list. */
 const replacedDays = 7
 const dayMs = 86_400_000
-/** The list is written at least so often while files come: what is not in it is written again after a kill. */
+/** Interval at which the list is checkpointed during a round: after a kill, files not in it are written again. */
 const listEveryMs = 10_000
 
 type Columns = ReadonlyMap<string, readonly DescribedColumn[]>
 type FactName = keyof typeof factSets
 
 /**
- * One round: the days that are over and not written as they are now, then the snapshots of the UTC day if there are none
- * yet. Returns the number of new files. The only writer of the folder.
+ * Runs one round: writes the finished days whose files are missing or out of date, then today's snapshots (UTC) if
+ * there are none yet. Returns the number of new files. It must be the only writer of the folder.
  */
 export async function serveRound(options: RoundOptions): Promise<number> {
   const { pool, folder, now } = options
@@ -58,7 +58,7 @@ export async function serveRound(options: RoundOptions): Promise<number> {
   let listedAt = performance.now()
   let written = 0
   let listing = Promise.resolve()
-  /** One after the other: days are written at the same time. */
+  /** Writes the list. Calls run one after the other, since days are written concurrently. */
   const list = () => {
     listedAt = performance.now()
     listing = listing.then(() => {
@@ -67,7 +67,7 @@ export async function serveRound(options: RoundOptions): Promise<number> {
     })
     return listing
   }
-  /** In place of what the dataset had of the partition, or of every snapshot before. */
+  /** Puts new files on the list in place of those for which `isOld` is true. */
   const put = async (isOld: (file: ServedFile) => boolean, files: readonly ServedFile[]) => {
     manifest = replaced(manifest, isOld, files, now())
     written += files.length
@@ -97,7 +97,7 @@ export async function serveRound(options: RoundOptions): Promise<number> {
   return written
 }
 
-/** Works on so many of the members at a time, in their order; after an error on no further one. */
+/** Runs `work` on the members in order, at most `count` at a time; after an error no further one is begun. */
 async function atOnce<T>(count: number, members: readonly T[], work: (member: T) => Promise<void>): Promise<void> {
   const waiting = [...members]
   const works = Array.from({ length: count }, async () => {
@@ -113,7 +113,7 @@ async function atOnce<T>(count: number, members: readonly T[], work: (member: T)
 const isSameDay = (one: ServedFile['partition'], { chain, day }: Pick<FactDay, 'chain' | 'day'>) =>
   one.chain === chain && one.day === day
 
-/** Whether a file is of a day that has no rows any more. */
+/** A test for files whose day no longer has rows. */
 function goneDays({ files }: ServedManifest, name: FactName, days: readonly FactDay[]) {
   const there = new Set(days.map(({ chain, day }) => `${chain} ${day}`))
   const gone = new Set(
@@ -124,7 +124,7 @@ function goneDays({ files }: ServedManifest, name: FactName, days: readonly Fact
   return ({ path }: ServedFile) => gone.has(path)
 }
 
-/** Without the days whose settlements are archived, some or all: their files stay as they are, and are all there is. */
+/** Days without those that have archived settlements: for these the files are the only copy and stay as they are. */
 async function unarchived(
   { pool }: RoundOptions,
   name: FactName,
@@ -139,11 +139,11 @@ interface DayToWrite extends FactDay {
   readonly range: BlockRange
 }
 
-/** Rows, sums and columns: when one of them is another, so is the file. */
+/** Fingerprint of a day (rows, sums, columns): when it changes, the day's files are written again. */
 const stateOf = ({ rows, state }: Pick<FactDay, 'rows' | 'state'>, columns: readonly DescribedColumn[]) =>
   `${rows} ${state} ${columns.map(({ name }) => name).join(',')}`
 
-/** Without those of which not all is counted: a later round has them. */
+/** The days whose files are missing or out of date. Days that are not fully rolled up are left to a later round. */
 async function daysToWrite(
   { pool }: RoundOptions,
   { files }: ServedManifest,
@@ -176,7 +176,7 @@ async function daysToWrite(
   })
 }
 
-/** Undefined: the day moved under the round; a later one has it. */
+/** Writes one day's files. Undefined: the day changed meanwhile, and is left to the next round. */
 async function writeDay(
   { writers, folder, pace, now, tell }: RoundOptions,
   name: FactName,
@@ -214,7 +214,7 @@ async function writeSnapshots({ writers, now, tell, ...options }: RoundOptions, 
   return { files: parts.map(({ dataset, ...part }) => ({ dataset, ...part, ...whole })), log }
 }
 
-/** The list with new files. One that was made again as it was stays where it is, and one that comes back is none of the replaced. */
+/** The list with new files in place of old ones. An old file with the path of a new one does not count as replaced. */
 function replaced(
   manifest: ServedManifest,
   isOld: (file: ServedFile) => boolean,
@@ -236,7 +236,7 @@ function replaced(
 
 const partName = /^part-\d{5}-[0-9a-f]{8}\.(parquet|ndjson\.gz)$/
 
-/** Takes away parts that the list does not name, and what a kill left half written. What is not ours stays. */
+/** Deletes parts that the list does not name, and files left half written by a kill; other files are left alone. */
 async function sweep(folder: string, { files, replaced: old }: ServedManifest): Promise<void> {
   const named = new Set([...files, ...old].map(({ path }) => path))
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -14,28 +14,28 @@ import { openColumns } from './parquet.ts'
 import { type Part, type Place, writeRows } from './parts.ts'
 import { writeProfiles } from './profiles.ts'
 
-/** State that is to be written, all of one moment. */
+/** Order to write the snapshots of all datasets of state, from one snapshot of the database. */
 export interface SnapshotTask {
-  /** UTC day that the snapshots are named by. */
+  /** UTC day that the snapshots are named after. */
   readonly day: string
-  /** Of everything that is served. */
+  /** Root folder of all served files. */
   readonly folder: string
-  /** Of each view. */
+  /** Columns by name of the dataset. */
   readonly columns: ReadonlyMap<string, readonly ExportColumn[]>
   readonly installation: Installation
   /** What claims are bound to. */
   readonly terms: Terms
 }
 
-/** What became of it, with the log's place of the same moment. */
+/** The files written, and the position of the log at the same moment. */
 export interface WrittenSnapshots {
-  /** Of the state of the database that the rows are of. */
+  /** Time of the database snapshot that the rows come from, ISO. */
   readonly snapshotAt: string
   readonly log: NonNullable<ServedManifest['log']>
   readonly parts: readonly (Part & { readonly dataset: string })[]
 }
 
-/** Writes the state of every dataset that is no facts; `tell` hears what a person wants to know. */
+/** Writes a snapshot of every dataset of state; `tell` prints a line for the operator. */
 export function writeSnapshots(
   pool: pg.Pool,
   { day, folder, columns, installation, terms }: SnapshotTask,

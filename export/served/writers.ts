@@ -4,12 +4,12 @@ import type { DayTask, WrittenDay } from './day.ts'
 import type { Pace } from './pace.ts'
 import type { SnapshotTask, WrittenSnapshots } from './snapshots.ts'
 
-/** Who writes files, some at once. */
+/** Writes files, several days at once. */
 export interface Writers {
-  /** At most so many days. */
+  /** Days that may be written at once. */
   readonly atOnce: number
   writeDay(task: DayTask, pace: Pace): Promise<WrittenDay>
-  /** Once no day is being written. */
+  /** To be called only while no day is being written. */
   writeSnapshots(task: SnapshotTask, pace: Pace, tell: (line: string) => void): Promise<WrittenSnapshots>
   close(): Promise<void>
 }
@@ -18,29 +18,33 @@ type Order =
   | { readonly kind: 'day'; readonly task: DayTask }
   | { readonly kind: 'snapshots'; readonly task: SnapshotTask }
 
-/** What the thread is told; it reports to the port, and after `wrote` waits there for a message before it goes on. */
+/**
+ * Message to the thread. It reports through `port`, and after each `wrote` waits there for a reply before it goes on.
+ */
 export type ThreadOrder = Order & { readonly port: MessagePort }
 
-/** What the thread says of an order. */
+/** Report of the thread about an order. */
 export type ThreadReport =
   | { readonly kind: 'wrote'; readonly rows: number }
   | { readonly kind: 'told'; readonly line: string }
   | { readonly kind: 'done'; readonly result: WrittenDay | WrittenSnapshots }
   | { readonly kind: 'failed'; readonly text: string }
 
-/** While one day waits for the database or the disk, another is encoded: that keeps a core busy, and the database another. */
+/**
+ * Days written at once: while one waits for the database or the disk, the other is encoded, which keeps a core busy.
+ */
 export const daysAtOnce = 2
-/** What the thread holds are the bytes of row groups, which are none of these; without limits it would let garbage lie. */
+/** Heap limits of the thread, so that it collects garbage early. The buffers of row groups are outside the heap. */
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 96 }
 
-/** A thread that writes files, over connections of its own; no row comes into this one. */
+/** Starts a thread that writes files over its own connections, so that no row passes through the calling thread. */
 export function startThread(databaseUrl: string): Writers {
   let thread = start(databaseUrl)
   return {
     atOnce: daysAtOnce,
     writeDay: (task, pace) => run<WrittenDay>(thread, { kind: 'day', task }, { pace }),
     async writeSnapshots(task, pace, tell) {
-      await thread.terminate() // and with it goes the room that days took
+      await thread.terminate() // frees the buffers of days
       thread = start(databaseUrl)
       return run<WrittenSnapshots>(thread, { kind: 'snapshots', task }, { pace, tell })
     },

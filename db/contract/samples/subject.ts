@@ -3,10 +3,10 @@ export interface Sample {
   readonly sql: string
 }
 
-/** Questions that belong together. */
+/** A group of sample queries on one subject. */
 export interface Subject {
   readonly title: string
-  /** What they are about, in a sentence. */
+  /** What the queries are about, in one sentence. */
   readonly about: string
   readonly samples: readonly Sample[]
 }

@@ -16,18 +16,18 @@ export interface ArchivePiece extends BlockRange, Sums {}
 /** A partition of a chain that is divided by blocks. */
 export interface BlockPartition extends BlockRange {
   readonly name: string
-  /** Of its table with all indexes. */
+  /** Size of its table with all indexes. */
   readonly bytes: number
 }
 
-/** Up to where a chain is archived. */
+/** How far a chain is archived. */
 interface Archived {
   readonly toBlock: number
   /** Nothing up to this block changes any more. */
   readonly sealedTo: number
 }
 
-/** Undefined: nothing of the chain is archived. */
+/** How far the chain is archived; undefined: nothing is. */
 export async function readArchived(db: Queryable, chain: string): Promise<Archived | undefined> {
   const { rows } = await db.query<Archived>({
     name: 'read-archived',
@@ -64,7 +64,7 @@ export async function countWithin(db: Queryable, chain: string, { fromBlock, toB
   return rows[0]?.settlements ?? 0
 }
 
-/** When the rows of a range of blocks begin and end; nulls: there are none. */
+/** Block times of the first and last settlement in a range; nulls: there are none. */
 export async function timesWithin(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
   const edge = (order: string) => `(select block_timestamp from settlement
     where chain = $1 and block_number between $2 and $3 order by block_number ${order} limit 1)`
@@ -116,7 +116,7 @@ select (select finalized_block from chain_state where chain = $1) as "finalizedB
   return rows[0] as Obstacles
 }
 
-/** Sums up the rows of a partition for those who recount a recipient; they count once the archive is recorded. */
+/** Stores sums of a partition, from which recipients are recounted once its rows are archived. Returns the totals. */
 export async function storeArchiveSums(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
   await db.query('delete from settlement_archive_sum where chain = $1 and archive_block = $2', [chain, fromBlock])
   const { rows } = await db.query<{ settlements: number; amount: string }>({
@@ -137,7 +137,7 @@ select coalesce(sum(n), 0)::bigint as settlements, coalesce(sum(amount), 0)::tex
   return { settlements: rows[0]?.settlements ?? 0, amount: BigInt(rows[0]?.amount ?? 0) }
 }
 
-/** Records a partition as archived: from here on its rows are those of the files. */
+/** Records a partition as archived: from here on the files are the only copy of its rows. */
 export async function recordArchive(
   db: Queryable,
   chain: string,
@@ -222,14 +222,14 @@ select a.partition as name, a.from_block as "fromBlock", a.to_block as "toBlock"
   return rows
 }
 
-/** Takes a partition out of its chain's table, whose readers go on; on a connection without a transaction. */
+/** Detaches a partition concurrently, without blocking readers; not inside a transaction. */
 export async function detachPartition(db: Queryable, chain: string, partition: string): Promise<void> {
   await db.query(
     `alter table ${pg.escapeIdentifier(`settlement_${chain}`)} detach partition ${pg.escapeIdentifier(partition)} concurrently`,
   )
 }
 
-/** Ends a detachment that was broken off. */
+/** Completes an interrupted concurrent detachment. */
 export async function finishDetaching(db: Queryable, chain: string, partition: string): Promise<void> {
   await db.query(
     `alter table ${pg.escapeIdentifier(`settlement_${chain}`)} detach partition ${pg.escapeIdentifier(partition)} finalize`,
@@ -243,14 +243,14 @@ export async function noteDropped(db: Queryable, chain: string, fromBlock: numbe
   ])
 }
 
-/** Makes a table of a partition's shape, empty and without indexes; one that is left over of an earlier try is dropped. */
+/** Creates an empty table of a partition's shape, without indexes; drops one that an earlier attempt left. */
 export async function createApart(db: Queryable, partition: string, storage: string): Promise<void> {
   const table = pg.escapeIdentifier(partition)
   await db.query(`drop table if exists ${table}`)
   await db.query(`create table ${table} (like settlement including defaults) with ${storage}`)
 }
 
-/** Attaches a table that its bounds are proven of. */
+/** Attaches a table as a partition; its check constraint must prove the bounds already. */
 export async function attachPartition(db: Queryable, chain: string, { name, fromBlock, toBlock }: StoredArchive) {
   const table = pg.escapeIdentifier(name)
   await db.query(

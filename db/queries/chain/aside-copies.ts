@@ -4,7 +4,8 @@ import type { BlockRange } from '../rollup/hourly.ts'
 import { settlementColumns } from './settlement-copy.ts'
 import type { AsidePartition } from './settlement-partitions.ts'
 
-// What a partition receives while its backfill loads a table aside: rows of the processor, and of other backfills.
+// While a backfill loads a partition's new table aside, the partition itself receives rows of the processor and other
+// backfills. These are copied into the aside.
 
 /**
  * The first blocks of a partition whose rows are not in its aside yet and do not change any more: the processor's up to
@@ -68,7 +69,7 @@ async function uncopiedBlocks(db: Queryable, partition: string): Promise<BlockRa
   return rows
 }
 
-/** How many rows are not in the aside; more than `limit` are not counted. */
+/** Number of rows that are not in the aside yet, counted up to about `limit`. */
 export async function countUncopied(
   db: Queryable,
   chain: string,
@@ -88,7 +89,7 @@ export async function countUncopied(
   return counted
 }
 
-/** Moves the rest, in the transaction that has locked the partition. */
+/** Copies all remaining rows, in the transaction that has locked the partition. */
 export async function copyRest(db: Queryable, chain: string, { partition, aside }: AsidePartition): Promise<void> {
   for (const { fromBlock, toBlock } of await uncopiedBlocks(db, partition)) {
     await db.query(
@@ -99,7 +100,7 @@ export async function copyRest(db: Queryable, chain: string, { partition, aside 
   }
 }
 
-/** Takes copies of some blocks out of every aside of a chain, because the rows themselves go. */
+/** Deletes the copies of some blocks from every aside of a chain, because the rows themselves are deleted. */
 export async function deleteCopies(db: Queryable, chain: string, blocks: BlockRange): Promise<void> {
   const { rows } = await db.query<{ partition: string; aside: string }>(
     `select p.partition, p.aside from backfill_partition p join backfill b on b.id = p.backfill_id

@@ -3,21 +3,21 @@ import type { BlockRange } from '../rollup/hourly.ts'
 
 // Registrations whose rows differ from the chain's events. Lists are JSON arrays of rows with the columns' names.
 
-/** What follows from the events of a range of blocks alone. */
+/** Rows that the events of a block range produce, each field a JSON array. */
 export interface EventRows {
-  /** Of `registration_transfer`. */
+  /** Rows of `registration_transfer`. */
   readonly transfers: string
-  /** Of `registration_metadata`: the last values in the range. */
+  /** Rows of `registration_metadata`, with the last values in the range. */
   readonly metadata: string
-  /** Of `registration_wallet`. */
+  /** Rows of `registration_wallet`. */
   readonly wallets: string
-  /** agent_id, updated_block; uri: what the range made of it, or null. */
+  /** Objects with agent_id, updated_block and uri; uri null: the range did not set it. */
   readonly registrations: string
-  /** Of `feedback`, without what was revoked. */
+  /** Rows of `feedback`, without their revocations. */
   readonly feedback: string
-  /** Of `feedback_response`. */
+  /** Rows of `feedback_response`. */
   readonly responses: string
-  /** id, agent_id, revoked_block. */
+  /** Revocations of feedback: objects with id, agent_id and revoked_block. */
   readonly revocations: string
 }
 
@@ -73,8 +73,8 @@ select e.agent_id, t.agent_id
                               or (t.revoked_block <= $3 and t.revoked_block <> e.revoked_block)))`
 
 /**
- * Notes the registrations of a chain whose rows differ from the events of a range. Of rows that later events have
- * changed, only what these events leave alone is compared: some are noted in vain. Returns how many.
+ * Queues the registrations of a chain whose rows differ from the events of a range, to be re-derived. Rows that later
+ * events have changed are compared only in part, so some are queued in vain. Returns how many were queued.
  */
 export async function noteDiffering(
   db: Queryable,
@@ -108,7 +108,7 @@ select count(*)::int as agents from differing`,
   return noted[0]?.agents ?? 0
 }
 
-/** Registrations that wait to be mended, longest waiting first. */
+/** Ids of the queued registrations, longest waiting first. */
 export async function differingAgents(db: Queryable, chain: string, limit: number): Promise<bigint[]> {
   const { rows } = await db.query<{ agentId: string }>({
     name: 'differing-agents',
@@ -130,7 +130,7 @@ select not exists (select from registration where chain = $1 and agent_id = $2 a
   return rows[0]?.quiet === true
 }
 
-/** Behind those that wait. */
+/** Moves a registration to the end of the queue. */
 export async function putOff(db: Queryable, chain: string, agentId: bigint): Promise<void> {
   await db.query('update audit_agent set noted_at = clock_timestamp() where chain = $1 and agent_id = $2', [
     chain,

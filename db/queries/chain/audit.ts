@@ -2,10 +2,10 @@ import type { Queryable } from '../../pool.ts'
 import type { BlockRange } from '../rollup/hourly.ts'
 import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettlements } from './settlement-arrays.ts'
 
-/** Certificates of blocks that follow each other are one within each so many blocks, and end with the last of them. */
+/** Blocks per certificate: certificates of adjacent blocks are merged up to each multiple of this. */
 const blocksPerCertificate = 100_000
 
-/** Notes blocks as written from a node, in the transaction that writes their rows. */
+/** Records blocks as written from a node, and so due for an audit, in the transaction that writes their rows. */
 export async function noteHeadRange(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<void> {
   await db.query({
     name: 'note-head-range',
@@ -44,7 +44,7 @@ select h.next_block as "fromBlock",
   return rows[0]
 }
 
-/** Blocks that wait for the auditor, the newest not final yet. */
+/** Number of blocks that wait for an audit, including those that are not final yet. */
 export async function countUnaudited(db: Queryable, chain: string): Promise<number> {
   const { rows } = await db.query<{ blocks: number }>({
     name: 'count-unaudited',
@@ -67,10 +67,10 @@ const isOther = `not exists (
      select from ${unnestSettlements(5)} as r (${settlementColumns()})
       where (${settlementColumns('r')}) = (${settlementColumns('s')}))`
 
-/** What the settlements of a range should be. */
+/** The settlements that a range should have. */
 interface ExpectedSettlements {
   readonly rows: readonly StoredSettlement[]
-  /** Only those of known recipients are compared, in blocks that are read for them. */
+  /** Whether only settlements of known recipients are stored, so that only these are compared. */
   readonly known: boolean
 }
 
@@ -104,7 +104,7 @@ returning block_number || '-' || log_index as key, recipient`,
   return deleted.rows
 }
 
-/** Whether the settlements of a range are these; those of a backfill are left alone. */
+/** Whether the stored settlements of a range equal the expected ones; those of a backfill are ignored. */
 export async function areSettlements(
   db: Queryable,
   chain: string,
@@ -148,17 +148,17 @@ interface AuditCertificate extends BlockRange {
   readonly surplus: number
   readonly changed: number
   readonly unpaid: number
-  /** Of the registries and the IdRegistry. */
+  /** Number of events of the registries and the IdRegistry. */
   readonly events: number
-  /** Registrations noted because their rows differ. */
+  /** Registrations queued because their rows differ. */
   readonly agents: number
-  /** Changes of custody that were mended. */
+  /** Custody changes that were corrected. */
   readonly custody: number
   /** Kind of the source that was read: portal, archive. */
   readonly source: string
 }
 
-/** Records a certificate, as a part of the one before where that ends before its blocks, and goes on behind them. */
+/** Stores a certificate, merged into the previous one where the blocks are adjacent. */
 export async function writeAudit(db: Queryable, chain: string, audit: AuditCertificate): Promise<void> {
   await db.query({
     name: 'write-audit',
@@ -206,7 +206,7 @@ select $1, $2::int, $3::int, decode(substr($4, 3), 'hex'), decode(substr($5, 3),
   })
 }
 
-/** Forgets what was written and audited above a block, because its rows go. */
+/** Deletes the records of written and audited blocks above a block, because their rows are deleted. */
 export async function deleteAuditsAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from audit_certificate where chain = $1 and to_block > $2', [chain, block])
   await db.query('delete from head_range where chain = $1 and from_block > $2', [chain, block])

@@ -9,13 +9,13 @@ export interface BackfillRange {
   readonly completedAt: Date | null
 }
 
-/** What one process of a backfill loads, and how far it is. */
+/** The part of a backfill that one process loads, with its progress. */
 export interface Shard {
   readonly firstBlock: number
   readonly lastBlock: number
-  /** Rows of the blocks below it are committed. */
+  /** Cursor: rows of all blocks below it are committed. */
   readonly nextBlock: number
-  /** Lowercase hex; null before the first batch. */
+  /** Parent hash of the shard's first block, lowercase hex; null before the first batch. */
   readonly parentHash: string | null
   readonly firstHash: string | null
   /** Hash of the block below `nextBlock`. */
@@ -23,17 +23,19 @@ export interface Shard {
   readonly settlements: number
   readonly amount: bigint
   readonly checksum: bigint
-  /** Null: blocks of it were loaded before payments were counted. */
+  /** Number of payments; null: some of its blocks were loaded by a version that did not count them. */
   readonly payments: number | null
   readonly paymentChecksum: bigint | null
 }
 
-/** Until the transaction ends nobody reserves a range of the chain; a reservation that is being made is waited for. */
+/** Prevents reservations on the chain until the transaction ends; waits for one that is being made. */
 export async function holdReservations(db: Queryable, chainId: number): Promise<void> {
   await db.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.reservation, chainId])
 }
 
-/** Until the transaction ends this is the only one who reserves, and no processor of the chain writes settlements. */
+/**
+ * Takes the exclusive reservation lock until the transaction ends; the chain's processor writes no settlements then.
+ */
 export async function lockReservations(db: Queryable, chainId: number): Promise<void> {
   await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.reservation, chainId])
 }
@@ -64,7 +66,7 @@ export async function backfillsWithin(
   return rows
 }
 
-/** Throws with SQLSTATE 23P01 when the range meets one that is there. Returns the backfill's id. */
+/** Inserts a reservation and returns the backfill's id. Throws SQLSTATE 23P01 when it overlaps another one. */
 export async function insertBackfill(
   db: Queryable,
   chain: string,
@@ -141,7 +143,7 @@ select coalesce(sum(s.last_block + 1 - s.next_block), 0)::float8 as "blocksToGo"
 export interface ShardStep {
   readonly backfillId: number
   readonly firstBlock: number
-  /** Where the shard has to stand for this step to follow. */
+  /** Cursor that the shard must have for this step to apply. */
   readonly from: number
   readonly nextBlock: number
   /** Lowercase hex. */
@@ -155,7 +157,7 @@ export interface ShardStep {
   readonly paymentChecksum: bigint
 }
 
-/** To be called in the transaction that adds the rows. False: the shard stands elsewhere, another process moves it. */
+/** Advances a shard's cursor, in the transaction that adds the rows. False: another process has moved it. */
 export async function moveShard(db: Queryable, step: ShardStep): Promise<boolean> {
   const { rowCount } = await db.query(
     `update backfill_shard
@@ -210,7 +212,7 @@ export async function insertUnpaid(
   )
 }
 
-/** Deletes a reservation with its shards, and what is noted of its partitions and its roll-up. */
+/** Deletes a backfill: its reservation, its shards, and the state of its partitions and roll-up. */
 export async function deleteBackfill(db: Queryable, id: number): Promise<void> {
   await db.query(
     `with gone as (delete from settlement_rollup_backfill where backfill_id = $1)

@@ -5,9 +5,9 @@ export interface ChainState {
   readonly chain: string
   readonly chainId: number
   readonly indexedBlock: number
-  /** Timestamp of that block; null when nothing of it was asked for. */
+  /** Timestamp of the newest indexed block; null: that block had nothing to read. */
   readonly indexedAt: Date | null
-  /** Rows at or below it are never undone. */
+  /** Finalized block: rows at or below it are never undone by a reorg. */
   readonly finalizedBlock: number
   /** Head of the source as last seen. */
   readonly headBlock: number
@@ -25,7 +25,7 @@ export async function readChainState(db: Queryable, chain: string): Promise<Chai
   return rows[0]
 }
 
-/** To be called in the transaction that writes the rows of these blocks. */
+/** Stores the state, in the transaction that writes the rows of these blocks. */
 export async function writeChainState(db: Queryable, state: ChainState): Promise<void> {
   await db.query(
     `insert into chain_state
@@ -42,7 +42,7 @@ export async function writeChainState(db: Queryable, state: ChainState): Promise
   )
 }
 
-/** Whether the tables of the chain side are there at all. */
+/** Whether the chain tables exist, that is, whether the database was migrated. */
 export async function hasChainTables(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ present: boolean }>(`select to_regclass('chain_state') is not null as present`)
   return rows[0]?.present === true

@@ -1,13 +1,13 @@
 import type { Queryable } from '../../pool.ts'
 
-/** A contract whose events are rows. */
+/** A contract whose events are indexed. */
 export interface IndexedContract {
   /** Lowercase hex. */
   readonly address: string
   readonly fromBlock: number
 }
 
-/** What a chain was indexed with; empty: nothing is remembered. */
+/** The contracts that a chain was last indexed with; empty: none are stored. */
 export async function readContracts(db: Queryable, chain: string): Promise<IndexedContract[]> {
   const { rows } = await db.query<IndexedContract>(
     'select address, from_block as "fromBlock" from chain_contract where chain = $1 order by address',
@@ -16,7 +16,7 @@ export async function readContracts(db: Queryable, chain: string): Promise<Index
   return rows
 }
 
-/** Remembers what a chain is indexed with from now on. */
+/** Stores the contracts that a chain is indexed with from now on. */
 export async function writeContracts(
   db: Queryable,
   chain: string,
@@ -31,7 +31,7 @@ export async function writeContracts(
   )
 }
 
-/** The last block that the processor or a backfill of a chain has taken; -1: none. */
+/** Last block that the processor has indexed or a backfill has reserved; -1: none. */
 export async function lastTakenBlock(db: Queryable, chain: string): Promise<number> {
   const { rows } = await db.query<{ block: number }>(
     `select greatest((select indexed_block from chain_state where chain = $1),

@@ -2,8 +2,8 @@ import pg from 'pg'
 import type { Queryable } from '../../pool.ts'
 
 /**
- * How often the cursor in a processor's state schema has been moved. The row stays locked until the transaction ends,
- * so nobody moves it in between.
+ * Locks the cursor in a processor's state schema until the transaction ends. Returns how often it has been moved;
+ * undefined: there is none yet.
  */
 export async function lockCursor(transaction: Queryable, schema: string): Promise<number | undefined> {
   const { rows } = await transaction.query<{ nonce: number }>(

@@ -6,10 +6,12 @@ export interface StoredBlock {
   readonly hash: string
 }
 
-/** Blocks kept of a chain. */
+/** Final blocks stored per chain, the newest. */
 const mostKept = 10_000
 
-/** Remembers a block as final and forgets the oldest beyond those kept. Nothing happens when its height is known. */
+/**
+ * Stores a final block and deletes the oldest ones beyond `mostKept`. Does nothing when its height is stored already.
+ */
 export async function noteFinalBlock(db: Queryable, chain: string, { height, hash }: StoredBlock): Promise<void> {
   await db.query({
     name: 'note-final-block',
@@ -25,8 +27,8 @@ insert into final_block (chain, height, hash) values ($1, $2, $3) on conflict do
 }
 
 /**
- * Takes the ids of settlements that became final: an id is what a hot block is undone by. Blocks above `above`, up to
- * `final`.
+ * Clears the ids of settlements in blocks above `above` up to `final`, which became final: ids only serve to undo hot
+ * blocks.
  */
 export async function dropHotIds(db: Queryable, chain: string, above: number, final: number): Promise<void> {
   await db.query({
@@ -37,7 +39,7 @@ export async function dropHotIds(db: Queryable, chain: string, above: number, fi
   })
 }
 
-/** Descending. */
+/** The stored final blocks of a chain, newest first. */
 export async function readFinalBlocks(db: Queryable, chain: string): Promise<StoredBlock[]> {
   const { rows } = await db.query<StoredBlock>(
     'select height, hash from final_block where chain = $1 order by height desc',

@@ -10,7 +10,7 @@ export async function tryLockChain(session: Queryable, chainId: number): Promise
   return rows[0]?.locked === true
 }
 
-/** Number of the server's process behind a session; asked to see that there is one. */
+/** Backend process id of a session; the query also shows that the session is alive. Undefined: no answer. */
 export async function readSessionId(session: Queryable): Promise<number | undefined> {
   const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid')
   return rows[0]?.pid

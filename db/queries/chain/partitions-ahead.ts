@@ -3,18 +3,18 @@ import { type ChainName, chainOf } from '../../../chains.config.ts'
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
-/** A partition should not get many more: it is indexed, vacuumed or taken out in minutes. */
+/** Target maximum of rows per partition, so that it can be indexed, vacuumed or archived in minutes. */
 const mostPartitionRows = 50_000_000
-/** Smallest size of a partition in blocks: a read by recipient looks into every partition. */
+/** Smallest size of a partition, in blocks: a read by recipient visits every partition. */
 const smallestStep = 250_000
-/** Partitions that one call makes; more would be the work of a head that cannot be right. */
+/** Partitions that one call creates at most; needing more means that the head is wrong. */
 const mostAtOnce = 500
 const lockWaitMs = 1_000
 const million = 1_000_000
 
 /**
- * Of tables that hold settlements. They only grow: the share of new rows that is due for a vacuum by default is reached
- * once a week and then takes an hour.
+ * Storage parameters of settlement tables. These only grow: with the default scale factor a vacuum would run once a
+ * week and take an hour.
  */
 export const settlementStorage =
   '(autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 1000000)'
@@ -52,11 +52,13 @@ export async function ensurePartitions(
 interface Range {
   readonly first: number
   readonly end: number
-  /** Rows by the planner's statistics; -1: not known yet. */
+  /** Estimated number of rows (reltuples); -1: not known yet. */
   readonly rows: number
 }
 
-/** Throws when there is a table of that name that is not a partition: a chain called `hourly` would have one. */
+/**
+ * Whether the partition exists. Throws when the name is another table's, as it would be for a chain called `hourly`.
+ */
 async function isAttached(db: Queryable, table: string): Promise<boolean> {
   const { rows } = await db.query<{ attached: boolean }>(
     'select relispartition as attached from pg_class where oid = to_regclass($1)',
@@ -88,7 +90,7 @@ function stepOf(blocks: number, made: readonly Range[], mostRows: number): numbe
   return step
 }
 
-/** The first block in millions, and in thousands behind them where that is not enough. */
+/** Name of the partition that begins at a block: its number in millions, followed by thousands where needed. */
 function nameOf(table: string, first: number): string {
   const name = `${table}_${String(Math.floor(first / million)).padStart(4, '0')}`
   return first % million === 0 ? name : `${name}_${String((first % million) / 1_000).padStart(3, '0')}`

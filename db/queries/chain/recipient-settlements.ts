@@ -5,7 +5,7 @@ import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettl
 
 // Settlements that are loaded by recipient, in blocks that may be rolled up already.
 
-/** Adds settlements of final blocks that are not there yet. Returns the recipient of each that was not. */
+/** Inserts settlements of final blocks that are not stored yet. Returns the recipient of each inserted row. */
 export async function addSettlements(
   db: Queryable,
   chain: string,

@@ -1,16 +1,16 @@
 import type { Queryable } from '../../pool.ts'
 
-// Rows that the chain's events make, put in the place of those that are there. Lists are JSON arrays of rows with the
-// columns' names.
+// Replaces stored rows by those re-derived from the chain's events. Lists are JSON arrays of objects with the columns'
+// names.
 
-/** Rows that differed. */
+/** Numbers of rows that differed. */
 interface Replaced {
   readonly missing: number
   readonly surplus: number
   readonly changed: number
 }
 
-/** The tables that are made of a registration's events, and the column with the block of a row. */
+/** Tables derived from a registration's events, with the column that has a row's block. */
 const agentTables = {
   registration: 'updated_block',
   registration_metadata: 'block_number',
@@ -33,7 +33,7 @@ export function replaceRowsOfAgent(
   return replaceRows(db, table, where, [rows, chain, String(agentId), toBlock])
 }
 
-/** Makes the changes of custody in a range of blocks these. */
+/** Replaces the custody changes in a range of blocks by the given ones. */
 export function replaceCustody(
   db: Queryable,
   { chain, fromBlock, toBlock }: { readonly chain: string; readonly fromBlock: number; readonly toBlock: number },

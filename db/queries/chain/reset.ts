@@ -1,8 +1,8 @@
 import pg from 'pg'
 import type { Queryable } from '../../pool.ts'
 
-// What taking a chain back is made of. All but the readers are to be called in one transaction, while no processor and
-// no backfill of the chain runs.
+// Steps of resetting a chain to a block. All but the reads are to be called in one transaction, while neither a
+// processor nor a backfill of the chain runs.
 
 /** Ids of registrations whose holder, wallet, URI or metadata changed above a block. */
 export async function registrationsChangedAbove(db: Queryable, chain: string, block: number): Promise<string[]> {
@@ -136,14 +136,14 @@ export async function moveCursorBack(
 }
 
 /**
- * Empties the chain's settlements at once, however many there are; readers wait for the end of the transaction. Who
- * began to read before it, and has not reached the settlements yet, finds none.
+ * Truncates the chain's settlements. Readers wait for the end of the transaction; a transaction that began before it
+ * and reads the settlements only afterwards finds none.
  */
 export async function truncateSettlements(db: Queryable, chain: string): Promise<void> {
   await db.query(`truncate ${pg.escapeIdentifier(`settlement_${chain}`)}`)
 }
 
-/** Empties the chain's hours, totals, payers and senders. */
+/** Deletes the chain's rolled up hours, totals, payers and senders. */
 export async function deleteSums(db: Queryable, chain: string): Promise<void> {
   await db.query(
     `with hours as (delete from settlement_hourly where chain = $1),
@@ -158,12 +158,12 @@ export async function deleteChainState(db: Queryable, chain: string): Promise<vo
   await db.query('delete from chain_state where chain = $1', [chain])
 }
 
-/** Remembers what the transaction has done so far. */
+/** Sets a savepoint. */
 export async function markPlace(db: Queryable): Promise<void> {
   await db.query('savepoint place')
 }
 
-/** Undoes what the transaction has done since, a failure included. */
+/** Rolls back to the savepoint, also after a failed statement. */
 export async function returnToPlace(db: Queryable): Promise<void> {
   await db.query('rollback to savepoint place')
 }

@@ -1,7 +1,7 @@
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
-/** A chain of which the settlements of known recipients alone are kept. */
+/** Progress of a chain for which only settlements of known recipients are stored. */
 export interface SettlementScope {
   /** The last block up to which the settlements of every recipient are stored; -1: none. */
   readonly completeTo: number
@@ -9,17 +9,17 @@ export interface SettlementScope {
   readonly ownFrom: number
 }
 
-/** Until the transaction ends nobody becomes known; what becomes known now is waited for. Read who is known after it. */
+/** Prevents changes of the known recipients until the transaction ends; waits for one under way. Read them after it. */
 export async function holdScope(db: Queryable, chainId: number): Promise<void> {
   await db.query('select pg_advisory_xact_lock_shared($1, $2)', [lockClasses.scope, chainId])
 }
 
-/** Until the transaction ends no processor of the chain writes settlements; what it writes now is waited for. */
+/** Prevents the chain's processor from writing settlements until the transaction ends; waits for a write under way. */
 export async function lockScope(db: Queryable, chainId: number): Promise<void> {
   await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.scope, chainId])
 }
 
-/** Undefined: the settlements of every recipient are kept. */
+/** The chain's scope; undefined: the settlements of every recipient are stored. */
 export async function readScope(db: Queryable, chain: string): Promise<SettlementScope | undefined> {
   const { rows } = await db.query<SettlementScope>(
     'select complete_to as "completeTo", own_from as "ownFrom" from settlement_scope where chain = $1',
@@ -36,7 +36,7 @@ export async function insertScope(db: Queryable, chain: string, scope: Settlemen
   ])
 }
 
-/** Forgets what is known of a chain's scope and of its recipients. */
+/** Deletes a chain's scope and its known recipients. */
 export async function deleteScope(db: Queryable, chain: string): Promise<void> {
   await db.query(
     `with gone as (delete from known_recipient where chain = $1)
@@ -45,7 +45,7 @@ export async function deleteScope(db: Queryable, chain: string): Promise<void> {
   )
 }
 
-/** Nothing above a block is there any more: a reset took it away. */
+/** Moves the scope's cursors back to a block, after a reset has deleted the rows above it. */
 export async function clipScope(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query(
     `with clipped as (
@@ -60,7 +60,7 @@ export async function clipScope(db: Queryable, chain: string, block: number): Pr
   )
 }
 
-/** The addresses of a list that are known recipients of a chain. */
+/** Those of the addresses that are known recipients of a chain. */
 export async function knownRecipients(db: Queryable, chain: string, addresses: readonly Buffer[]): Promise<Buffer[]> {
   const { rows } = await db.query<{ address: Buffer }>({
     name: 'known-recipients',
@@ -98,7 +98,7 @@ const knownAddresses = `
                     union select fid from claim
                     union select held.fid from registration_transfer t join verified_address held on held.address = t."to")`
 
-/** A digest of the addresses that should be known: it changes when the set does. */
+/** Digest of the set of addresses that should be known recipients; it changes when the set does. */
 export async function recipientsDigest(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ digest: string }>({
     name: 'recipients-digest',
@@ -182,8 +182,8 @@ select address, next_block as "nextBlock", to_block as "toBlock" from ready
 }
 
 /**
- * Settlements of these recipients are there up to below `nextBlock`. Returns those of them that still stood at
- * `fromBlock`. To be called in the transaction that adds the rows.
+ * Moves the cursors of these recipients to `nextBlock`, in the transaction that adds the rows. Returns those whose
+ * cursor still was at `fromBlock`; the others were moved by somebody else.
  */
 export async function moveRecipients(
   db: Queryable,
@@ -214,7 +214,7 @@ export async function lastScopedBlock(db: Queryable, chain: string): Promise<num
   return rows[0]?.block ?? -1
 }
 
-/** How much of a chain is left to load for recipients that became known. */
+/** Backlog of a chain: what is left to load for recipients that became known. */
 export async function scopeBacklog(
   db: Queryable,
   chain: string,

@@ -4,9 +4,9 @@ import { inTransaction, type Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../rollup/sums.ts'
 import { feedbackSummary } from '../sql/feedback.ts'
 
-/** A count is made again when it is so old. */
+/** Age in milliseconds at which an agent's stored count is refreshed. */
 const staleMs = 600_000
-/** A round begins no further count after so long. */
+/** Time budget of a round, in milliseconds, after which it begins no further count. */
 const roundMs = 30_000
 
 interface FeedbackOptions {
@@ -33,7 +33,7 @@ export async function refreshFeedback({ pool, now }: FeedbackOptions): Promise<n
   return counted
 }
 
-/** Agents to be counted, in that order. What is kept of others that are not large any more is deleted. */
+/** FIDs to count, never counted or stalest first. Deletes stored counts of agents that are no longer large. */
 async function largeAgents(db: Queryable, stale: Date): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>({
     name: 'much-feedback',

@@ -4,7 +4,7 @@ import type { Queryable } from '../../pool.ts'
 import { answered, feedbackValue, knownClients, knownColumns, knownOf, shownTag } from '../sql/feedback.ts'
 import { chainId, hex, isoTime, list } from '../sql/json-text.ts'
 
-/** Which feedback; null: no filter. */
+/** Filters of a page of feedback; null: the filter is not set. */
 interface FeedbackFilter {
   readonly chain: readonly ChainName[] | null
   readonly by: readonly string[] | null
@@ -16,7 +16,7 @@ interface FeedbackPage {
   readonly fid: number
   readonly limit: number
   readonly filter: FeedbackFilter
-  /** Microseconds since 1970, chain, block and log index of the row that the page begins behind. */
+  /** Cursor: time (microseconds since 1970), chain, block and log index of the last row before the page. */
   readonly after: readonly string[] | undefined
 }
 
@@ -27,7 +27,7 @@ const key = (
 ) => `array[((extract(epoch from ${row}.block_timestamp) * 1000000)::bigint)::text, ${row}.chain,
     ${row}.block_number::text, ${row}.log_index::text]`
 
-/** Characters of an endpoint or URI; a longer one is left out, as a part of it leads nowhere. */
+/** Greatest length of an endpoint or URI; a longer one is left out, as a shortened one would be of no use. */
 const mostUriCharacters = 2_048
 const shownUri = (uri: string) => `case when ${uri} <> '' and length(${uri}) <= ${mostUriCharacters} then ${uri} end`
 

@@ -1,7 +1,10 @@
 import type { ChainName } from '../../../chains.config.ts'
 import { findsAgent } from './question.ts'
 
-/** Which agents; null or absent: no filter. Of a list any; an empty one matches nothing. All filters combine with AND. */
+/**
+ * Filters of agents, combined with AND; null or absent: the filter is not set. A list matches any of its values; an
+ * empty list matches nothing.
+ */
 export interface DiscoveryFilter {
   /**
    * Part of handle, display name or oli in any case, words of what the agent and its documents say, `@handle`, a FID; an
@@ -13,12 +16,12 @@ export interface DiscoveryFilter {
   readonly spec: boolean | null
   readonly codehost: boolean | null
   readonly status?: readonly string[] | null
-  /** How it was claimed last. */
+  /** Methods of the agent's latest claim. */
   readonly method?: readonly string[] | null
   /** Slugs or names of tags on addresses it verifies, in any case. */
   readonly tag?: readonly string[] | null
   readonly has_settlements?: boolean | null
-  /** Since the first block, digits. */
+  /** Fewest settlements since the first block, as digits. */
   readonly min_settlements?: string | null
   /** ISO times; `since` inclusive, `until` exclusive. */
   readonly registered_since?: string | null
@@ -33,7 +36,7 @@ export interface DiscoveryFilter {
   readonly paid_30d?: boolean | null
 }
 
-/** Of a description `s`: it answered when it was checked last. */
+/** SQL: whether the document `s` answered at its last check. */
 export const isAlive = 's.has_content and s.consecutive_failures = 0 and s.last_alive_at is not null'
 
 /** A condition over the agent `a` for each filter, with its value as SQL. */
@@ -66,7 +69,7 @@ const conditionOf: {
 interface Reading {
   /** FIDs of all agents that `q` finds, as far as they can be named. */
   readonly named: readonly string[] | null
-  /** Values of parameters that are there already. */
+  /** Parameter values that the statement already has; absent: none. */
   readonly before?: readonly unknown[]
   /** Few agents are looked at, those that stand first in an order: the words of each are then sooner read by its FID. */
   readonly isNear?: boolean

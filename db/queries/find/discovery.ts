@@ -17,7 +17,7 @@ type DiscoverySort = keyof typeof orders
 export const discoverySorts = Object.keys(orders) as DiscoverySort[]
 
 const microseconds = '(extract(epoch from a.listed_at) * 1000000)::bigint'
-/** Values of an order, as digits. */
+/** SQL: sort values of a row in each order, as digits; they make the cursor. */
 const keys: Record<DiscoverySort, readonly string[]> = {
   newest: [microseconds, 'a.fid'],
   oldest: [microseconds, 'a.fid'],
@@ -26,7 +26,7 @@ const keys: Record<DiscoverySort, readonly string[]> = {
 }
 
 const at = (value: string) => `timestamptz 'epoch' + ${value} * interval '1 microsecond'`
-/** What comes behind a place in an order, given its values as SQL; the index of the order leads there. */
+/** SQL condition for rows behind a cursor in each order, given its values as SQL; served by the order's index. */
 const behind: Record<DiscoverySort, (...values: string[]) => string> = {
   newest: (listed = '', fid) => `(a.listed_at, a.fid) < (${at(listed)}, ${fid})`,
   oldest: (listed = '', fid) => `a.listed_at >= ${at(listed)} and (a.listed_at > ${at(listed)} or a.fid < ${fid})`,
@@ -37,9 +37,9 @@ const behind: Record<DiscoverySort, (...values: string[]) => string> = {
 interface DiscoveryPage {
   readonly sort: DiscoverySort
   readonly limit: number
-  /** Rows before the page; or the values of the order that it begins behind, null: it is the first of a walk. */
+  /** Position of the page: an offset in rows, or a cursor; cursor null: the first page of a walk. */
   readonly from: { readonly offset: number } | { readonly after: readonly string[] | null }
-  /** Of a row; null: all. */
+  /** Fields of a row; null: all. */
   readonly fields: readonly string[] | null
 }
 
@@ -54,7 +54,7 @@ interface DiscoveryRows {
   /** JSON array of lean rows. */
   readonly rows: string
   readonly count: number
-  /** Values of the last row's order, in a walk; null: no row follows. */
+  /** Cursor of the next page of a walk; null: this is the last page. */
   readonly next: string[] | null
 }
 
@@ -89,7 +89,7 @@ interface DiscoveryGroups {
 export const isGrouped = (filter: DiscoveryFilter): boolean =>
   Object.entries(filter).every(([name, value]) => (value ?? null) === null || name === 'q' || name in combined)
 
-/** Of the agents that `q` finds; counting them apart takes no longer than counting them together. */
+/** Counts of the agents that `q` finds, by combination; counting them apart takes no longer than a total. */
 export async function discoveryGroups(db: Queryable, q: string | null): Promise<DiscoveryGroups> {
   const values: unknown[] = []
   const found = q === null ? 'true' : findsAgent(q, (value) => `$${values.push(value)}`)

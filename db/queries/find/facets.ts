@@ -11,7 +11,7 @@ const facets = ['chain', 'claimed', 'protocol', 'skill', 'alive', 'paid_30d'] as
 type Facet = (typeof facets)[number]
 
 const { facetAgents: mostAgents, facetSkills: mostSkills } = readingLimits
-/** Longer ones are sentences. */
+/** Greatest length of a skill that is listed; longer ones are sentences. */
 const skillCharacters = 60
 
 /**
@@ -53,9 +53,9 @@ ${answer(`not exists (select from found where place > ${mostAgents})`)}`
 }
 
 interface Conditions {
-  /** For filters that are not facets. */
+  /** Conditions of the filters that are not facets. */
   readonly others: readonly string[]
-  /** Of the facets that are asked for. */
+  /** Conditions of the facets that the request filters by. */
   readonly fits: ReadonlyMap<Facet, string>
 }
 

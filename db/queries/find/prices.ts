@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { isoTime, list } from '../sql/json-text.ts'
 
-/** What the documents of an agent ask for. */
+/** Prices named in an agent's documents. */
 interface Prices {
   readonly count: number
   /** JSON array. */

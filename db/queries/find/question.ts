@@ -55,7 +55,7 @@ export function findsAgent(q: string, parameter: (value: unknown) => string): st
     or s.fid = ${parameter(fid)}::bigint)`
 }
 
-/** The agents that `q` finds. */
+/** FIDs of the agents that `q` finds, and the newest change at that moment. */
 export async function namedBy(db: Queryable, q: string): Promise<Named> {
   const values: unknown[] = []
   const found = findsAgent(q, (value) => `$${values.push(value)}`)

@@ -11,7 +11,7 @@ export type SearchPart = keyof typeof searchParts
 
 /** Agents that are ranked, and hits of a kind that facets are counted of: of a word that more share, not all are looked at. */
 export const mostRanked = 2_000
-/** Places of one hit that are shown. */
+/** Matching places shown per hit. */
 const mostMatched = 5
 /** A single word of so many letters may have a slip in it, where it is found less often than so as it is. */
 const tolerated = /^\S{4,40}$/u
@@ -51,9 +51,9 @@ export async function searchAgents(db: Queryable, { q, parts, filter, limit, off
   return rows[0] ?? { rows: '[]', count: 0, total: 0 }
 }
 
-/** What a question is taken for. */
+/** How a search query is interpreted. */
 export interface Asked {
-  /** From $1 on. */
+  /** Values of the parameters from $1 on. */
   readonly values: readonly unknown[]
   /** The parameter that is a hash of a transaction; null: it is none. */
   readonly transaction: string | null
@@ -86,7 +86,7 @@ const isRegistration = `h.chain = $8::text and h.agent_id = $9::numeric and h.re
 
 // Written out wherever it is asked: of a constant the planner knows how many say it, and whether a filter leaves fewer.
 const query = `websearch_to_tsquery('simple', $1::text)`
-/** Of a row `s` of `searched_agent`. */
+/** SQL: whether a row `s` of `searched_agent` contains the words, in the requested parts. */
 export const saysSo = `s.document @@ ${query} and ($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ ${query})`
 const isLike = 'lower($6::text) <% lower(s.names)'
 /**
@@ -98,7 +98,7 @@ export const likeSome = (columns: string, agents: string, conditions: string) =>
   select ${columns}
     from (select s.fid, s.names, row_number() over () as place from agent_words s ${agents} where ${isLike} and ${conditions}) s
    where place <= ${mostRanked}`
-/** Of an agent `a`. */
+/** SQL: whether a name of the agent `a` contains the text. */
 export const nameHas = 'a.search like lower($5::text)'
 
 /** Agents that the question names: as a common table expression `exact`. */

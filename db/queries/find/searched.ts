@@ -8,9 +8,9 @@ interface Counted {
   readonly parts: ReadonlyMap<number, Part>
 }
 
-/** Agents that are counted alike. */
+/** A group of agents that are counted in the same way. */
 export interface Part {
-  /** Over the agent `a`. */
+  /** SQL conditions over the agent `a`. */
   readonly conditions: readonly string[]
   /** What is selected of an agent `a` that fits: the number of the part as `part`, and what it is counted by. */
   readonly columns: string

@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { isRolledUp, noteHours } from '../sql/income.ts'
 import { holdings, walletIntervals } from './wallets.ts'
 
-/** Earlier holders of a registration that are looked at, the last ones. */
+/** Earlier holders of a registration that are examined, the latest ones. */
 const mostHolders = 100
 
 /** Agents that changed since the last page, oldest change first, and the change that they reach. */
@@ -34,7 +34,7 @@ export async function moveIncomeProgress(db: Queryable, change: number): Promise
   await db.query({ name: 'move-income-progress', text: 'update income_progress set change = $1', values: [change] })
 }
 
-/** Nobody rolls settlements up until the transaction ends, so that no hour of an address goes unnoticed. */
+/** Prevents roll-ups until the transaction ends, so that no new hour of an address is missed. */
 export async function holdRollup(db: Queryable): Promise<void> {
   await db.query({ name: 'hold-rollup', text: 'select chain from settlement_rollup order by chain for update' })
 }

@@ -10,9 +10,9 @@ interface IncomeSums {
   readonly due: string | null
 }
 
-/** A payer of more than this share of the value, of at least so many payments, is the single one. */
+/** A payer counts as the single one above this share of the value, if there are at least so many payments. */
 const single = { share: 0.95, payments: 20 }
-/** The way back: at least this share, at most so far from the way there. */
+/** Money counts as paid back when at least this share goes the other way within this time before or after. */
 const back = { share: 0.5, within: `interval '30 days'` }
 
 /** `{payments, amount_usdc}` of the sums `of` that a condition holds for. */

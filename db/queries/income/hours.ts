@@ -13,11 +13,11 @@ import {
 } from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'
 
-/** Payments below it are dust: a thousandth of a dollar, in base units. */
+/** Amount in base units below which a payment is dust: a thousandth of a dollar. */
 const dustBelow = 1_000
 
 interface Pass {
-  /** Hours taken, and payments in them, about. One hour is taken whole, however many it has. */
+  /** Bounds of a pass: hours, and roughly the payments in them. At least one whole hour is taken. */
   readonly hours: number
   readonly payments: number
 }

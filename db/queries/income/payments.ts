@@ -26,7 +26,7 @@ interface Payments {
     readonly since: string | null
     readonly until: string | null
   }
-  /** Microseconds since 1970, chain, block and log index of the row that the page begins behind. */
+  /** Cursor: time (microseconds since 1970), chain, block and log index of the last row before the page. */
   readonly after?: readonly string[] | undefined
   /** Rows are arrays of these instead of objects with all: of thousands of rows much of the text is names. */
   readonly columns?: readonly PaymentColumn[]
@@ -36,9 +36,9 @@ interface PaymentPage {
   /** JSON array. */
   readonly rows: string
   readonly count: number
-  /** Place of the last row; null: no row follows. */
+  /** Cursor of the next page; null: this is the last page. */
   readonly next: string[] | null
-  /** Since when all rows are there; null: none was archived. */
+  /** Time from which on all rows are stored; null: none was archived. */
   readonly availableSince: string | null
 }
 
@@ -102,8 +102,8 @@ select coalesce((select json_agg(${paymentAs(columns)} order by ${settlementOrde
 }
 
 /**
- * At least so many payments are an agent's income, by its hours alone: those that lie wholly in the time asked for, are
- * summed up, and have all their payments in the database.
+ * Lower bound on the number of an agent's income payments, from its hours alone: those that lie wholly in the period,
+ * are summed up, and have all their payments in the database.
  */
 export async function countedIncomePayments(
   db: Queryable,

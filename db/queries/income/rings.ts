@@ -9,7 +9,7 @@ interface DueAddress {
   readonly isIncome: boolean
 }
 
-/** What an address paid another one in dollars, of every kind and on every chain, in one sum; addresses as above. */
+/** Sum of what one address paid another, of every kind and on every chain; lowercase hex without 0x. */
 export interface PayerSum {
   readonly payer: string
   readonly recipient: string
@@ -17,16 +17,16 @@ export interface PayerSum {
   readonly amount: bigint
 }
 
-/** What was found of an address. */
+/** Result of the search for an address's rings. */
 export interface FoundRings {
   readonly address: string
-  /** Payers whose payments to it go round. */
+  /** Payers whose payments to it are part of a ring. */
   readonly payers: readonly string[]
-  /** Whose sums were read to find that. */
+  /** Addresses whose sums were read during the search. */
   readonly reached: readonly string[]
 }
 
-/** Whether an address is due: read before the roll-up is held for it. */
+/** Whether any address is due. To be checked before taking the roll-up's lock for it. */
 export async function areRingsDue(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ due: boolean }>({
     name: 'are-rings-due',
@@ -35,7 +35,7 @@ export async function areRingsDue(db: Queryable): Promise<boolean> {
   return rows[0]?.due === true
 }
 
-/** Takes addresses that are due, `limit` at most. To be called under `holdRollup`. */
+/** Takes at most `limit` due addresses. To be called under `holdRollup`. */
 export async function takeDueRings(db: Queryable, limit: number): Promise<DueAddress[]> {
   const { rows } = await db.query<DueAddress>({
     name: 'take-due-rings',

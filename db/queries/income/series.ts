@@ -4,7 +4,7 @@ import { dollars, isoTime } from '../sql/json-text.ts'
 
 interface Series {
   readonly fid: number
-  /** Milliseconds, on full hours, ascending, at least one: where each bucket begins; the last ends at `end`. */
+  /** Starts of the buckets, at least one, in milliseconds on full hours, ascending; the last bucket ends at `end`. */
   readonly starts: readonly number[]
   readonly end: number
   /** Null: all. */

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../pool.ts'
 
-/** Registrations of an agent whose wallets and earlier holders are looked at, those acquired last. */
+/** Registrations of an agent whose wallets and earlier holders are examined, those acquired last. */
 const mostHoldings = 1_000
-/** Wallets that one holder gave a registration and that are looked at, the last ones. */
+/** Wallets that are examined of those one holder gave a registration, the latest ones. */
 const mostWallets = 100
 
 /** A statement: registrations that an agent `a` holds or held. */
@@ -40,7 +40,7 @@ export const walletIntervals = `
    where a.fid = any ($1::bigint[]) and h.held_by = any (a.verified_addresses) and named.from_at < named.to_at
      and named.wallet is not null and named.wallet <> all (a.verified_addresses)`
 
-/** Whose wallets changed. */
+/** A batch of wallet changes: how many were taken, and the agents they concern. */
 interface ChangedWallets {
   /** Agents that hold or held such a registration. */
   readonly fids: readonly number[]

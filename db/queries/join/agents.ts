@@ -4,11 +4,11 @@ import { enriched } from './agent-enriched.ts'
 import { derivedHoldings, holdingWrites, of } from './agent-holdings.ts'
 import { noteLargeHolders, storedSums } from './large-holders.ts'
 
-/** What deriving an agent again did to what readers see. */
+/** Visible change to an agent by re-deriving it. */
 export interface AgentChange {
   readonly fid: number
   readonly kind: 'listed' | 'changed' | 'delisted'
-  /** Whether the claim status is another one than before. */
+  /** Whether the claim status changed. */
   readonly claimChanged: boolean
 }
 
@@ -35,7 +35,7 @@ export async function deriveAgents(db: Queryable, { fids, chainOrder, now }: Der
   return large.length === 0 ? rows : [...rows, ...(await deriveFromSums(db, { fids: large, chainOrder, now }))]
 }
 
-/** Derives large holders from the latest totals of their holdings. Those never derived before stay as they are. */
+/** Derives large holders from the stored totals of their holdings. Those without totals are left as they are. */
 export async function deriveFromSums(db: Queryable, { fids, chainOrder, now }: Derivation): Promise<AgentChange[]> {
   const { rows: known } = await db.query<{ fid: number }>({
     name: 'summed-holders',

@@ -20,7 +20,7 @@ interface NewAction extends ActionKey {
   readonly byCustody: boolean
   readonly signedAt: Date | null
   readonly acceptedAt: Date
-  /** Of the request that brought it. */
+  /** Response to the request that made it. */
   readonly answer: object
 }
 
@@ -111,7 +111,7 @@ select method, nonce from ended order by seq`,
   return rows
 }
 
-/** Until when proofs of a FID were undone: only what was signed later claims it again. Undefined: never. */
+/** Time at which a FID's claims were last ended: only proofs signed later can claim it again. Undefined: never. */
 export async function lastEnd(db: Queryable, fid: number): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>({
     name: 'last-claim-end',
@@ -124,7 +124,7 @@ select greatest((select max(least(coalesce(signed_at, accepted_at), accepted_at)
   return rows[0]?.at ?? undefined
 }
 
-/** Whether a FID is to be no agent here. */
+/** Sets or, with null, clears the mark that a FID has taken itself out of the directory. */
 export async function setUnlisted(db: Queryable, fid: number, at: Date | null): Promise<void> {
   if (at === null) {
     await db.query({ name: 'relist', text: 'delete from unlisted where fid = $1', values: [fid] })

@@ -3,7 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import { addSubjects, askForSubjects } from '../sources/source-state.ts'
 import { disputed, testimonies } from '../sql/disputes.ts'
 
-/** A change of custody, as its log says it. */
+/** A change of custody on the chain. */
 interface Transfer {
   readonly kind: 't' | 'r'
   readonly chain: string
@@ -15,7 +15,7 @@ interface Transfer {
   readonly final: boolean
 }
 
-/** A claim that stands, and what is stored that decides about it. */
+/** A standing claim, with the stored facts that decide whether it keeps standing. */
 export interface StandingClaim {
   readonly method: string
   readonly nonce: string
@@ -28,7 +28,7 @@ export interface StandingClaim {
   readonly seq: number
   readonly kind: string
   readonly evidence: unknown
-  /** The first change of custody after the proof was made. */
+  /** The first change of custody after the proof was made; null: there is none. */
   readonly transfer: Transfer | null
 }
 
@@ -61,7 +61,7 @@ select c.method, c.nonce, c.state, c.signer, c.host_link, c.proof, e.seq, e.kind
 /** What is stored about the verification of an address. */
 interface StoredVerification {
   readonly live: boolean
-  /** The network let it go; nobody took it back. */
+  /** Whether the network dropped the message (pruned), without a removal signed by the account. */
   readonly pruned: boolean
   /** The signed message that took it back, its hash in 0x hex; null: there is none. */
   readonly removal: { readonly hash: string; readonly message: unknown } | null
@@ -95,7 +95,7 @@ interface Dispute {
   readonly address: string
   /** Hash of its message, 0x hex. */
   readonly message: string
-  /** What each hub says of it, as far as it was asked apart from the one that is followed. */
+  /** Answers of the other hubs that were asked. */
   readonly hubs: readonly { readonly hub: string; readonly has: boolean; readonly checked_at: string }[]
 }
 
@@ -126,7 +126,7 @@ export interface CheckEvent {
   readonly evidence: string
 }
 
-/** Writes what a check found. Call under `lockClaims`. */
+/** Stores the event that a check produced. Call under `lockClaims`. */
 export async function storeCheckEvent(db: Queryable, event: CheckEvent): Promise<void> {
   const { fid, method, nonce, seq, kind, at, evidence } = event
   await db.query({
@@ -141,7 +141,7 @@ select fid, method, nonce, $5, $6, $7
   })
 }
 
-/** Notes when all checks of claims held. */
+/** Stores the time at which all checks of an account's claims passed. */
 export async function noteChecked(
   db: Queryable,
   fid: number,

@@ -21,15 +21,15 @@ interface NewClaim extends ClaimKey {
   readonly verifiedAddresses: readonly string[]
   /** What linked the host to the fid; null for proofs without a host. */
   readonly hostLink: string | null
-  /** Of the manifest as fetched; null for proofs without one. */
+  /** SHA-256 of the manifest as fetched; null for proofs without one. */
   readonly manifestSha256: Buffer | null
-  /** Of the event, as canonical JSON. */
+  /** Evidence of the claim event, as canonical JSON. */
   readonly evidence: string
 }
 
 /** The result of an accepted claim. */
 export interface ClaimOutcome {
-  /** Time of the first of the fid's claims that stood. */
+  /** Time of the earliest of the FID's claims that stood when this one was accepted. */
   readonly claimedAt: Date
   readonly verifiedAddresses: string[]
   readonly agentStatus: string
@@ -44,7 +44,7 @@ select pg_logical_emit_message(true, 'agent-directory', '') where current_settin
   })
 }
 
-/** Makes writers of what becomes of a FID's claims wait for each other until the transaction ends. */
+/** Serializes writers of a FID's claims and their events until the transaction ends. */
 export async function lockClaims(db: Queryable, fid: number): Promise<void> {
   await db.query({
     name: 'lock-claims',

@@ -3,7 +3,7 @@ import { mostAgentsOfSite } from './edges.ts'
 
 // Which agents' edges must be derived again: events are turned into agents that are due, and those are derived.
 
-/** Asks for a look at agents, in the index or just gone from it. */
+/** Queues agents, in the index or just gone from it, for a check of their edges. */
 export async function noteEdgeEvents(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
     name: 'note-edges',
@@ -133,7 +133,7 @@ export async function dueEdges(db: Queryable, limit: number): Promise<number[]> 
   return rows.map(({ fid }) => fid)
 }
 
-/** Agents that wait to be looked at or derived; each kind counted up to a thousand. For the operator's eyes. */
+/** Number of agents that wait to be checked or derived, each kind counted up to a thousand; for the operator. */
 export async function countDueEdges(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ waiting: number }>({
     name: 'count-edges',

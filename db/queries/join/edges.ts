@@ -3,8 +3,8 @@ import type { Queryable } from '../../pool.ts'
 import { shownRecords } from '../sql/shown-holdings.ts'
 
 /**
- * Makes the deriving of edges the work of one transaction at a time. Its statements look rows up by key, and are kept from
- * reading whole tables as those of the join are (`lockJoin`).
+ * Lets only one transaction at a time derive edges. Also sets planner options so that its statements look rows up by
+ * key instead of reading whole tables, as `lockJoin` does.
  */
 export async function lockEdges(db: Queryable): Promise<void> {
   await db.query({
@@ -33,7 +33,7 @@ export async function lockFollows(db: Queryable, fids: readonly number[]): Promi
   }))
 }
 
-/** Brings the FIDs that one follows to these. Unchanged: nothing is written. */
+/** Replaces the stored list of FIDs that an account follows. Nothing is written when it is unchanged. */
 export async function storeFollows(db: Queryable, { fid, follows }: StoredFollows): Promise<void> {
   await db.query({
     name: 'store-follows',

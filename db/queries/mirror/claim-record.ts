@@ -1,11 +1,11 @@
 import type { Queryable } from '../../pool.ts'
 
-/** The accounts that ever said something about a claim of theirs. */
+/** SQL: FIDs that ever made a claim, acted on one, or unlisted themselves. */
 const spoken = 'select fid from claim union select fid from claim_action union select fid from unlisted'
 
 /**
- * What no chain and no hub can give back once it is lost: claims, what became of them, what owners said about them, and
- * the messages and keys behind them as they were when they counted. In the order in which they can be written.
+ * Tables of data that cannot be re-derived from chains or hubs: claims and their events, owners' actions, and the
+ * messages and keys behind them as they were when they counted. In the order in which they can be written.
  */
 const tables = {
   claim: { key: 'fid, method, nonce' },
@@ -19,7 +19,7 @@ const tables = {
 export type RecordTable = keyof typeof tables
 export const recordTables = Object.keys(tables) as RecordTable[]
 
-/** Rows that are read, or written, at a time. */
+/** Rows read or written at a time. */
 export const recordPage = 500
 
 /**
@@ -39,7 +39,7 @@ export async function* readRecord(db: Queryable, table: RecordTable): AsyncGener
   await db.query('close record')
 }
 
-/** Nobody else writes to the record until the transaction ends. Returns the tables that have rows. */
+/** Prevents others from writing to the record until the transaction ends. Returns the tables that have rows. */
 export async function holdRecord(db: Queryable): Promise<RecordTable[]> {
   await db.query(`lock table ${recordTables.join(', ')} in share row exclusive mode`)
   const filled: RecordTable[] = []

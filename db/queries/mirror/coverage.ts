@@ -28,7 +28,7 @@ interface Backfill {
   readonly missing_to: number | null
 }
 
-/** Blocks whose settlements somebody indexes. */
+/** A range of blocks whose settlements are indexed, loaded, being loaded, or archived. */
 interface CoveredRange {
   readonly from_block: number
   /** Inclusive. */
@@ -40,9 +40,9 @@ interface CoveredRange {
 
 interface Gap {
   readonly from_block: number
-  /** Null: without an end. */
+  /** Last block, inclusive; null: the gap is open-ended. */
   readonly to_block: number | null
-  /** What closes it. */
+  /** Command that closes the gap. */
   readonly command: string
 }
 
@@ -197,7 +197,7 @@ select chain, indexed_block, ${isoTime('indexed_at')} as indexed_at, finalized_b
   return rows
 }
 
-/** There are as many as an operator has asked for. */
+/** All backfills, without a limit: there are only those that an operator asked for. */
 async function readBackfills(db: Queryable): Promise<Backfill[]> {
   const { rows } = await db.query<Backfill>({
     name: 'covered-backfills',

@@ -1,12 +1,12 @@
 import type { Queryable } from '../../pool.ts'
 
-/** Something that became of an agent; never altered. */
+/** An event in the life of an agent; immutable. */
 export interface DirectoryEvent {
   readonly seq: number
   readonly at: Date
   readonly fid: number
   readonly kind: 'listed' | 'delisted' | 'claimed' | 'unclaimed' | 'status'
-  /** As they were then. */
+  /** Handle at the time of the event, as is the status; null: it had none. */
   readonly handle: string | null
   readonly status: string
 }

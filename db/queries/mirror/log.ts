@@ -4,9 +4,9 @@ import type { Installation } from '../sql/installation.ts'
 import { isoTime, members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 
-/** Where the log of a database stands. */
+/** Newest position of a database's log. */
 interface LogHead {
-  /** UUID: in another database, and after a failover or a restore, numbers are given to other changes. */
+  /** UUID of the numbering: another database, a failover or a restore begins a new epoch. */
   readonly epoch: string
   /** Number of the newest line; 0 before the first. */
   readonly head: number
@@ -21,11 +21,11 @@ interface LogEntry {
 }
 
 interface LogOptions {
-  /** Lines have higher numbers. */
+  /** Cursor: only lines with higher numbers are returned. */
   readonly since: number
-  /** Lines at most. */
+  /** Greatest number of lines. */
   readonly limit: number
-  /** No further profile is read once the lines have so many bytes. */
+  /** Bytes of lines after which no further profile is read. */
   readonly maxBytes: number
   /** Names of the profile's fields; absent: all. */
   readonly fields?: readonly string[]
@@ -36,13 +36,13 @@ interface LogOptions {
 interface LogPage {
   /** One JSON object a line, in the order of the numbers. */
   readonly lines: string
-  /** The number that a reader goes on behind. `since` itself: it has everything. */
+  /** Cursor of the next page; equal to `since`: the reader has everything. */
   readonly reached: number
 }
 
-/** Profiles of one statement, which bounds what it holds in memory. */
+/** Profiles per statement, which bounds its memory. */
 const profilesAtOnce = 50
-/** Numbers looked at in one statement; most of them are followed by newer ones of the same agents when many change often. */
+/** Log numbers examined per statement; when agents change often, newer lines supersede most of them. */
 const entriesAtOnce = 10_000
 
 /**

@@ -1,13 +1,13 @@
 import type { Queryable } from '../../pool.ts'
 import { type ChainStart, startsAt } from '../read/settlement-starts.ts'
 
-/** The facts of a chain of one UTC day, all of them final. */
+/** The facts of a chain on one UTC day, all of them final. */
 export interface FactDay {
   readonly chain: string
   /** `2026-11-21` */
   readonly day: string
   readonly rows: number
-  /** Another one when rows have changed although there are as many. */
+  /** Fingerprint that changes when rows change, even if their number does not. */
   readonly state: string
 }
 
@@ -20,15 +20,15 @@ export interface BlockRange {
 type Day = Pick<FactDay, 'chain' | 'day'>
 
 interface FactSet {
-  /** Days that are over and have rows, by chain and day. */
+  /** Finished days that have rows, by chain and day. */
   readonly days: (db: Queryable) => Promise<FactDay[]>
-  /** Blocks of the rows of each day, in the days' order; undefined: some of them are not counted yet. */
+  /** Block range of each day's rows, in the days' order; undefined: the day is not fully rolled up yet. */
   readonly ranges: (db: Queryable, days: readonly Day[]) => Promise<(BlockRange | undefined)[]>
-  /** Column of a certificate that counts such rows. */
+  /** Column of an audit certificate that counts corrected rows of this kind. */
   readonly mended: 'changed' | 'events'
 }
 
-/** How long after its end a day is taken to be final where nothing later says so. */
+/** Time after the end of a day from which it counts as final even without later rows. */
 const finalAfter = `interval '6 hours'`
 const dayText = (time: string) => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD')`
 
@@ -38,14 +38,14 @@ export const factSets = {
   feedback: { days: feedbackDays, ranges: feedbackRanges, mended: 'events' },
 } as const satisfies Record<string, FactSet>
 
-/** Up to when nothing final of a chain is missing: an hour that has settlements is rolled up, or enough time has gone by. */
+/** SQL: time up to which a chain's final rows are complete: a later hour is rolled up, or `finalAfter` has passed. */
 const reached = `
   select chain, greatest(max(hour), (select indexed_at - ${finalAfter} from chain_state s where s.chain = t.chain)) as at
     from settlement_hour_total t
    where n > 0
    group by chain`
 
-/** A day of a chain's settlements that ends by then is over; null: none is. */
+/** Time up to which a chain's settlements are complete: days that end by then are finished. Null: none. */
 export async function settlementsReached(db: Queryable, chain: string): Promise<Date | null> {
   const { rows } = await db.query<{ at: Date }>({
     name: 'settlements-reached',

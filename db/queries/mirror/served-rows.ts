@@ -5,29 +5,29 @@ import type { BlockRange } from './served-days.ts'
 
 /** A column of served files. */
 export interface ServedColumn extends ExportColumn {
-  /** Its text is 0x and the digits of bytes, and the bytes are what is sent. */
+  /** Whether raw bytes are sent for its text of `0x` and hex digits. */
   readonly isHex?: boolean
 }
 
 /** A view of the schema `directory`, to be read. */
 interface ServedView {
-  /** What stands behind `from`. */
+  /** SQL after `from`. */
   readonly from: string
   readonly columns: readonly ServedColumn[]
 }
 
-/** Rows of a view, and the order they are written in; names are the caller's own. */
+/** Rows of a view to write, in an order. Names go into the SQL as they are, so they must not come from users. */
 export interface ServedRows {
   readonly view: ServedView
-  /** Columns between commas. */
+  /** Columns to sort by, separated by commas. */
   readonly order: string
-  /** Of one chain and these blocks alone, final ones. Absent: all. */
+  /** Restricts the rows to a chain and a range of final blocks. Absent: all. */
   readonly of?: BlockRange & { readonly chain: string }
-  /** Of these agents alone, the first left out. Absent: of all. */
+  /** Restricts the rows to FIDs above `after` up to `through`. Absent: all. */
   readonly fids?: { readonly after: number; readonly through: number }
 }
 
-/** How a column is sent, and so what its bytes are; `micros`: dollars as whole millionths, in 64 bits. */
+/** Binary form in which a column is sent; `micros`: dollars as whole millionths, in 64 bits. */
 export type ServedForm = 'text' | 'hex' | 'texts' | 'boolean' | 'integer' | 'bigint' | 'micros' | 'time'
 
 /** How Postgres writes a column of digits in the definition of a view. */
@@ -54,7 +54,7 @@ export async function servedView(db: Queryable, name: string, columns: readonly 
   }
 }
 
-/** Numbers that 64 bits do not hold for sure are sent as their digits. */
+/** The form of a column. Numbers that may exceed 64 bits are sent as text. */
 export function servedForm({ name, type, isHex }: ServedColumn): ServedForm {
   if (isHex) return 'hex'
   switch (type) {
@@ -73,7 +73,7 @@ export function servedForm({ name, type, isHex }: ServedColumn): ServedForm {
   }
 }
 
-/** A COPY of the rows in binary form, each column as its form says. COPY takes no parameters. */
+/** SQL of a binary COPY of the rows, each column in its form. COPY takes no parameters. */
 export function copyServed({ view: { from, columns }, order, of, fids }: ServedRows): string {
   const ofBlocks =
     of &&

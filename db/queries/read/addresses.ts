@@ -10,7 +10,7 @@ interface AddressRow {
   /** proven, signed or stated; null: its message was not seen yet. */
   readonly verdict: string | null
   readonly checks: { readonly envelope: string; readonly claim: string; readonly key: string } | null
-  /** When the chains were asked. */
+  /** Time at which its key or contract wallet was checked on the chains; null: never. */
   readonly checked_at: string | null
   readonly first_seen_at: string | null
   readonly message_hash: string | null
@@ -21,7 +21,7 @@ interface AddressRow {
   readonly key_source: string | null
   readonly before_custody: boolean
   readonly disputed: boolean
-  /** What other hubs say of its message. */
+  /** Whether other hubs have its message, by host. */
   readonly witnesses: readonly { readonly hub: string; readonly has: boolean; readonly checked_at: string }[]
 }
 

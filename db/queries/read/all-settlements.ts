@@ -7,9 +7,9 @@ import { isListed } from '../sql/selectors.ts'
 import { bytesOf, type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
 import { settlementStarts } from './settlement-starts.ts'
 
-/** Null: no filter. */
+/** Filters of the list of all settlements; null: the filter is not set. */
 interface AllSettlementsFilter extends SettlementFilter {
-  /** Paid to an address that the agent verifies now; digits. */
+  /** FID, as digits: only settlements to addresses that this agent verifies now. */
   readonly fid: string | null
   readonly recipient: string | null
   readonly tx_hash: string | null
@@ -20,20 +20,20 @@ interface AllSettlementsPage {
   readonly settlementOverloads: 'spec' | 'all'
   readonly filter: AllSettlementsFilter
   readonly order: 'asc' | 'desc'
-  /** Microseconds since 1970, chain, block and log index of the row that the page begins behind. */
+  /** Cursor: time (microseconds since 1970), chain, block and log index of the last row before the page. */
   readonly after: readonly string[] | undefined
-  /** Settlements of a recipient that are looked at. For tests. */
+  /** Settlements of a recipient that one page may examine; set by tests only. */
   readonly mostExamined?: number
 }
 
-/** Settlements of a chain that are looked at for one page; it ends where as many of them did not fill it. */
+/** Settlements of a chain that one page may examine; a page that is not full by then ends early. */
 const mostExamined = 10_000
 
 interface Rows {
   readonly rows: string
   readonly count: number
   readonly next: string[] | null
-  /** Since when all rows are there; null: none was archived. */
+  /** Time from which on all rows are stored; null: none was archived. */
   readonly availableSince: string | null
 }
 
@@ -180,7 +180,7 @@ const anyBlock = { low: 0, high: 2_147_483_647 }
 const chainsOf = ({ chain }: SettlementFilter): ChainName[] =>
   settlementChains().filter((name) => chain === null || chain.includes(name))
 
-/** Blocks of each chain that the filter's times, and the place the page begins behind, leave. */
+/** Bounds on each chain's blocks that follow from the filter's times and the page's cursor. */
 async function blockBounds(db: Queryable, { filter, order, after }: AllSettlementsPage) {
   const names = chainsOf(filter)
   const place = after && new Date(Math.floor(Number(after[0]) / 1_000)).toISOString()

@@ -10,15 +10,15 @@ interface BulkOptions {
 }
 
 interface ClaimedAgents {
-  /** Agents in `agents`. */
+  /** Number of agents in `agents`. */
   readonly count: number
-  /** Claimed agents there are. */
+  /** Number of all claimed agents. */
   readonly total: number
   /** JSON array of profiles, ordered by fid. */
   readonly agents: string
 }
 
-/** What a mirror of profiles does without. */
+/** Profile fields that the bulk document leaves out. */
 const withheld = ['oli_tags', 'agent_edges', 'agent_identities']
 
 /**

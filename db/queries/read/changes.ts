@@ -55,7 +55,7 @@ delete from agent_change
   return rowCount ?? 0
 }
 
-/** Hash of the newest event of the fid's claims. */
+/** SQL: SHA-256, in hex, of the newest claim event of `c.fid`; null: it has none. */
 const claimSha256 = `(select encode(e.sha256, 'hex') from claim_event e where e.fid = c.fid order by e.seq desc limit 1)`
 
 const page = `

@@ -81,7 +81,7 @@ function told(url: string, condition: string): string {
              from verification_witness w where w.fid = c.fid and w.url = ${url} and ${condition})`
 }
 
-/** All that became of a FID's claims, oldest first. */
+/** All events of a FID's claims, oldest first. */
 export async function claimHistory(db: Queryable, fid: number): Promise<SealedClaimEvent[]> {
   const { rows } = await db.query<SealedClaimEvent>({
     name: 'claim-history',

@@ -8,8 +8,8 @@ import type { Queryable } from '../../pool.ts'
 import { claimHistory, provableClaims } from './claim-proof.ts'
 
 /**
- * What is public at `now` of the proofs of FIDs, one for each that has any: of the newest claim that stands, else of the
- * newest. A proof that anybody could send elsewhere while its time is taken is shown to nobody.
+ * The proofs of FIDs that are public at `now`, at most one per FID: of the newest standing claim, else of the newest
+ * claim. A proof whose signed time other services might still accept is withheld, so that nobody can reuse it there.
  */
 export async function claimProofs(
   db: Queryable,

@@ -3,10 +3,10 @@ import { namesOf } from '../../../sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
 
-/** When a source was asked about a subject, and when it will be; null: never. */
+/** When a source was last read for a subject, and when it is due; null: never. */
 interface SourceFact {
   readonly source: string
-  /** The fid or the address, or the part of the network that is read for all of them. */
+  /** The FID or address; or the shard, for sources that are read for everybody at once. */
   readonly subject: string
   readonly last_attempt_at: string | null
   readonly last_success_at: string | null
@@ -26,7 +26,7 @@ export interface VerificationFact {
   readonly fid: number
   readonly address: string
   readonly verified_at: string
-  /** Null: it is live. */
+  /** When the verification ended; null: it is live. */
   readonly ended_at: string | null
   /** Registrations the address owns now, and the labels of their chains. */
   readonly tokens: number
@@ -36,7 +36,7 @@ export interface VerificationFact {
 }
 
 export interface FidFacts {
-  /** Null: not in the index. */
+  /** Claim status of the agent; null: it is not in the index. */
   readonly agent_status: string | null
   readonly claim_method: string | null
   readonly claimed_at: string | null
@@ -44,7 +44,7 @@ export interface FidFacts {
   readonly verifications: readonly VerificationFact[]
   readonly sources: SourceFact[]
   readonly chains: readonly ChainFact[]
-  /** Something happened that the entry does not show yet. */
+  /** Whether an event waits that the agent's entry does not reflect yet. */
   readonly is_queued: boolean
 }
 
@@ -54,13 +54,13 @@ export interface AddressFacts {
   readonly token_chains: readonly string[]
   readonly former_tokens: number
   readonly verifications: readonly (VerificationFact & { readonly agent_status: string | null })[]
-  /** The agent the address leads to; null: none. */
+  /** FID of the agent that the address leads to; null: none. */
   readonly fid: number | null
   readonly sources: SourceFact[]
   readonly chains: readonly ChainFact[]
 }
 
-/** Sources that follow the whole network, and so everybody. */
+/** Names of the sources that are read by shard, for everybody at once. */
 const ofShards = textList(namesOf(({ subject }) => subject === 'shard'))
 
 const sources = (subject: string) => `(
@@ -96,7 +96,7 @@ const verification = `
 'verified_at', ${isoTime('v.verified_at')}, 'ended_at', ${isoTime('v.ended_at')},
 'tokens', ${registrations('v.address')}, 'chains', ${registrationChains('v.address')}, 'former_tokens', ${formerRegistrations('v.address')}`
 
-/** What is known that decides about a fid. Undefined: its owner has taken it out of the directory. */
+/** The stored facts that decide whether a FID is an agent. Undefined: its owner has taken it out of the directory. */
 export async function fidFacts(db: Queryable, fid: number): Promise<FidFacts | undefined> {
   const { rows } = await db.query<{ facts: FidFacts }>({
     name: 'fid-facts',
@@ -122,7 +122,7 @@ select json_build_object(
 ) as facts
 where not exists (select from unlisted where fid = $1::bigint)`
 
-/** What is known that decides about an address, lowercase hex. Accounts that left the directory are not named. */
+/** The stored facts about an address, lowercase hex. Accounts that left the directory are not named. */
 export async function addressFacts(db: Queryable, address: string): Promise<AddressFacts> {
   const { rows } = await db.query<{ facts: AddressFacts }>({
     name: 'address-facts',

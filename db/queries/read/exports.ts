@@ -2,9 +2,9 @@ import type pg from 'pg'
 import type { Queryable } from '../../pool.ts'
 import type { ChainStart } from './settlement-starts.ts'
 
-/** A view of the schema `directory` that is exported: the key its rows go by, and what `chain` and `since` ask of it. */
+/** A view of the schema `directory` that can be exported: its sort key, and how `chain` and `since` filter it. */
 interface ExportedView {
-  /** Columns of a unique index, in its order: pages begin behind a key. */
+  /** Columns of a unique index, in its order, for keyset pagination. */
   readonly key: readonly [string, ...string[]]
   /** Condition on a chain's name; undefined: its rows belong to no chain. */
   readonly ofChain?: (parameter: string) => string
@@ -44,9 +44,9 @@ export interface ExportColumn {
 /** Texts of a row's columns: digits as the database has them, t or f, ISO times with microseconds, arrays as JSON. */
 export type ExportRow = (string | null)[]
 
-/** Where the settlements of a chain begin in the database. */
+/** First block of a chain whose settlements are read from the database, and how archived ones before it are read. */
 export interface ExportStart extends ChainStart {
-  /** Older ones, in files: at most `limit` behind the key `after`, and from the second page on behind the one before. */
+  /** Next page of archived settlements, at most `limit`: the first one behind the key `after`; later ones continue. */
   readonly archived?: (after: readonly string[] | undefined, limit: number) => Promise<ExportRow[]>
 }
 
@@ -55,22 +55,22 @@ export interface ExportFilter {
   readonly chain: string | undefined
   /** ISO time; rows of this time are included. */
   readonly since: string | undefined
-  /** Of settlements, which are read chain after chain: where those of each begin, so that older ones are not read. */
+  /** For settlements, which are read chain by chain: where each chain begins, so that older rows are not read. */
   readonly starts?: readonly ExportStart[]
 }
 
-/** From here on the transaction reads one state of the database; to be its first statement. */
+/** Makes the transaction read one snapshot, read only; must be its first statement. */
 export async function beginSnapshot(db: Queryable): Promise<void> {
   await db.query('set transaction isolation level repeatable read, read only')
 }
 
-/** When the transaction's state was taken: ISO time with microseconds. */
+/** Time of the transaction's snapshot: ISO with microseconds. */
 export async function snapshotTime(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ at: string }>(`select ${isoMicroseconds('now()')} as at`)
   return (rows[0] as { at: string }).at
 }
 
-/** Whether this transaction may write to the folder: until it ends, no other one may. */
+/** Tries to lock a folder for writing until the transaction ends. False: another process has it. */
 export async function tryLockExport(db: Queryable, folder: string): Promise<boolean> {
   const { rows } = await db.query<{ locked: boolean }>(
     `select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked`,
@@ -79,7 +79,7 @@ export async function tryLockExport(db: Queryable, folder: string): Promise<bool
   return rows[0]?.locked === true
 }
 
-/** The next rows in the order of the key, at most `limit`, behind the key `after`. Fewer than `limit`: the last ones. */
+/** The next page of rows behind the key `after`, at most `limit`, in key order. Fewer than `limit`: the last page. */
 export async function exportPage(
   db: Queryable,
   filter: ExportFilter,

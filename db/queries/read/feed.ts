@@ -13,11 +13,11 @@ export interface FeedAgent {
   readonly claim_method: string | null
   readonly agent_status: string
   readonly listed_at: Date
-  /** When anything that is shown changed last; never before `listed_at`. */
+  /** Time of the last change to anything shown; never before `listed_at`. */
   readonly changed_at: Date
 }
 
-/** Which agents; null: no filter. */
+/** Filters of the feed; null: the filter is not set. */
 export interface FeedFilter {
   /** Any of these; an empty list matches nothing. */
   readonly chain: readonly ChainName[] | null

@@ -67,7 +67,7 @@ select (select coalesce(json_agg(${object} order by found.place), '[]') from fou
  where ${everyParameter}`
 
 interface ProfileBatch {
-  /** JSON array of profiles, as asked, each once. */
+  /** JSON array of profiles in the order of the request, each agent once. */
   readonly agents: string
   readonly count: number
   /** JSON array of the fids and addresses that lead to no agent. */
@@ -89,7 +89,7 @@ export async function agentProfiles(
   return rows[0] ?? { agents: '[]', count: 0, notFound: '[]' }
 }
 
-/** How an agent stands in the directory. */
+/** Status of an agent in the directory. */
 export interface Standing {
   readonly claimed: boolean
   readonly agent_status: 'active' | 'historical' | 'claimed-only'

@@ -11,7 +11,7 @@ export async function chainLags(db: Queryable): Promise<{ chain: string; lag_sec
   return rows
 }
 
-/** Returns when the database answers and has this program's tables. */
+/** Resolves when the database answers and has this program's tables; throws otherwise. */
 export async function ping(db: Queryable): Promise<void> {
   await db.query({ name: 'ping', text: 'select 1 from agent limit 1' })
 }

@@ -12,7 +12,7 @@ interface RegistrationPage {
   /** Null: all. */
   readonly chain: readonly ChainName[] | null
   readonly limit: number
-  /** Values of the order that the page begins behind; undefined: the first page. */
+  /** Cursor: sort values of the last row before the page; undefined: the first page. */
   readonly after: readonly string[] | undefined
   readonly installation: Installation
 }

@@ -1,13 +1,13 @@
 import type { Queryable } from '../../pool.ts'
 
-/** Where a chain's settlements of a time and later begin. */
+/** Block of a chain from which on all settlements are of a given time or later. */
 export interface ChainStart {
   readonly chain: string
   /** The first block whose settlements are of that time or later. */
   readonly block: number
 }
 
-/** A chain, and a time as ISO text. */
+/** A chain, and the ISO time whose block is searched for. */
 interface Border {
   readonly chain: string
   readonly since: string

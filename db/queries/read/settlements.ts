@@ -10,9 +10,9 @@ interface SettlementPage {
   readonly settlementOverloads: 'spec' | 'all'
   readonly filter: SettlementFilter
   readonly order: 'asc' | 'desc'
-  /** Microseconds since 1970, chain, block and log index of the row that the page begins behind. */
+  /** Cursor: time (microseconds since 1970), chain, block and log index of the last row before the page. */
   readonly after: readonly string[] | undefined
-  /** Settlements of an address that are looked at. For tests. */
+  /** Settlements of an address that one page may examine; set by tests only. */
   readonly mostExamined?: number
 }
 
@@ -69,7 +69,7 @@ interface Page {
   readonly count: number
   readonly next: string[] | null
   readonly isCut: boolean
-  /** Since when all rows are there; null: none was archived. */
+  /** Time from which on all rows are stored; null: none was archived. */
   readonly availableSince: string | null
 }
 

@@ -138,7 +138,10 @@ select fid, paid.last_7d as "last7d", paid.last_30d as "last30d", paid.ever, sum
  order by fid`
 }
 
-/** Stores counts for sorting and for the first of rankings. Unchanged: nothing is written. Returns how many agents have others now. */
+/**
+ * Stores counts on the agents' rows, for sorting and for candidates of rankings. Writes only rows that change and
+ * returns their number.
+ */
 export async function storeSettlementCounts(db: Queryable, counts: readonly SettlementCounts[]): Promise<number> {
   const { rowCount } = await db.query({
     name: 'store-settlement-counts',

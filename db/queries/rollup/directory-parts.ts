@@ -1,19 +1,19 @@
 /** One sum over the whole directory, kept in parts: migration 1620. */
 interface Sums {
   readonly table: string
-  /** Kind of its marks. */
+  /** Kind under which changed parts are marked as dirty. */
   readonly kind: string
   readonly key: readonly string[]
   readonly columns: readonly string[]
-  /** A relation with the key of every part. */
+  /** SQL relation with the keys of all parts. */
   readonly parts: string
-  /** A statement with the columns of the part `p`, counted from its rows. */
+  /** SQL query that counts the columns of one part `p` from its rows. */
   readonly count: string
-  /** A statement with the key and the columns of all parts that have a row: where many are to be counted. */
+  /** SQL query for the key and columns of all parts with rows, used when many parts are to be counted. */
   readonly countAll: string
 }
 
-/** Parts up to which each is counted by its range; of more, all rows are read, which is sooner. */
+/** Dirty parts up to which each is counted by its key range; with more, reading all rows is faster. */
 const fewParts = 64
 
 const largestFid = 9_223_372_036_854_775_807n // of a bigint column
@@ -98,7 +98,7 @@ const sameKey = ({ key }: Sums, one: string, other: string) =>
 const isMoved = (sums: Sums, row: string) =>
   `exists (select from moved m where m.kind = '${sums.kind}' and ${sameKey(sums, 'm', row)})`
 
-/** For `with`: the parts that are to be counted, of each of the sums. */
+/** Common table expressions with the dirty parts of each of the sums. */
 export const dirtyParts = [
   'moved as materialized (select distinct kind, chain, part from directory_moved)',
   ...Object.values(directorySums).map(
@@ -110,11 +110,11 @@ ${sums.table}_dirty as materialized (
   ),
 ].join(',')
 
-/** A statement with the key and the columns of the other parts, as they are kept; `dirtyParts` stands before. */
+/** SQL query for the stored key and columns of the parts that are not dirty. Needs `dirtyParts` before it. */
 export const keptParts = (sums: Sums): string =>
   `select ${[...sums.key, ...sums.columns].join(', ')} from ${sums.table} s where not ${isMoved(sums, 's')}`
 
-/** A statement with the key and the columns of the parts that are to be counted; `dirtyParts` stands before. */
+/** SQL query that counts the dirty parts: key and columns. Needs `dirtyParts` before it. */
 export function countedParts(sums: Sums): string {
   const { table, key, columns, count, countAll } = sums
   const keys = key.map((name) => `p.${name}`)

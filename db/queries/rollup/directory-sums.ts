@@ -3,9 +3,9 @@ import type { Queryable } from '../../pool.ts'
 import { countedParts, directorySums, dirtyParts } from './directory-parts.ts'
 
 /**
- * Stores the sums of the parts of the directory that have moved or have none, in a transaction of the caller's. One
- * statement, which takes away no other marks than those of changes it has seen. Who finds another at it leaves it to them:
- * neither would see what the other has done.
+ * Recounts and stores the parts of the directory's sums that are dirty or missing, in the caller's transaction. It is
+ * one statement, so that it removes only the marks of changes it has seen. When another process is doing it, this one
+ * skips it: neither would see the other's work.
  */
 export async function storeDirectorySums(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ locked: boolean }>({

@@ -7,18 +7,18 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** Tables that a process adds to when it moves the mark; the database refuses processes that know of fewer. */
+/** Tables that this version writes when it moves the roll-up's cursor; the database refuses versions that lack one. */
 const sums = 'hours, totals, payers, senders'
 
 /**
- * The first block of a chain that is not rolled up. The row stays locked until the transaction ends: whoever writes
- * the chain's hours, totals, payers and senders holds it.
+ * Locks a chain's roll-up until the transaction ends and returns its cursor, the first block that is not rolled up.
+ * Every writer of the chain's hours, totals, payers and senders takes this lock.
  */
 export async function lockRollup(db: Queryable, chain: string): Promise<number> {
   return (await lockMark(db, chain)) ?? (await beginRollup(db, chain))
 }
 
-/** A chain that was added since the database was migrated has no mark yet. */
+/** Inserts the roll-up's cursor of a chain that was added since the last migration. Returns the cursor, a block. */
 async function beginRollup(db: Queryable, chain: string): Promise<number> {
   const text = 'insert into settlement_rollup (chain, next_block) values ($1, 0) on conflict do nothing'
   await db.query({ name: 'begin-rollup', text, values: [chain] })
@@ -71,8 +71,8 @@ select id, "fromBlock", "toBlock"
 }
 
 /**
- * Last block of a range up to which there are about `limit` settlements, and as many other payments, at most; at least its
- * first.
+ * Last block such that the range up to it has at most about `limit` settlements and `limit` other payments; at least
+ * the range's first block.
  */
 export async function boundRange(
   db: Queryable,
@@ -167,7 +167,9 @@ insert into settlement_rollup_backfill (backfill_id, next_block) values ($1, $2)
   })
 }
 
-/** The chain is rolled up to below `block` at most, and so is every backfill of it. What is summed up has to follow. */
+/**
+ * Moves the roll-up's cursors of a chain and of its backfills back to `block` at most. The caller corrects the sums.
+ */
 export async function rewindRollup(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query({
     name: 'rewind-rollup',

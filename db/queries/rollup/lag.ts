@@ -1,8 +1,8 @@
 import type { Queryable } from '../../pool.ts'
 
 /**
- * How old the oldest settlement of each chain is that the roll-up has not reached, in seconds; 0 when it has reached all.
- * Blocks that a backfill has loaded below the roll-up's mark are not looked at: they are as old as they are.
+ * Age in seconds of each chain's oldest settlement that is not rolled up yet; 0 when all are. Blocks that a backfill
+ * has loaded below the roll-up's cursor do not count: their age says nothing of a delay.
  */
 export async function rollupLags(db: Queryable, now: Date): Promise<{ chain: string; seconds: number }[]> {
   const { rows } = await db.query<{ chain: string; seconds: number }>({

@@ -5,16 +5,16 @@ import { payersOf } from '../sql/payers.ts'
 import { busiestAgents, type CountedWindow } from '../sql/settlement-windows.ts'
 import { allowLargeSums } from './sums.ts'
 
-/** A count is made again when it is so old. */
+/** Age in milliseconds at which an agent's stored payer counts are refreshed. */
 const staleMs = 60_000
-/** A round begins no further count after so long. */
+/** Time budget of a round, in milliseconds, after which it begins no further count. */
 const roundMs = 30_000
 
 interface PayerOptions {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'
-  /** For tests. */
+  /** Settlements up to which payers are counted on request; set by tests only. */
   readonly mostCountedAtOnce?: number
 }
 
@@ -42,7 +42,7 @@ export async function refreshPayers(options: PayerOptions): Promise<number> {
 
 const windows: readonly CountedWindow[] = ['settlements_7d', 'settlements_30d', 'settlements_all']
 
-/** Agents to be counted, in that order. What is kept of others, not large or not shown any more, is deleted. */
+/** FIDs to count, never counted or stalest first. Deletes stored counts of agents no longer large or shown. */
 async function largeAgents(
   db: Queryable,
   { most, overloads, stale }: { most: number; overloads: boolean; stale: Date },

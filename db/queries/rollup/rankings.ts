@@ -5,7 +5,7 @@ import { isListed } from '../sql/selectors.ts'
 import { allowLargeSums } from './sums.ts'
 
 const { ranks: mostRanked, rankingDays: keptDays } = readingLimits
-/** Rows of forgotten days that one round deletes: those of a day go within some rounds. */
+/** Rows of expired days deleted per round; a day takes several rounds. */
 const forgottenPerRound = 20_000
 
 interface RankingOptions {
@@ -36,7 +36,7 @@ const windows = [...recent, 'ever'] as const
 type Window = (typeof windows)[number]
 const periods: Record<string, Window> = { '7d': 'last_7d', '30d': 'last_30d', all: 'ever' }
 
-/** What the agents of a ranking stand in the order of, before the FID. Those without the last are left out. */
+/** Sort columns of each measure, before the FID. Agents for which the last column is zero are left out. */
 const measures = {
   settlements: ['settlements', 'volume', 'volume', 'settlements'],
   volume: ['volume', 'settlements', 'settlements', 'settlements'],
@@ -227,7 +227,7 @@ select ${key.join(', ')}, ${values.map((name) => `ranked.${name}`).join(', ')}
 
 const dayOf = (time: string) => `(${time} at time zone 'UTC')::date`
 
-/** The first round of a day copies what it has made; a clock that goes back writes nothing of days that are over. */
+/** Copies the rankings on the first round of a UTC day. A clock that goes back does not change past days. */
 async function noteRound(db: Queryable, at: Date): Promise<void> {
   const { rowCount } = await db.query({
     name: 'note-ranking-round',

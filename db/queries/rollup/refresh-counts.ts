@@ -18,7 +18,7 @@ interface CountOptions {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'
-  /** How long to wait for the join at most; absent: as long as it takes. */
+  /** Lock timeout for the join's lock, in milliseconds; absent: none. */
   readonly lockWaitMs?: number
 }
 
@@ -26,12 +26,11 @@ interface CountOptions {
 const agentsPerPage = 1_000
 
 /**
- * Brings the counts of all addresses of agents, and with them the counters of the agents and the sums over the directory,
- * to what the settlements say.
- * Returns how many agents' counters moved.
+ * Recomputes from settlements the counts of all agents' addresses, then the agents' counters and the directory's sums.
+ * Returns how many agents' counters changed.
  */
 export async function refreshCounts({ pool, now, settlementOverloads }: CountOptions): Promise<number> {
-  // On its own: rows deleted and rows written would not be locked in one order.
+  // In a transaction of its own: together with the writes, rows would not be locked in one order.
   await forgetRecipients(pool)
   const counts = await inTransaction(pool, async (db) => {
     await allowLargeSums(db)
@@ -43,7 +42,7 @@ export async function refreshCounts({ pool, now, settlementOverloads }: CountOpt
   return store(pool, counts)
 }
 
-/** Brings the counts of some agents, a hundred at most, to what the settlements say. Returns how many moved. */
+/** Recomputes the counts of some agents, at most a hundred, from settlements. Returns how many changed. */
 export async function refreshCountsOf(fids: readonly number[], options: CountOptions): Promise<number> {
   if (fids.length === 0) return 0
   const { pool, now, settlementOverloads } = options
@@ -51,7 +50,7 @@ export async function refreshCountsOf(fids: readonly number[], options: CountOpt
   return store(pool, await movedCountsOf(pool, fids), options.lockWaitMs)
 }
 
-/** Under the join's lock: two transactions that write several agents must not do it in different orders. */
+/** Stores counts under the join's lock: writers of several agents could deadlock otherwise. */
 async function store(pool: pg.Pool, counts: readonly SettlementCounts[], lockWaitMs?: number): Promise<number> {
   let moved = 0
   for (let first = 0; first < counts.length; first += agentsPerPage) {

@@ -7,22 +7,22 @@ import { settlementSeries } from '../time/timeseries.ts'
 import { archivedUntil } from './archived-until.ts'
 import { allowLargeSums } from './sums.ts'
 
-/** A round begins no further count after so long. */
+/** Time budget of a round, in milliseconds, after which it begins no further count. */
 const roundMs = 30_000
-/** Points of more settlements are not counted: one of them would take a round of its own. */
+/** Settlements of a point above which its payers are never counted: it would take a round of its own. */
 const mostSettlements = 5_000_000
-/** Hours are short enough to be asked for a few at a time. */
+/** Intervals whose points are counted in advance. Hours are not: they are counted on request, a few at a time. */
 const lengths = intervals.filter((interval) => interval !== 'hour')
 
 interface SeriesOptions {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'
-  /** For tests. */
+  /** Settlements up to which payers are counted on request; set by tests only. */
   readonly payersUpTo?: number
 }
 
-/** One point of one series. */
+/** A point of a series whose payers have to be counted. */
 interface Due {
   readonly fid: number | null
   readonly chain: ChainName | null
@@ -32,8 +32,8 @@ interface Due {
 }
 
 /**
- * Counts the payers in points that are over, of everybody and of agents, whose series have too many settlements to be
- * counted for a request; those whose settlements are others by now are counted anew. Returns how many points were.
+ * Counts the payers of finished points in series with too many settlements to be counted on request: the overall series
+ * and those of agents. Points whose settlements have changed are counted again. Returns the number of points counted.
  */
 export async function refreshSeriesPayers(options: SeriesOptions): Promise<number> {
   const { pool, now, settlementOverloads, payersUpTo = readingLimits.payerSettlements } = options
@@ -53,7 +53,7 @@ export async function refreshSeriesPayers(options: SeriesOptions): Promise<numbe
   return counted
 }
 
-/** Whose settlements since the first block are so many; null: everybody's. What is kept of others is deleted. */
+/** FIDs with more than `most` settlements in all; null: the series of everybody. Deletes the counts of others. */
 async function largeSeries(db: Queryable, most: number): Promise<(number | null)[]> {
   const { rows } = await db.query<{ fid: number }>({
     name: 'large-series',
@@ -71,7 +71,7 @@ select fid::float8 as fid from large order by fid`,
   return rows.map(({ fid }) => (fid === 0 ? null : fid))
 }
 
-/** Points that are over and not counted as they are, the newest first. */
+/** Finished points without an up-to-date count, newest first. */
 async function duePoints(
   db: Queryable,
   { now, settlementOverloads, ...of }: Omit<Due, 'start' | 'end'> & SeriesNow,

@@ -5,7 +5,7 @@ import { isListed } from '../sql/selectors.ts'
 // Statements that keep the four tables settlements are summed up in: by recipient and hour, by recipient, by recipient
 // and payer, by recipient and sender of the transaction. $1 is the chain.
 
-/** Memory to sort in, until the transaction ends: what settlements are summed up by does not fit into the usual. */
+/** Raises `work_mem` until the transaction ends: the default is too small for sums over many settlements. */
 export async function allowLargeSums(db: Queryable): Promise<void> {
   await db.query({
     name: 'allow-large-sums',

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-/** The newest event of the claims of an account; those before it hang on it by their hashes. */
+/** The newest claim event of an account. By its hash it stands for the whole chain of events before it. */
 interface LastClaimEvent {
   readonly fid: number
   readonly seq: number
@@ -15,7 +15,7 @@ export async function lastClaimEvents(db: Queryable): Promise<LastClaimEvent[]> 
   return rows
 }
 
-/** The accounts of which the database lacks such an event, ascending. */
+/** FIDs whose given event is not in the database, ascending; empty: none was lost. */
 export async function fidsWithoutEvent(db: Queryable, events: readonly LastClaimEvent[]): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>({
     text: `
@@ -29,7 +29,7 @@ select e.fid
   return rows.map(({ fid }) => fid)
 }
 
-/** How many events of claims do not hang on the one before them, and claims have no event; 0 each. */
+/** `loose`: claim events that do not link to the one before; `unnoted`: claims without an event. Both must be 0. */
 export async function claimFaults(db: Queryable): Promise<{ readonly loose: number; readonly unnoted: number }> {
   const { rows } = await db.query<{ loose: number; unnoted: number }>({
     text: `
@@ -44,7 +44,9 @@ select (select count(*)
   return rows[0] as { loose: number; unnoted: number }
 }
 
-/** Agents whose newest line of the log does not say that they are there, and numbers that will be given out again; 0 each. */
+/**
+ * `agents`: those that the newest log line is wrong about; `numbers`: log numbers that would be reused. Both must be 0.
+ */
 export async function logFaults(db: Queryable): Promise<{ readonly agents: number; readonly numbers: number }> {
   const { rows } = await db.query<{ agents: number; numbers: number }>({
     text: `
@@ -92,8 +94,8 @@ interface CertifiedRange {
 }
 
 /**
- * Of what is loaded and audited, by chain and blocks. Audits of a chain that keeps the settlements of known recipients
- * alone are not among them: what belongs to their blocks grows with who is known.
+ * Certificates of backfills and audits, by chain and blocks. Audits of a chain that stores only settlements of known
+ * recipients are left out: the contents of their blocks grow as recipients become known.
  */
 export async function certifiedRanges(db: Queryable): Promise<CertifiedRange[]> {
   const { rows } = await db.query<CertifiedRange>({
@@ -114,7 +116,7 @@ select a.chain, 'audit', a.from_block, a.to_block, a.settlements, a.amount::text
   return rows
 }
 
-/** Gives the log another epoch: what is told from here on is not the same as what was told before under the old one. */
+/** Gives the log a new epoch, so that mirrors notice that its numbers no longer mean the same changes. */
 export async function renewEpoch(db: Queryable): Promise<void> {
   await db.query({
     text: `

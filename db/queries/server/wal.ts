@@ -1,15 +1,15 @@
 import type { Queryable } from '../../pool.ts'
 
-/** Timeout of the look at a server: one that takes longer is as good as away. */
+/** Timeout of the query for a server's position, in milliseconds; a slower server counts as unreachable. */
 const lookMs = 1_000
 
-/** Where a server's write-ahead log stands. */
+/** Position of a server in the write-ahead log. */
 interface WalPlace {
-  /** Of the data and all its standbys: another one is another database. */
+  /** System identifier, shared by a primary and all its standbys; another one is another database. */
   readonly system: string
-  /** Address and port, as the server knows them: which of several standbys answers. */
+  /** The server's own address and port, to tell several standbys behind one name apart. */
   readonly server: string
-  /** Bytes from the log's beginning: written to disk by a primary, replayed by a standby. */
+  /** WAL position in bytes: written to disk by a primary, replayed by a standby. */
   readonly place: number
 }
 

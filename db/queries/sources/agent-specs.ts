@@ -8,7 +8,7 @@ export interface StoredSpec {
   readonly kind: string
   readonly url: string
   readonly declared: boolean
-  /** Undefined: none was ever read there. */
+  /** Its content when last read; undefined: it was never read. */
   readonly content: Content | undefined
   readonly sha256: Buffer | null
   readonly version: { readonly etag: string | null; readonly lastModified: string | null } | undefined
@@ -92,7 +92,7 @@ select n.services, n.registrations, n."profileUrl",
   return row && { ...row, known: row.known.map(toDocument) }
 }
 
-/** Brings the stored documents of an agent to these. Unchanged: nothing is written. */
+/** Replaces the stored documents of an agent by these. Unchanged rows are not written. */
 export async function storeSpecs(db: Queryable, fid: number, documents: readonly StoredSpec[]): Promise<void> {
   await db.query({
     name: 'store-specs',
@@ -129,7 +129,7 @@ select fid, kind, url, ${columns} from given
   })
 }
 
-/** Stores the outcome of the last look at an agent's host. */
+/** Stores the outcome of the last check of an agent's host. */
 export async function noteSpecCheck(
   db: Queryable,
   { fid, status, now }: { fid: number; status: string; now: Date },
@@ -177,7 +177,7 @@ select '${sources.specs.name}', 'fid:' || fid, $2, 2 from noted order by fid
   })
 }
 
-/** Forgets everything about the documents of agents that left the index. */
+/** Deletes everything about the documents of agents that left the index. */
 export async function forgetSpecs(db: Queryable, fids: readonly number[]): Promise<void> {
   await forgetUptime(db, fids)
   await db.query({

@@ -67,7 +67,7 @@ export async function readCodehostProfile(db: Queryable, fid: number): Promise<S
   return rows[0]
 }
 
-/** Unchanged: nothing is written. */
+/** Stores the account that an agent names on a code host. Nothing is written when it is unchanged. */
 export async function storeCodehostProfile(
   db: Queryable,
   { fid, profile, now }: { fid: number; profile: StoredCodehostProfile; now: Date },
@@ -84,7 +84,7 @@ values ($1, $2, ${names.map((_, index) => `$${index + 3}`).join(', ')})
   })
 }
 
-/** The agent names no account that exists. */
+/** Deletes the stored account of an agent that names none that exists. */
 export async function forgetCodehostProfile(db: Queryable, fid: number): Promise<void> {
   await db.query({
     name: 'forget-codehost-profile',

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-/** Where a stream or sweep stands; undefined: it never began. */
+/** Cursor of a stream or sweep; undefined: it never began. */
 export async function readCursor(db: Queryable, source: string, shard: number): Promise<string | undefined> {
   const { rows } = await db.query<{ position: string }>({
     name: 'read-cursor',
@@ -15,12 +15,12 @@ interface CursorMove {
   readonly shard: number
   readonly from: string
   readonly to: string
-  /** Of a stream: up to when its events are applied; of a sweep: when it was through. Absent: as it was. */
+  /** Of a stream: time up to which events are applied; of a sweep: when it was completed. Absent: unchanged. */
   readonly reachedAt?: Date | undefined
   readonly now: Date
 }
 
-/** Moves a cursor on. False: it is elsewhere, so somebody else has applied this page, or the stream was restarted. */
+/** Advances a cursor. False: it is not at `from`, so another process applied this page or the stream was restarted. */
 export async function moveCursor(
   db: Queryable,
   { source, shard, from, to, reachedAt, now }: CursorMove,
@@ -34,7 +34,7 @@ export async function moveCursor(
   return rowCount === 1
 }
 
-/** Puts a cursor where it shall be, wherever it was. */
+/** Sets a cursor unconditionally. */
 export async function setCursor(
   db: Queryable,
   { source, shard, to, reachedAt, now }: Omit<CursorMove, 'from'>,
@@ -50,7 +50,7 @@ insert into source_cursor as c (source, shard, position, updated_at, reached_at)
   })
 }
 
-/** How long ago the streams and sweeps of a source were where they are; those that never were anywhere are left out. */
+/** Age of `reachedAt` of a source's streams or sweeps; those that have none are left out. */
 export async function reachedAges(
   db: Queryable,
   source: string,

@@ -8,8 +8,8 @@ interface NamedSender {
 }
 
 /**
- * Makes the senders that a source names these. One that another source named before keeps that name: `releaseSenders` takes
- * it away.
+ * Replaces the senders of a source by these. An account that another source named before keeps that name, until
+ * `releaseSenders` removes it.
  */
 export async function storeSenders(db: Queryable, source: string, senders: readonly NamedSender[]): Promise<void> {
   await db.query({
@@ -30,7 +30,7 @@ select address, name, $1 from given order by address
   })
 }
 
-/** Takes the names of accounts away that another source than this one gave them. */
+/** Removes the names that other sources gave to these accounts. */
 export async function releaseSenders(db: Queryable, source: string, addresses: readonly string[]): Promise<void> {
   await db.query({
     name: 'release-senders',
@@ -42,7 +42,7 @@ delete from facilitator_sender s
   })
 }
 
-/** What a facilitator says of itself. */
+/** The accounts that a facilitator's own API lists. */
 interface Signers {
   readonly name: string
   readonly host: string
@@ -50,7 +50,7 @@ interface Signers {
   readonly addresses: readonly string[]
 }
 
-/** Makes the accounts that a facilitator names these; who is believed is for `believeSigners`. */
+/** Replaces the stored accounts that a facilitator lists; `believeSigners` decides which of them count. */
 export async function storeSigners(db: Queryable, { name, host, addresses }: Signers): Promise<void> {
   await db.query({
     name: 'store-signers',

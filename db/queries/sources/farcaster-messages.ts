@@ -23,7 +23,7 @@ export interface StoredMessage {
  * new one was found to be worth more.
  */
 export async function storeMessages(db: Queryable, messages: readonly StoredMessage[], now: Date): Promise<void> {
-  const named = messages.filter(({ hash }) => hash.length > 0) // else there is nothing to keep it by
+  const named = messages.filter(({ hash }) => hash.length > 0) // the hash is the key
   if (named.length === 0) return
   const rows = named.map(({ hash, signer, address, ...row }) => ({
     ...row,
@@ -72,7 +72,7 @@ interface MessageToProve {
   readonly message: unknown
 }
 
-/** Messages of an account that are asked about at once; a FID has 25 verifications at most. */
+/** Messages of an account that are checked in one pass; a FID has at most 25 verifications. */
 const mostToProve = 100
 
 /**
@@ -103,7 +103,7 @@ export interface ProvedMessage {
   readonly verdict: string
   readonly claim: string
   readonly key: string
-  /** When and as what a contract wallet answered; null: it was not asked. */
+  /** Block and code at which a contract wallet answered; null: it was not asked. */
   readonly wallet: { readonly block: number; readonly blockHash: string; readonly codeSha256: string | null } | null
 }
 

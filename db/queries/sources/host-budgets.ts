@@ -4,18 +4,18 @@ interface Reservation {
   readonly host: string
   /** Requests wanted. */
   readonly count: number
-  /** From one request to the next, over all processes. */
+  /** Milliseconds between two requests to the host, over all processes. */
   readonly intervalMs: number
-  /** Requests in a UTC day; null: any number. */
+  /** Requests per UTC day; null: no limit. */
   readonly perDay: number | null
   /** For days and rests; the pace is the database's own clock. */
   readonly now: Date
 }
 
-/** Milliseconds until the first of the requests may go out, or until when none may and nothing is counted. */
+/** `inMs`: milliseconds until the first request may be sent; `until`: none may before, and none was counted. */
 type Reserved = { readonly inMs: number } | { readonly until: Date }
 
-/** Counts requests to a host and takes the next times at which it may be asked. */
+/** Reserves requests to a host: counts them and takes the next free slots. */
 export async function reserveRequests(
   db: Queryable,
   { host, count, intervalMs, perDay, now }: Reservation,
@@ -43,7 +43,7 @@ select (select extract(epoch from next_at - taken_time - clock_timestamp())::flo
   return inMs === null ? { until: until ?? now } : { inMs: Math.max(0, inMs) }
 }
 
-/** Remembers how long a host wants no requests. */
+/** Stores until when a host wants no requests. */
 export async function restHost(
   db: Queryable,
   { host, until, now }: { host: string; until: Date; now: Date },

@@ -1,14 +1,14 @@
 import type { Queryable } from '../../pool.ts'
 
 interface HubStanding {
-  /** Totals of the network when a hub was last believed; null: it did not tell. */
+  /** Total accounts of the network at the last check that the hub passed; null: it did not report them. */
   readonly accounts: number | null
   readonly messages: number | null
-  /** Why this hub is not believed; null: it is. */
+  /** Why this hub is not trusted; null: it is. */
   readonly doubt: string | null
 }
 
-/** Whether a hub is believed, and the totals it last told. Undefined: it was not checked yet. */
+/** Whether a hub is trusted, and the totals it last reported. Undefined: it was not checked yet. */
 export async function readHubStanding(db: Queryable, url: string): Promise<HubStanding | undefined> {
   const { rows } = await db.query<HubStanding>({
     name: 'read-hub-standing',
@@ -18,7 +18,7 @@ export async function readHubStanding(db: Queryable, url: string): Promise<HubSt
   return rows[0]
 }
 
-/** The totals of whichever hub was believed last; another hub of the same network has to know about as much. */
+/** Totals of the hub that was trusted last; another hub of the same network must report about as much. */
 export async function lastBelievedTotals(db: Queryable): Promise<Pick<HubStanding, 'accounts' | 'messages'>> {
   const { rows } = await db.query<Pick<HubStanding, 'accounts' | 'messages'>>({
     name: 'last-believed-totals',
@@ -71,7 +71,7 @@ select not exists (select from known)
   return rows[0]?.confirmed === true
 }
 
-/** Forgets that answers left these accounts empty. */
+/** Deletes the remembered empty answers about these accounts. */
 export async function forgetEmptied(db: Queryable, fids: readonly number[]): Promise<void> {
   if (fids.length === 0) return
   const text = 'delete from emptied_account where fid = any ($1::bigint[])'

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-/** Texts are clean and short enough. */
+/** An identity of an agent on another platform. Texts are cleaned and shortened already. */
 export interface StoredIdentity {
   readonly platform: string
   readonly identity: string
@@ -16,7 +16,7 @@ export interface StoredIdentity {
 const columns = 'display_name, address, url, avatar_url, description, sources, follower_count'
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
-/** Brings the identities of an agent to these. Unchanged: nothing is written. */
+/** Replaces the stored identities of an agent by these. Unchanged rows are not written. */
 export async function storeIdentities(
   db: Queryable,
   { fid, identities, now }: { fid: number; identities: readonly StoredIdentity[]; now: Date },

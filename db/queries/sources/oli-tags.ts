@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-/** Texts are clean and short enough. */
+/** A tag of an address. Texts are cleaned and shortened already. */
 export interface StoredTag {
   /** Lowercase hex. */
   readonly address: string
@@ -16,7 +16,7 @@ export interface StoredTag {
 
 const key = 'address, chain, slug, tag_type, attester'
 
-/** Brings the tags that a source gives an agent to these. Unchanged: nothing is written. */
+/** Replaces the tags that a source has for an agent by these. Unchanged rows are not written. */
 export async function storeTags(
   db: Queryable,
   { fid, source, tags, now }: { fid: number; source: 'blockscout' | 'oli'; tags: readonly StoredTag[]; now: Date },

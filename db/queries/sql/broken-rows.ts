@@ -1,15 +1,15 @@
-/** Told of each agent that cannot be shown; the answer goes without it. */
+/** Called for each agent that cannot be shown and is left out of the answer. */
 export type LeftOut = (fid: number, cause: unknown) => void
 
-/** Statements that looking for agents that cannot be shown may take: of some dozens, the next request goes on. */
+/** Statements that one request may spend on finding agents that cannot be shown; the next request finds the rest. */
 const mostStatements = 400
 
 const codeOf = (cause: unknown) => String((cause as { code?: unknown } | null)?.code)
 
-/** Whether an error is about what was read, so that other rows may do, and not about the database. */
+/** Whether an error is caused by the rows read and not by the database, so that a read of other rows may succeed. */
 export const isOfRows = (cause: unknown) => /^(22|54|P0|XX)...$/.test(codeOf(cause)) // data, limits, raised, internal
 
-/** Whether a statement was cancelled for its length: with fewer rows it may do. */
+/** Whether a statement timed out, so that it may succeed with fewer rows. */
 export const isTooSlow = (cause: unknown) => codeOf(cause) === '57014'
 
 interface Parts<T> {
@@ -18,7 +18,7 @@ interface Parts<T> {
   readonly leftOut: LeftOut
 }
 
-/** Reads agents in parts, each halved until what is left out is the one agent that cannot be shown. */
+/** Reads agents in parts. A part that fails is halved, until only the agents that cannot be shown are left out. */
 export async function readInParts<T>({ fids: all, read, leftOut }: Parts<T>): Promise<T[]> {
   let statements = 0
   const readPart = async (fids: readonly number[]): Promise<T[]> => {
@@ -40,17 +40,17 @@ export async function readInParts<T>({ fids: all, read, leftOut }: Parts<T>): Pr
   return readPart(all)
 }
 
-/** Which of the agents of a list are shown: these alone, or all without these. */
+/** Agents of a list to show: only these, or all but these. */
 export type Choice = { readonly only: readonly number[] } | { readonly without: readonly number[] }
 export const everyone: Choice = { without: [] }
 
-/** The choice as a condition on a column of FIDs, to be told which parameter has them; none when all are shown. */
+/** SQL condition for a choice on a column of FIDs, with the parameter that holds the FIDs; empty: all are shown. */
 export function chosen(choice: Choice, column: string, parameter: string): string {
   if ('only' in choice) return `where ${column} = any (${parameter}::bigint[])`
   return choice.without.length === 0 ? '' : `where ${column} <> all (${parameter}::bigint[])`
 }
 
-/** The value of the parameter of `chosen`, as a list of none or one. */
+/** Parameter values for `chosen`: one list of FIDs, or none when all are shown. */
 export const chosenValue = (choice: Choice): (readonly number[])[] =>
   'only' in choice ? [choice.only] : choice.without.length === 0 ? [] : [choice.without]
 

@@ -1,12 +1,12 @@
 import { isoTime } from './json-text.ts'
 
-/** Whether another hub, asked twice, does not know the message that a verification rests on. `v`: of `verified_address`. */
+/** SQL: whether another hub, asked twice, lacks the message of a verification `v`, a row of `verified_address`. */
 export function disputed(v: string): string {
   return `exists (select from verification_witness w
                    where w.fid = ${v}.fid and w.message_hash = ${v}.message_hash and w.disputed)`
 }
 
-/** What other hubs say of it, by their hosts: the rest of an address is its operator's, who may have put a key there. */
+/** SQL: what other hubs say of a verification, by host. The rest of a hub's address may contain a key. */
 export function testimonies(v: string): string {
   return `coalesce((select json_agg(json_build_object(
                              'hub', substring(w.url from '^[a-z]+://(?:[^/@]*@)?([^/]+)'), 'has', w.has,

@@ -3,10 +3,12 @@ import { dollars, hex, isoTime, list } from './json-text.ts'
 
 // Expressions of the profile over the agent `a`, with `source` beside it, for what other sources say about it.
 
-/** What is stored is what was first read so; the source's newest success is when it was last seen to be so. */
+/**
+ * SQL: when stored data was last confirmed. A row has the time of its first read; the source's last success is later.
+ */
 const fetchedAt = (table: string, success: string) => isoTime(`greatest(${table}.fetched_at, source.${success})`)
 
-/** Best first: the kind that names most, then the explorer's own order. Other kinds of tags name nothing. */
+/** Order of tags, best first: by kind, the most telling first, then by the explorer's own order. */
 export const bestTagOrder = (tag: string) => `
   array_position(array['name', 'protocol', 'generic', 'classifier'], ${tag}.tag_type), ${tag}.ordinal desc nulls last,
   ${tag}.source, ${tag}.name, ${tag}.address, ${tag}.chain, ${tag}.slug, ${tag}.attester`

@@ -4,10 +4,10 @@ import { list } from './json-text.ts'
 // Who gave feedback. Addresses cost nothing, so it says little how many gave it; accounts that verified theirs, agents and
 // payers can be told apart. `Agent` is the alias of the agent that was judged.
 
-/** What may stand in `client`: the agent itself, another agent, another account, anybody else. */
+/** Values of `client`: feedback by the agent itself, another agent, another account, or anybody else. */
 export const clientKinds = ['self', 'agent', 'account', 'stranger'] as const
 
-/** Accounts behind clients, by the address each verifies now; of several the agent itself, then an agent. */
+/** SQL: the account that verifies each client's address now; of several the agent itself, else an agent. */
 const accountsBehind = (clients: string, agent: string) => `
   select distinct on (v.address) v.address as client, v.fid,
          case when v.fid = ${agent}.fid then 'self' when peer.fid is not null then 'agent' else 'account' end as kind
@@ -18,8 +18,8 @@ const accountsBehind = (clients: string, agent: string) => `
    order by v.address, v.fid <> ${agent}.fid, peer.fid is null, v.fid`
 
 /**
- * When clients paid the agent first: more than nothing, in final blocks that are rolled up. Each is looked up: the planner
- * would read all who ever paid the agent, once for each client.
+ * SQL: when each client first paid the agent more than zero, in final blocks that are rolled up. Clients are looked up
+ * one by one: the planner would otherwise read all payers of the agent for each client.
  */
 const firstPaid = (clients: string, agent: string) => `
   select c.client, min(s.first_at) as paid_at
@@ -55,10 +55,10 @@ export const answered = (agent: string) => `exists (select from feedback_respons
           where r.chain = f.chain and r.agent_id = f.agent_id and r.client = f.client
             and r.feedback_index = f.feedback_index and r.responder = any (${agent}.verified_addresses))`
 
-/** The number that was given: an exact one, whatever its decimals. */
+/** SQL: the rating of a feedback as an exact decimal, scaled by its `value_decimals`. */
 export const feedbackValue = (f: string) => `(${f}.value * ('1e-' || ${f}.value_decimals)::numeric)`
 
-/** Tags and texts as they are shown. Whoever gives feedback decides how long they are. */
+/** Greatest length of a shown tag; clients may write tags of any length. */
 const mostTagCharacters = 100
 export const shownTag = (tag: string) => `left(${tag}, ${mostTagCharacters})`
 

@@ -8,22 +8,22 @@ export const incomeKinds = ['eip3009_vrs', 'eip3009_bytes', 'forwarded', 'permit
 /** Kind of a settlement, by whether the signature was taken as bytes. */
 export const settlementKind = (overload: string) => `case when ${overload} then 'eip3009_bytes' else 'eip3009_vrs' end`
 
-/** Whether a row of income_address holds for the chain and time of a payment. */
+/** SQL: whether a row of income_address applies on the chain and at the time of a payment. */
 const isThen = (address: string, payment: string) => `${address}.chain in ('', ${payment}.chain)
         and ${address}.from_at <= ${payment}.block_timestamp and ${payment}.block_timestamp < ${address}.to_at`
 
-/** A statement: the agents that are paid by it, each once. */
+/** SQL query: the agents that a payment pays, each once. */
 const recipients = (payment: string, others = '') => `
      select distinct i.fid
        from income_address i
       where i.address = ${payment}.recipient and ${isThen('i', payment)}${others}`
 
-/** A statement: the agents whose income a settlement is, each once. */
+/** SQL query: the agents that a settlement is income of, each once. */
 export const settledAgents = (settlement: string) => recipients(settlement)
 
 /**
- * A statement: the agents whose income a payment is, each once. Money that went through an address of the same agent is
- * its income there.
+ * SQL query: the agents that a payment is income of, each once. Not an agent through one of whose own addresses the
+ * money went in the same transaction: it was its income there.
  */
 export const paidAgents = (payment: string) =>
   recipients(
@@ -38,7 +38,7 @@ export const isPassedOn = (payment: string) => `(${payment}.through is not null 
              select from income_address before
               where before.address = any (${payment}.through) and ${isThen('before', payment)}))`
 
-/** What the payer is to the agent, the first that holds. */
+/** SQL: flag that says what the payer is to the agent; of several the first that applies. */
 export const incomeFlag = (fid: string, payment: string) => `case
            when ${payment}.payer = ${payment}.recipient then 'self'
            when exists (select from income_owner o where o.fid = ${fid} and o.address = ${payment}.payer) then 'same_owner'
@@ -76,10 +76,10 @@ const names = [
   'forwarder',
   'through',
 ]
-/** These columns of `otherPayments`. */
+/** The columns of `settlementColumns`, read from `otherPayments`. */
 export const paymentColumns = names.map((name) => `s.${name}`).join(', ')
 
-/** Columns of payments that are no settlements, as the relation `s`, with their kind. */
+/** SQL relation `s`: payments other than settlements, with the columns of settlements and their kind. */
 export const otherPayments = `(
        select p.payee as recipient, p.chain, p.payer, p.facilitator, p.block_number, p.block_timestamp, p.log_index,
               p.tx_hash, p.token, p.net as amount,
@@ -109,7 +109,7 @@ export const isRolledUp = (payment: string) => `not exists (
           select from settlement_unrolled u
            where u.chain = ${payment}.chain and ${payment}.block_number between u.from_block and u.to_block)`
 
-/** A statement that has hours summed up again: those of a statement with the columns recipient, chain and hour. */
+/** SQL statement that marks hours as due to be summed up again; `hours` is a query for recipient, chain and hour. */
 export const noteHours = (hours: string) => `
 insert into income_due (recipient, chain, hour)
 select distinct recipient, chain, hour from (${hours}) hours order by 1, 2, 3

@@ -2,12 +2,12 @@ import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
 
-/** Registrations an address received that are looked at, the first ones. */
+/** Registrations received by an address that are examined, the earliest ones. */
 const mostReceived = readingLimits.receivedRegistrations
-/** Accounts that verify or verified an address, the first ones. */
+/** Accounts that verify or verified an address and are examined, the earliest ones. */
 const mostVerifiers = 1_000
 
-/** A moment in milliseconds; null: all that was, each with its beginning and end. */
+/** A moment, in milliseconds since 1970; null: the whole history, each entry with its beginning and end. */
 type Moment = number | null
 
 const held = (from: string, to: string) =>
@@ -73,7 +73,7 @@ const chains = `(
 
 const truncated = `exists (select from received group by address, begins having count(*) > ${mostReceived})`
 
-/** The moment as the answer names it, and what holds for every chain. */
+/** SQL: members of every answer: the moment, and the time through which all chains are known. */
 const common = `'as_of', ${isoTime('$2::timestamptz')}, 'known_through', ${knownThrough}`
 
 /** JSON of `GET /api/agent/:fid/state`. Undefined: the fid is not in the index. */

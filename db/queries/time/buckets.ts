@@ -4,7 +4,7 @@ import { readingLimits } from '../../../limits.config.ts'
 export const intervals = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof intervals)[number]
 
-/** Buckets when nothing says where to begin. */
+/** Number of buckets when the request has no `since`. */
 const usualBuckets = 30
 
 const hourMs = 3_600_000
@@ -13,7 +13,9 @@ const mondayMs = 4 * dayMs // the first Monday after 1970-01-01
 
 const floorTo = (ms: number, length: number, origin = 0) => Math.floor((ms - origin) / length) * length + origin
 
-/** The beginning of the bucket a time is in, and that of the one some buckets on. UTC, weeks from Monday. */
+/**
+ * Arithmetic of buckets in UTC, weeks from Monday: start of a time's bucket, and start of the one `by` buckets later.
+ */
 const calendar: Record<Interval, { floor: (ms: number) => number; move: (start: number, by: number) => number }> = {
   hour: { floor: (ms) => floorTo(ms, hourMs), move: (start, by) => start + by * hourMs },
   day: { floor: (ms) => floorTo(ms, dayMs), move: (start, by) => start + by * dayMs },
@@ -24,12 +26,12 @@ const calendar: Record<Interval, { floor: (ms: number) => number; move: (start: 
   },
 }
 
-/** The beginning of the bucket that lies some buckets behind the one that begins at `start`; negative: before it. */
+/** Start of the bucket `by` buckets after the one that starts at `start`; negative: before it. */
 export const moved = (interval: Interval, start: number, by: number): number => calendar[interval].move(start, by)
 
 interface Buckets {
   readonly interval: Interval
-  /** Milliseconds; the beginning of each, and behind them the end of the last. */
+  /** Starts of the buckets, ascending, in milliseconds; the last one ends at `end`. */
   readonly starts: readonly number[]
   readonly end: number
 }

@@ -3,7 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
 
 interface Growth {
-  /** Milliseconds, ascending, at least one: where each bucket begins; the last ends at `end`. */
+  /** Starts of the buckets, at least one, in milliseconds, ascending; the last bucket ends at `end`. */
   readonly starts: readonly number[]
   readonly end: number
   /** Agents with a current record on any of them; null: all. */

@@ -3,20 +3,20 @@ import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { leanRowWith } from '../sql/lean-row.ts'
 
-/** What a ranking goes by; equal ones by settlements, then volume, then the lowest FID; income by payments first. */
+/** Measures of rankings. Ties go by settlements, then volume, then the lowest FID; for income first by payments. */
 export const rankingMeasures = ['settlements', 'volume', 'payers', 'income'] as const
 
 interface Ranking {
   readonly period: string
   readonly by: (typeof rankingMeasures)[number]
-  /** Null: all of them together; undefined: one that is none. */
+  /** Chain name; null: all chains together; undefined: the requested chain does not exist, so nothing matches. */
   readonly chain: string | null | undefined
   /** Whether payments from an agent's own addresses are left out. */
   readonly excludeSelf: boolean
-  /** Compare with the ranking as the UTC day so many days ago began; null: with none. */
+  /** Compare with the ranking at the start of the UTC day so many days ago; null: no comparison. */
   readonly daysAgo: number | null
   readonly limit: number
-  /** Milliseconds. */
+  /** Current time, in milliseconds since 1970. */
   readonly now: number
   readonly leftOut: LeftOut
 }
@@ -27,7 +27,7 @@ interface Ranking {
  */
 export async function keptRanking(db: Queryable, ranking: Ranking): Promise<string> {
   const { period, by, chain, excludeSelf, daysAgo, limit, now, leftOut } = ranking
-  // No chain is called so; the empty name is that of all together.
+  // No chain is called `-`; the empty name stands for all chains together.
   const values = [period, limit, by, chain === null ? '' : (chain ?? '-'), !excludeSelf]
   const day = daysAgo === null ? [] : [new Date(now - daysAgo * 86_400_000).toISOString().slice(0, 10)]
   return listWithoutBroken({

@@ -6,17 +6,17 @@ import { isListed } from '../sql/selectors.ts'
 import type { Interval } from './buckets.ts'
 
 interface Series {
-  /** Null: everybody. */
+  /** Agent whose settlements are counted; null: the settlements of everybody. */
   readonly fid: number | null
-  /** Milliseconds, on full hours, ascending, at least one: where each bucket begins; the last ends at `end`. */
+  /** Starts of the buckets, at least one, in milliseconds on full hours, ascending; the last bucket ends at `end`. */
   readonly starts: readonly number[]
   readonly end: number
-  /** Of a bucket, where it is one of a calendar: what is kept of such is told. */
+  /** Calendar interval of the buckets, for which payers may have been counted in advance; absent: none. */
   readonly length?: Interval
   /** Null: all. */
   readonly chain: readonly ChainName[] | null
   readonly settlementOverloads: 'spec' | 'all'
-  /** Settlements of the window up to which payers are told apart and amounts sorted: each is read for that. */
+  /** Settlements in the window up to which payers and the median are computed on request, which reads each of them. */
   readonly payersUpTo: number
 }
 

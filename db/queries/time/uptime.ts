@@ -6,7 +6,7 @@ interface Uptime {
   readonly count: number
   /** JSON array of documents with their days. */
   readonly documents: string
-  /** Beginnings of the first and of the last day, as they leave. */
+  /** Start of the first and of the last day, ISO. */
   readonly since: string
   readonly until: string
 }

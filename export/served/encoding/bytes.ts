@@ -1,6 +1,6 @@
 const first = 4_096
 
-/** Bytes that grow, numbers with their lowest byte first. */
+/** A growing byte buffer; numbers are written little-endian. */
 export class Bytes {
   #buffer = Buffer.allocUnsafeSlow(first)
   #length = 0
@@ -14,33 +14,33 @@ export class Bytes {
     this.#buffer[this.#length++] = value
   }
 
-  /** Sets bits of the last byte. */
+  /** Sets bits in the byte that was written last. */
   orLast(bits: number): void {
     this.#buffer[this.#length - 1] = (this.#buffer[this.#length - 1] as number) | bits
   }
 
-  /** Seven bits a byte, the lowest first: LEB128 of a number of 32 bits without a sign. */
+  /** Appends an unsigned 32-bit number as LEB128. */
   varint(value: number): void {
     let rest = value
     for (; rest > 0x7f; rest >>>= 7) this.byte((rest & 0x7f) | 0x80)
     this.byte(rest)
   }
 
-  /** A part of `text`, preceded by its length in four bytes, lowest first. */
+  /** Appends a part of `text`, preceded by its length as a little-endian int32. */
   counted(text: Buffer, from: number, to: number): void {
     this.#make(4 + to - from)
     this.#length = this.#buffer.writeInt32LE(to - from, this.#length)
     this.#length += text.copy(this.#buffer, this.#length, from, to)
   }
 
-  /** Whether others stand at a place. */
+  /** Whether the bytes at offset `place` equal a part of `text`. */
   isAt(place: number, text: Buffer, from: number, to: number): boolean {
     const buffer = this.#buffer
     for (let at = from; at < to; at++) if (text[at] !== buffer[place + at - from]) return false
     return true
   }
 
-  /** The bytes until now; the next ones begin anew, in the same place. */
+  /** The bytes written so far, and empties the buffer. The next write overwrites them. */
   taken(): Buffer {
     const taken = this.#buffer.subarray(0, this.#length)
     this.#length = 0

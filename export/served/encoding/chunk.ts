@@ -3,21 +3,21 @@ import type { Writer } from 'hyparquet-writer'
 import { dataHeader, dictionaryHeader, type encodings } from './page-header.ts'
 import type { Zstd } from './zstd.ts'
 
-/** Values of one column of a row group, without the nulls, as a page of a Parquet file has them. */
+/** Values of one column of a row group, without nulls, encoded as the body of a Parquet page. */
 export interface PageValues {
   readonly encoding: keyof typeof encodings
   readonly bytes: Uint8Array
-  /** Values before the page that its numbers stand for, and how many they are. */
+  /** Dictionary page that the indices in `bytes` point into, and its number of values; absent: plain encoding. */
   readonly dictionary?: { readonly bytes: Uint8Array; readonly count: number }
-  /** Of those that have an order. */
+  /** Least and greatest value, for columns with statistics; absent: no values, or no statistics. */
   readonly least?: unknown
   readonly greatest?: unknown
 }
 
-/** Where the values of a column stand: in which rows, and in lists behind which. */
+/** Definition and repetition levels of a column in a row group: which rows and list entries its values belong to. */
 export interface PageLevels {
   readonly rows: number
-  /** Entries of lists each, and rows without any; null ones too. */
+  /** Number of levels: one per list entry, and one per row without entries; nulls are counted. */
   readonly entries: number
   readonly nulls: number
   readonly definition: Uint8Array
@@ -27,7 +27,7 @@ export interface PageLevels {
 export interface ColumnKind {
   readonly type: NonNullable<SchemaElement['type']>
   readonly path: readonly string[]
-  /** Whether the least and the greatest value help readers to skip it. */
+  /** Whether to write minimum and maximum, by which readers skip row groups. */
   readonly isOrdered: boolean
 }
 
@@ -38,7 +38,7 @@ interface ChunkOptions extends ColumnKind {
 }
 
 /**
- * Writes a column of a row group as one page, behind a dictionary where there is one.
+ * Writes a column chunk: a dictionary page if there is a dictionary, then all values in one data page.
  *
  * Source: Apache Parquet, "Data Pages" and "Data encoding definitions".
  */

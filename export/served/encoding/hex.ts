@@ -1,17 +1,18 @@
-/** The two digits of a byte as they stand in memory: the first in the lower byte. */
+/** The two hex digits of each byte as one little-endian 16-bit number. */
 const digits = Uint16Array.from({ length: 256 }, (_, byte) =>
   Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16LE(),
 )
-/** Each text, its digits and its length are pairs of bytes. */
+/** `0x` as such a number: prefix, digits and lengths are all written as pairs of bytes. */
 const prefix = Buffer.from('0x').readUInt16LE()
 
-/** Makes texts of 0x and digits of bytes, in room that it keeps. */
+/** Converts byte strings to `0x` and hex digits, in a buffer that is reused. */
 export class Hex {
   #room = new Uint16Array(0)
 
   /**
-   * The texts, each behind its length, of bytes behind theirs; `starts` and `ends` are where the bytes stand, one after
-   * another, and become where the texts do. They are overwritten by the next ones.
+   * Converts byte strings, each behind its four-byte length in `bytes`, to texts in the same layout. `starts` and
+   * `ends` are the strings' offsets, in ascending order, and are overwritten with the texts'. The next call overwrites
+   * the result.
    */
   of(bytes: Buffer, starts: Int32Array, ends: Int32Array): Buffer {
     const pairs = bytes.length - starts.length

@@ -5,13 +5,13 @@ import { Numbers, pack, packRun } from './numbers.ts'
 import type { TextValues } from './texts.ts'
 import type { Values } from './values.ts'
 
-/** A column: takes what the rows have, and has it as pages do. */
+/** Buffer of one column: collects the values of a row group and encodes them for a page. */
 export interface Column extends RowSink {
-  /** What was taken since the last time; it is overwritten by what is taken next. */
+  /** Levels and values taken since the last call. The next `take` overwrites them. */
   finish(): { readonly levels: PageLevels; readonly values: PageValues }
 }
 
-/** At most one value a row. */
+/** A column with at most one value per row. */
 export class FlatColumn implements Column {
   readonly #values: Values
   readonly #nulls = new Numbers()
@@ -49,17 +49,19 @@ export class FlatColumn implements Column {
 
 const noLevels = new Uint8Array(0)
 
-/** Of an entry of a list of three levels: the row has no list, the list is empty, the member is null or there. */
+/**
+ * Definition levels of a list column: the row's list is null, the list is empty, the member is null, or it is there.
+ */
 const defined = { noList: 0, empty: 1, null: 2, member: 3 } as const
 const definedBits = 2
-/** Dimensions, whether there are nulls, the type, and length and lowest index of the only dimension. */
+/** Header of a binary array: dimensions, null flag, element type, and length and lower bound of the only dimension. */
 const arrayHeaderBytes = 20
 
-/** A list of texts a row, sent as an array of Postgres. */
+/** A column with a list of texts per row, read from a Postgres array. */
 export class ListColumn implements Column {
   readonly #texts: TextValues
   readonly #defined = new Numbers()
-  /** Of an entry: 0 where a row begins. */
+  /** Repetition level of each entry: 0 for the first of a row, else 1. */
   readonly #behind = new Numbers()
   readonly #definition = new Bytes()
   readonly #repetition = new Bytes()

@@ -2,7 +2,7 @@ import type { Bytes } from './bytes.ts'
 
 const first = 1_024
 
-/** Whole numbers of 32 bits that grow. */
+/** A growing list of 32-bit integers. */
 export class Numbers {
   #values = new Int32Array(first)
   #length = 0
@@ -20,7 +20,7 @@ export class Numbers {
     this.#values[this.#length++] = value
   }
 
-  /** One that was pushed. */
+  /** The number at an index. */
   at(place: number): number {
     return this.#values[place] as number
   }
@@ -33,11 +33,11 @@ export class Numbers {
   }
 }
 
-/** Numbers of so many bits that are written together; a run of one number is written as a run from this length on. */
+/** Numbers per bit-packed group; also the shortest run of equal numbers that is run-length encoded. */
 const together = 8
 
 /**
- * Writes numbers of so many bits, at most 24, runs of one number as a run.
+ * Appends numbers in Parquet's RLE/bit-packing hybrid; `bits` per number, at most 24.
  *
  * Source: Apache Parquet, "Run Length Encoding / Bit-Packing Hybrid".
  */
@@ -59,13 +59,13 @@ export function pack(into: Bytes, numbers: Int32Array | Uint8Array, bits: number
   packBits(into, numbers, { begin, end: numbers.length, bits })
 }
 
-/** A run of equal numbers: the number, and how often. */
+/** Appends a run-length encoded run: `number`, `count` times. */
 export function packRun(into: Bytes, { number, count, bits }: { number: number; count: number; bits: number }): void {
   into.varint(count << 1)
   for (let shift = 0; shift < bits; shift += 8) into.byte((number >>> shift) & 0xff)
 }
 
-/** The last ones are filled up with zeros. */
+/** Appends numbers bit-packed, the last group filled up with zeros. */
 function packBits(
   into: Bytes,
   numbers: Int32Array | Uint8Array,

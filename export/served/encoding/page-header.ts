@@ -1,6 +1,6 @@
 import { Bytes } from './bytes.ts'
 
-/** Encodings of values, by their numbers in Parquet. */
+/** Encodings of values, with their numbers in parquet.thrift. */
 export const encodings = { PLAIN: 0, RLE_DICTIONARY: 8 } as const
 
 interface PageBytes {
@@ -9,7 +9,7 @@ interface PageBytes {
 }
 
 interface DataPage extends PageBytes {
-  /** Entries of lists each; null ones too. */
+  /** Number of levels: list entries count each, and nulls count. */
   readonly values: number
   readonly nulls: number
   readonly rows: number
@@ -18,7 +18,7 @@ interface DataPage extends PageBytes {
   readonly repetitionBytes: number
 }
 
-/** What stands before a dictionary of so many values. */
+/** Header of a dictionary page with so many values. */
 export const dictionaryHeader = ({ uncompressed, compressed, values }: PageBytes & { readonly values: number }) =>
   thrift([
     [1, 2],
@@ -34,7 +34,7 @@ export const dictionaryHeader = ({ uncompressed, compressed, values }: PageBytes
   ])
 
 /**
- * What stands before a page of the second version, whose values are compressed and whose levels are not.
+ * Header of a data page of version 2, whose values are compressed and whose levels are not.
  *
  * Source: Apache Parquet, parquet.thrift, `PageHeader`.
  */
@@ -59,7 +59,10 @@ export const dataHeader = (page: DataPage) =>
 const int32Type = 5
 const structType = 12
 
-/** A struct of fields in the order of their numbers: whole numbers of 31 bits, and other structs. Source: Thrift's compact protocol. */
+/**
+ * Encodes a Thrift struct. Fields come in ascending order of their ids, and are non-negative 31-bit integers or encoded
+ * structs. Source: Thrift's compact protocol.
+ */
 function thrift(fields: readonly (readonly [id: number, value: number | Buffer])[]): Buffer {
   const bytes = new Bytes()
   let before = 0

@@ -3,33 +3,33 @@ import type { PageValues } from './chunk.ts'
 import { Hex } from './hex.ts'
 import { Numbers, pack } from './numbers.ts'
 
-/** Longer ones hardly ever come twice: none of them is looked for. */
+/** Bytes of the longest value that is looked up in the dictionary; longer ones are hardly ever repeated. */
 const longest = 64
-/** A power of two, above the rows of a row group. */
+/** Slots of the hash table: a power of two, above the rows of a row group. */
 const slots = 65_536
-/** Places looked at. One that is not found then stands twice, which is no error, and bounds what chosen texts cost. */
+/** Slots probed per lookup. A value missed beyond them is stored twice: harmless, and hostile values cannot be slow. */
 const probes = 8
-/** A power of two: at most twice as many bytes of a text are looked at to find its slot. */
+/** A hash reads at most twice as many bytes of a value. */
 const hashedBytes = 8
 
 interface TextOptions {
-  /** They hardly ever come twice: none is looked for. */
+  /** Values are practically unique: no dictionary is tried. */
   readonly isOnce: boolean
-  /** The least and the greatest of them are wanted. */
+  /** Whether minimum and maximum are computed. */
   readonly isOrdered: boolean
-  /** Bytes come, and 0x with their digits is what is written. */
+  /** Values arrive as raw bytes and are written as `0x` and hex digits. */
   readonly isHex: boolean
 }
 
 /**
- * Texts as UTF-8, or bytes that are written as their digits: those of few values as numbers of a dictionary, where that is
- * less than half as long.
+ * Encoder of text columns (UTF-8, or bytes as hex digits). It uses dictionary encoding where that is at most half as
+ * long as plain encoding.
  */
 export class TextValues {
-  /** All values, or those of the dictionary. */
+  /** Values, each behind its length: all of them with `isOnce`, else the distinct ones of the dictionary. */
   readonly #bytes = new Bytes()
   readonly #options: TextOptions
-  /** Of a slot: one more than the number of the value. */
+  /** Hash table: in each slot the dictionary index of a value plus one; 0: the slot is free. */
   readonly #numbers: Int32Array
   readonly #starts = new Numbers()
   readonly #ends = new Numbers()
@@ -109,7 +109,7 @@ export class TextValues {
   }
 }
 
-/** All values, one after the other; they are the dictionary already where none came twice. */
+/** All values in plain encoding; that is the dictionary itself where no value was repeated. */
 function plain(
   bytes: Buffer,
   starts: Int32Array,

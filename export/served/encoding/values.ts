@@ -4,17 +4,17 @@ import type { PageValues } from './chunk.ts'
 import { Numbers } from './numbers.ts'
 import { TextValues } from './texts.ts'
 
-/** Values of a column of a row group, taken out of a binary COPY one by one, and none of them made an object. */
+/** Encoder for a column's non-null values, read from a binary COPY without creating an object per value. */
 export interface Values {
   take(text: Buffer, from: number, to: number): void
-  /** Those since the last time; they are overwritten by what is taken next. */
+  /** The values taken since the last call, encoded. The next `take` overwrites them. */
   finish(): PageValues
 }
 
-/** From 1970 to 2000, where Postgres counts from. */
+/** Microseconds from 1970 to 2000, Postgres' epoch. */
 const epochMicros = 946_684_800_000_000n
 
-/** Those of a form; `isOnce`: texts that hardly ever come twice; `isOrdered`: the least and the greatest are wanted. */
+/** The encoder for a form; `isOnce`: texts are practically unique; `isOrdered`: minimum and maximum are wanted. */
 export function valuesOf(
   form: Exclude<ServedForm, 'texts'>,
   options: { readonly isOnce: boolean; readonly isOrdered: boolean },
@@ -57,7 +57,7 @@ class Booleans implements Values {
   }
 }
 
-/** Every platform that Node is there for has the lowest byte first, as Parquet has. */
+/** The numbers' bytes as they are in memory: every platform of Node is little-endian, as Parquet is. */
 const bytesOf = ({ buffer, byteOffset, byteLength }: Int32Array) => new Uint8Array(buffer, byteOffset, byteLength)
 
 class Integers implements Values {
@@ -80,9 +80,9 @@ class Integers implements Values {
   }
 }
 
-/** 64 bits as two halves: a BigInt each would cost more than all the rest. */
+/** Encoder of 64-bit integers. It works on 32-bit halves: a BigInt per value would cost more than all the rest. */
 class Longs implements Values {
-  /** The low half of each, without a sign, then its high one. */
+  /** Of each value the low half, unsigned, then the high half. */
   readonly #halves = new Numbers()
   #leastLow = 0
   #leastHigh = 0
@@ -91,7 +91,7 @@ class Longs implements Values {
   readonly #addLow: number
   readonly #addHigh: number
 
-  /** `added`: to every value. */
+  /** `added` is added to every value. */
   constructor(added: bigint) {
     this.#addLow = Number(added & 0xffff_ffffn)
     this.#addHigh = Number(added >> 32n)

@@ -1,14 +1,16 @@
 import { constants, createZstdCompress } from 'node:zlib'
 
-/** Higher levels take three times as long, and make digits of hashes no smaller. */
+/** Compression level: higher ones take three times as long, and make hex digits of hashes no smaller. */
 const level = 1
-/** Of what comes back at once: most pages of a day are shorter. */
+/** Size of the compressor's output buffer: most pages of a day fit into one. */
 const chunkBytes = 256 * 1024
 
-/** Of a frame that is not compressed, as its bytes are too few: its number, a header with their count, a block of them. */
+/**
+ * Constants of an uncompressed frame, which is used for at most `most` bytes: magic number, header flag, block flag.
+ */
 const plain = { magic: 0xfd2fb528, singleSegment: 0x20, lastBlock: 1, most: 64 }
 
-/** Source: RFC 8878, 3.1.1. */
+/** A zstd frame with one raw block. Source: RFC 8878, 3.1.1. */
 function plainFrame(bytes: Uint8Array): Buffer {
   const head = Buffer.alloc(9)
   head.writeUInt32LE(plain.magic)
@@ -18,7 +20,7 @@ function plainFrame(bytes: Uint8Array): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** Frames of zstd, one after the other, made beside this thread by one compressor whose room is used again. */
+/** Makes zstd frames, one at a time, in the thread pool, with one compressor that is reused. */
 export class Zstd {
   readonly #stream = createZstdCompress({
     params: { [constants.ZSTD_c_compressionLevel]: level },
@@ -32,7 +34,7 @@ export class Zstd {
     this.#stream.on('error', (error) => this.#fail(error))
   }
 
-  /** `bytes` are read until it is there. */
+  /** The frame, in pieces. `bytes` must not change until it resolves, and one call must end before the next. */
   async frame(bytes: Uint8Array): Promise<readonly Buffer[]> {
     if (bytes.length <= plain.most) return [plainFrame(bytes)]
     return new Promise((resolve, reject) => {

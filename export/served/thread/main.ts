@@ -5,7 +5,7 @@ import { describeError } from '../../../ops/cli.ts'
 import { writeDay } from '../day.ts'
 import { daysAtOnce, type ThreadOrder, type ThreadReport } from '../writers.ts'
 
-/** The thread of an export: told by it which files to write, some at once, and ended with it. */
+/** Worker thread of an export: writes the files that the main thread orders, several at once, and ends with it. */
 
 const parent = parentPort as MessagePort
 const pool = createPool({ databaseUrl: workerData, name: 'export', max: daysAtOnce, statementTimeoutMs: 0 })
@@ -19,7 +19,7 @@ parent.on('message', (order: ThreadOrder) => {
   }
   const follow = async () => {
     if (kind === 'day') return writeDay(pool, order.task, pace)
-    const { writeSnapshots } = await import('../snapshots.ts') // days need none of what proves claims
+    const { writeSnapshots } = await import('../snapshots.ts') // imported late: days need no code that proves claims
     return writeSnapshots(pool, order.task, pace, (line) => say({ kind: 'told', line }))
   }
   follow().then(

@@ -1,12 +1,12 @@
 import type { Queryable } from '../../../pool.ts'
 import type { BlockRange } from '../../rollup/hourly.ts'
 
-// What calldata says about who had a part in settlements and payments. Lists are JSON arrays of rows with the columns'
-// names.
+// Builder codes: what calldata says about who had a part in settlements and payments. Lists are JSON arrays of objects
+// with the columns' names.
 
 const given = `(select * from json_populate_recordset(null::builder_code, $1::json))`
 
-/** Adds codes that are not there yet. */
+/** Inserts builder codes that are not stored yet. */
 export async function insertBuilderCodes(db: Queryable, rows: string): Promise<void> {
   await db.query({
     name: 'insert-builder-codes',
@@ -15,7 +15,7 @@ export async function insertBuilderCodes(db: Queryable, rows: string): Promise<v
   })
 }
 
-/** Adds codes that are not there yet, of settlements and payments that are stored alone. */
+/** Inserts builder codes that are not stored yet, only those of stored settlements and payments. */
 export async function insertCodesOfStored(db: Queryable, rows: string): Promise<void> {
   await db.query({
     name: 'insert-codes-of-stored',
@@ -24,7 +24,7 @@ export async function insertCodesOfStored(db: Queryable, rows: string): Promise<
   })
 }
 
-/** Both ends included. */
+/** Deletes the builder codes in a range of blocks, both ends included. */
 export async function deleteCodesWithin(
   db: Queryable,
   chain: string,
@@ -50,7 +50,7 @@ const isWrong = `t.chain = $2 and t.block_number between $3 and $4 and not ${ofB
    and not exists (select from expected e where e.id = t.id and to_jsonb(e) = to_jsonb(t))`
 const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, rows: string) => [rows, chain, fromBlock, toBlock]
 
-/** Whether the codes of a range are these, as far as what they belong to is stored. */
+/** Whether the stored codes of a range equal the given ones, ignoring codes of rows that are not stored. */
 export async function areCodes(db: Queryable, chain: string, range: BlockRange, codes: string): Promise<boolean> {
   const { rows } = await db.query<{ same: boolean }>({
     name: 'are-codes',
@@ -63,7 +63,7 @@ select not exists (select from builder_code t where ${isWrong})
   return rows[0]?.same === true
 }
 
-/** Makes the codes of a range these, as `areCodes` compares them. Returns how many rows differed. */
+/** Replaces the codes of a range by the given ones, compared as in `areCodes`. Returns how many rows differed. */
 export async function replaceCodes(db: Queryable, chain: string, range: BlockRange, codes: string) {
   const deleted = await db.query<{ id: string }>({
     name: 'delete-other-codes',

@@ -1,23 +1,23 @@
 import type { Queryable } from '../../../pool.ts'
 
-/** Blocks that were read by a version without payments, and how far a second pass over them is. */
+/** A second pass over blocks that were read by a version without payments, with its progress. */
 export interface PaymentPass {
   readonly fromBlock: number
   /** Inclusive. */
   readonly toBlock: number
-  /** Payments of the blocks below it are there. */
+  /** Cursor: payments of all blocks below it are stored. */
   readonly nextBlock: number
-  /** Lowercase hex; null: nothing is read yet. */
+  /** Hash of the first block read, lowercase hex; null: nothing is read yet. */
   readonly firstHash: string | null
-  /** Of the block below `nextBlock`. */
+  /** Hash of the block below `nextBlock`, lowercase hex. */
   readonly lastHash: string | null
   readonly payments: number
-  /** Gross, base units, whatever the token. */
+  /** Sum of gross amounts in base units, over all tokens. */
   readonly amount: bigint
   readonly checksum: bigint
 }
 
-/** Ascending, those that are done too. */
+/** All passes of a chain, finished ones included, ascending. */
 export async function readPasses(db: Queryable, chain: string): Promise<PaymentPass[]> {
   const { rows } = await db.query<Omit<PaymentPass, 'amount' | 'checksum'> & { amount: string; checksum: string }>({
     name: 'read-payment-passes',
@@ -34,14 +34,16 @@ select from_block as "fromBlock", to_block as "toBlock", next_block as "nextBloc
 }
 
 interface PassStep extends Pick<PaymentPass, 'fromBlock' | 'nextBlock' | 'payments' | 'amount' | 'checksum'> {
-  /** Where the pass has to stand for this step to follow. */
+  /** Cursor that the pass must have for this step to apply. */
   readonly from: number
   /** Lowercase hex. */
   readonly firstHash: string
   readonly lastHash: string
 }
 
-/** To be called in the transaction that adds the rows. False: the pass stands elsewhere, or ends before the step. */
+/**
+ * Advances a pass, in the transaction that adds the rows. False: its cursor is elsewhere, or it ends before the step.
+ */
 export async function movePass(db: Queryable, chain: string, step: PassStep): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'move-payment-pass',

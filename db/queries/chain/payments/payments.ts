@@ -15,7 +15,7 @@ export async function insertPayments(db: Queryable, rows: string): Promise<strin
   return added.rows.map(({ id }) => id)
 }
 
-/** Both ends included. */
+/** Deletes the payments in a range of blocks, both ends included. */
 export async function deletePaymentsWithin(
   db: Queryable,
   chain: string,
@@ -47,11 +47,11 @@ select count(*)::float8 as payments,
 
 const hexText = (column: string) => `'0x' || encode(${column}, 'hex')`
 
-/** What the payments of a range should be. */
+/** The payments that a range should have. */
 interface ExpectedPayments {
   /** A JSON array of rows with the columns' names. */
   readonly rows: string
-  /** Only those of known recipients are compared, in blocks that are read for them. */
+  /** Whether only payments to known recipients are stored, so that only these are compared. */
   readonly known: boolean
 }
 
@@ -73,7 +73,7 @@ const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, { rows, kno
   rows,
 ]
 
-/** Whether the payments of a range are these. */
+/** Whether the stored payments of a range equal the expected ones. */
 export async function arePayments(
   db: Queryable,
   chain: string,
@@ -91,7 +91,7 @@ select (select count(*) from expected) = (select count(*) from payment t where $
   return rows[0]?.same === true
 }
 
-/** Makes the payments of a range these. Returns how many rows differed. */
+/** Replaces the payments of a range by the expected ones. Returns how many rows differed. */
 export async function replacePayments(db: Queryable, chain: string, range: BlockRange, payments: ExpectedPayments) {
   const deleted = await db.query<{ id: string }>({
     name: 'delete-other-payments',
